@@ -332,7 +332,7 @@ package actor BoardTerminal: EventSink {
     wakeUp.yield()
   }
 
-  package nonisolated func boardChanged(_ change: BoardChange) {
+  package nonisolated func boardChanged(_ change: SharedBoard.Change) {
     reports.append(.change(change))
     wakeUp.yield()
   }

@@ -8,7 +8,7 @@ import WhiteboardKit
 /// photo remains.
 final class ChangeQueue: Sendable {
   enum Report: Sendable {
-    case change(BoardChange)
+    case change(SharedBoard.Change)
     case result(CommandOutcome, of: RequestMark)
   }
 
@@ -48,6 +48,7 @@ final class ChangeQueue: Sendable {
 
   private static func thinOut(_ reports: inout [Report]) {
     var objects: Set<ObjectID> = []
+    var games: Set<ObjectID> = []
     var members: Set<MemberID> = []
     var photos: Set<AssetID> = []
     var isSavingSeen = false
@@ -55,13 +56,16 @@ final class ChangeQueue: Sendable {
     for report in reports.reversed() {
       let isLatest: Bool =
         switch report {
-        case .change(.shown(let snapshot, _)): objects.insert(snapshot.id).inserted
-        case .change(.removed(let id)): objects.insert(id).inserted
+        case .change(.added(let snapshot, _)), .change(.changed(let snapshot, _)):
+          objects.insert(snapshot.id).inserted
+        case .change(.removed(let id, _)): objects.insert(id).inserted
+        case .change(.selected(let id, _)): !objects.contains(id)
+        case .change(.game(let game)): games.insert(game.id).inserted
         case .change(.preview(let preview)): !objects.contains(preview.stroke)
-        case .change(.presence(let member, _)): members.insert(member).inserted
+        case .change(.presence(_, let member)): members.insert(MemberID(member.id)).inserted
         case .change(.photo(let id)): photos.insert(id).inserted
         case .change(.saving): !isSavingSeen
-        case .result: true
+        case .change, .result: true
         }
       if case .change(.saving) = report { isSavingSeen = true }
       if isLatest { latest.append(report) }

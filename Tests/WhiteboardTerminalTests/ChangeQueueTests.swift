@@ -8,11 +8,11 @@ import WhiteboardSync
 @Suite("Changes that are not drawn yet") struct ChangeQueueTests {
   @Test("a long queue has only the latest change of each member") func thinning() throws {
     let queue = ChangeQueue()
-    let member = try Desk.memberID(2)
-    for x in 0..<4_096 { queue.append(.change(.presence(member, try Presence(cursor: Point(x: Double(x), y: 0))))) }
+    let member = Desk.member(try Desk.memberID(2))
+    for x in 0..<4_096 { queue.append(.change(.presence(try Presence(cursor: Point(x: Double(x), y: 0)), of: member))) }
     var reports: [ChangeQueue.Report] = []
     while let report = queue.popFirst() { reports.append(report) }
-    guard case .change(.presence(_, let presence))? = reports.first, reports.count == 1 else {
+    guard case .change(.presence(let presence, _))? = reports.first, reports.count == 1 else {
       Issue.record("\(reports.count) reports")
       return
     }

@@ -17,7 +17,7 @@ public struct ObjectSnapshot: Hashable, Sendable {
   /// The rotation in radians, clockwise, from 0 up to a full turn.
   public let angle: Double
   /// The member that has the object selected, if that member is online.
-  public let selectedBy: MemberID?
+  public package(set) var selectedBy: MemberID?
   /// The z index.
   ///
   /// Objects with a greater z index, compared byte by byte, are in front.

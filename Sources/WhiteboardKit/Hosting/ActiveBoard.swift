@@ -16,7 +16,6 @@ final class ActiveBoard {
   let photos: PhotoFiles
   let outbox: BoardOutbox
   let transfers: Transfers
-  let publisher: ChangePublisher
   private let answers: CommandAnswers
   private let transport: PeerTransport
 
@@ -105,7 +104,6 @@ final class ActiveBoard {
     photos: PhotoFiles,
     outbox: BoardOutbox,
     transfers: Transfers,
-    publisher: ChangePublisher,
     answers: CommandAnswers,
     hiddenAuthors: HiddenAuthors
   ) {
@@ -116,7 +114,6 @@ final class ActiveBoard {
     self.photos = photos
     self.outbox = outbox
     self.transfers = transfers
-    self.publisher = publisher
     self.answers = answers
     boardSession = board
     self.replica = replica
@@ -127,10 +124,9 @@ final class ActiveBoard {
       replica,
       members: members,
       photos: photos,
-      hiddenAuthors: hiddenAuthors,
-      publisher: publisher
+      hiddenAuthors: hiddenAuthors
     )
-    catchUp = CatchUp(runtime, configuration, board.session, replica, members: members, publisher: publisher)
+    catchUp = CatchUp(runtime, configuration, board.session, replica, members: members)
   }
 
   var session: Session { boardSession.session }
@@ -182,7 +178,6 @@ extension ActiveBoard {
   }
 
   private func fulfill(_ action: ReplicaAction) {
-    publisher.publish(action)
     switch action {
     // The board
     case .objectAdded(let snapshot, let member): reports.objectAdded(snapshot, by: member)
@@ -190,10 +185,10 @@ extension ActiveBoard {
     case .objectRemoved(let id, let member): reports.objectRemoved(id, by: member)
     case .selected(let id, let member): reports.selected(id, by: member)
     case .selectionLost(let id, let winner): reports.selectionLost(id, to: winner)
-    case .chat(let line, _): reports.chatAdded(line)
-    // Pointers and unfinished strokes are only shown on the screen, and have no events.
-    case .preview(let preview): reports.showOnScreen(.preview(preview))
-    case .presence(let member, let presence): reports.showOnScreen(.presence(member, presence))
+    case .chat(let line, let member): reports.chatAdded(line, by: member)
+    // Pointers and unfinished strokes have no events.
+    case .preview(let preview): reports.strokeContinued(preview)
+    case .presence(let member, let presence): reports.presenceChanged(presence, of: member)
     case .record(let change): persistence.record(change)
     case .sign, .verify: preconditionFailure("the author has a local key, and the replica has a verifier")
     // Messages, resources and application data

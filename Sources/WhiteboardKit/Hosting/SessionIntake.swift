@@ -222,7 +222,7 @@ extension SessionIntake {
     event.through = peer.relay?.text
     event.throughName = peer.relay.map(members.name(of:))
     runtime.emit(.joined(event))
-    board.publisher.publish(.joined(board.publisher.member(id)))
+    runtime.report(.joined(members.described(id)))
     board.persistence.recordName(peer.name, of: id.text)
     board.perform(replica.peerJoined(MemberID(id), now: runtime.now))
     if id == session.hostPeer { localRemoval.readmitted() }
@@ -267,7 +267,7 @@ extension SessionIntake {
       case .kicked(let words) where !words.isEmpty: UntrustedText(words.displayed)
       default: nil
       }
-    board.publisher.publish(.left(board.publisher.member(peer)))
+    runtime.report(.left(members.described(peer)))
     board.messages.endDeliveries(to: peer, reason: reason.word) { undelivered in
       runtime.emit(
         .left(

@@ -41,6 +41,12 @@ extension SharedBoard {
     case removed(ObjectID, by: Author)
     /// An object was selected; if the author is nil, it was deselected.
     case selected(ObjectID, by: Author?)
+    /// A game is new or changed, as the local member sees it; ``added(_:by:)`` or ``changed(_:by:)`` follows.
+    case game(GameView)
+    /// Another member continues a stroke that is not committed yet.
+    case preview(StrokePreview)
+    /// The file of a photo is available.
+    case photo(AssetID)
     /// The settings of the board changed: its title, background, grid or language.
     case settings(BoardSettings)
     /// A line was added to the chat.
@@ -61,6 +67,8 @@ extension SharedBoard {
     case resource(ReceivedResource, from: Member)
     /// The local board has caught up with another member for the first time.
     case caughtUp
+    /// The save state changed; the first report follows the opening of the board's file.
+    case saving(SaveState)
     /// The reader was too slow, and the given number of changes was dropped.
     ///
     /// Read the current state of the board, for example with ``SharedBoard/objects``. Later changes follow.

@@ -99,7 +99,18 @@ final class Members: Sequence {
     return peer == localPeer ? UntrustedText(ownName) : list[peer]?.name
   }
 
-  func chosenName(of peer: PeerID) -> UntrustedText { looks[peer]?.name ?? name(of: peer) }
+  /// Returns the public description of a member, with the name that the member chose last.
+  func described(_ peer: PeerID) -> SharedBoard.Member {
+    SharedBoard.Member(id: peer, name: looks[peer]?.name ?? name(of: peer))
+  }
+
+  func described(_ member: MemberID) -> SharedBoard.Member { described(PeerID(member)) }
+
+  /// Returns the public description of the author of a change; nil means the local member.
+  func author(_ member: MemberID?) -> SharedBoard.Change.Author {
+    guard let member, PeerID(member) != localPeer else { return .me }
+    return .other(described(member))
+  }
 
   /// Returns a member's display name with its id prefix, safe to display.
   func label(of peer: PeerID) -> String { EventText.person(name(of: peer), peer.text) }

@@ -8,12 +8,12 @@ extension Persistence {
 
   /// Reports the save state if it changed.
   ///
-  /// The screen receives every change. Other outputs receive only the start, the changes and the end of a problem.
+  /// Every change is reported. Events report only the start, the changes and the end of a problem.
   func reportState() {
     let state = queue.state
     guard state != reportedState else { return }
     reportedState = state
-    runtime.sink.boardChanged(.saving(state))
+    runtime.report(.saving(state))
     switch state {
     case .notSaved(let problem):
       guard problem.sentence != reportedProblem?.sentence else { return }

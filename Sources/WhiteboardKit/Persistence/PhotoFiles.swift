@@ -51,7 +51,7 @@ final class PhotoFiles {
   /// Records the file of a photo that was found intact or was just written.
   func add(_ id: AssetID, at path: String) {
     paths[id] = path
-    runtime.sink.boardChanged(.photo(id))
+    runtime.report(.photo(id))
   }
 
   /// Returns the path of a photo's file; nil if there is no photo.
@@ -111,7 +111,7 @@ final class PhotoFiles {
       if isStored, !configuration.keepsPhotoFiles, document.damages.isEmpty {
         // The photo is checked when it is read. The file may be left over from a program that was killed.
         try? FileManager.default.removeItem(atPath: path)
-        runtime.sink.boardChanged(.photo(asset.id))
+        runtime.report(.photo(asset.id))
         _ = replica.assetStored(asset.id, bytes: asset.byteCount, now: runtime.now)
         continue
       }

@@ -2,10 +2,7 @@ import PeerCore
 import WhiteboardDocument
 
 /// The save state: whether the work on a board is on disk.
-///
-/// ``PersistenceQueue`` owns the value. All status lines, events, answers, exit messages and metrics about saving are
-/// derived from it.
-package enum SaveState: Hashable, Sendable {
+public enum SaveState: Hashable, Sendable {
   /// Saving is off at the user's request: the board is ephemeral, or its recording is paused.
   case off
   /// All work is on disk.
@@ -16,10 +13,10 @@ package enum SaveState: Hashable, Sendable {
   case notSaved(SaveProblem)
 
   /// The problem; nil unless some work is not on disk.
-  package var problem: SaveProblem? { if case .notSaved(let problem) = self { problem } else { nil } }
+  public var problem: SaveProblem? { if case .notSaved(let problem) = self { problem } else { nil } }
 
   /// Whether exiting the program now would lose work that is in no file.
-  package var wouldLoseWork: Bool { problem.map { $0.hasUnsavedWork && $0.copy == nil } ?? false }
+  public var wouldLoseWork: Bool { problem.map { $0.hasUnsavedWork && $0.copy == nil } ?? false }
 
   package var words: String {
     switch self {
@@ -31,15 +28,19 @@ package enum SaveState: Hashable, Sendable {
   }
 }
 
-package struct SaveProblem: Hashable, Sendable {
+/// The reason why some work on a board is not on disk.
+public struct SaveProblem: Hashable, Sendable {
   /// The kind of problem; the raw values are codes for programs and never change.
-  package enum Cause: String, Hashable, Sendable {
+  public enum Cause: String, Hashable, Sendable {
+    /// The disk is full.
     case diskFull = "disk-full"
+    /// The user's disk quota is used up.
     case quota
     /// The file or its file system is not writable.
     case readOnly = "read-only"
     /// The file or its directory was removed, or its disk was unmounted.
     case removed
+    /// The file is damaged.
     case damaged
     /// Another program has locked the file.
     case inUse = "in-use"
@@ -59,15 +60,16 @@ package struct SaveProblem: Hashable, Sendable {
     }
   }
 
-  package let cause: Cause
+  /// The kind of problem.
+  public let cause: Cause
   /// The file and the reason, in one sentence.
-  package let message: String
+  public let message: String
   /// Another file that contains all of the work; nil if there is none.
-  package let copy: String?
+  public let copy: String?
   /// Whether the board was changed since it was last saved.
   ///
   /// If the disk accepts no data, but the board was not changed since it was opened, the value is false.
-  package let hasUnsavedWork: Bool
+  public let hasUnsavedWork: Bool
 
   package init(_ error: DocumentError, copy: String? = nil, hasUnsavedWork: Bool = true) {
     cause =

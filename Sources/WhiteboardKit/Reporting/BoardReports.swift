@@ -2,17 +2,16 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Reports changes of the board as events, and shows them on the screen.
+/// Reports the changes of the board, also as events.
 ///
-/// Owns the last reported objects, games and settings. Changes by hidden authors are not shown, and their events are
-/// marked. Confined to the actor of its board.
+/// Owns the last reported objects, games and settings. Changes by hidden authors are not reported to the sink, and their
+/// events are marked. Confined to the actor of its board.
 final class BoardReports {
   private let runtime: BoardRuntime
   private let replica: Replica
   private let members: Members
   private let photos: PhotoFiles
   let hiddenAuthors: HiddenAuthors
-  private let publisher: ChangePublisher
 
   private var objects: [ObjectID: ObjectSnapshot] = [:]
   private var games: [ObjectID: GameView] = [:]
@@ -27,22 +26,20 @@ final class BoardReports {
     _ replica: Replica,
     members: Members,
     photos: PhotoFiles,
-    hiddenAuthors: HiddenAuthors,
-    publisher: ChangePublisher
+    hiddenAuthors: HiddenAuthors
   ) {
     self.runtime = runtime
     self.replica = replica
     self.members = members
     self.photos = photos
     self.hiddenAuthors = hiddenAuthors
-    self.publisher = publisher
   }
 
-  /// Shows the board as it was stored, without events.
+  /// Passes the stored board to the sink, without events.
   func showStoredBoard() {
     for snapshot in board.snapshots {
       objects[snapshot.id] = snapshot
-      showOnScreen(.shown(snapshot, game(snapshot)))
+      if !isHidden(snapshot.id) { show(snapshot) }
     }
     // The stored settings are not reported as a change.
     _ = board.takeSettingsChange()
@@ -54,7 +51,8 @@ final class BoardReports {
   func objectAdded(_ snapshot: ObjectSnapshot, by member: MemberID?) {
     objects[snapshot.id] = snapshot
     games[snapshot.id] = game(snapshot)
-    showOnScreen(.shown(snapshot, games[snapshot.id]))
+    report(games[snapshot.id])
+    report(.added(snapshot, by: members.author(member)), about: snapshot.id)
     emitAdded(snapshot, by: member)
   }
 
@@ -64,7 +62,8 @@ final class BoardReports {
     let game = game(snapshot)
     let hasGameChanged = games[snapshot.id] != game
     games[snapshot.id] = game
-    showOnScreen(.shown(snapshot, game))
+    if hasGameChanged { report(game) }
+    report(.changed(snapshot, by: members.author(member)), about: snapshot.id)
     guard readsObjects else { return }
     guard let old else { return emitAdded(snapshot, by: member) }
     let keys = BoardEvent.ObjectDescription.changedKeys(old, snapshot) + (hasGameChanged ? ["game"] : [])
@@ -87,7 +86,7 @@ final class BoardReports {
   func objectRemoved(_ id: ObjectID, by member: MemberID?) {
     objects[id] = nil
     games[id] = nil
-    showOnScreen(.removed(id))
+    runtime.report(.removed(id, by: members.author(member)))
     guard readsObjects else { return }
     runtime.emit(.objectRemoved(.init(id: id.description, by: author(member), hidden: hiddenMark(id))))
   }
@@ -108,7 +107,7 @@ final class BoardReports {
 
   /// Reports that a member selected an object, or that the object is no longer selected.
   func selected(_ id: ObjectID, by member: MemberID?) {
-    if let snapshot = board.snapshot(id) { showOnScreen(.shown(snapshot, games[id])) }
+    report(.selected(id, by: member.map { members.author($0) }), about: id)
     guard readsObjects else { return }
     runtime.emit(
       .selected(.init(id: id.description, peer: member?.description, name: member.flatMap { members.name(of: $0) }))
@@ -123,8 +122,9 @@ final class BoardReports {
 
   // MARK: - Chat and settings
 
-  /// Reports a line of the chat, unless its author is hidden.
-  func chatAdded(_ line: ChatLine) {
+  /// Reports a line of the chat; to the sink only if its author is not hidden.
+  func chatAdded(_ line: ChatLine, by member: MemberID?) {
+    report(.chat(line, by: members.author(member)), about: line.id)
     guard runtime.sink.contents.contains(.chat), !isHidden(line.id) else { return }
     runtime.emit(.chat(.init(line)))
   }
@@ -143,26 +143,41 @@ final class BoardReports {
     settings = new
     if !keys.isEmpty {
       runtime.emit(.settingChanged(.init(changed: keys, settings: new)))
-      publisher.publish(.settings(board.settings))
+      runtime.report(.settings(board.settings))
     }
     return keys.contains("title")
   }
 
-  // MARK: - The screen
+  // MARK: - Pointers and strokes
 
-  /// Shows a change on the screen, unless its author is hidden.
-  func showOnScreen(_ change: BoardChange) {
-    if !hiddenAuthors.isEmpty, let author = author(of: change), hiddenAuthors.contains(author) { return }
-    runtime.sink.boardChanged(change)
+  func strokeContinued(_ preview: StrokePreview) { report(.preview(preview), about: preview.stroke) }
+
+  func presenceChanged(_ presence: Presence, of member: MemberID) {
+    runtime.report(.presence(presence, of: members.described(member)), isHidden: hiddenAuthors.contains(member))
+  }
+
+  // MARK: - Hidden authors
+
+  /// Reports a change of an object; to the sink only if its author is not hidden.
+  private func report(_ change: SharedBoard.Change, about id: ObjectID) {
+    runtime.report(change, isHidden: isHidden(id))
+  }
+
+  private func report(_ game: GameView?) { if let game { report(.game(game), about: game.id) } }
+
+  /// Passes an object to the sink, although it has not changed.
+  private func show(_ snapshot: ObjectSnapshot) {
+    if let game = game(snapshot) { runtime.sink.boardChanged(.game(game)) }
+    runtime.sink.boardChanged(.added(snapshot, by: members.author(author(of: snapshot.id))))
   }
 
   /// Shows or hides all objects of an author, and hides the author's pointer; returns the number of objects.
   func setShown(_ isShown: Bool, author: MemberID) -> Int {
     let affected = objectsOfAuthor(author)
     for snapshot in affected {
-      runtime.sink.boardChanged(isShown ? .shown(snapshot, games[snapshot.id]) : .removed(snapshot.id))
+      if isShown { show(snapshot) } else { runtime.sink.boardChanged(.removed(snapshot.id, by: .me)) }
     }
-    if !isShown { runtime.sink.boardChanged(.presence(author, Presence())) }
+    if !isShown { runtime.sink.boardChanged(.presence(Presence(), of: members.described(author))) }
     if board.chat.contains(where: { $0.author == author }) { emitChat(request: nil) }
     return affected.count
   }
@@ -204,15 +219,6 @@ final class BoardReports {
   private func isHidden(_ id: ObjectID) -> Bool {
     guard !hiddenAuthors.isEmpty, let author = author(of: id) else { return false }
     return hiddenAuthors.contains(author)
-  }
-
-  private func author(of change: BoardChange) -> MemberID? {
-    switch change {
-    case .shown(let snapshot, _): author(of: snapshot.id)
-    case .preview(let preview): author(of: preview.stroke)
-    case .presence(let member, _): member
-    case .removed, .photo, .saving: nil
-    }
   }
 
   private func author(of id: ObjectID) -> MemberID? { board.member(of: id.dot.incarnation) }

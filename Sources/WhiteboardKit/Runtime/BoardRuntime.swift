@@ -109,7 +109,13 @@ final class BoardRuntime {
     return limit
   }
 
-  // MARK: - Events
+  // MARK: - Changes and events
+
+  /// Reports a change to the readers of ``SharedBoard/changes``; also to the sink, unless the user hid its author.
+  func report(_ change: SharedBoard.Change, isHidden: Bool = false) {
+    sharedBoard.readers.publish(change)
+    if !isHidden { sink.boardChanged(change) }
+  }
 
   /// Emits an event after all earlier events.
   func emit(_ event: BoardEvent) {

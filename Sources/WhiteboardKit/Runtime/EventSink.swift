@@ -13,11 +13,11 @@ package protocol EventSink: Sendable {
   /// Events with other content are not created.
   var contents: EventContents { get }
 
-  /// Receives a change of the board when it happens, before its event.
+  /// Receives a change of the board when it happens, before its event; also all objects of the stored board.
   ///
-  /// The function does not wait: a slow receiver stores only the latest state of each object. The default
-  /// implementation does nothing.
-  func boardChanged(_ change: BoardChange)
+  /// The changes of hidden authors are left out. The function does not wait: a slow receiver stores only the latest
+  /// state of each object. The default implementation does nothing.
+  func boardChanged(_ change: SharedBoard.Change)
 
   /// Receives the result of a command with a request id as soon as its function returns, with the ids of new objects.
   ///
@@ -29,7 +29,7 @@ package protocol EventSink: Sendable {
 extension EventSink {
   package var contents: EventContents { .all }
 
-  package func boardChanged(_ change: BoardChange) {}
+  package func boardChanged(_ change: SharedBoard.Change) {}
 
   package func commandReturned(_ outcome: CommandOutcome, to request: RequestMark) {}
 }

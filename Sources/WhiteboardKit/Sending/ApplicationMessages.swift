@@ -128,8 +128,10 @@ final class ApplicationMessages {
   // MARK: - Receiving
 
   func received(_ bytes: ArraySlice<UInt8>, from member: MemberID, isReliable: Bool) {
+    let sender = members.described(member)
+    runtime.report(.message(Array(bytes), from: sender, mode: isReliable ? .reliable : .unreliable))
     guard runtime.sink.contents.contains(.data) else { return }
-    let peer = PeerID(member)
+    let peer = sender.id
     // Other control characters are not readable, and in JSON each of them takes six bytes.
     let isText =
       bytes.count <= Self.textLimit

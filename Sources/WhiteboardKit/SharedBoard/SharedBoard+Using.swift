@@ -39,7 +39,7 @@ extension SharedBoard {
   public var digest: String { replica?.digest.hex ?? "" }
 
   /// The members that are connected or reconnecting, without the local one, ordered by id.
-  public var connectedMembers: [Member] { members.ids.map { publisher.member($0) } }
+  public var connectedMembers: [Member] { members.ids.map { members.described($0) } }
 
   // MARK: - Changing
 

@@ -31,8 +31,7 @@ public actor SharedBoard {
   private(set) lazy var commandRunner = makeCommandRunner()
   /// The boards nearby, and the announcement of the local one.
   private(set) lazy var discovery = BoardDiscovery(runtime, configuration, members: members)
-  let publisher: ChangePublisher
-  nonisolated let readers: ChangeReaders
+  nonisolated let readers = ChangeReaders()
 
   var phase = BoardPhase.starting
   /// Whether the program will open the board again at its next start.
@@ -50,8 +49,6 @@ public actor SharedBoard {
     self.configuration = configuration
     members = Members(localPeer: configuration.identity.peerID, ownName: configuration.displayName)
     hiddenAuthors = HiddenAuthors(configuration.personalSettings)
-    publisher = ChangePublisher(members, localPeer: configuration.identity.peerID)
-    readers = publisher.readers
     self.input = input
     self.sink = sink
   }
@@ -249,14 +246,13 @@ extension SharedBoard {
       photos: photos,
       outbox: outbox,
       transfers: transfers,
-      publisher: publisher,
       answers: answers,
       hiddenAuthors: hiddenAuthors
     )
   }
 
   func makeTransfers() -> Transfers {
-    Transfers(runtime, configuration, members: members, persistence: persistence, photos: photos, publisher: publisher)
+    Transfers(runtime, configuration, members: members, persistence: persistence, photos: photos)
   }
 }
 

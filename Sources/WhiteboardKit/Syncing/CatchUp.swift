@@ -13,7 +13,6 @@ final class CatchUp {
   private let session: Session
   private let replica: Replica
   private let members: Members
-  private let publisher: ChangePublisher
   /// Whether a member's answer to a catch-up request was applied.
   private var isCaughtUp = false
   /// The deadline for commands that wait for the board; nil until a command waits.
@@ -28,15 +27,13 @@ final class CatchUp {
     _ configuration: BoardConfiguration,
     _ session: Session,
     _ replica: Replica,
-    members: Members,
-    publisher: ChangePublisher
+    members: Members
   ) {
     self.runtime = runtime
     self.configuration = configuration
     self.session = session
     self.replica = replica
     self.members = members
-    self.publisher = publisher
     joined = runtime.clock.now
   }
 
@@ -77,7 +74,7 @@ final class CatchUp {
   func caughtUp(with member: MemberID) {
     guard !isCaughtUp, hasArrived(from: member) else { return }
     isCaughtUp = true
-    publisher.publish(.caughtUp)
+    runtime.report(.caughtUp)
     guard configuration.isGuest else { return }
     let peer = PeerID(member)
     runtime.emit(

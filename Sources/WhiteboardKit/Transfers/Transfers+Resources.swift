@@ -113,7 +113,7 @@ extension Transfers {
   {
     guard let folder = configuration.saveDirectory, let path = resource.path else {
       runtime.emit(.resourceFinished(event))
-      publisher.publish(.resource(resource, from: publisher.member(info.peer)))
+      runtime.report(.resource(resource, from: members.described(info.peer)))
       return
     }
     runtime.spawn { sharedBoard in
@@ -125,8 +125,7 @@ extension Transfers {
         sharedBoard.runtime.emit(.warning(.init(code: BoardEvent.Remark.fileNotSaved, message: error.message)))
       }
       sharedBoard.runtime.emit(.resourceFinished(event))
-      let publisher = sharedBoard.transfers.publisher
-      publisher.publish(.resource(resource, from: publisher.member(info.peer)))
+      sharedBoard.runtime.report(.resource(resource, from: sharedBoard.members.described(info.peer)))
     }
   }
 

@@ -37,7 +37,6 @@ final class Transfers {
   let members: Members
   let persistence: Persistence
   let photos: PhotoFiles
-  let publisher: ChangePublisher
   private(set) weak var active: ActiveBoard?
 
   var session: Session? { active?.session }
@@ -55,15 +54,13 @@ final class Transfers {
     _ configuration: BoardConfiguration,
     members: Members,
     persistence: Persistence,
-    photos: PhotoFiles,
-    publisher: ChangePublisher
+    photos: PhotoFiles
   ) {
     self.runtime = runtime
     self.configuration = configuration
     self.members = members
     self.persistence = persistence
     self.photos = photos
-    self.publisher = publisher
   }
 
   func begin(on active: ActiveBoard) { self.active = active }

@@ -10,6 +10,7 @@ struct BoardScene: Sendable {
   var ownID: MemberID?
   private(set) var selection: Set<ObjectID> = []
   private(set) var held: Set<ObjectID> = []
+  private var games: [ObjectID: GameView] = [:]
   /// The games in which it is the local user's turn.
   private(set) var ourTurns: Set<ObjectID> = []
 
@@ -22,29 +23,36 @@ struct BoardScene: Sendable {
 
   // MARK: - Changes of the board
 
-  /// Shows an object in its new state; returns whether the local user has selected the object, and whether the object
-  /// is a game in which it has just become the local user's turn.
-  mutating func setObject(_ snapshot: ObjectSnapshot, _ game: GameView?) -> (isSelected: Bool, isNewTurn: Bool) {
+  /// Shows an object in its new state; returns whether the local user has selected it.
+  mutating func setObject(_ snapshot: ObjectSnapshot) -> Bool {
     let id = snapshot.id
-    let isTurn = isOurTurn(in: game)
-    let isNewTurn = isTurn && !ourTurns.contains(id)
-    if isTurn { ourTurns.insert(id) } else { ourTurns.remove(id) }
-    canvas.set(BoardCanvas.Item(snapshot, game: game))
+    canvas.set(BoardCanvas.Item(snapshot, game: games[id]))
     let isSelected = snapshot.selectedBy.map { $0 == ownID } ?? false
     if isSelected { selection.insert(id) } else { selection.remove(id) }
     if snapshot.selectedBy != nil { held.insert(id) } else { held.remove(id) }
-    return (isSelected, isNewTurn)
+    return isSelected
+  }
+
+  /// Sets the view of a game, whose object follows; returns whether it has just become the local user's turn.
+  mutating func setGame(_ game: GameView) -> Bool {
+    games[game.id] = game
+    guard isOurTurn(in: game) else {
+      ourTurns.remove(game.id)
+      return false
+    }
+    return ourTurns.insert(game.id).inserted
   }
 
   mutating func remove(_ id: ObjectID) {
     canvas.remove(id)
+    games[id] = nil
     ourTurns.remove(id)
     selection.remove(id)
     held.remove(id)
   }
 
-  private func isOurTurn(in game: GameView?) -> Bool {
-    guard case .connectFour(let view)? = game?.detail else { return false }
+  private func isOurTurn(in game: GameView) -> Bool {
+    guard case .connectFour(let view) = game.detail else { return false }
     return view.outcome == .playing && view.turn == view.member
   }
 

@@ -64,15 +64,18 @@ struct Workspace: Sendable {
 
   // MARK: - Changes and answers
 
-  mutating func showObject(_ snapshot: ObjectSnapshot, _ game: GameView?) -> [BoardEffect] {
-    let (isSelected, isNewTurn) = scene.setObject(snapshot, game)
-    var effects: [BoardEffect] = isNewTurn ? [.turnBegan] : []
-    if isSelected, let cell = pendingMenu {
-      pendingMenu = nil
-      effects.append(.openMenu(at: cell))
-    }
+  mutating func showObject(_ snapshot: ObjectSnapshot) -> [BoardEffect] {
+    let isSelected = scene.setObject(snapshot)
     previewStroke()
-    return effects
+    guard isSelected, let cell = pendingMenu else { return [] }
+    pendingMenu = nil
+    return [.openMenu(at: cell)]
+  }
+
+  mutating func showSelection(of id: ObjectID, by member: MemberID?) -> [BoardEffect] {
+    guard var snapshot = scene.snapshot(id) else { return [] }
+    snapshot.selectedBy = member
+    return showObject(snapshot)
   }
 
   mutating func remove(_ id: ObjectID) -> [BoardEffect] {

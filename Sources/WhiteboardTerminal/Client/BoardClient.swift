@@ -259,20 +259,31 @@ extension BoardClient {
 extension BoardClient {
   // MARK: - Board
 
-  package mutating func applyChange(_ change: BoardChange, now time: Duration? = nil) {
+  package mutating func applyChange(_ change: SharedBoard.Change, now time: Duration? = nil) {
     if let time { now = time }
     // These effects change the screen, and send no command.
     switch change {
-    case .shown(let snapshot, let game):
-      _ = apply(workspace.showObject(snapshot, game))
-      if case .wordle(let view)? = game?.detail, view.answer != nil { prompt.endGame(snapshot.id) }
-    case .removed(let id): _ = apply(workspace.remove(id))
+    case .added(let snapshot, _), .changed(let snapshot, _): _ = apply(workspace.showObject(snapshot))
+    case .selected(let id, let author):
+      _ = apply(workspace.showSelection(of: id, by: author.flatMap { self.id(of: $0) }))
+    case .removed(let id, _): _ = apply(workspace.remove(id))
+    case .game(let game):
+      if workspace.scene.setGame(game) { _ = apply(.turnBegan) }
+      if case .wordle(let view) = game.detail, view.answer != nil { prompt.endGame(game.id) }
     case .preview(let preview): workspace.scene.canvas.preview(preview.points, from: preview.first, of: preview.stroke)
-    case .presence(let member, let presence): session.members.show(presence, of: member, now: now)
-    case .photo: break
+    case .presence(let presence, let member): session.members.show(presence, of: MemberID(member.id), now: now)
     case .saving(let state): saveStatus.state = state
+    // Events report these changes, except photos, which the terminal loads.
+    case .photo, .settings, .chat, .joined, .left, .message, .resource, .caughtUp, .missed: break
     }
     workspace.settleTyping()
+  }
+
+  private func id(of author: SharedBoard.Change.Author) -> MemberID? {
+    switch author {
+    case .me: workspace.scene.ownID
+    case .other(let member): MemberID(member.id)
+    }
   }
 
   package mutating func showPhoto(_ pixels: PhotoPixels, of asset: AssetID) {

@@ -109,7 +109,7 @@ for count in [500, 5_000] {
   // The whole client, from a key or a cursor to the bytes for the terminal.
   var client = BoardClient(columns: 200, rows: 60, dotStyle: .braille)
   _ = client.receive(.joined(.init(peer: member(2).description, name: "bob")))
-  for snapshot in board.snapshots { client.applyChange(.shown(snapshot, nil)) }
+  for snapshot in board.snapshots { client.applyChange(.added(snapshot, by: .me)) }
   var shown = client.frame().screen
   (times, bytes) = ([], [])
   for round in 0..<rounds {
@@ -118,7 +118,7 @@ for count in [500, 5_000] {
     let presence = try Presence(cursor: place)
     times.append(
       clock.measure {
-        client.applyChange(.presence(member(2), presence))
+        client.applyChange(.presence(presence, of: .init(id: .init(member(2)), name: "bob")))
         let screen = client.frame().screen
         size = writer.bytes(from: shown, to: screen).count
         shown = screen

@@ -105,7 +105,7 @@ actor Hand: EventSink {
     waiters = []
   }
 
-  nonisolated func boardChanged(_ change: BoardChange) { reports.append(.change(change)) }
+  nonisolated func boardChanged(_ change: SharedBoard.Change) { reports.append(.change(change)) }
 
   nonisolated func commandReturned(_ outcome: CommandOutcome, to request: RequestMark) {
     reports.append(.result(outcome, of: request))

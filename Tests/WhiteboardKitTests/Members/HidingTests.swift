@@ -91,11 +91,11 @@ import WhiteboardDocument
     var history: [String] { state.withLock { $0.history } }
     var listed: Int { state.withLock { $0.listed } }
 
-    func boardChanged(_ change: BoardChange) {
+    func boardChanged(_ change: SharedBoard.Change) {
       state.withLock { state in
         switch change {
-        case .shown(let snapshot, _): state.objects.insert(snapshot.id.description)
-        case .removed(let id): state.objects.remove(id.description)
+        case .added(let snapshot, _), .changed(let snapshot, _): state.objects.insert(snapshot.id.description)
+        case .removed(let id, _): state.objects.remove(id.description)
         default: break
         }
       }

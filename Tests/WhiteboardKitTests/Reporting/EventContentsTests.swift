@@ -54,10 +54,10 @@ import Whiteboard
 
     func commandReturned(_ outcome: CommandOutcome, to request: RequestMark) { returned.withLock { $0 = outcome.id } }
 
-    func boardChanged(_ change: BoardChange) {
+    func boardChanged(_ change: SharedBoard.Change) {
       switch change {
-      case .shown(let snapshot, _): shown.withLock { _ = $0.insert(snapshot.id) }
-      case .removed(let id): removed.withLock { _ = $0.insert(id) }
+      case .added(let snapshot, _), .changed(let snapshot, _): shown.withLock { _ = $0.insert(snapshot.id) }
+      case .removed(let id, _): removed.withLock { _ = $0.insert(id) }
       default: break
       }
     }

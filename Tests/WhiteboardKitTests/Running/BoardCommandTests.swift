@@ -314,10 +314,10 @@ import WhiteboardPrograms
         for await change in watcher.changes {
           switch change {
           case .preview(let preview): hasPreview = hasPreview || !preview.points.isEmpty
-          case .presence(_, let presence):
+          case .presence(let presence, _):
             let isWhole = presence.cursor?.y == 7 && presence.isLaser && presence.view?.width == 80
             hasPresence = hasPresence || isWhole
-          case .shown, .removed, .photo, .saving: break
+          default: break
           }
           if hasPreview, hasPresence { break }
         }
@@ -369,8 +369,8 @@ import WhiteboardPrograms
   }
 
   private final class Watcher: EventSink {
-    let changes: AsyncStream<BoardChange>
-    private let continuation: AsyncStream<BoardChange>.Continuation
+    let changes: AsyncStream<SharedBoard.Change>
+    private let continuation: AsyncStream<SharedBoard.Change>.Continuation
     private let told: AsyncStream<BoardEvent>
     private let telling: AsyncStream<BoardEvent>.Continuation
 
@@ -381,7 +381,7 @@ import WhiteboardPrograms
 
     func write(_ events: [BoardEvent]) async throws(OutputError) { for event in events { telling.yield(event) } }
 
-    func boardChanged(_ change: BoardChange) { continuation.yield(change) }
+    func boardChanged(_ change: SharedBoard.Change) { continuation.yield(change) }
 
     func ready() async -> BoardEvent.Ready? {
       for await case .ready(let ready) in told { return ready }

@@ -33,7 +33,7 @@ import WhiteboardRendering
   }
 
   @discardableResult private mutating func show(_ id: ObjectID) throws -> [BoardEffect] {
-    workspace.showObject(try #require(board.snapshot(id)), nil)
+    workspace.showObject(try #require(board.snapshot(id)))
   }
 
   private func mouse(_ kind: MouseEvent.Kind) -> MouseEvent { MouseEvent(kind, x: 40, y: 10) }

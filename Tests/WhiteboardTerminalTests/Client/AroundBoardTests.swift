@@ -59,7 +59,10 @@ import WhiteboardSync
     try desk.board.createText("hello", at: Point(x: -100, y: -96))
     desk.sync()
     _ = desk.tick()
-    desk.client.applyChange(.presence(bob, try Presence(cursor: Point(x: -100, y: -96))), now: desk.now)
+    desk.client.applyChange(
+      .presence(try Presence(cursor: Point(x: -100, y: -96)), of: Desk.member(bob)),
+      now: desk.now
+    )
     func board() -> [String] { desk.lines().map { String($0.prefix(74)) } }
     #expect(board().contains { $0.contains("▲") } && board().contains { $0.contains("Bob") })
     #expect(!board().contains { $0.contains("hello") })
@@ -68,12 +71,12 @@ import WhiteboardSync
     _ = desk.tick()
     #expect(board().contains { $0.contains("hello") }, "\(board())")
     #expect(!board().contains { $0.contains("Bob") })
-    desk.client.applyChange(.presence(bob, try Presence(cursor: Point(x: 100, y: 100))), now: desk.now)
+    desk.client.applyChange(.presence(try Presence(cursor: Point(x: 100, y: 100)), of: Desk.member(bob)), now: desk.now)
     #expect(board().contains { $0.contains("Bob") }, "it moves again")
     desk.now += .seconds(4)
     _ = desk.tick()
     // Presence is sent again without any movement.
-    desk.client.applyChange(.presence(bob, try Presence(cursor: Point(x: 100, y: 100))), now: desk.now)
+    desk.client.applyChange(.presence(try Presence(cursor: Point(x: 100, y: 100)), of: Desk.member(bob)), now: desk.now)
     #expect(board().contains { $0.contains("▲") } && !board().contains { $0.contains("Bob") })
     desk.now += .seconds(20)
     _ = desk.tick()

@@ -12,6 +12,8 @@ struct Desk {
     try #require(MemberID(bytes: Array(repeating: number, count: 32)))
   }
 
+  static func member(_ id: MemberID) -> SharedBoard.Member { SharedBoard.Member(id: .init(id), name: "") }
+
   let board: Board
   var client = BoardClient(columns: 100, rows: 24, dotStyle: .braille)
   var now = Duration.zero
@@ -45,8 +47,11 @@ struct Desk {
   /// Sends the contents of the board to the client.
   mutating func sync() {
     let snapshots = board.snapshots
-    for id in known.subtracting(snapshots.map(\.id)) { client.applyChange(.removed(id)) }
-    for snapshot in snapshots { client.applyChange(.shown(snapshot, board.gameView(snapshot.id, for: board.member))) }
+    for id in known.subtracting(snapshots.map(\.id)) { client.applyChange(.removed(id, by: .me)) }
+    for snapshot in snapshots {
+      if let game = board.gameView(snapshot.id, for: board.member) { client.applyChange(.game(game)) }
+      client.applyChange(.changed(snapshot, by: .me))
+    }
     known = Set(snapshots.map(\.id))
   }
 
