@@ -80,6 +80,8 @@ import WhiteboardDocument
       #expect(ours >= theirs, "\(damage)")
       more[damage] = ours - theirs
     }
-    #expect(more[.flippedBits, default: 0] > 0 && more[.flippedBitInLog, default: 0] > 0)
+    for damage in [Damage.lostEnd, .lostFirstPage, .flippedBitInLog] {
+      #expect(more[damage, default: 0] > 0, "\(damage)")
+    }
   }
 }
