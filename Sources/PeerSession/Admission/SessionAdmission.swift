@@ -191,7 +191,7 @@ final class SessionAdmission {
   func remember(_ peer: PeerID, _ name: UntrustedText, _ verification: KnownPeer.Verification) {
     let transport = session.transport
     // After this call, the key is known under this name.
-    if let warning = transport.nameWarning(peer, name) { session.emit(.warning(warning)) }
+    session.warnOfName(of: peer, name)
     transport.known[peer] = name.raw
     if verification != .anyone { transport.proved.insert(peer) }
     guard let store = session.configuration.peerStore else { return }

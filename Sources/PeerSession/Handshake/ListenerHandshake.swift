@@ -257,7 +257,7 @@ final class ListenerHandshake: LinkDelegate {
         let id = transport.nextInvitationID()
         invitation = id
         session.admission.invitationBegan(id, self)
-        if let warning = transport.nameWarning(question.peer, question.name) { session.emit(.warning(warning)) }
+        session.warnOfName(of: question.peer, question.name)
         session.emit(
           .invitation(
             Invitation(

@@ -161,9 +161,14 @@ final class SessionCore {
   func peerJoined(_ entry: PeerEntry) {
     entry.state = .connecting
     emit(.peerJoined(entry.peer))
+    warnOfName(of: entry.id, entry.member.name)
+  }
+
+  /// Warns the user if a peer has the name of a known peer with another key.
+  func warnOfName(of peer: PeerID, _ name: UntrustedText) {
     // The host knows that it moved the session to another relay.
-    guard !relaying.isReplacement(entry.id) else { return }
-    if let warning = transport.nameWarning(entry.id, entry.member.name) { emit(.warning(warning)) }
+    guard !relaying.isReplacement(peer) else { return }
+    if let warning = transport.nameWarning(peer, name) { emit(.warning(warning)) }
   }
 
   // MARK: Reading
