@@ -50,7 +50,7 @@ package enum RelayBackup {
   package static func export(_ board: String, of dataDirectory: String, to path: String) async throws(WhiteboardError) {
     let entry = try BoardRegister(inDataDirectory: dataDirectory).entry(board)
     do throws(DocumentError) {
-      let library = BoardLibrary(directory: dataDirectory + "/boards")
+      let library = BoardLibrary(inDataDirectory: dataDirectory)
       guard let file = try await library.list().first(where: { $0.board == entry.id?.bytes }) else {
         throw DocumentError(.notFound, "the file of the board does not exist")
       }
@@ -102,18 +102,19 @@ package enum RelayBackup {
 
   private static func copyBoards(from source: String, to target: String) async throws(WhiteboardError) -> Int {
     let found = try await boards(in: source)
+    let directory = BoardFile.directory(inDataDirectory: target)
     do {
       try FileManager.default.createDirectory(
-        atPath: target + "/boards",
+        atPath: directory,
         withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700]
       )
-    } catch { throw WhiteboardError(.cannotCreate, "the directory \(target)/boards cannot be created") }
+    } catch { throw WhiteboardError(.cannotCreate, "the directory \(directory) cannot be created") }
     for path in found {
       let name = path.split(separator: "/").last ?? ""
       do throws(DocumentError) {
         let document = try await BoardDocument.open(at: path, mode: .reading)
-        try await document.save(as: "\(target)/boards/\(name)")
+        try await document.save(as: "\(directory)/\(name)")
         try await document.close()
       } catch { throw WhiteboardError(error) }
     }
@@ -122,7 +123,7 @@ package enum RelayBackup {
 
   private static func boards(in directory: String) async throws(WhiteboardError) -> [String] {
     do throws(DocumentError) {
-      return try await BoardLibrary(directory: directory + "/boards").list().map(\.path)
+      return try await BoardLibrary(inDataDirectory: directory).list().map(\.path)
     } catch { throw WhiteboardError(error) }
   }
 }

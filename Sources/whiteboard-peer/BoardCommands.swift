@@ -52,7 +52,7 @@ struct HostCommand: AsyncParsableCommand {
   /// user trusts the file; false if no question is needed.
   private static func asksToTrust(_ hosted: HostedBoard, _ configuration: BoardConfiguration) async -> Bool {
     let directory = configuration.dataDirectory
-    let library = BoardLibrary(directory: directory + "/boards")
+    let library = BoardLibrary(inDataDirectory: directory)
     var path = hosted.file
     if path == nil { path = (try? await library.file(named: hosted.name)) ?? nil }
     guard let path, await BoardFile.hasForeignFacts(path, dataDirectory: directory) else { return false }
@@ -319,7 +319,7 @@ enum Program {
     let wanted = TerminalSettings(settings)
     let keys = try KeyMap(wanted.keys)
     let exitMessage =
-      "whiteboard-peer crashed. All saved changes are in \(dataDirectory)/boards: open the board again.\n"
+      "whiteboard-peer crashed. All saved changes are in \(BoardFile.directory(inDataDirectory: dataDirectory)): open the board again.\n"
     let terminal = Terminal(mouse: wanted.mouse, exitMessage: exitMessage, log: dataDirectory + "/last-run.log")
     guard let terminal else {
       throw WhiteboardError(.system, "this terminal cannot show a full screen; use --accessible for line mode")

@@ -31,7 +31,7 @@ struct CatchUpOptions: ParsableArguments {
     case .nearby, .address:
       throw WhiteboardError(.usage, "--offline needs the board's name, the start of its id, or its link")
     }
-    let library = BoardLibrary(directory: configuration.dataDirectory + "/boards")
+    let library = BoardLibrary(inDataDirectory: configuration.dataDirectory)
     configuration.boardFile = try await library.file(of: wanted)
     configuration.part = .host(boardName: "")
     configuration.isOffline = true

@@ -33,7 +33,7 @@ extension Recording {
       environment: { Environment[$0] },
       file: try place.flatMap { (place) throws(WhiteboardError) in try SettingsFile(at: place) }
     )
-    return try await BoardLibrary(directory: try settings.chosenDataDirectory() + "/boards").file(of: word)
+    return try await BoardLibrary(inDataDirectory: try settings.chosenDataDirectory()).file(of: word)
   }
 
   /// Reads the recording that an argument names; if `isLoud`, reports damage on standard error.

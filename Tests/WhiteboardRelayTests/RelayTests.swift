@@ -57,7 +57,7 @@ import WhiteboardDocument
       await #expect { try await relay.createBoard(name: "late") } throws: {
         ($0 as? WhiteboardError)?.code == .unreachable
       }
-      let library = BoardLibrary(directory: room.data + "/boards")
+      let library = BoardLibrary(inDataDirectory: room.data)
       #expect(try await library.list().compactMap(\.board).compactMap { SessionID(bytes: $0)?.text } == [board])
     }
   }
@@ -125,7 +125,7 @@ import WhiteboardDocument
           }
         }
       }
-      let library = BoardLibrary(directory: room.data + "/boards")
+      let library = BoardLibrary(inDataDirectory: room.data)
       #expect(try await library.list().map(\.objects) == [1, 2])
     }
   }
@@ -161,7 +161,7 @@ import WhiteboardDocument
           try await guest.perform("wait objects=1 timeout=1")
         }
         #expect(await relay.reports().isEmpty)
-        #expect(try await BoardLibrary(directory: room.data + "/boards").list().isEmpty)
+        #expect(try await BoardLibrary(inDataDirectory: room.data).list().isEmpty)
       }
     }
   }
@@ -184,7 +184,7 @@ import WhiteboardDocument
           await relay.removeForgotten(now: now + 31 * day)
           #expect(await relay.reports().map(\.name) == ["in use", "pinned"])
         }
-        #expect(try await BoardLibrary(directory: room.data + "/boards").list().count == 2)
+        #expect(try await BoardLibrary(inDataDirectory: room.data).list().count == 2)
       }
     }
   }
@@ -479,7 +479,7 @@ import WhiteboardDocument
       let copy = room.directory + "/copy"
       try await room.running(try room.relay()) { relay in _ = try await relay.createBoard(name: "standup") }
       _ = try await RelayBackup.make(of: room.data, at: copy)
-      let file = try #require(try await BoardLibrary(directory: copy + "/boards").list().first).path
+      let file = try #require(try await BoardLibrary(inDataDirectory: copy).list().first).path
       var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
       for index in 4096..<bytes.count { bytes[index] ^= 0xFF }
       try bytes.write(to: URL(fileURLWithPath: file))

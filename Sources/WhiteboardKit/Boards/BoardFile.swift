@@ -43,6 +43,9 @@ package enum BoardFile {
 
   package static let fileExtension = BoardLibrary.fileExtension
 
+  /// Returns the directory of the saved boards in a data directory.
+  package static func directory(inDataDirectory directory: String) -> String { directory + "/boards" }
+
   /// Returns whether the user's argument is the path of a board's file rather than a board name.
   package static func isMeant(by text: String) -> Bool { text.contains("/") || text.hasSuffix("." + fileExtension) }
 
@@ -306,6 +309,21 @@ extension WhiteboardError {
       case .full, .quota, .removed, .closed, .inputOutput: .inputOutput
       }
     self.init(code, error.message)
+  }
+}
+
+extension BoardLibrary {
+  /// The boards in a data directory.
+  package init(inDataDirectory directory: String) {
+    self.init(directory: BoardFile.directory(inDataDirectory: directory))
+  }
+
+  /// The boards in a data directory, with the seal of that directory (REC-20).
+  package init(sealedIn dataDirectory: String) {
+    self.init(
+      directory: BoardFile.directory(inDataDirectory: dataDirectory),
+      seal: .loadOrCreate(inDirectory: dataDirectory)
+    )
   }
 }
 

@@ -8,13 +8,11 @@ enum FileCommands {
     .checkpoint("name")
   ) { (runner, _, name) async throws(CommandError) in
     try await runner.board.versions.checkpoint(name)
-    return CommandOutcome()
   }
 
   static let checkpoints = CommandSpec(.checkpoints, rules: .reading, "list the checkpoints") {
     (runner, request) async throws(CommandError) in
     try await runner.board.versions.emitCheckpoints(request: request.request)
-    return CommandOutcome()
   }
 
   static let diff = CommandSpec(
@@ -25,7 +23,6 @@ enum FileCommands {
     .laterCheckpoint
   ) { (runner, request, from, to) async throws(CommandError) in
     try await runner.board.versions.emitDifference(from: from, to: to, request: request.request)
-    return CommandOutcome()
   }
 
   static let restore = CommandSpec(
@@ -39,7 +36,6 @@ enum FileCommands {
   static let saveAs = CommandSpec(.saveAs, rules: .reading, "write the board to another file", .file) {
     (runner, _, file) async throws(CommandError) in
     try await runner.persistence.saveCopy(to: BoardFile.absolute(file), photos: runner.board.photos)
-    return CommandOutcome()
   }
 
   static let save = CommandSpec(
@@ -48,7 +44,6 @@ enum FileCommands {
     "save unsaved work now, and report whether everything is on disk"
   ) { (runner, request) async throws(CommandError) in
     try await runner.persistence.save(request: request.request)
-    return CommandOutcome()
   }
 
   static let export = CommandSpec(

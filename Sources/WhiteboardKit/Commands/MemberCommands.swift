@@ -14,7 +14,6 @@ enum MemberCommands {
     },
     run: { (runner, _, point, isLaser) async throws(CommandError) in
       try runner.board.editor.point(at: point, isLaser: isLaser)
-      return CommandOutcome()
     }
   )
 
@@ -26,7 +25,6 @@ enum MemberCommands {
     .view
   ) { (runner, _, view) async throws(CommandError) in
     try runner.board.editor.show(view)
-    return CommandOutcome()
   }
 
   static let accept = CommandSpec(
@@ -42,7 +40,6 @@ enum MemberCommands {
     .flag("always")
   ) { (runner, _, target, isAlways) async throws(CommandError) in
     try await runner.accept(target, isAlways: isAlways)
-    return CommandOutcome()
   }
 
   static let decline = CommandSpec(
@@ -53,7 +50,6 @@ enum MemberCommands {
     .reason
   ) { (runner, _, target, reason) async throws(CommandError) in
     try await runner.decline(target, reason: reason ?? "")
-    return CommandOutcome()
   }
 
   static let kick = CommandSpec(
@@ -73,7 +69,7 @@ enum MemberCommands {
     .reason,
     .flag("--with-admitted", "withAdmitted"),
     .flag("--keep-code", "keepCode")
-  ) { (runner, request, target, reason, withAdmitted, keepsCode) async throws(CommandError) in
+  ) { (runner, request, target, reason, withAdmitted, keepsCode) async throws(CommandError) -> Void in
     let invited = try await runner.board.admission.kick(
       target,
       reason: reason ?? "",
@@ -82,7 +78,6 @@ enum MemberCommands {
       request: request.request
     )
     if let invited { runner.runtime.emit(.invited(invited)) }
-    return CommandOutcome()
   }
 
   static let hide = CommandSpec(
@@ -119,7 +114,6 @@ enum MemberCommands {
     .role
   ) { (runner, _, target, role) async throws(CommandError) in
     try runner.board.roles.change(target, to: role)
-    return CommandOutcome()
   }
 
   static let invite = CommandSpec(
@@ -134,14 +128,13 @@ enum MemberCommands {
       "the address that this person's browser stores admits no other person.",
     ],
     .invitationTerms
-  ) { (runner, request, terms) async throws(CommandError) in
+  ) { (runner, request, terms) async throws(CommandError) -> Void in
     let board = try runner.board
     let invited =
       terms.isForBrowsers
       ? try await board.browsers.invite(terms, request: request.request)
       : try await board.admission.invite(terms, request: request.request)
     runner.runtime.emit(.invited(invited))
-    return CommandOutcome()
   }
 
   static let web = CommandSpec(
@@ -156,14 +149,13 @@ enum MemberCommands {
       "time limit, use `invite web expires=TIME`.",
     ],
     .webAccess
-  ) { (runner, request, access) async throws(CommandError) in
+  ) { (runner, request, access) async throws(CommandError) -> Void in
     let browsers = try runner.board.browsers
     switch access {
     case .on: try await browsers.turnOn(request: request.request)
     case .off: await browsers.turnOff(request: request.request)
     case .revoke: await browsers.revokeAll()
     }
-    return CommandOutcome()
   }
 
   static let profile = CommandSpec(
@@ -175,7 +167,6 @@ enum MemberCommands {
     .icon
   ) { (runner, request, name, icon) async throws(CommandError) in
     try await runner.board.profiles.changeOwn(name, icon, request: request.request)
-    return CommandOutcome()
   }
 
   static let all = [

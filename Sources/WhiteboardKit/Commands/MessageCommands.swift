@@ -9,7 +9,6 @@ enum MessageCommands {
     .reason
   ) { (runner, _, target, reason) async throws(CommandError) in
     try runner.transfers.cancel(target, reason: reason ?? "")
-    return CommandOutcome()
   }
 
   static let say = CommandSpec(.say, "write a chat message", .text("the message")) {

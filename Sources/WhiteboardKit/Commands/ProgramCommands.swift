@@ -4,7 +4,6 @@ enum ProgramCommands {
   static let leave = CommandSpec(.leave, rules: rules, "leave the board, but stay in the program") {
     (runner, _) async throws(CommandError) in
     await runner.leave()
-    return CommandOutcome()
   }
 
   static let `continue` = CommandSpec(
@@ -14,7 +13,6 @@ enum ProgramCommands {
     notes: ["Until you use this command, your changes are refused. Your later changes are not sent to other members."]
   ) { (runner, _) async throws(CommandError) in
     try await runner.localRemoval.continueAlone()
-    return CommandOutcome()
   }
 
   static let wait = CommandSpec(
@@ -41,7 +39,6 @@ enum ProgramCommands {
   static let help = CommandSpec(.help, rules: rules, "explain one command, or list all", .help) {
     (runner, _, text) async throws(CommandError) in
     runner.runtime.emit(.note(.init(code: "help", message: text)))
-    return CommandOutcome()
   }
 
   static let all = [leave.entry, `continue`.entry, wait.entry, quit.entry, help.entry]

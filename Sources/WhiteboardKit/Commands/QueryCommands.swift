@@ -2,7 +2,6 @@ enum QueryCommands {
   static let objects = CommandSpec(.objects, rules: .reading, "list the objects on the board") {
     (runner, request) async throws(CommandError) in
     try runner.board.queries.emitObjects(request: request.request)
-    return CommandOutcome()
   }
 
   static let show = CommandSpec(
@@ -12,7 +11,6 @@ enum QueryCommands {
     .object
   ) { (runner, request, object) async throws(CommandError) in
     try runner.board.queries.emitObject(object, request: request.request)
-    return CommandOutcome()
   }
 
   static let find = CommandSpec(
@@ -22,19 +20,16 @@ enum QueryCommands {
     .area
   ) { (runner, request, area) async throws(CommandError) in
     try runner.board.queries.emitObjects(in: area, request: request.request)
-    return CommandOutcome()
   }
 
   static let chat = CommandSpec(.chat, rules: .reading, "show the chat") {
     (runner, request) async throws(CommandError) in
     try runner.board.reports.emitChat(request: request.request)
-    return CommandOutcome()
   }
 
   static let settings = CommandSpec(.settings, rules: .reading, "show the settings of the board") {
     (runner, request) async throws(CommandError) in
     try runner.board.queries.emitSettings(request: request.request)
-    return CommandOutcome()
   }
 
   static let peers = CommandSpec(
@@ -45,16 +40,14 @@ enum QueryCommands {
     // A user can ask for the peers while the program still joins the board.
     guard runner.hasBoard else {
       runner.runtime.emit(.peers(.init(count: 0, peers: [], request: request.request)))
-      return CommandOutcome()
+      return
     }
     try await runner.board.queries.emitPeers(request: request.request)
-    return CommandOutcome()
   }
 
   static let digest = CommandSpec(.digest, rules: .reading, "show the digest of the board") {
     (runner, request) async throws(CommandError) in
     try runner.board.queries.emitDigest(request: request.request)
-    return CommandOutcome()
   }
 
   static let all = [

@@ -5,13 +5,6 @@ import WhiteboardDocument
 
 // Boards of an identity that `identity new` replaced: their host can never return, so no member can be removed.
 
-extension BoardLibrary {
-  /// The boards in a data directory, with the seal of that directory (REC-20).
-  package init(sealedIn dataDirectory: String) {
-    self.init(directory: dataDirectory + "/boards", seal: .loadOrCreate(inDirectory: dataDirectory))
-  }
-}
-
 extension BoardFile {
   /// Returns the saved boards whose host is a peer, by name.
   package static func boards(hostedBy peer: PeerID, dataDirectory: String) async -> [(name: String, path: String)] {

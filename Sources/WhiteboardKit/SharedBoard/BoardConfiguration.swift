@@ -184,7 +184,7 @@ package struct BoardConfiguration: Sendable {
   var inboxDirectory: String { dataDirectory + "/inbox" }
   var assetsDirectory: String { dataDirectory + "/assets" }
   var answersDirectory: String { dataDirectory + "/answers" }
-  var boardsDirectory: String { dataDirectory + "/boards" }
+  var boardsDirectory: String { BoardFile.directory(inDataDirectory: dataDirectory) }
 
   /// Whether a member admits newcomers as the host does (MEM-17).
   ///

@@ -207,7 +207,7 @@ extension Relay {
   }
 
   private func removeDocument(of id: SessionID) async throws(WhiteboardError) {
-    let library = BoardLibrary(directory: configuration.dataDirectory + "/boards")
+    let library = BoardLibrary(inDataDirectory: configuration.dataDirectory)
     do {
       for summary in try await library.list() where summary.board == id.bytes {
         // A board that could not be opened may still have other SQLite files, such as a WAL file.
