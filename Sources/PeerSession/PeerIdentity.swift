@@ -35,7 +35,7 @@ public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
     case .tooOpen(let path, _): self = .notPrivate(path: path, message: failure.explanation)
     case .notOurs(let path): self = .notOurs(path: path, message: failure.explanation)
     case .tooLarge(let path, _): self = .damaged(file: path, why: "it is too large")
-    case .wrongKind(let path), .system(_, let path, _): self = .system(path: path, message: failure.explanation)
+    case .wrongKind(let path, _), .system(_, let path, _): self = .system(path: path, message: failure.explanation)
     }
   }
 }

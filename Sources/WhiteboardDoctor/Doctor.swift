@@ -307,13 +307,14 @@ package struct Doctor: Sendable {
     guard let status = NetworkSurvey.status(of: dataDirectory) else {
       return Finding(check: "data", verdict: .fine, seen: "\(shown) is created when it is first needed.")
     }
-    guard status.owner == getuid() else {
-      return Finding(
-        check: "data",
-        verdict: .fault,
-        seen: "Another user owns \(shown).",
-        advice: "Choose another directory with --data-dir."
-      )
+    // The user may have chosen a directory of the system by mistake. Its owner and permissions must stay.
+    let problem: String? =
+      if status.mode & S_IFMT != S_IFDIR { "\(shown) is not a directory." } else if status.owner != getuid() {
+        "Another user owns \(shown)."
+      } else if status.mode & S_ISVTX != 0 { "\(shown) is for files of all users." } else { nil }
+    if let problem {
+      let advice = "Choose another directory with --data-dir."
+      return Finding(check: "data", verdict: .fault, seen: problem, advice: advice)
     }
     guard status.mode & 0o077 == 0 else {
       return Finding(
@@ -323,7 +324,7 @@ package struct Doctor: Sendable {
         advice: "Restrict access to it: chmod 700 \(shown)"
       )
     }
-    let boards = dataDirectory + "/boards"
+    let boards = BoardFile.directory(inDataDirectory: dataDirectory)
     for directory in [dataDirectory, boards] where reading.exists(directory) {
       guard let number = DiskProbe.writeFailure(in: directory) else { continue }
       let place = UntrustedText(directory).quoted(limit: 256)

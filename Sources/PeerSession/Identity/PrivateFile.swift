@@ -11,8 +11,8 @@ package struct PrivateFile {
   /// The reason why a private file cannot be used.
   package enum Failure: Error, Equatable, Sendable {
     case system(call: String, path: String, errno: Int32)
-    /// The path does not refer to a regular file, or its parent is not a directory.
-    case wrongKind(path: String)
+    /// The path does not refer to a directory, or to a regular file.
+    case wrongKind(path: String, isDirectory: Bool)
     case notOurs(path: String)
     case tooOpen(path: String, isDirectory: Bool)
     case tooLarge(path: String, limit: Int)
@@ -34,7 +34,7 @@ package struct PrivateFile {
     try Self.makeDirectory(directory)
     var status = stat()
     guard stat(directory, &status) == 0 else { throw failure("stat", directory) }
-    guard status.st_mode & S_IFMT == S_IFDIR else { throw .wrongKind(path: directory) }
+    guard status.st_mode & S_IFMT == S_IFDIR else { throw .wrongKind(path: directory, isDirectory: true) }
     guard status.st_uid == geteuid() else { throw .notOurs(path: directory) }
     guard status.st_mode & 0o022 == 0 else { throw .tooOpen(path: directory, isDirectory: true) }
   }
@@ -61,7 +61,7 @@ package struct PrivateFile {
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure("fstat") }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw .wrongKind(path: path) }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .wrongKind(path: path, isDirectory: false) }
     guard status.st_uid == geteuid() else { throw .notOurs(path: path) }
     guard status.st_mode & 0o077 == 0 else { throw .tooOpen(path: path, isDirectory: false) }
     var bytes: [UInt8] = []
@@ -182,25 +182,35 @@ private func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8], _ count: I
 }
 
 extension PrivateFile.Failure {
-  /// A sentence that states the problem and the remedy.
+  /// Sentences that state the problem and the remedy.
+  ///
+  /// The user may have chosen a directory of the system by mistake, so no remedy changes a path that is not certainly
+  /// the user's own.
   package var explanation: String {
     switch self {
     case .system(_, let path, EROFS):
       "The disk is read-only: \(path) cannot be written. Make the disk writable, or choose another "
         + "directory with --data-dir."
     case .system(_, let path, ENOSPC):
-      "The disk is full: \(path) cannot be written. Free some space, or choose another directory " + "with --data-dir."
+      "The disk is full: \(path) cannot be written. Free some space, or choose another directory with --data-dir."
+    case .system(_, let path, let number) where Self.concernsPath(number):
+      "\(path) cannot be used: \(String(cString: strerror(number))). Choose another directory with --data-dir."
     case .system(let call, let path, let number): "\(call) failed on \(path): \(String(cString: strerror(number)))."
-    case .wrongKind(let path) where Self.isDevice(path):
+    case .wrongKind(let path, _) where [S_IFCHR, S_IFBLK].contains(Self.kind(of: path)):
       "\(path) is a device, and not a file or directory. Choose another directory with --data-dir, or remove the link "
         + "to the device."
-    case .wrongKind(let path):
-      "\(path) has the wrong type, such as a directory in place of a file. Move it somewhere else: "
-        + "mv \(shellQuoted(path)) \(shellQuoted(path + ".old"))"
+    case .wrongKind(let path, isDirectory: true):
+      "\(path) is a file, and not a directory. Choose another directory with --data-dir."
+    case .wrongKind(let path, isDirectory: false):
+      "\(path) is not a file. Move it somewhere else: mv \(shellQuoted(path)) \(shellQuoted(path + ".old"))"
     case .notOurs(let path):
-      "\(path) belongs to another user. Choose a directory of your own with --data-dir, or: "
-        + "sudo chown \(geteuid()) \(shellQuoted(path))"
-    case .tooOpen(let path, isDirectory: true): "Other users can write to \(path). Run: chmod 700 \(shellQuoted(path))"
+      "\(path) belongs to another user. Choose a directory of your own with --data-dir"
+        + (Self.isInOwnDirectory(path) ? ", or: sudo chown \(geteuid()) \(shellQuoted(path))" : ".")
+    case .tooOpen(let path, isDirectory: true):
+      "Other users can write to \(path). Choose another directory with --data-dir"
+        // Everybody uses a directory with the sticky bit, such as /tmp.
+        + (Self.mode(of: path) & S_ISVTX != 0
+          ? "." : ", or, if only you use this one, run: chmod 700 \(shellQuoted(path))")
     case .tooOpen(let path, isDirectory: false):
       "Other users can read or write \(path). Run: chmod 600 \(shellQuoted(path))"
     case .tooLarge(let path, let limit):
@@ -208,13 +218,23 @@ extension PrivateFile.Failure {
         + "mv \(shellQuoted(path)) \(shellQuoted(path + ".old"))"
     }
   }
-}
 
-extension PrivateFile.Failure {
-  /// Returns whether a path leads to a device such as `/dev/null`, which must stay where it is.
-  private static func isDevice(_ path: String) -> Bool {
+  /// Returns whether a system call failed because of the path that the user chose.
+  private static func concernsPath(_ number: Int32) -> Bool {
+    [ENOTDIR, ENOENT, ELOOP, ENAMETOOLONG, EACCES, EPERM].contains(number)
+  }
+
+  private static func kind(of path: String) -> mode_t { mode(of: path) & S_IFMT }
+
+  private static func mode(of path: String) -> mode_t {
     var status = stat()
-    guard stat(path, &status) == 0 else { return false }
-    return [S_IFCHR, S_IFBLK].contains(status.st_mode & S_IFMT)
+    return stat(path, &status) == 0 ? status.st_mode : 0
+  }
+
+  /// Returns whether a path is in a directory of this user, unless this user is root, who owns the system's
+  /// directories.
+  private static func isInOwnDirectory(_ path: String) -> Bool {
+    var status = stat()
+    return geteuid() != 0 && stat(PrivateFile(path: path).directory, &status) == 0 && status.st_uid == geteuid()
   }
 }

@@ -160,6 +160,22 @@ struct PeerIdentityTests {
     }
   }
 
+  @Test("no advice changes a directory or file that may belong to the system") func systemPaths() async throws {
+    try await withPrivateDirectory { directory in
+      try Data().write(to: URL(filePath: directory + "/file"))
+      try FileManager.default.createDirectory(atPath: directory + "/shared", withIntermediateDirectories: false)
+      try setPermissions(0o1777, directory + "/shared")
+      for path in [
+        "/etc/passwd", "/dev/null", "/dev/null/x", directory + "/file", directory + "/file/x", directory + "/shared",
+      ] {
+        let error = #expect(throws: IdentityError.self) { try PeerIdentity.loadOrCreate(inDirectory: path) }
+        let advice = error?.description ?? ""
+        #expect(advice.contains("hoose another directory with --data-dir"), "\(advice)")
+        for command in ["mv ", "chmod ", "chown "] { #expect(!advice.contains(command), "\(advice)") }
+      }
+    }
+  }
+
   @Test("a path in a suggested command is quoted as one shell word") func quoting() {
     #expect(shellQuoted("/home/a-b_c.d/x") == "/home/a-b_c.d/x")
     #expect(shellQuoted("/home/my board") == "'/home/my board'")
