@@ -13,7 +13,7 @@ public enum JoinCodeError: Error, Equatable, Sendable, CustomStringConvertible {
     case .wrongCount(let count): "A code has 4 words, but this text has \(count)."
     case .unknownWord(let word, let nearest):
       word == nearest
-        ? "The code contains characters that are neither letters nor blanks, beside \(word). Leave them out."
+        ? "The code contains characters that it cannot have, beside \(word). Leave them out."
         : "\(word) is not a word of a join code. Did you mean \(nearest)?"
     case .tooLong: "A code has 4 words, but this text is far longer."
     }
@@ -42,7 +42,8 @@ public struct JoinCode: Hashable, Sendable {
     return JoinCode(text: WordList.words(bytes, count: wordCount).joined(separator: "-"))
   }
 
-  /// Reads a code that a user typed or pasted, in any case and with any number of spaces and dashes (4.2).
+  /// Reads a code that a user typed or pasted, in any case and with any number of spaces, dashes, punctuation marks and
+  /// quotation marks (4.2).
   ///
   /// - Throws: ``JoinCodeError``; if a word is not in the list, the error names the word.
   public init(words: String) throws(JoinCodeError) {
@@ -64,7 +65,7 @@ public struct JoinCode: Hashable, Sendable {
 
   private init(text: String) { self.text = text }
 
-  /// The characters that separate the words of a code: white space, then dashes (4.2).
+  /// The characters that separate the words of a code: white space, dashes, punctuation and invisible characters (4.2).
   ///
   /// They are listed explicitly because the standard library's character properties change with the Unicode version.
   private static let separators: [ClosedRange<Unicode.Scalar>] = [
@@ -76,6 +77,9 @@ public struct JoinCode: Hashable, Sendable {
     "\u{2E1A}"..."\u{2E1A}", "\u{2E3A}"..."\u{2E3B}", "\u{2E40}"..."\u{2E40}", "\u{2E5D}"..."\u{2E5D}",
     "\u{301C}"..."\u{301C}", "\u{3030}"..."\u{3030}", "\u{30A0}"..."\u{30A0}", "\u{FE31}"..."\u{FE32}",
     "\u{FE58}"..."\u{FE58}", "\u{FE63}"..."\u{FE63}", "\u{FF0D}"..."\u{FF0D}", "\u{10EAD}"..."\u{10EAD}",
+    "\""..."\"", "'"..."'", ","...",", "."..."/", ":"...";", "_"..."_", "\u{AB}"..."\u{AB}", "\u{BB}"..."\u{BB}",
+    "\u{2018}"..."\u{201F}", "\u{2039}"..."\u{203A}", "\u{3001}"..."\u{3002}", "\u{FF0C}"..."\u{FF0C}",
+    "\u{200B}"..."\u{200F}", "\u{2060}"..."\u{2060}", "\u{FEFF}"..."\u{FEFF}",
   ]
 
   /// Returns a word with `a` to `z` in place of `A` to `Z`; other letters do not change.

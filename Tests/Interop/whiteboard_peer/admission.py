@@ -39,15 +39,17 @@ def new_code():
     return "-".join(words(os.urandom(6), 4))
 
 
-# The separators between the words of a code: white space, dashes and the soft hyphen (4.2).
+# The separators between the words of a code (4.2).
 _SPACES = "\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _DASHES = (
     "\u00ad\u058a\u05be\u1400\u1806\u2010-\u2015\u2053\u207b\u208b\u2212\u2e17\u2e1a"
     "\u2e3a\u2e3b\u2e40\u2e5d\u301c\u3030\u30a0\ufe31\ufe32\ufe58\ufe63\uff0d\U00010ead"
 )
+_PUNCTUATION = "\"',./:;_\u00ab\u00bb\u2018-\u201f\u2039\u203a\u3001\u3002\uff0c"
+_INVISIBLE = "\u200b-\u200f\u2060\ufeff"
 # Lower only ASCII letters: the Kelvin sign is not a k.
 _SMALL = {capital: capital + 32 for capital in range(ord("A"), ord("Z") + 1)}
-_BETWEEN = re.compile(f"[{_SPACES}{_DASHES}-]+")
+_BETWEEN = re.compile(f"[{_SPACES}{_DASHES}{_PUNCTUATION}{_INVISIBLE}-]+")
 
 
 def normal_code(typed):
