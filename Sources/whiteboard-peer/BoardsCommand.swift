@@ -51,6 +51,9 @@ struct BoardsCommand: AsyncParsableCommand {
           "--sort must be one of \(BoardLibrary.Order.allCases.map(\.rawValue).joined(separator: ", "))."
         )
       }
+      guard ![find, person].contains(where: { $0.map { UntrustedText($0).displayed.isEmpty } ?? false }) else {
+        throw ValidationError("--find and --person must not be empty.")
+      }
       guard days.map({ $0 >= 0 && $0 <= 36_500 }) ?? true else {
         throw ValidationError("--days must be a number from 0 to 36500.")
       }
@@ -212,7 +215,7 @@ func filing<Result>(_ body: () async throws(DocumentError) -> Result) async thro
 
 extension CommonOptions {
   func boardLibrary() throws(WhiteboardError) -> BoardLibrary {
-    BoardLibrary(directory: try chosenDataDirectory() + "/boards")
+    BoardLibrary(inDataDirectory: try chosenDataDirectory())
   }
 
   /// Returns the titles of the saved boards by board id, nil for a board without one; empty if the boards cannot be

@@ -77,7 +77,9 @@ struct RecordCommand: AsyncParsableCommand {
     guard seconds.map({ (0.1...31_536_000).contains($0) }) ?? true else {
       throw ValidationError("--for must be from 0.1 seconds to a year.")
     }
-    guard !name.isEmpty, name.utf8.count <= 128 else { throw ValidationError("--as must be a name of 1 to 128 bytes.") }
+    guard !UntrustedText(name).displayed.isEmpty, name.utf8.count <= 128 else {
+      throw ValidationError("--as must be a name of 1 to 128 bytes.")
+    }
   }
 
   mutating func run() async throws {

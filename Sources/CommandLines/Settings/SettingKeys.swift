@@ -1,4 +1,5 @@
 import Logging
+import PeerCore
 import PeerSession
 import Whiteboard
 import WhiteboardKit
@@ -28,9 +29,11 @@ extension SettingKey<String> {
     parse: name
   )
 
-  /// Parses a name: one line without control characters; throws if no other characters remain.
+  /// Parses a name: one line without control characters; throws if nothing of it is visible.
   @Sendable package static func name(_ text: String) throws(SettingFault) -> String {
-    try nonempty(PlainText.line(text))
+    let name = PlainText.line(text)
+    guard !UntrustedText(name).displayed.isEmpty else { throw SettingFault() }
+    return name
   }
 
   /// Parses a string that is not empty.

@@ -183,7 +183,9 @@ extension CommandLimits {
 
   package static func checkedCheckpoint(_ name: String) throws(CommandError) -> String {
     let name = PlainText.line(name)
-    guard !name.isEmpty else { throw CommandError(.badArgument, "the name of a checkpoint must not be empty") }
+    guard !UntrustedText(name).displayed.isEmpty else {
+      throw CommandError(.badArgument, "the name of a checkpoint must not be empty")
+    }
     guard name.utf8.count <= maximumTitleLength else {
       throw CommandError(.tooBig, "the name has \(name.utf8.count) bytes; at most \(maximumTitleLength) are allowed")
     }

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// A link by which other programs join a board: `whiteboard://HOST:PORT/BOARD?peer=PEER&pass=PASS#CODE`.
 ///
 /// The ``description`` omits the pass and the code, to keep them out of logs. ``text`` is the whole link, for output
@@ -133,6 +135,8 @@ public enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
   case badCode
   /// The string looks like `HOST:PORT`, but its port is not valid.
   case badPort
+  /// The string is empty, or nothing of it is visible.
+  case noName
 
   /// The problem, in words that do not contain the link.
   public var description: String {
@@ -144,6 +148,7 @@ public enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
     case .badPeer: "the link's peer id must have 52 letters and digits"
     case .badPass: "the link's pass must have 26 letters and digits"
     case .badCode: "the link's code must be words joined by -"
+    case .noName: "give the name, link or address of the board; without it, the only board nearby is joined"
     case .badPort: "HOST:PORT needs a port from 1 to 65535, and an IPv6 address must be in brackets"
     }
   }
@@ -264,25 +269,19 @@ public enum JoinTarget: Equatable, Sendable {
 
   /// Parses the argument of a command that joins a board.
   ///
-  /// A link may have blanks, quotes or angle brackets around it, and the command `whiteboard-peer join` before it. A
-  /// string that has a port or is an IP address is treated as an address. To join a board whose name looks like an
-  /// address, use its id prefix.
+  /// A link may have blanks, quotes, brackets or invisible characters around it, and the command `whiteboard-peer join`
+  /// before it. A string that has a port or is an IP address is treated as an address. To join a board whose name looks
+  /// like an address, use its id prefix.
   ///
   /// - Parameter text: The argument; nil for ``nearby``.
-  /// - Throws: ``LinkError`` if the text is a malformed link, a link with a different scheme, or an address with an
-  ///   invalid port.
+  /// - Throws: ``LinkError`` if the text is empty or blank, a malformed link, a link with a different scheme, or an
+  ///   address with an invalid port.
   public init(_ text: String?) throws(LinkError) {
-    // A link from a mail or a document often has blanks, quotes or angle brackets around it.
-    let around: Set<Character> = ["<", ">", "\"", "'", "“", "”"]
-    let bare = text.map { text in
-      let trimmed = text.drop { $0.isWhitespace || around.contains($0) }
-      return String(trimmed.reversed().drop { $0.isWhitespace || around.contains($0) }.reversed())
-    }
-    let text = bare.flatMap { BoardLink.looksLikeLink($0) ? $0 : nil } ?? text
-    guard let text, !text.isEmpty else {
+    guard let text else {
       self = .nearby
       return
     }
+    guard !UntrustedText(text).displayed.isEmpty else { throw .noName }
     let link = JoinTarget.withoutWrapping(text)
     if BoardLink.looksLikeLink(link) {
       self = .link(try BoardLink(link))
@@ -297,17 +296,24 @@ public enum JoinTarget: Equatable, Sendable {
     self = .name(text)
   }
 
-  /// Returns a copied link without the command, blanks, quotes and angle brackets around it.
-  private static func withoutWrapping(_ text: String) -> Substring {
-    let wrapping: (Character) -> Bool = { $0.isWhitespace || "<>'\"‘’“”".contains($0) }
-    func trimmed(_ text: Substring) -> Substring {
-      var text = text.drop(while: wrapping)
-      while text.last.map(wrapping) == true { text.removeLast() }
-      return text
-    }
-    let words = trimmed(text[...])
+  /// Returns a link that was copied from a message or a document, without the command and the characters around it.
+  private static func withoutWrapping(_ text: String) -> String {
+    let words = trimmed(InvisibleText.removed(from: text))
     let command = "whiteboard-peer join "
-    return words.hasPrefix(command) ? trimmed(words.dropFirst(command.count)) : words
+    return words.hasPrefix(command) ? trimmed(String(words.dropFirst(command.count))) : words
+  }
+
+  /// Returns a string without the blanks, quotes, brackets and sentence marks at its ends.
+  private static func trimmed(_ text: String) -> String {
+    let wraps = { (scalar: Unicode.Scalar) in
+      switch scalar.properties.generalCategory {
+      case .initialPunctuation, .finalPunctuation, .openPunctuation, .closePunctuation: true
+      default: scalar.properties.isWhitespace || "<>'\"`.,;!?".unicodeScalars.contains(scalar)
+      }
+    }
+    var scalars = text.unicodeScalars.drop(while: wraps)
+    while scalars.last.map(wraps) == true { scalars.removeLast() }
+    return String(scalars)
   }
 
   private static func hasScheme(_ text: String) -> Bool {

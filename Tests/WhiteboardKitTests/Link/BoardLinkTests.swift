@@ -78,7 +78,10 @@ import Testing
     let link = try BoardLink(text)
     for wrapped in [
       " \(text)\n", "<\(text)>", "'\(text)'", "“\(text)”", "whiteboard-peer join '\(text)'",
-      "  whiteboard-peer join <\(text)> ",
+      "  whiteboard-peer join <\(text)> ", "\u{FEFF}\(text)", "\u{200B}\(text)\u{200D}\u{2060}",
+      "«\u{A0}\(text)\u{A0}»",
+      "‹\(text)›", "„\(text)“", "「\(text)」", "(\(text)).", "`\(text)`", "\u{FEFF}\u{201C}\(text)\u{200B}\u{201D}",
+      "whiteboard-\u{200B}peer join “\(text)”",
     ] { #expect(try JoinTarget(wrapped) == .link(link), "\(wrapped)") }
     #expect(try JoinTarget("whiteboard-peer join") == .name("whiteboard-peer join"))
     #expect(try JoinTarget("<plan>") == .name("<plan>"))
@@ -86,6 +89,9 @@ import Testing
 
   @Test("the target of `join` is a link, an address or a name") func targets() throws {
     #expect(try JoinTarget(nil) == .nearby)
+    for blank in ["", " ", "\n\t", "\u{FEFF}", "\u{200B}\u{2060} "] {
+      #expect(throws: LinkError.noName, "\(blank.debugDescription)") { try JoinTarget(blank) }
+    }
     let link = "whiteboard://10.0.0.1:80/\(String(repeating: "a", count: 26))"
     for text in [" \(link)\n", "<\(link)>", "\"\(link)\"", "“<\(link)> ”"] {
       #expect(try JoinTarget(text) == .link(BoardLink(link)), "\(text)")
