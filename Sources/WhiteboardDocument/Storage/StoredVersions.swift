@@ -61,7 +61,7 @@ enum StoredVersions {
   }
 
   static func exists(_ name: String, _ path: String) -> DocumentError {
-    DocumentError(.exists, "\(path): a version '\(name)' already exists; choose another name")
+    DocumentError(.exists, "\(path): there is already a checkpoint '\(name)'; choose another name")
   }
 
   private static func id(_ name: String, _ db: Database) throws -> Int64? {
@@ -69,6 +69,6 @@ enum StoredVersions {
   }
 
   private static func notFound(_ name: String, _ path: String) -> DocumentError {
-    DocumentError(.notFound, "\(path): there is no version '\(name)'")
+    DocumentError(.notFound, "\(path): there is no checkpoint '\(name)'")
   }
 }

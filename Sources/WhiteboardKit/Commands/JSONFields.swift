@@ -56,7 +56,8 @@ struct JSONFields: Decodable {
           request: request
         )
       }
-      do { values[name] = try JSONFields.value(kind, in: container, key) } catch is DecodingError {
+      // A number that is too large causes another error than `DecodingError`.
+      do { values[name] = try JSONFields.value(kind, in: container, key) } catch {
         throw CommandError(
           .badArgument,
           "\(UntrustedText(name).quoted()) must be \(kind.description)",

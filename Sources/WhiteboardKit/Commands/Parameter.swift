@@ -608,7 +608,9 @@ extension Parameter where Value == Setting {
           "no setting is called \(UntrustedText(word).quoted()); the settings are \(Setting.Name.list)"
         )
       }
-      let value = try arguments.words("the value of \(word)")
+      // Without enough digits, # begins a comment, so the error says how a color is written.
+      let form = name == .background ? ", like #F4F0E8" : ""
+      let value = try arguments.words("the value of \(word)\(form)")
       switch name {
       case .title: return .title(try CommandLimits.checkedTitle(value))
       case .background: return .background(try CommandParser.color(value))

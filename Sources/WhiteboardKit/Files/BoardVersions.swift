@@ -20,7 +20,11 @@ final class BoardVersions {
   nonisolated(nonsending) func checkpoint(_ name: String) async throws(CommandError) {
     defer { checkIsolation(#isolation) }
     _ = try persistence.openDocument
-    do throws(DocumentError) { try await persistence.checkpoint(name) } catch { throw CommandError(error) }
+    do throws(DocumentError) { try await persistence.checkpoint(name) } catch {
+      guard error.code == .exists else { throw CommandError(error) }
+      let shown = UntrustedText(name).quoted()
+      throw CommandError(.refused, "there is already a checkpoint \(shown); choose another name")
+    }
   }
 
   nonisolated(nonsending) func restore(_ name: String) async throws(CommandError) -> CommandOutcome {

@@ -199,7 +199,11 @@ extension PhotoFiles {
     } catch {
       let shown = UntrustedText(file).quoted(limit: 256)
       switch error {
-      case .unknownFormat: throw CommandError(.notAPhoto, "\(shown) is neither JPEG nor PNG")
+      case .unknownFormat:
+        throw CommandError(
+          .notAPhoto,
+          "\(shown) is not a JPEG, PNG or WebP picture; save or convert it as one of these first"
+        )
       case .malformed: throw CommandError(.notAPhoto, "\(shown) is a damaged JPEG or PNG")
       case .truncated: throw CommandError(.notAPhoto, "\(shown) ends before its picture is complete")
       case .tooManyPixels:

@@ -270,7 +270,12 @@ import Whiteboard
       "move last request=m1", "fly request=m1", "scale 1 nan request=m1",
       #"{"verb":"move","id":"last","request":"m1"}"#, #"{"verb":"fly","request":"m1"}"#,
       #"{"verb":"move","id":"last","to":"here","request":"m1"}"#, #"{"verb":"digest","colour":1,"request":"m1"}"#,
-      #"{"request":"m1"}"#,
+      #"{"request":"m1"}"#, #"{"verb":"text","at":[1e999,0],"text":"x","request":"m1"}"#,
+      #"{"verb":"scale","id":"last","factor":1e999,"request":"m1"}"#,
+      #"{"verb":"pen","points":[[0,-1e999]],"request":"m1"}"#,
+      #"{"verb":"export","file":"x.svg","region":[0,0,1e400,1],"request":"m1"}"#,
+      #"{"verb":"show","id":123456789012345678901234567890,"request":"m1"}"#,
+      #"{"verb":"select","ids":[1e999],"request":"m1"}"#,
     ] { #expect(failure(line)?.request == .word("m1"), "\(line)") }
     #expect(failure("move last request=m1")?.verb == "move")
     #expect(failure(#"{"verb":"move","id":"last","to":"here"}"#)?.verb == "move")
