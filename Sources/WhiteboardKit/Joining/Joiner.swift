@@ -40,6 +40,8 @@ final class Joiner {
   var reservation: (board: SessionID, copy: BoardReservation?)?
   /// The last reported reason for dialing the host again.
   private var retryReason: SessionError.Code?
+  /// The steps that were reported since the first dial of the present peer.
+  private var reportedSteps: [BoardEvent.Joining] = []
 
   init(
     _ runtime: BoardRuntime,
@@ -219,6 +221,7 @@ final class Joiner {
     if !isAgain {
       reportConnecting(request, peer)
       retryReason = nil
+      reportedSteps = []
     }
     let timeout = request.timeout
     attempt = Attempt()
@@ -300,11 +303,10 @@ final class Joiner {
       return runtime.emit(.warning(.init(code: "peer-refused", message: message)))
     case .retrying(let error): return reportRetry(error)
     }
-    // If the host is dialed again, only the reason is reported, not the steps of dialing.
-    switch joining.step {
-    case .connecting where retryReason != nil, .awaitingAnswer where retryReason != nil: break
-    default: runtime.emit(.joining(joining))
-    }
+    // If the host is dialed again, the reason is reported, and no step a second time, except that its user is asked.
+    guard joining.step == .awaitingAcceptance || !reportedSteps.contains(joining) else { return }
+    reportedSteps.append(joining)
+    runtime.emit(.joining(joining))
   }
 
   /// Reports why the host is dialed again; does not repeat the same reason.
