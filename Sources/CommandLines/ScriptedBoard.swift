@@ -11,6 +11,8 @@ package actor ScriptedBoard: EventSink {
   private var answers: [Int64: CheckedContinuation<Result<BoardEvent.Done, CommandError>, Never>] = [:]
   private var watchers: [(matches: @Sendable (BoardEvent) -> Bool, continuation: CheckedContinuation<Bool, Never>)] = []
   private var isOver = false
+  /// Whether ``end()`` was called.
+  package private(set) var isEnding = false
   private let narrate: @Sendable (BoardEvent) async -> Void
 
   /// All events that were received so far, in order.
@@ -23,6 +25,7 @@ package actor ScriptedBoard: EventSink {
     let sharedBoard = SharedBoard(configuration, input: feed, sink: self)
     self.sharedBoard = sharedBoard
     defer { over() }
+    guard !isEnding else { return }
     try await sharedBoard.run()
   }
 
@@ -65,7 +68,10 @@ package actor ScriptedBoard: EventSink {
   }
 
   /// Asks the board to close; when it has closed, ``run(_:)`` returns.
-  package func end() async { await sharedBoard?.requestEnd() }
+  package func end() async {
+    isEnding = true
+    await sharedBoard?.requestEnd()
+  }
 
   /// Waits until the board is ready, and returns the event; nil if the board is closed first.
   package func ready() async -> BoardEvent.Ready? {

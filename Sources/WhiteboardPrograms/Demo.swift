@@ -14,8 +14,10 @@ package struct Demo: Sendable {
   package var listen: PeerAddress?
   /// A function that receives a line of text for each event, and the name of the peer; nil if the event is about both
   /// peers.
-  package var narrate: @Sendable (_ who: String?, _ line: String) async -> Void
+  package let narrate: @Sendable (_ who: String?, _ line: String) async -> Void
   package var logger: Logger
+  private let host: ScriptedBoard
+  private let guest: ScriptedBoard
 
   package init(
     discovery: any Discovery,
@@ -29,9 +31,20 @@ package struct Demo: Sendable {
     self.listen = listen
     self.logger = logger
     self.narrate = narrate
+    host = Self.scriptedBoard("ada", narrate)
+    guest = Self.scriptedBoard("ben", narrate)
   }
 
-  /// Runs the demo; returns the digest that both boards have.
+  /// Whether ``stop()`` was called.
+  package var isStopped: Bool { get async { await host.isEnding } }
+
+  /// Closes both boards, so that ``run()`` ends with an error.
+  package func stop() async {
+    await host.end()
+    await guest.end()
+  }
+
+  /// Runs the demo once; returns the digest that both boards have.
   ///
   /// Throws if a step fails; the code is `no` if the boards differ.
   package func run() async throws(WhiteboardError) -> String {
@@ -42,8 +55,6 @@ package struct Demo: Sendable {
       try? FileManager.default.removeItem(atPath: ben)
     }
     let code = JoinCode.random()
-    let host = scriptedBoard("ada")
-    let guest = scriptedBoard("ben")
     let boardName = "demo \(SessionID.random().short)"
     var hosting = configuration(.host(boardName: boardName), "ada", ada)
     hosting.code = code
@@ -120,9 +131,11 @@ package struct Demo: Sendable {
     return last
   }
 
-  private func scriptedBoard(_ who: String) -> ScriptedBoard {
-    let narrate = narrate
-    return ScriptedBoard { event in
+  private static func scriptedBoard(
+    _ who: String,
+    _ narrate: @escaping @Sendable (_ who: String?, _ line: String) async -> Void
+  ) -> ScriptedBoard {
+    ScriptedBoard { event in
       switch event {
       case .peerState, .done, .ready, .resourceStarted, .peerFound, .peerUpdated, .peerLost, .warning: break
       default: if let line = EventText.line(event) { await narrate(who, line) }

@@ -259,7 +259,19 @@ struct DemoCommand: AsyncParsableCommand {
       logger: settings.logger("whiteboard-peer"),
       narrate: say
     )
-    let digest = try await demo.run()
+    let termination = Termination {
+      await demo.stop()
+      // The program must end even if its output is not read.
+      await writer.giveUp(ifStalledFor: .seconds(2))
+    }
+    defer { withExtendedLifetime(termination) {} }
+    let digest: String
+    do throws(WhiteboardError) { digest = try await demo.run() } catch {
+      guard await demo.isStopped else { throw error }
+      await say(nil, "The demo was stopped.")
+      try? await writer.flush()
+      return
+    }
     await say(nil, "Both boards are the same: \(digest)")
     await say(nil, "Try it yourself: whiteboard-peer host, and whiteboard-peer join on another computer.")
     try? await writer.flush()
@@ -287,7 +299,7 @@ struct LobbyCommand: AsyncParsableCommand {
       throw ExitCode(WhiteboardError.Code.usage.rawValue)
     }
     let directory = try settings.chosenDataDirectory()
-    let library = BoardLibrary(directory: directory + "/boards")
+    let library = BoardLibrary(inDataDirectory: directory)
     let lobby = Lobby(
       discovery: AvahiDiscovery(interface: settings.value(.interface)),
       isReachable: { addresses in

@@ -8,6 +8,34 @@ import WhiteboardPrograms
 
 @Suite(.serialized, .timeLimit(.minutes(2))) struct DemoTests {
   @Test("the demo ends with one digest, by discovery") func demo() async throws {
+    try await withDemo { demo in
+      let digest = try await demo.run()
+      #expect(digest.count == 64)
+    }
+  }
+
+  @Test("a demo that is stopped ends, also if it is stopped before it starts") func stopping() async throws {
+    try await withDemo { demo in
+      await demo.stop()
+      await #expect(throws: (any Error).self) { try await demo.run() }
+    }
+    let (lines, line) = AsyncStream<String>.makeStream()
+    try await withDemo {
+      line.yield($0)
+    } body: { demo in
+      let running = Task { try await demo.run() }
+      // Both peers draw by now.
+      for await text in lines where text.contains("Drawing a wave") { break }
+      await demo.stop()
+      await #expect(throws: (any Error).self) { try await running.value }
+      #expect(await demo.isStopped)
+    }
+  }
+
+  private func withDemo(
+    narrate: @escaping @Sendable (String) -> Void = { _ in },
+    body: (Demo) async throws -> Void
+  ) async throws {
     let directory =
       FileManager.default.temporaryDirectory.path + "/whiteboard-demo-\(UInt64.random(in: 0...UInt64.max))"
     try FileManager.default.createDirectory(
@@ -28,8 +56,7 @@ import WhiteboardPrograms
       directory: directory,
       listen: PeerAddress(host: "127.0.0.1", port: 0),
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    ) { _, _ in }
-    let digest = try await demo.run()
-    #expect(digest.count == 64)
+    ) { _, line in narrate(line) }
+    try await body(demo)
   }
 }
