@@ -99,7 +99,7 @@ package struct BoardClient: Sendable {
   package mutating func frame() -> (screen: Screen, cursor: (x: Int, y: Int)?) {
     if let connection = session.connection {
       var screen = Screen(width: layout.columns, height: layout.rows)
-      connection.draw(on: &screen, layout, now: now)
+      connection.draw(on: &screen, layout, isUnderQuestion: !session.questions.isEmpty, now: now)
       session.questions.draw(on: &screen, layout, now: now)
       return (screen, nil)
     }
@@ -355,6 +355,7 @@ extension BoardClient {
       session.questions.removeInvitation(note.invitation)
       say(note.message)
       return
+    case BoardEvent.Remark.comparing: session.questions.compares(note.invitation)
     case BoardEvent.Remark.webRevoked: session.board.webLink = nil
     case BoardEvent.Remark.announced:
       // The panel for invitations shows it.

@@ -72,8 +72,12 @@ struct ConnectionAttempt: Hashable, Sendable {
     return lines
   }
 
-  func draw(on screen: inout Screen, _ layout: ScreenLayout, now: Duration) {
-    let lines = lines(at: now)
+  /// Draws the attempt; under a question, only the first and the last line, which the question does not cover.
+  func draw(on screen: inout Screen, _ layout: ScreenLayout, isUnderQuestion: Bool, now: Duration) {
+    var lines = lines(at: now)
+    if isUnderQuestion, lines.count < layout.rows {
+      lines = [lines[0]] + Array(repeating: "", count: layout.rows - 2) + [lines[lines.count - 1]]
+    }
     let top = max(0, (layout.rows - lines.count) / 2)
     let width = lines.map { CharacterWidth.columns($0) }.max() ?? 0
     let left = max(0, (layout.columns - width) / 2)

@@ -7,14 +7,18 @@ struct Questions: Sendable {
   private(set) var invitations: [BoardEvent.Invitation] = []
   /// The times at which the invitations expire, on the client's clock.
   private var ends: [String: Duration] = [:]
+  /// The requests that the user has accepted, until their senders have compared the words.
+  private var accepted: [BoardEvent.Invitation] = []
+  /// The ids of the accepted requests whose senders still compare the words.
+  private var compared: Set<String> = []
   private(set) var fileOffers: [BoardEvent.ResourceOffered] = []
   /// The transfers that were offered to the user and have not ended.
   private var offeredTransfers: Set<String> = []
 
   var isEmpty: Bool { invitations.isEmpty && fileOffers.isEmpty }
 
-  /// Whether the first question shows the time that is left.
-  var isTicking: Bool { invitations.first.map { ends[$0.id] != nil } ?? false }
+  /// Whether a part of the screen shows the time that is left to answer or to compare the words.
+  var isTicking: Bool { !compared.isEmpty || invitations.first.map { ends[$0.id] != nil } ?? false }
 
   mutating func add(_ invitation: BoardEvent.Invitation, now: Duration) {
     invitations.append(invitation)
@@ -26,7 +30,29 @@ struct Questions: Sendable {
     offeredTransfers.insert(offer.transfer)
   }
 
-  mutating func removeInvitation(_ id: String?) { invitations.removeAll { $0.id == id } }
+  mutating func removeInvitation(_ id: String?) {
+    invitations.removeAll { $0.id == id }
+    removeAccepted { $0.id == id }
+  }
+
+  /// Removes the accepted request of a peer, which has joined.
+  mutating func joined(_ peer: String) { removeAccepted { $0.peer == peer } }
+
+  private mutating func removeAccepted(_ matches: (BoardEvent.Invitation) -> Bool) {
+    accepted.removeAll(where: matches)
+    compared.formIntersection(accepted.map(\.id))
+  }
+
+  /// Records that the sender of an accepted request still compares the words.
+  mutating func compares(_ id: String?) { if let id, accepted.contains(where: { $0.id == id }) { compared.insert(id) } }
+
+  /// The peer that still compares the words, and the time that is left; nil if there is none.
+  func comparison(at now: Duration) -> String? {
+    guard let invitation = accepted.first(where: { compared.contains($0.id) }) else { return nil }
+    let name = EventText.shortName(invitation.name, EventText.person(invitation.name, invitation.peer))
+    let left = ends[invitation.id].map { " (\(EventText.timeLeft($0 - now)) left)" } ?? ""
+    return "\(name) compares the words\(left)"
+  }
 
   /// Removes the offer of a transfer that ended; returns whether the transfer was offered to the user.
   mutating func finish(_ transfer: String) -> Bool {
@@ -36,7 +62,7 @@ struct Questions: Sendable {
 
   mutating func removeAll() {
     invitations = []
-    ends = [:]
+    (accepted, compared, ends) = ([], [], [:])
     fileOffers = []
   }
 
@@ -58,6 +84,7 @@ struct Questions: Sendable {
     default: return nil
     }
     invitations.removeFirst()
+    if letter != "n", invitation.direction == .incoming { accepted.append(invitation) }
     return answer
   }
 

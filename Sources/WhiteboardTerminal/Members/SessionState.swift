@@ -66,6 +66,7 @@ struct SessionState: Sendable {
       guard let id = MemberID(text: peer.peer) else { break }
       let isNew = members.join(id, name: peer.name, now: now)
       removal.joined(peer.peer)
+      questions.joined(peer.peer)
       if isNew {
         let route = peer.throughName.map { " through \($0)" } ?? ""
         chat.remark("\(peer.name) joined\(route)")

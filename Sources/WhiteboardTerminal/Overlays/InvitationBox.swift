@@ -48,7 +48,7 @@ struct InvitationBox {
     if let link = board.webLink {
       lines += ["In a browser, for example on a phone:", link, ""] + Self.lines(board.webFingerprint)
     } else {
-      lines += ["To let browsers join, the host types :web on", ""]
+      lines += ["To let browsers join, type :web on (only the host can).", ""]
     }
     if let code = board.joinCode { lines += ["Join code: \(code)", ""] }
     guard !isShort || board.webLink == nil else { return lines }

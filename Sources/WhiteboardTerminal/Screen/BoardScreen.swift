@@ -52,10 +52,8 @@ struct BoardScreen {
       now: now
     ).draw(on: &screen)
     if scene.canvas.count == 0, workspace.toolbox.gesture == nil {
-      WelcomeText(keys: keys, isAlone: session.members.isEmpty, isSaved: saveStatus.isSaved).draw(
-        on: &screen,
-        in: layout.board
-      )
+      let canInvite = session.members.isEmpty && session.board.admitters == nil && !session.board.link.isEmpty
+      WelcomeText(keys: keys, canInvite: canInvite, isSaved: saveStatus.isSaved).draw(on: &screen, in: layout.board)
     }
     scene.canvas.setBackground(of: &screen, in: layout.board)
   }
@@ -112,6 +110,7 @@ struct BoardScreen {
       members: session.members,
       missing: session.missing(ownID: scene.ownID),
       isBoardAwaited: session.board.isAwaited,
+      comparison: session.questions.comparison(at: now),
       pendingCount: workspace.requests.count,
       isTyping: workspace.typing != nil,
       toolbox: workspace.toolbox,
@@ -148,14 +147,14 @@ struct BoardScreen {
 
 struct WelcomeText {
   let keys: KeyMap
-  let isAlone: Bool
+  let canInvite: Bool
   let isSaved: Bool
 
   private var lines: [String] {
     [
       "Drag to draw. \(keys.label(for: .tool(.text))) writes, "
         + "\(keys.label(for: .tool(.select))) selects, \(keys.label(for: .undo)) undoes.",
-      isAlone ? "\(keys.label(for: .invite)) shows how others join." : "",
+      canInvite ? "\(keys.label(for: .invite)) shows how others join." : "",
       "\(keys.label(for: .menu)) shows a menu, \(keys.label(for: .help)) all keys. "
         + (isSaved ? "Everything is saved immediately." : ""),
     ].filter { !$0.isEmpty }
@@ -230,6 +229,8 @@ struct StatusLine {
   let missing: [String]
   /// Whether the contents of the board have not arrived yet.
   let isBoardAwaited: Bool
+  /// The newcomer that still compares the words, and the time that is left.
+  let comparison: String?
   /// The number of commands that the board has not answered.
   let pendingCount: Int
   let isTyping: Bool
@@ -244,7 +245,7 @@ struct StatusLine {
     let style: CellStyle = saveStatus.problem == nil ? .bar : .problem
     let x = screen.put(" \(status) ", x: 0, y: y, style, in: area) - 1
     // The longest hints that fit.
-    for hints in [hints, generalHints] {
+    for hints in hints + [generalHints] {
       let start = layout.columns - CharacterWidth.columns(hints) - 1
       guard start > x + 2 else { continue }
       screen.put(hints, x: start, y: y, .bar, in: area)
@@ -275,25 +276,29 @@ struct StatusLine {
       let names = members.all.values.map(\.name.displayed).sorted()
       return names.isEmpty ? "looking for the other members" : "getting the board from \(EventText.listed(names))"
     }
+    if let comparison { return comparison }
     guard members.isEmpty else { return "synced with \(members.count)" }
     return missing.isEmpty ? "no other members" : "looking for \(EventText.listed(missing))"
   }
 
   // MARK: - Keys
 
-  /// The keys for the current tool, selection or text.
-  private var hints: String {
-    if isTyping { return "type  Enter done  Alt+Enter new line" }
+  /// The keys for the current tool, selection or text, the most complete hint first.
+  private var hints: [String] {
+    if isTyping { return ["type  Enter done  Alt+Enter new line"] }
     if toolbox.isKeyboardPen {
       let space = toolbox.gesture == nil ? "press" : "release"
-      return "arrows move  Space \(space)  \(keys.label(for: .keyboardPen)) done"
+      return ["arrows move  Space \(space)  \(keys.label(for: .keyboardPen)) done"]
     }
     if hasSelection {
-      return "arrows move  \(keys.label(for: .delete)) delete  " + "\(keys.label(for: .duplicate)) duplicate  "
-        + "\(keys.label(for: .turn(degrees: -15))) \(keys.label(for: .turn(degrees: 15))) turn  "
-        + "\(keys.label(for: .menu)) more  \(keys.label(for: .selectNone)) deselect"
+      let moving = "arrows move  \(keys.label(for: .delete)) delete  "
+      let more = "\(keys.label(for: .menu)) more  \(keys.label(for: .selectNone)) deselect"
+      let turning = "\(keys.label(for: .turn(degrees: -15))) \(keys.label(for: .turn(degrees: 15))) turn  "
+      return [moving + "\(keys.label(for: .duplicate)) duplicate  " + turning + more, moving + more]
     }
-    return "\(toolbox.tool.rawValue): \(toolbox.tool.hint)  \(generalHints)"
+    let hint = "\(toolbox.tool.rawValue): \(toolbox.tool.hint)"
+    let shortHint = "\(toolbox.tool.rawValue): \(toolbox.tool.hint.prefix { $0 != ";" })"
+    return ["\(hint)  \(generalHints)", "\(shortHint)  \(generalHints)", shortHint]
   }
 
   /// The keys that show the menu and all keys.

@@ -138,7 +138,7 @@ struct Notice: Hashable, Sendable {
     let path = message[...end]
     var cause = message[message.index(after: end)...]
     guard path.contains("/") || path.contains("."), !cause.isEmpty else { return message }
-    if cause.hasPrefix(":") { cause = cause.dropFirst() }
+    if cause.hasPrefix(":") { cause = cause.dropFirst() } else { cause = "the file" + cause }
     return "\(String(cause).trimmed) (\(path.dropFirst().dropLast()))"
   }
 }

@@ -369,4 +369,39 @@ import WhiteboardSync
     #expect(desk.lines().last?.contains("Eve (abcdefgh) stopped waiting") == true)
     #expect(!desk.type("y").contains { $0.hasPrefix("accept") })
   }
+
+  @Test("while an accepted newcomer compares the words, the last line names it and the time that is left")
+  func newcomerCompares() throws {
+    var desk = try Desk()
+    func ask(_ id: String) {
+      _ = desk.client.beginFrame(now: .zero)
+      _ = desk.client.receive(
+        .invitation(
+          .init(
+            id: id,
+            peer: "abcdefgh",
+            name: "Eve",
+            words: "one two three",
+            direction: .incoming,
+            mustAnswer: true,
+            seconds: 300
+          )
+        )
+      )
+      #expect(desk.type("y").contains { $0.hasPrefix("accept") })
+      _ = desk.client.receive(.note(.init(code: "comparing", message: "Eve joins later.", invitation: id)))
+      _ = desk.client.beginFrame(now: .seconds(90))
+    }
+    for end: BoardEvent in [
+      .note(.init(code: "invitation-ended", message: "Eve left.", invitation: "i1")),
+      .joined(.init(peer: "abcdefgh", name: "Eve")),
+    ] {
+      ask("i1")
+      #expect(desk.client.isTicking)
+      #expect(desk.lines().last?.contains("Eve compares the words (3:30 left)") == true, "\(desk.lines())")
+      _ = desk.client.receive(end)
+      _ = desk.client.beginFrame(now: .seconds(200))
+      #expect(desk.lines().last?.contains("compares") == false)
+    }
+  }
 }

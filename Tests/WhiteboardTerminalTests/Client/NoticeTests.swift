@@ -12,7 +12,7 @@ import WhiteboardRendering
     "the cause comes first, and the path last",
     arguments: [
       ("/a/b.whiteboard: it is damaged", "it is damaged (/a/b.whiteboard)"),
-      ("\"/a b.png\" cannot be read: no such file", "cannot be read: no such file (/a b.png)"),
+      ("\"/a b.png\" cannot be read: no such file", "the file cannot be read: no such file (/a b.png)"),
       ("\"plan.svg\": it breaks off", "it breaks off (plan.svg)"), ("\"Ada\" is not here", "\"Ada\" is not here"),
       ("/only/a/path", "/only/a/path"), ("nothing to undo", "nothing to undo"),
     ]

@@ -248,6 +248,7 @@ import WhiteboardRendering
       let text = seen.split { " │|".contains($0) }.joined(separator: " ")
       #expect(text.contains(words), "\(text)")
       #expect(desk.type("^") == [])
+      #expect(!desk.lines().joined().contains("shows how others join"))
     }
   }
 
