@@ -179,21 +179,25 @@ final class AuthorRegistry {
     let context = board.state.context
     var added: [MemberID: Int] = [:]
     for record in new { added[record.member, default: 0] += 1 }
-    var counts = added
-    for member in added.keys { counts[member, default: 0] += incarnations(of: member).count(where: context.contains) }
-    guard counts.values.allSatisfy({ $0 <= BoardLimits.incarnationsPerAuthor }) else { throw .boardFull }
+    // Finding out which of its incarnations the context contains takes long, and their number is seldom decisive.
+    func allows(_ member: MemberID, _ isAllowed: (Int) -> Bool) -> Bool {
+      let known = incarnations(of: member)
+      let more = added[member, default: 0]
+      return isAllowed(known.count + more) || isAllowed(known.count(where: context.contains) + more)
+    }
+    guard added.keys.allSatisfy({ allows($0) { $0 <= BoardLimits.incarnationsPerAuthor } }) else { throw .boardFull }
     let total = context.incarnationCount + new.count
     let limit = context.isEmpty ? BoardLimits.incarnationsOfStrangersAtFirst : BoardLimits.incarnationsOfStrangers
     guard isBatch || total > limit else { return }
-    for (member, count) in counts where member != board.member {
+    for (member, more) in added where member != board.member {
       guard peers[member] != nil else {
         guard total <= limit else { throw .boardFull }
         continue
       }
       guard total <= BoardLimits.incarnationsOfMembers else { throw .boardFull }
-      let free = BoardLimits.incarnationsOfMembers - (total - count)
-      let isNew = additions[member, default: 0] + added[member, default: 0] <= BoardLimits.incarnationsPerRun
-      guard isNew || count <= free / BoardLimits.incarnationShare else { throw .boardFull }
+      if additions[member, default: 0] + more <= BoardLimits.incarnationsPerRun { continue }
+      let free = BoardLimits.incarnationsOfMembers - total
+      guard allows(member, { $0 <= (free + $0) / BoardLimits.incarnationShare }) else { throw .boardFull }
     }
   }
 }
