@@ -149,6 +149,7 @@ import Testing
     #expect(passedOn == sent)
     #expect(member.context.incarnations == [attack.records[0].incarnation, record.incarnation].sorted())
     #expect(member.replica.registry.count == 3)
+    #expect(attack.members.reduce(0) { $0 + member.replica.registry.incarnations(of: $1).count } == 1)
   }
 
   @Test("[BRD-37] one person under 16 keys, one after another, leaves room for those who were there and for newcomers")
@@ -156,6 +157,8 @@ import Testing
     let host = try Node(1, now)
     var bo = ScriptedReplica(9, board: Self.board)
     _ = join(&bo, host)
+    host.perform(host.replica.received(try bo.sendText(), from: bo.member, now: now))
+    host.perform(host.replica.peerLeft(bo.member, now: now))
     var used: [Int] = []
     for key in 0..<UInt64(16) {
       var mallory = ScriptedReplica(100 + key, board: Self.board)
@@ -184,6 +187,8 @@ import Testing
 
     // The host can write, also after a restart, and so can a member that was there before.
     try write(host)
+    bo = ScriptedReplica(bo.author)
+    _ = join(&bo, host)
     let actions = host.perform(host.replica.received(try bo.sendText(), from: bo.member, now: now))
     #expect(!actions.contains(.full(bo.member)))
     let restarted = try Node(1, now, restoring: host.stored)
