@@ -75,26 +75,6 @@ extension EventText {
 }
 
 extension EventText {
-  static func boardLine(_ event: BoardEvent) -> String? {
-    switch event {
-    case .objectAdded(let event) where event.hidden == true: nil
-    case .objectChanged(let event) where event.hidden == true: nil
-    case .objectRemoved(let event) where event.hidden == true: nil
-    case .objectAdded(let added): "+ \(whole(added.object))"
-    case .objectChanged(let change): "~ \(Self.change(of: change.object, change.changed))"
-    case .objectRemoved(let removed): "- \(UntrustedText(removed.id).escaped()) deleted"
-    case .selected(let selected):
-      if let peer = selected.peer {
-        "\(person(selected.name ?? UntrustedText(""), peer)) selected \(UntrustedText(selected.id).escaped())"
-      } else {
-        "\(UntrustedText(selected.id).escaped()) is free"
-      }
-    case .chat(let line): chat(line)
-    case .settingChanged(let change): "~ board: \(settings(change.settings)) (\(list(change.changed)))"
-    default: nil
-    }
-  }
-
   static func change(
     of object: BoardEvent.ObjectDescription,
     _ keys: [String],
@@ -118,44 +98,19 @@ extension EventText {
     return parts.isEmpty ? "no settings" : parts.joined(separator: ", ")
   }
 
-  private static func list(_ keys: [String]) -> String {
+  static func list(_ keys: [String]) -> String {
     keys.map { UntrustedText($0).escaped() }.joined(separator: ", ")
   }
 }
 
 extension EventText {
-  static func transferLine(_ event: BoardEvent) -> String? {
-    switch event {
-    case .data(let data):
-      if let text = data.text {
-        "\(person(data.name, data.from)) sent \(text.quoted(limit: wordsLimit))"
-      } else {
-        "\(person(data.name, data.from)) sent \(count(data.size, "byte"))"
-      }
-    case .resourceOffered(let offer):
-      "\(offerLine(offer))\n  accept \(UntrustedText(offer.transfer).escaped(limit: 64))   or   decline "
-        + UntrustedText(offer.transfer).escaped(limit: 64)
-    case .resourceStarted(let start):
-      "\(start.direction == .incoming ? "receiving" : "sending") "
-        + "\(resource(start.name)), \(start.size) bytes, transfer " + UntrustedText(start.transfer).escaped()
-    case .resourceFinished(let end): resourceLine(end)
-    case .streamOpened(let stream): "stream \(stream.name.quoted(limit: 80)) is open"
-    case .streamClosed(let stream):
-      "stream \(stream.name.quoted(limit: 80)) ended after \(stream.size) bytes"
-        + (stream.outcome == .delivered ? "" : ": \(stream.message?.escaped() ?? "")")
-    default:
-      // Progress reports and the bytes of streams are only for programs.
-      nil
-    }
-  }
-
   /// Returns a question such as `Ben wants to send you "photo.jpg" (2.1 MB)`.
   package static func offerLine(_ offer: BoardEvent.ResourceOffered) -> String {
     "\(person(offer.sender, offer.peer)) wants to send you \(resource(offer.name)) "
       + "(\(ByteCount.text(Int(clamping: offer.size))))."
   }
 
-  private static func resourceLine(_ end: BoardEvent.ResourceFinished) -> String {
+  static func resourceLine(_ end: BoardEvent.ResourceFinished) -> String {
     let name = resource(end.name)
     switch end.outcome {
     case .delivered:
@@ -169,7 +124,7 @@ extension EventText {
   }
 
   /// The structured names of board resources are replaced by readable descriptions.
-  private static func resource(_ name: UntrustedText) -> String {
+  static func resource(_ name: UntrustedText) -> String {
     guard let known = try? ResourceDTO(name: name.raw) else { return name.quoted(limit: 80) }
     let kind = known.type == .imageData ? "the photo of" : known.type.rawValue
     return "\(kind) \(UntrustedText(known.id).escaped(limit: 64))"
@@ -177,31 +132,11 @@ extension EventText {
 }
 
 extension EventText {
-  static func answerLine(_ event: BoardEvent) -> String? {
-    switch event {
-    case .object(let shown): detailed(shown.object)
-    case .objects(let list): lines(count(list.count, "object"), list.objects.map { object($0) })
-    case .found(let list): lines("\(count(list.count, "object")) there", list.objects.map { object($0) })
-    case .chatHistory(let history): lines(count(history.count, "line"), history.lines.map(chat))
-    case .settings(let answer): settings(answer.settings)
-    case .digest(let digest): "digest \(UntrustedText(digest.digest).escaped()), \(count(digest.objects, "object"))"
-    case .checkpoints(let list):
-      lines(
-        count(list.count, "checkpoint"),
-        list.checkpoints.map {
-          "\(UntrustedText($0.name).quoted(limit: 256)), \(UntrustedText($0.at).escaped(limit: 32))"
-        }
-      )
-    case .diff(let diff): diffLines(diff)
-    default: nil
-    }
-  }
-
-  private static func lines(_ head: String, _ rest: [String]) -> String {
+  static func lines(_ head: String, _ rest: [String]) -> String {
     ([head] + rest.map { "  \($0)" }).joined(separator: "\n")
   }
 
-  private static func diffLines(_ diff: BoardEvent.Diff) -> String {
+  static func diffLines(_ diff: BoardEvent.Diff) -> String {
     let from = UntrustedText(diff.from).quoted(limit: 256)
     let to = diff.to.map { UntrustedText($0).quoted(limit: 256) } ?? "now"
     return lines(

@@ -3,34 +3,6 @@ import Whiteboard
 import WhiteboardKit
 
 extension EventText {
-  static func peopleLine(_ event: BoardEvent) -> String? {
-    switch event {
-    case .ready(let ready): readyLines(ready)
-    case .peerFound(let board): "nearby: \(foundLine(board))"
-    case .peerUpdated(let board): "nearby, changed: \(foundLine(board))"
-    case .peerLost(let board): "no longer nearby: \(person(board.name, board.peer))"
-    case .peerState(let change): stateLine(change)
-    case .joining(let joining): joiningLine(joining)
-    case .caughtUp(let member): caughtUpLine(member)
-    case .invitation(let invitation): invitationLine(invitation)
-    case .joined(let joined): "\(person(joined.name, joined.peer)) joined\(route(joined.through, joined.throughName))"
-    case .left(let left):
-      // If the member removed the local peer, another line reports that.
-      left.removedUs == true ? nil : leftLine(left)
-    case .removed(let removed): removedLine(removed)
-    case .admission(let admission): admissionLine(admission)
-    case .carried(let carried):
-      "the relay \(person(carried.name, carried.relay)) keeps the board open when you leave"
-        + (carried.link.isEmpty ? "" : "; link: \(carried.link)")
-    case .profile(let profile): profileLine(profile)
-    case .role(let role): roleLine(role)
-    case .invited(let invited): invitedLine(invited)
-    case .web(let web): webLine(web)
-    case .peers(let peers): peersLine(peers)
-    default: nil
-    }
-  }
-
   /// Returns a sentence that says who can admit newcomers, if the local peer cannot.
   package static func admittersLine(_ admitters: [BoardEvent.Admitter]) -> String {
     guard let first = admitters.first else {
@@ -43,7 +15,7 @@ extension EventText {
     return "You cannot admit people to this board. Ask \(all) to admit them."
   }
 
-  private static func admissionLine(_ admission: BoardEvent.Admission) -> String? {
+  static func admissionLine(_ admission: BoardEvent.Admission) -> String? {
     if let admitters = admission.admitters { return "- \(admittersLine(admitters))" }
     switch admission.admit {
     case "ask": return "- You can admit people to this board: they can join through you."
@@ -65,7 +37,7 @@ extension EventText {
     return minutes.replacing("T", with: " ") + " UTC"
   }
 
-  private static func invitedLine(_ invited: BoardEvent.Invited) -> String {
+  static func invitedLine(_ invited: BoardEvent.Invited) -> String {
     let end = invited.expires.map { " (until \(time($0)))" } ?? ""
     let link = UntrustedText(invited.link).escaped()
     guard let code = invited.code else {
@@ -76,7 +48,7 @@ extension EventText {
     return "\(kind)\(end): \(UntrustedText(code).escaped()); link: \(link)"
   }
 
-  private static func webLine(_ web: BoardEvent.Web) -> String {
+  static func webLine(_ web: BoardEvent.Web) -> String {
     guard web.isOn else { return "browsers cannot join the board" }
     let line = "people with a browser link can join the board"
     guard web.isSelfMade == true, let fingerprint = web.fingerprint else { return line }
@@ -97,13 +69,13 @@ extension EventText {
     return line
   }
 
-  private static func leftLine(_ left: BoardEvent.Left) -> String {
+  static func leftLine(_ left: BoardEvent.Left) -> String {
     var line = departure(left, of: person(left.name, left.peer))
     if left.undelivered > 0 { line += "; \(left.undelivered) message\(left.undelivered == 1 ? "" : "s") not delivered" }
     return line
   }
 
-  private static func roleLine(_ role: BoardEvent.Role) -> String? {
+  static func roleLine(_ role: BoardEvent.Role) -> String? {
     let name = role.isOwn ? "you" : person(role.name, role.peer)
     switch role.role {
     case "viewer": return "\(name) can only view this board"
@@ -112,14 +84,14 @@ extension EventText {
     }
   }
 
-  private static func profileLine(_ profile: BoardEvent.Profile) -> String {
+  static func profileLine(_ profile: BoardEvent.Profile) -> String {
     // Show the emoji of a known icon unchanged, since it may contain a joiner, which `displayed` would remove.
     let shown = profile.icon.map { ProfileIcon(rawValue: $0.raw)?.emoji ?? $0.displayed(width: 16) }
     let icon = shown.map { ", with the icon \($0)" } ?? ", without an icon"
     return "\(profile.request == nil ? "now called " : "")\(person(profile.name, profile.peer))\(icon)"
   }
 
-  private static func readyLines(_ ready: BoardEvent.Ready) -> String {
+  static func readyLines(_ ready: BoardEvent.Ready) -> String {
     var lines = ["You are \(person(ready.name, ready.peer)) on the board " + ready.boardName.quoted() + "."]
     // Without a listener there is no link, and no peer can join.
     if let admitters = ready.admitters { return lines[0] + "\n" + admittersLine(admitters) }
@@ -140,7 +112,7 @@ extension EventText {
     return lines.joined(separator: "\n")
   }
 
-  private static func foundLine(_ board: BoardEvent.FoundBoard) -> String {
+  static func foundLine(_ board: BoardEvent.FoundBoard) -> String {
     var line = person(board.name, board.peer)
     if let name = board.boardName {
       line = "\(name.quoted()) by \(line)"
@@ -152,7 +124,7 @@ extension EventText {
     return line
   }
 
-  private static func stateLine(_ change: BoardEvent.PeerState) -> String? {
+  static func stateLine(_ change: BoardEvent.PeerState) -> String? {
     let name =
       change.peer.map { person(change.name, $0) } ?? UntrustedText(change.address ?? "a peer").escaped(limit: 128)
     return switch change.state {
@@ -164,7 +136,7 @@ extension EventText {
     }
   }
 
-  private static func invitationLine(_ invitation: BoardEvent.Invitation) -> String {
+  static func invitationLine(_ invitation: BoardEvent.Invitation) -> String {
     let name = person(invitation.name, invitation.peer)
     let id = UntrustedText(invitation.id).escaped(limit: 64)
     var line: String
@@ -197,7 +169,7 @@ extension EventText {
     return line
   }
 
-  private static func peersLine(_ peers: BoardEvent.Peers) -> String {
+  static func peersLine(_ peers: BoardEvent.Peers) -> String {
     ([count(peers.count, "peer connected", "peers connected")]
       + peers.peers.map { peer in
         let address = peer.address.map { ", \(UntrustedText($0).escaped(limit: 128))" } ?? ""
@@ -210,7 +182,7 @@ extension EventText {
   }
 
   /// Returns the member through which a peer is reached, as the end of a line.
-  private static func route(_ peer: String?, _ name: UntrustedText?) -> String {
+  static func route(_ peer: String?, _ name: UntrustedText?) -> String {
     peer.map { ", through \(person(name ?? UntrustedText(""), $0))" } ?? ""
   }
 }
@@ -243,36 +215,6 @@ extension EventText {
 }
 
 extension EventText {
-  /// Returns the line of an event; nil if the event is only for programs.
-  ///
-  /// Names of other peers are shown without their unsafe characters, and all other text with escapes.
-  package static func line(_ event: BoardEvent) -> String? {
-    switch event {
-    case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp, .invitation, .joined, .left,
-      .removed, .admission, .carried, .profile, .role, .invited, .web, .peers:
-      peopleLine(event)
-    case .objectAdded, .objectChanged, .objectRemoved, .selected, .chat, .settingChanged: boardLine(event)
-    case .object, .objects, .found, .chatHistory, .settings, .digest, .checkpoints, .diff: answerLine(event)
-    case .data, .resourceOffered, .resourceStarted, .resourceProgress, .resourceFinished, .streamOpened, .streamData,
-      .streamClosed:
-      transferLine(event)
-    case .saveState(let saving): saveLine(saving.shown)
-    case .done(let done): doneLine(done)
-    case .error(let failure):
-      "! \(failure.line.map { "line \($0): " } ?? "")\(UntrustedText(failure.message).escaped())"
-    case .note(let remark) where remark.code == "help":
-      // The text of the help comes from this program, so it needs no escaping.
-      remark.message
-    case .note(let remark) where remark.code == BoardEvent.Remark.savedAgain,
-      .warning(let remark) where remark.code == BoardEvent.Remark.notSaved:
-      // No line is needed, because the save state changes at the same time and has its own line.
-      nil
-    case .note(let remark) where remark.code == BoardEvent.Remark.announced: UntrustedText(remark.message).escaped()
-    case .note(let remark): "- \(UntrustedText(remark.message).escaped())"
-    case .warning(let remark): "! \(UntrustedText(remark.message).escaped())"
-    }
-  }
-
   static func number(_ value: Double) -> String {
     value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
   }

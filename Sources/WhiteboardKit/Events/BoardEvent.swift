@@ -4,7 +4,7 @@ import WhiteboardSync
 
 /// An event of a board, which programs print as a line.
 ///
-/// The payloads have the keys of the `--json` output; ``EventLine`` adds `v` and `event`. Text from other peers is
+/// The payloads have the keys of the `--json` output. Text from other peers is
 /// `UntrustedText`. The JSON output contains the text unchanged, apart from JSON escapes.
 package enum BoardEvent: Sendable {
   /// The board is open, and other peers can join it.
@@ -61,105 +61,6 @@ package enum BoardEvent: Sendable {
   case error(Failure)
   case note(Remark)
   case warning(Remark)
-
-  package var name: String {
-    switch self {
-    case .ready: "ready"
-    case .peerFound: "peer-found"
-    case .peerUpdated: "peer-updated"
-    case .peerLost: "peer-lost"
-    case .peerState: "peer-state"
-    case .joining: "joining"
-    case .caughtUp: "caught-up"
-    case .invitation: "invitation"
-    case .joined: "joined"
-    case .left: "left"
-    case .removed: "removed"
-    case .admission: "admission"
-    case .carried: "carried"
-    case .objectAdded: "object-added"
-    case .objectChanged: "object-changed"
-    case .objectRemoved: "object-removed"
-    case .selected: "selected"
-    case .chat: "chat"
-    case .settingChanged: "setting-changed"
-    case .profile: "profile"
-    case .invited: "invited"
-    case .web: "web"
-    case .role: "role"
-    case .data: "data"
-    case .resourceOffered: "resource-offered"
-    case .resourceStarted: "resource-started"
-    case .resourceProgress: "resource-progress"
-    case .resourceFinished: "resource-finished"
-    case .streamOpened: "stream-opened"
-    case .streamData: "stream-data"
-    case .streamClosed: "stream-closed"
-    case .digest: "digest"
-    case .objects: "objects"
-    case .object: "object"
-    case .found: "found"
-    case .chatHistory: "chat-history"
-    case .settings: "settings"
-    case .saveState: "save-state"
-    case .checkpoints: "checkpoints"
-    case .diff: "diff"
-    case .peers: "peers"
-    case .done: "done"
-    case .error: "error"
-    case .note: "note"
-    case .warning: "warning"
-    }
-  }
-
-  /// The keys of the JSON output besides `v` and `event`.
-  package var payload: any Encodable & Sendable {
-    switch self {
-    case .ready(let payload): payload
-    case .peerFound(let payload), .peerUpdated(let payload): payload
-    case .peerLost(let payload): payload
-    case .peerState(let payload): payload
-    case .joining(let payload): payload
-    case .caughtUp(let payload): payload
-    case .invitation(let payload): payload
-    case .joined(let payload): payload
-    case .left(let payload): payload
-    case .removed(let payload): payload
-    case .admission(let payload): payload
-    case .carried(let payload): payload
-    case .objectAdded(let payload): payload
-    case .objectChanged(let payload): payload
-    case .objectRemoved(let payload): payload
-    case .selected(let payload): payload
-    case .chat(let payload): payload
-    case .settingChanged(let payload): payload
-    case .profile(let payload): payload
-    case .invited(let payload): payload
-    case .web(let payload): payload
-    case .role(let payload): payload
-    case .data(let payload): payload
-    case .resourceOffered(let payload): payload
-    case .resourceStarted(let payload): payload
-    case .resourceProgress(let payload): payload
-    case .resourceFinished(let payload): payload
-    case .streamOpened(let payload): payload
-    case .streamData(let payload): payload
-    case .streamClosed(let payload): payload
-    case .digest(let payload): payload
-    case .objects(let payload): payload
-    case .object(let payload): payload
-    case .found(let payload): payload
-    case .chatHistory(let payload): payload
-    case .settings(let payload): payload
-    case .saveState(let payload): payload
-    case .checkpoints(let payload): payload
-    case .diff(let payload): payload
-    case .peers(let payload): payload
-    case .done(let payload): payload
-    case .error(let payload): payload
-    case .note(let payload), .warning(let payload): payload
-    }
-  }
 }
 
 extension BoardEvent {

@@ -44,7 +44,8 @@ import Whiteboard
       "~\(event.id) \(event.changed.joined(separator: ",")) \(event.object.scale) " + (event.by ?? "")
     case .objectRemoved(let event): "-\(event.id)"
     case .selected(let event): "selected \(event.id)"
-    default: event.name
+    case .done: "done"
+    default: "another event"
     }
   }
 
