@@ -56,11 +56,18 @@ struct JSONFields: Decodable {
           request: request
         )
       }
-      // A number that is too large causes another error than `DecodingError`.
-      do { values[name] = try JSONFields.value(kind, in: container, key) } catch {
+      do { values[name] = try JSONFields.value(kind, in: container, key) } catch is DecodingError {
         throw CommandError(
           .badArgument,
           "\(UntrustedText(name).quoted()) must be \(kind.description)",
+          verb: shown,
+          request: request
+        )
+      } catch {
+        // The decoder reads numbers late, and reports one that is out of range with an error of its own.
+        throw CommandError(
+          .syntax,
+          "\(UntrustedText(name).quoted()) has a number that is out of range",
           verb: shown,
           request: request
         )

@@ -373,13 +373,14 @@ import WhiteboardSync
   @Test("while an accepted newcomer compares the words, the last line names it and the time that is left")
   func newcomerCompares() throws {
     var desk = try Desk()
+    let peer = try Desk.memberID(3).description
     func ask(_ id: String) {
       _ = desk.client.beginFrame(now: .zero)
       _ = desk.client.receive(
         .invitation(
           .init(
             id: id,
-            peer: "abcdefgh",
+            peer: peer,
             name: "Eve",
             words: "one two three",
             direction: .incoming,
@@ -394,7 +395,7 @@ import WhiteboardSync
     }
     for end: BoardEvent in [
       .note(.init(code: "invitation-ended", message: "Eve left.", invitation: "i1")),
-      .joined(.init(peer: "abcdefgh", name: "Eve")),
+      .joined(.init(peer: peer, name: "Eve")),
     ] {
       ask("i1")
       #expect(desk.client.isTicking)

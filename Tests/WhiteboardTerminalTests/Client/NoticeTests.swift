@@ -33,9 +33,9 @@ import WhiteboardRendering
       line: nil
     )
     _ = desk.client.receive(.error(failure))
-    let isBoxed = "cannot be read: there is no such file ()".count + Self.path.count >= columns
+    let isBoxed = "the file cannot be read: there is no such file ()".count + Self.path.count >= columns
     #expect(desk.client.messages.isBoxed(in: desk.client.layout) == isBoxed)
-    #expect(joined(desk.lines()).contains("cannotberead:thereisnosuchfile(\(Self.path))"))
+    #expect(joined(desk.lines()).contains("thefilecannotberead:thereisnosuchfile(\(Self.path))"))
     desk.now += .seconds(9)
     _ = desk.tick()
     #expect(desk.lines().contains { $0.contains("Esc closes") } == isBoxed)
