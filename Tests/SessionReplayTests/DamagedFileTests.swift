@@ -18,13 +18,16 @@ import WhiteboardSync
   /// The suffixes of the names of a document and of the files beside it.
   private static let ends = ["", "-wal", "-shm"]
 
-  @Test("[REC-16] [REC-17] [REC-18] damage to the files of a killed program loses no change silently", arguments: 0..<4)
+  @Test(
+    "[REC-16] [REC-17] [REC-18] damage to the files of a killed program loses no change silently",
+    arguments: 0..<repetitions(2, optimized: 4)
+  )
   func seeded(part: Int) async throws {
     // With a photo, the log has old frames behind its current ones.
     let live = try await Live(seed: 0xDA3A6E + UInt64(part), photo: part % 2 == 1)
     let other = try await Live(seed: 0xF02E16 + UInt64(part), photo: part % 2 == 1)
     var tally = Tally()
-    for round in 0..<(part % 2 == 0 ? 78 : 26) {
+    for round in 0..<(part % 2 == 0 ? repetitions(26, optimized: 78) : 26) {
       let damage = Damage.allCases[round % Damage.allCases.count]
       let seed = UInt64(part) << 16 | UInt64(round)
       try await check(live, other, damage, seed, &tally)

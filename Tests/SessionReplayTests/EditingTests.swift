@@ -1,5 +1,6 @@
 import Foundation
 import PeerCore
+import PeerTestKit
 import SessionReplay
 import Testing
 import Whiteboard
@@ -26,7 +27,10 @@ struct EditingTests {
     return read
   }
 
-  @Test("a cut part begins with the board of that time, and is a valid recording", arguments: 0..<6) func cut(seed: Int)
+  @Test(
+    "a cut part begins with the board of that time, and is a valid recording",
+    arguments: 0..<repetitions(2, optimized: 6)
+  ) func cut(seed: Int)
     async throws
   {
     let world = try await RecordedWorld(seed: UInt64(seed), crashes: seed % 2 == 0 ? 0 : 4)
@@ -44,7 +48,10 @@ struct EditingTests {
     #expect(beginning.history.steps == Array(recording.history.steps.prefix(beginning.count)))
   }
 
-  @Test("concatenated parts, or recordings of one board merged with each other, give the whole", arguments: 0..<6)
+  @Test(
+    "concatenated parts, or recordings of one board merged with each other, give the whole",
+    arguments: 0..<repetitions(2, optimized: 6)
+  )
   func concatenated(seed: Int) async throws {
     let world = try await RecordedWorld(seed: UInt64(seed), crashes: seed % 2 == 0 ? 0 : 4)
     let recording = try await Recording.open(world.path)
@@ -62,7 +69,8 @@ struct EditingTests {
     #expect(throws: DocumentError.self) { try Recording.concatenated([]) }
   }
 
-  @Test("a text form that is read again gives the same recording", arguments: 0..<6) func twin(seed: Int) async throws {
+  @Test("a text form that is read again gives the same recording", arguments: 0..<repetitions(2, optimized: 6))
+  func twin(seed: Int) async throws {
     let world = try await RecordedWorld(seed: UInt64(seed), crashes: seed % 2 == 0 ? 0 : 4)
     let recording = try await Recording.open(world.path)
     var lines: [String] = []
@@ -92,7 +100,10 @@ struct EditingTests {
     #expect(try RecordingLines.read([head]).recording.count == 0)
   }
 
-  @Test("an anonymized recording hides authors, times and words, and keeps the drawing", arguments: 0..<6)
+  @Test(
+    "an anonymized recording hides authors, times and words, and keeps the drawing",
+    arguments: 0..<repetitions(2, optimized: 6)
+  )
   func anonymized(seed: Int) async throws {
     let world = try await RecordedWorld(seed: UInt64(seed), crashes: seed % 2 == 0 ? 0 : 4)
     let recording = try await Recording.open(world.path)

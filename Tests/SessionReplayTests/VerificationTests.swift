@@ -7,7 +7,8 @@ import WhiteboardDocument
 import WhiteboardSync
 
 @Suite struct VerificationTests {
-  @Test("[REC-8] new replicas come to the same board in every order", arguments: 0..<6) func converges(seed: UInt64)
+  @Test("[REC-8] new replicas come to the same board in every order", arguments: 0..<repetitions(3, optimized: 6))
+  func converges(seed: UInt64)
     async throws
   {
     let world = try await RecordedWorld(seed: seed, crashes: 4)
@@ -58,7 +59,10 @@ import WhiteboardSync
     #expect(await !Verification(of: short, replicas: 0, seed: 1).isGood)
   }
 
-  @Test("[REC-9] flipped bits are reported or harmless, and the rest is played", arguments: 0..<4) func flips(part: Int)
+  @Test(
+    "[REC-9] flipped bits are reported or harmless, and the rest is played",
+    arguments: 0..<repetitions(1, optimized: 4)
+  ) func flips(part: Int)
     async throws
   {
     let world = try await RecordedWorld(seed: 3, steps: 80)
@@ -74,7 +78,8 @@ import WhiteboardSync
     #expect(tally.told > 0 && tally.played > 0, "\(tally)")
   }
 
-  @Test("[REC-9] a file cut anywhere is reported, and the rest is played", arguments: 0..<4) func cuts(part: Int)
+  @Test("[REC-9] a file cut anywhere is reported, and the rest is played", arguments: 0..<repetitions(1, optimized: 4))
+  func cuts(part: Int)
     async throws
   {
     let world = try await RecordedWorld(seed: 4, steps: 80)

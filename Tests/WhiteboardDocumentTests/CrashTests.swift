@@ -6,7 +6,9 @@ import WhiteboardDocument
 
 /// Tests with a real second process, which runs the body of an exit test.
 @Suite struct CrashTests {
-  @Test("acknowledged entries survive kill -9 at any moment", arguments: 0..<20) func killed(round: Int) async throws {
+  @Test("acknowledged entries survive kill -9 at any moment", arguments: 0..<repetitions(8, optimized: 20)) func killed(
+    round: Int
+  ) async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file()
     let document = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)

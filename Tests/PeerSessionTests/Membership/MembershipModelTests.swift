@@ -1,5 +1,6 @@
 import NIOCore
 import PeerSession
+import PeerTestKit
 import Testing
 
 struct MembershipModelTests {
@@ -39,12 +40,12 @@ struct MembershipModelTests {
   @Test(
     "[MEM-9] members that see each other connect within 10 s, after restarts in any order",
     arguments: MembershipWorld.Mode.allCases,
-    [(peers: 3, steps: 9), (peers: 4, steps: 7)]
+    [(peers: 3, steps: repetitions(8, optimized: 9)), (peers: 4, steps: repetitions(6, optimized: 7))]
   ) func everyOrder(_ mode: MembershipWorld.Mode, _ size: (peers: Int, steps: Int)) {
     var search = Search()
     search.explore(MembershipWorld(count: size.peers, mode: mode), [], depth: size.steps)
     #expect(search.failure == nil)
-    #expect(search.worlds > 1_000 && search.dials > search.worlds)
+    #expect(search.worlds > repetitions(300, optimized: 1_000) && search.dials > search.worlds)
     print("membership \(mode) \(size): \(search.worlds) worlds, \(search.dials) dials")
   }
 
@@ -65,10 +66,10 @@ struct MembershipModelTests {
         world.perform(join)
         return true
       }
-      if arePossible { search.explore(world, joins, depth: 3) }
+      if arePossible { search.explore(world, joins, depth: repetitions(2, optimized: 3)) }
     }
     #expect(search.failure == nil)
-    #expect(search.worlds > 300 && search.dials > search.worlds)
+    #expect(search.worlds > repetitions(50, optimized: 300) && search.dials > search.worlds)
     print("membership \(mode), five joined: \(search.worlds) worlds, \(search.dials) dials")
   }
 

@@ -1,11 +1,15 @@
 import BoardWorlds
+import PeerTestKit
 import Testing
 
 @testable import Whiteboard
 @testable import WhiteboardSync
 
 @Suite struct ConvergenceTests {
-  @Test("[SYN-1] replicas that edited through loss, cuts and crashes converge to the same board", arguments: 0..<60)
+  @Test(
+    "[SYN-1] replicas that edited through loss, cuts and crashes converge to the same board",
+    arguments: 0..<repetitions(20, optimized: 60)
+  )
   func converges(seed: UInt64) {
     let world = World(seed: seed, nodes: 2 + Int(seed % 4))
     world.connectAll()

@@ -396,7 +396,10 @@ import Testing
     #expect(violations(log.take()).map(\.code) == ["text"])
   }
 
-  @Test("random bytes in any state neither trap nor change objects of others", arguments: 0..<20) func anyBytes(
+  @Test(
+    "random bytes in any state neither trap nor change objects of others",
+    arguments: 0..<repetitions(6, optimized: 20)
+  ) func anyBytes(
     seed: UInt64
   ) throws {
     var random = SeededGenerator(seed: seed)

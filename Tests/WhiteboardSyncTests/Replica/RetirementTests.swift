@@ -1,5 +1,6 @@
 import BoardWorlds
 import PeerCore
+import PeerTestKit
 import Testing
 
 @testable import Whiteboard
@@ -377,7 +378,10 @@ import Testing
     #expect(node.context.incarnations == [node.replica.board.incarnation])
   }
 
-  @Test("[AUT-17] replicas agree, in whatever order changes and retirements arrive", arguments: 0..<40) func order(
+  @Test(
+    "[AUT-17] replicas agree, in whatever order changes and retirements arrive",
+    arguments: 0..<repetitions(10, optimized: 40)
+  ) func order(
     seed: UInt64
   ) throws {
     var random = SplitMix64(seed: seed)

@@ -142,7 +142,7 @@ import Whiteboard
 
   @Test(
     "late signatures and verifications give the same actions, bytes and digest in the same order",
-    arguments: 0..<50 as Range<UInt64>
+    arguments: 0..<repetitions(10, optimized: 50) as Range<UInt64>
   ) func sameActions(seed: UInt64) throws {
     var now = Moment(wall: 1_700_000_000_000, uptime: 1000)
     let prompt = Driven(seed: seed, isLate: false, now: now)

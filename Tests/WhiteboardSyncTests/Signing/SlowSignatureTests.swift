@@ -1,4 +1,5 @@
 import BoardWorlds
+import PeerTestKit
 import Testing
 import Whiteboard
 
@@ -55,13 +56,16 @@ import Whiteboard
 
   @Test(
     "members converge although signatures take any time, with liars and restarts",
-    arguments: 0..<60 as Range<UInt64>
+    arguments: 0..<repetitions(12, optimized: 60) as Range<UInt64>
   ) func converges(seed: UInt64) throws {
     let tally = try ReplicaWorld.run(seed: seed, hasSlowSignatures: true)
     #expect(tally[.signatures] > 5)
   }
 
-  @Test("members of an owned board converge although signatures take any time", arguments: 0..<40 as Range<UInt64>)
+  @Test(
+    "members of an owned board converge although signatures take any time",
+    arguments: 0..<repetitions(8, optimized: 40) as Range<UInt64>
+  )
   func convergesOwned(seed: UInt64) throws {
     let tally = try ReplicaWorld.run(seed: seed, isOwned: true, hasSlowSignatures: true)
     #expect(tally[.signatures] > 5)

@@ -160,7 +160,8 @@ import Testing
     } catch { return error.code }
   }
 
-  @Test("a random gesture has the same result as its edits one by one", arguments: 0..<300) func oneByOne(seed: UInt64)
+  @Test("a random gesture has the same result as its edits one by one", arguments: 0..<repetitions(60, optimized: 300))
+  func oneByOne(seed: UInt64)
     throws
   {
     var random = SeededGenerator(seed: seed)

@@ -1,3 +1,4 @@
+import PeerTestKit
 import Testing
 
 @testable import Whiteboard
@@ -19,7 +20,8 @@ import Testing
     }
   }
 
-  @Test("[BRD-28] the index agrees with a search of all objects", arguments: 0..<60) func recomputed(seed: UInt64)
+  @Test("[BRD-28] the index agrees with a search of all objects", arguments: 0..<repetitions(20, optimized: 60))
+  func recomputed(seed: UInt64)
     throws
   {
     var history = RandomHistory(seed: seed)

@@ -32,7 +32,8 @@ private struct Room {
 }
 
 @Suite struct BoardStateTests {
-  @Test("[SYN-2] merging is idempotent, commutative and associative", arguments: 0..<150) func laws(seed: UInt64) {
+  @Test("[SYN-2] merging is idempotent, commutative and associative", arguments: 0..<repetitions(40, optimized: 150))
+  func laws(seed: UInt64) {
     let room = Room(seed: seed, boards: 3, steps: 60)
     let (a, b, c) = (room.boards[0].state, room.boards[1].state, room.boards[2].state)
     #expect(a.joined(a).dump == a.dump)
@@ -42,7 +43,10 @@ private struct Room {
     #expect(room.batches.count > 10)
   }
 
-  @Test("[SYN-1] batches in any order, any number of times, give one state", arguments: 0..<150) func anyOrder(
+  @Test(
+    "[SYN-1] batches in any order, any number of times, give one state",
+    arguments: 0..<repetitions(40, optimized: 150)
+  ) func anyOrder(
     seed: UInt64
   ) {
     let room = Room(seed: seed, boards: 3, steps: 60)
@@ -55,7 +59,8 @@ private struct Room {
     }
   }
 
-  @Test("[SYN-5] an answer has the same effect as the batches", arguments: 0..<150) func answers(seed: UInt64) {
+  @Test("[SYN-5] an answer has the same effect as the batches", arguments: 0..<repetitions(40, optimized: 150))
+  func answers(seed: UInt64) {
     let room = Room(seed: seed, boards: 3, steps: 60)
     var random = SeededGenerator(seed: seed &+ 2_000_000)
     var joined = BoardState()
@@ -239,7 +244,10 @@ private struct Room {
     #expect(state.valueBytes == fits * 10 * BoardLimits.valueBytes)
   }
 
-  @Test("[BRD-30] the growth by a batch or an answer is computed exactly", arguments: 0..<100) func growth(seed: UInt64)
+  @Test(
+    "[BRD-30] the growth by a batch or an answer is computed exactly",
+    arguments: 0..<repetitions(30, optimized: 100)
+  ) func growth(seed: UInt64)
     throws
   {
     let room = Room(seed: seed, boards: 3, steps: 60)

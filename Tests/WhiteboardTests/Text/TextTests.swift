@@ -28,7 +28,8 @@ import Testing
     #expect(["ahelloworldb", "aworldhellob"].contains(text(anna, id) ?? ""))
   }
 
-  @Test("[BRD-14] edits of a text have the same result as on an array", arguments: 0..<100) func model(seed: UInt64)
+  @Test("[BRD-14] edits of a text have the same result as on an array", arguments: 0..<repetitions(30, optimized: 100))
+  func model(seed: UInt64)
     throws
   {
     var random = SeededGenerator(seed: seed)
@@ -49,7 +50,10 @@ import Testing
     }
   }
 
-  @Test("[BRD-14] replicas that typed separately agree, and no typed run is split", arguments: 0..<100)
+  @Test(
+    "[BRD-14] replicas that typed separately agree, and no typed run is split",
+    arguments: 0..<repetitions(30, optimized: 100)
+  )
   func convergence(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let boards = [board(1), board(2), board(3)]

@@ -168,7 +168,10 @@ import Testing
     #expect(bob.state.record(copy)?.text == long + long)
   }
 
-  @Test("a restore during others' edits gives the old state, and its undo the later one", arguments: 0..<100)
+  @Test(
+    "a restore during others' edits gives the old state, and its undo the later one",
+    arguments: 0..<repetitions(30, optimized: 100)
+  )
   func random(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let boards = [self.board(1), self.board(2)]

@@ -55,7 +55,10 @@ extension Board {
     board.endStep()
   }
 
-  @Test("[I9] without other users, undo goes back through every state, and redo forward", arguments: 0..<100)
+  @Test(
+    "[I9] without other users, undo goes back through every state, and redo forward",
+    arguments: 0..<repetitions(30, optimized: 100)
+  )
   func alone(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let board = makeBoard(1, &random)
@@ -105,7 +108,10 @@ extension Board {
     return content.filter { !chat.contains($0.id) }
   }
 
-  @Test("[I9] with other users, undo overwrites only own values, and all replicas converge", arguments: 0..<80)
+  @Test(
+    "[I9] with other users, undo overwrites only own values, and all replicas converge",
+    arguments: 0..<repetitions(25, optimized: 80)
+  )
   func among(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let boards = (0..<3).map { makeBoard($0, &random) }
