@@ -240,7 +240,7 @@ let package = Package(
     ), .testTarget(name: "WhiteboardDoctorTests", dependencies: ["WhiteboardDoctor", "WhiteboardKit"]),
     .testTarget(
       name: "WhiteboardProgramsTests",
-      dependencies: ["PeerDiscovery", "PeerSession", "PeerTestKit", "WhiteboardPrograms", logging]
+      dependencies: ["CommandLines", "PeerDiscovery", "PeerSession", "PeerTestKit", "WhiteboardPrograms", logging]
     ),
     .testTarget(
       name: "WhiteboardRelayTests",

@@ -7,7 +7,10 @@ import WhiteboardDocument
 import WhiteboardSync
 
 @Suite struct PlaybackTests {
-  @Test("[REC-7] a recording plays back to the recorded board, with all its digests", arguments: 0..<12) func plays(
+  @Test(
+    "[REC-7] a recording plays back to the recorded board, with all its digests",
+    arguments: 0..<repetitions(4, optimized: 12)
+  ) func plays(
     seed: UInt64
   ) async throws {
     let world = try await RecordedWorld(seed: seed, crashes: 4)
@@ -29,10 +32,12 @@ import WhiteboardSync
     let world = try await RecordedWorld(seed: seed)
     let recording = try await Recording.open(world.path)
     var digests: [Bytes32] = []
+    var operations: [Int] = []
     var forward = Playback(recording, spacing: .max)
     for place in 0...recording.count {
       forward.seek(toPlace: place)
       digests.append(forward.board.digest)
+      operations.append(forward.operations)
     }
     // Use a small spacing of cached states.
     var playback = Playback(recording, spacing: 5)
@@ -40,7 +45,7 @@ import WhiteboardSync
     for _ in 0..<200 {
       let place = Int.random(in: 0...recording.count, using: &random)
       playback.seek(toPlace: place)
-      #expect(playback.place == place)
+      #expect(playback.place == place && playback.operations == operations[place])
       #expect(playback.board.digest == digests[place], "seed \(seed), place \(place)")
     }
     playback.seek(toPlace: recording.count)

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import PeerTestKit
 import Testing
 import WhiteboardDocument
@@ -47,7 +48,10 @@ import WhiteboardDocument
     } catch { return error }
   }
 
-  @Test("flipped bits are detected or harmless, and recovery saves the rest", arguments: 0..<4) func flips(part: Int)
+  @Test(
+    "flipped bits are detected or harmless, and recovery saves the rest",
+    arguments: 0..<repetitions(1, optimized: 4)
+  ) func flips(part: Int)
     async throws
   {
     let (path, content) = try await sound()
@@ -95,6 +99,33 @@ import WhiteboardDocument
       let report = try? await BoardDocument.recover(from: damaged, to: saved, board: someBoard, now: 0)
       #expect(report.map { !$0.losses.isEmpty || $0.entries == 300 } ?? true)
     }
+  }
+
+  @Test("a row of another document is detected, although its own checksum is right") func foreignRow() async throws {
+    let paths = [directory.file("one.whiteboard"), directory.file("two.whiteboard")]
+    for (path, size) in zip(paths, [40, 41]) {
+      let document = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)
+      for number in 0..<8 { try await document.append([numbered(number, size: size)]) }
+      try await document.close()
+    }
+    let other = try DatabaseQueue(path: paths[1])
+    let values = try await other.read { db in
+      let row = try Row.fetchOne(db, sql: "SELECT time, entries, body, sum, id FROM log WHERE id = 5")
+      return row.map { Array($0.databaseValues) } ?? []
+    }
+    try other.close()
+    let changed = try DatabaseQueue(path: paths[0])
+    try await changed.writeWithoutTransaction { db in
+      try db.execute(
+        sql: "UPDATE log SET time = ?, entries = ?, body = ?, sum = ? WHERE id = ?",
+        arguments: StatementArguments(values)
+      )
+    }
+    try changed.close()
+    let document = try await BoardDocument.open(at: paths[0], mode: .reading)
+    let error = await #expect(throws: DocumentError.self) { try await document.load() }
+    #expect(error?.code == .damaged)
+    try await document.close()
   }
 
   @Test("recovery of an intact file gives the same board and reports no loss") func nothingLost() async throws {

@@ -25,6 +25,15 @@ import Testing
     try OpenFiles.close(database)
   }
 
+  @Test("a lock file with content belongs to another program, and stays") func foreignLock() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file()
+    #expect(FileManager.default.createFile(atPath: path + "-lock", contents: Data("theirs".utf8)))
+    try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0).close()
+    try await BoardDocument.open(at: path, mode: .writing).close()
+    #expect(FileManager.default.contents(atPath: path + "-lock") == Data("theirs".utf8))
+  }
+
   @Test("the state of a file depends only on its own connections; a writer counts more than readers") func states()
     async throws
   {

@@ -51,6 +51,14 @@ import Testing
     }
   }
 
+  @Test("[REC-20] the mark of a fact is of its board, its name and its value") func marks() {
+    let mark = seal.mark(.code, "a-b-c-d", board: "one")
+    #expect(mark == seal.mark(.code, "a-b-c-d", board: "one"))
+    #expect(mark != seal.mark(.code, "a-b-c-d", board: "two"))
+    #expect(mark != seal.mark(.name, "a-b-c-d", board: "one"))
+    #expect(mark != seal.mark(.code, "a-b-c-e", board: "one"))
+  }
+
   @Test("[REC-20] the facts of a foreign file are not used, and opening it for writing removes them") func foreign()
     async throws
   {

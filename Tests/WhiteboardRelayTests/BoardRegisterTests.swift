@@ -36,6 +36,19 @@ import WhiteboardKit
     }
   }
 
+  @Test("a board is found by its name, or by at least four characters of its id") func found() async throws {
+    try await RelayRoom.make { room in
+      var register = try BoardRegister(inDataDirectory: room.data)
+      let board = entry("one")
+      try register.set(board)
+      #expect(try register.entry("one") == board)
+      #expect(try register.entry(String(board.board.prefix(4))) == board)
+      for text in ["", "on", String(board.board.prefix(3))] {
+        #expect(throws: WhiteboardError.self) { try register.entry(text) }
+      }
+    }
+  }
+
   @Test(
     "a malformed file is an error with advice, and is not changed",
     arguments: ["", "{", #"{"version":2,"boards":[]}"#, #"{"version":1,"boards":[{}]}"#]

@@ -19,4 +19,18 @@ import WhiteboardSync
     #expect(presence.cursor == Point(x: 4_095, y: 0))
     if queue.popFirst() != nil { Issue.record("the queue is not empty") }
   }
+
+  @Test("the changes that a long queue keeps are in their order") func order() throws {
+    let queue = ChangeQueue()
+    let members = [Desk.member(try Desk.memberID(2)), Desk.member(try Desk.memberID(3))]
+    for x in 0..<4_096 {
+      let presence = try Presence(cursor: Point(x: Double(x), y: 0))
+      queue.append(.change(.presence(presence, of: members[x == 0 ? 0 : 1])))
+    }
+    var places: [Double?] = []
+    while let report = queue.popFirst() {
+      if case .change(.presence(let presence, _)) = report { places.append(presence.cursor?.x) }
+    }
+    #expect(places == [0, 4_095])
+  }
 }

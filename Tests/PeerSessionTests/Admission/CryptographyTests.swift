@@ -159,6 +159,24 @@ struct TicketTests {
     #expect(throws: TicketError.unknownAdmitter) { try read.verify(session: session, member: member) { _ in false } }
   }
 
+  @Test("[MEM-3] a chain through a removed member admits nobody, although it leads to the host") func removedAdmitter()
+    throws
+  {
+    let (host, ana, ben) = (PeerIdentity.ephemeral(), PeerIdentity.ephemeral(), PeerIdentity.ephemeral().peerID)
+    let session = SessionID.random()
+    let own = Ticket.make(by: host, session: session, member: ana.peerID)
+    let ticket = Ticket.make(by: ana, session: session, member: ben, own: own)
+    try ticket.verify(session: session, member: ben) { $0 == host.peerID }
+    #expect(throws: TicketError.unknownAdmitter) {
+      try ticket.verify(
+        session: session,
+        member: ben,
+        mayAdmit: { $0 == host.peerID },
+        isRemoved: { $0 == ana.peerID }
+      )
+    }
+  }
+
   @Test("keys and signatures of any shape are rejected without a trap") func hostile() throws {
     let admitter = PeerIdentity.ephemeral()
     let member = PeerIdentity.ephemeral().peerID

@@ -181,6 +181,7 @@ struct PeerIdentityTests {
     #expect(shellQuoted("/home/my board") == "'/home/my board'")
     #expect(shellQuoted("it's") == "'it'\\''s'")
     #expect(shellQuoted("") == "''")
+    #expect(shellQuoted("-rf") == "'-rf'")
     #expect(shellQuoted("$(touch x).whiteboard") == "'$(touch x).whiteboard'")
     #expect(shellQuoted("a\u{1B}[2J'\\") == "$'a\\x1b[2J\\'\\\\'")
   }

@@ -24,6 +24,16 @@ struct RemovalTests {
     KickSignature(by: Self.host, session: Self.session, peer: peer, reason: UntrustedText(reason))
   }
 
+  @Test("[MEM-3] a removed member is not proved, although it shows a ticket that the host signed")
+  func removedIsNotProved() {
+    var membership = membership()
+    let peer = PeerID.numbered(7)
+    let ticket = Ticket.make(by: Self.host, session: Self.session, member: peer)
+    #expect(membership.proves(ticket, of: peer))
+    membership.remove(peer)
+    #expect(!membership.proves(ticket, of: peer))
+  }
+
   @Test("[MEM-11] the signature of a removal is valid only for its session, peer, reason and host") func signatures() {
     let (peer, reason) = (PeerID.numbered(7), UntrustedText("spam"))
     let good = signature(peer, "spam")
@@ -44,6 +54,12 @@ struct RemovalTests {
     var forged = KickSignature(by: other, session: Self.session, peer: peer, reason: reason)
     #expect(!isValid(forged))
     forged.key = good.key
+    #expect(!isValid(forged))
+    // Another key can sign bytes that name the host.
+    forged.key = other.publicKeyDER
+    forged.bytes = other.sign(
+      KickSignature.signedBytes(session: Self.session, signer: host, peer: peer, reason: reason)
+    )
     #expect(!isValid(forged))
     // The bytes of the specification (MEM-11).
     let signed = KickSignature.signedBytes(session: Self.session, signer: host, peer: peer, reason: reason)

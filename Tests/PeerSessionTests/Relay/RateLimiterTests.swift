@@ -22,6 +22,12 @@ import Testing
     #expect(gate.charge(0, now: .seconds(1)) == .pass)
   }
 
+  @Test("[RLY-14] a member that was silent for an hour has the volume of two seconds, and no more") func silence() {
+    let gate = Gate()
+    #expect(gate.charge(2_000, now: .seconds(3_600)) == .pass)
+    #expect(gate.charge(500, now: .seconds(3_600)) == .wait(.seconds(0.5)))
+  }
+
   @Test("[RLY-14] bytes count, and copies count, one for each recipient of a message") func copies() {
     let gate = Gate()
     for _ in 0..<20 { #expect(gate.charge(0, copies: 10, now: .zero) == .pass) }

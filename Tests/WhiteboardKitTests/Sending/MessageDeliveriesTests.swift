@@ -41,6 +41,14 @@ import Testing
     #expect(deliveries.isEmpty && deliveries.lastTaken(for: anna) == nil)
   }
 
+  @Test mutating func `a message takes room until it is answered`() {
+    let number = deliveries.add(request("a"), byteCount: MessageDeliveries.capacity.bytes, to: [anna])
+    #expect(!deliveries.hasRoom)
+    _ = deliveries.taken(number, receipt([anna]))
+    #expect(deliveries.confirmed(upTo: number, by: anna).count == 1)
+    #expect(deliveries.hasRoom)
+  }
+
   @Test mutating func `one question covers all that were taken meanwhile, and no more`() {
     let first = deliveries.add(request("a"), byteCount: 1, to: [anna])
     let second = deliveries.add(request("b"), byteCount: 1, to: [anna])

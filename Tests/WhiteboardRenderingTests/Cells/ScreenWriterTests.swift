@@ -49,6 +49,17 @@ import Testing
     }
   }
 
+  @Test("a cluster replaces one that had the same number on the earlier screen") func otherCluster() {
+    var (old, new) = (Screen(width: 8, height: 1), Screen(width: 8, height: 1))
+    old.put("👩‍👩‍👧", x: 1, y: 0)
+    new.put("🇩🇪", x: 1, y: 0)
+    var terminal = Terminal(Screen(width: 8, height: 1))
+    terminal.write(writer.bytes(from: nil, to: old))
+    terminal.write(writer.bytes(from: old, to: new))
+    #expect(terminal.complaints == [])
+    #expect(difference(terminal.screen, new) == nil)
+  }
+
   @Test("a screen without changes costs no bytes") func nothing() {
     var screen = Screen(width: 40, height: 10)
     screen.put("hello 漢字", x: 3, y: 2)

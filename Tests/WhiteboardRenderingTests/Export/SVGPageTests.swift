@@ -26,6 +26,11 @@ import WhiteboardRendering
     #expect(page(board).contains(">a\u{FFFD}[2Jb\u{FFFD}\u{FFFD}\u{FFFD}</text>"))
   }
 
+  @Test("numbers are rounded to the nearest hundredth") func hundredths() {
+    let numbers = [1.239, -0.999, 0.004, -2.006, 12.5, 1e15].map(DecimalText.hundredths)
+    #expect(numbers == ["1.24", "-1", "0", "-2.01", "12.5", "1000000000000"])
+  }
+
   /// Texts with invisible characters, and the texts that a page shows.
   private static let hidden = "a\u{200B}b\u{E0041}\u{202E}c\u{2060}\u{FEFF}d\u{3164}\u{180E}e"
   /// A family, a heart that is red in emoji style, and a word that a joiner splits in Persian.

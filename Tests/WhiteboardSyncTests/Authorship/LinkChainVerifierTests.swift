@@ -23,4 +23,14 @@ import Testing
     for incarnation in incarnations.prefix(3) { #expect(introduce(incarnation, on: &link) == nil) }
     #expect(introduce(incarnations[3], on: &link) == "limit")
   }
+
+  @Test("[AUT-7] a head that its author signed, but of other batches than those of the link, is refused")
+  func otherBatches() throws {
+    var link = LinkChainVerifier(limit: 3)
+    let incarnation = author.makeIncarnation()
+    #expect(introduce(incarnation, on: &link) == nil)
+    try link.check(author.sign(BatchChain(incarnation)), with: SimulatedVerifier())
+    let other = BatchChain(incarnation, sequence: 0, hash: .sha256([1]))
+    #expect(throws: ReplicaError.brokenChain) { try link.check(author.sign(other), with: SimulatedVerifier()) }
+  }
 }

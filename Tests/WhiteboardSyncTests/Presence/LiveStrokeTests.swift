@@ -5,6 +5,17 @@ import Testing
 @testable import WhiteboardSync
 
 @Suite struct LiveStrokeTests {
+  @Test("[SYN-32] the preview of a member that left is forgotten, and no other") func memberLeft() throws {
+    var tails = StrokeTails()
+    let members = [ScriptedReplica(2).member, ScriptedReplica(3).member]
+    let strokes = (1...2).map { ObjectID(Dot(Incarnation(1), $0)) }
+    for (stroke, member) in zip(strokes, members) {
+      #expect(tails.received(stroke, first: 0, [try InkPoint(Point(x: 1, y: 1))], from: member, committed: 0))
+    }
+    #expect(tails.memberLeft(members[0]) == [strokes[0]])
+    #expect(strokes.map { tails.tail(of: $0, committed: 0).count } == [0, 1])
+  }
+
   @Test("[SYN-32] the preview of a stroke grows while it is drawn and never shrinks", arguments: 0..<20) func grows(
     seed: UInt64
   ) throws {

@@ -13,6 +13,12 @@ import Testing
     return outcome
   }
 
+  @Test("the delete key removes the character after the cursor, which stays") func delete() {
+    var editor = LineEditor(label: "", text: "abc")
+    for key in [.left, .delete, .character("x")] as [InputEvent.Key] { _ = editor.handle(key, []) }
+    #expect(editor.text == "abx")
+  }
+
   private func enter(_ text: String, _ prompt: inout Prompt, for purpose: Prompt.Purpose) -> Prompt.Outcome {
     prompt.open(purpose)
     return press(text.map { .character($0) } + [.enter], &prompt)

@@ -55,6 +55,22 @@ import Testing
     #expect(isHeld(id))
   }
 
+  @Test("[BRD-22] a member that holds as many objects as it may can hold others when its leases are forgotten")
+  func room() {
+    var leases = SelectionLeases()
+    let member = bob.member
+    func id(_ number: Int) -> ObjectID { ObjectID(Dot(Incarnation(1), UInt64(number))) }
+    for number in 1...BoardLimits.selectionsPerMember { leases.selected(id(number), by: member, 0) }
+    let other = id(BoardLimits.selectionsPerMember + 1)
+    leases.selected(other, by: member, 0)
+    #expect(leases.holds(id(1), member, 1) && !leases.holds(other, member, 1))
+    #expect(leases.removeEnded(BoardLimits.selectionLease).count == BoardLimits.selectionsPerMember)
+    let end = BoardLimits.selectionLease + BoardLimits.selectionRest
+    #expect(leases.removeEnded(end).isEmpty)
+    leases.selected(other, by: member, end)
+    #expect(leases.holds(other, member, end + 1))
+  }
+
   @Test("[BRD-22] an edit extends the lease of its author, and begins it again after its end") func edits() throws {
     let ids = try boards.texts(2)
     try bob.select(ids)
