@@ -1,6 +1,13 @@
-"""The mutations: each is one bug, a replacement that fits exactly once, and the worlds that must detect it.
+"""The mutations: each is one bug that could be made in a change, and the checks that must detect it.
 
-The first ten come from the design of the merge. `seeds` is about three times the number that was needed at first.
+`old` must fit exactly once in its file. If it contains «…», only the part between these marks is replaced by `new`. An
+expression becomes `(mutant(…) ? new : old)`, and statements become `if mutant(…) { new } else { old }`. Statements must
+not declare what later statements use.
+
+A check is a suite of unit tests as `Target.Suite`, one of its tests as `Target.Suite/function`, an interoperability
+test as `interop:module.Class.test`, or one of the kinds of worlds: `worlds` (of boards), `replicas` (of replicas with
+their protocol) and `owned` (of replicas on a board that one of them owns). The checks are tried in order until one
+detects the bug, those of `Tests/run` first.
 """
 
 import dataclasses
@@ -12,244 +19,595 @@ class Mutation:
     file: str
     old: str
     new: str
-    caught_by: str
-    seeds: int = 0
+    checks: tuple
+    is_expression: bool
 
 
-BOARD = "Sources/Whiteboard/"
-SYNC = "Sources/WhiteboardSync/"
+def expression(name, file, old, new, *checks):
+    return Mutation(name, "Sources/" + file, old, new, checks, True)
+
+
+def statements(name, file, old, new, *checks):
+    return Mutation(name, "Sources/" + file, old, new, checks, False)
+
 
 MUTATIONS = [
-    Mutation(
-        "no-tie-break", BOARD + "Replication/Cell.swift",
-        "if dot != other.dot { return dot > other.dot }",
-        "if dot != other.dot { return true }",
-        "worlds", 100,
+    # PeerCore
+    expression(
+        "base32-with-spare-bits", "PeerCore/Base32.swift",
+        "accumulator & ((1 << bits) - 1) == 0", "true",
+        "PeerSessionTests.IdentifierTests", "PeerSessionTests.WordListTests",
     ),
-    Mutation(
-        "gap-in-version-vector", BOARD + "Replication/BoardState.swift",
-        "context.insert(sequences, of: batch.author)",
-        "context.insert(1...sequences.upperBound, of: batch.author)",
-        "worlds", 100,
+    expression(
+        "invisible-characters-are-shown", "PeerCore/UntrustedText.swift",
+        "} else if scalar.isSafe, «!isInvisible» {", "true",
+        "PeerCoreTests.UntrustedTextTests", "PeerCoreTests.InvisibleTextTests",
     ),
-    Mutation(
-        "reused-incarnation", SYNC + "Authorship/Author.swift",
-        "let bits = random()",
-        "let bits = UInt64(records.count)",
-        "replicas", 300,
+    expression(
+        "json-one-level-too-deep", "PeerCore/JSON/JSONReader.swift",
+        "depth < depthLimit", "depth <= depthLimit",
+        "WhiteboardSyncTests.ResourceDTOTests", "WhiteboardRenderingTests.BoardJSONTests",
     ),
-    Mutation(
-        "dropped-orphans", BOARD + "Replication/BoardState.swift",
-        "      let id = ids[index]\n      let isWhole",
-        "      let id = ids[index]\n      guard !orphans.contains(id) else { continue }\n      let isWhole",
-        "worlds", 300,
+    expression(
+        "path-like-an-option-is-not-quoted", "PeerCore/Hosted/ShellWord.swift",
+        "if isPlain && !path.isEmpty && «!path.hasPrefix(\"-\")» {", "true",
+        "PeerSessionTests.PeerIdentityTests",
     ),
-    Mutation(
-        "resurrection", BOARD + "Replication/BoardState.swift",
-        "if known == nil, context.contains(id.dot) { return false }",
-        "if known == nil, context.isEmpty { return false }",
-        "worlds", 100,
+    # PeerWire
+    expression(
+        "replay-window-one-too-wide", "PeerWire/ReplayWindow.swift",
+        "greatest - counter < Self.size", "greatest - counter <= Self.size",
+        "PeerWireTests.ReplayWindowTests",
     ),
-    Mutation(
-        "ignored-living-set", BOARD + "Replication/BoardState.swift",
-        "difference.context.contains($0.dot) && !difference.living.contains($0.dot)",
-        "difference.context.isEmpty && !difference.living.contains($0.dot)",
-        "worlds", 300,
+    expression(
+        "last-piece-beyond-the-limit", "PeerWire/DatagramContent.swift",
+        "min(Limits.datagramPiece, limit - before)", "Limits.datagramPiece",
+        "PeerWireTests.DatagramContentTests", "PeerWireTests.DatagramAssemblerTests",
     ),
-    Mutation(
-        "no-cell-bump", BOARD + "Replication/HybridClock.swift",
-        "base = max(base, floor.rawValue + 1)",
-        "base = max(base, UInt64(floor.counter))",
-        "worlds", 100,
+    expression(
+        "message-ends-early", "PeerWire/MessageAssembler.swift",
+        "message.count == message.total", "message.count <= message.total",
+        "PeerWireTests.MessageAssemblerTests",
     ),
-    Mutation(
-        "far-time-drives-the-gesture", BOARD + "Replication/HybridClock.swift",
-        "for case let floor? in floors where floor.rawValue < limit {",
-        "for case let floor? in floors {",
-        "worlds", 100,
+    statements(
+        "unfinished-datagrams-pile-up", "PeerWire/DatagramAssembler.swift",
+        "if unfinished.count == Self.capacity { unfinished.removeFirst() }", "",
+        "PeerWireTests.DatagramAssemblerTests",
     ),
-    Mutation(
-        "clock-set-right-stays-ahead", BOARD + "Replication/HybridClock.swift",
-        "if last > limit { last = 0 }",
-        "if last > limit { last += 1 }",
-        "worlds", 300,
+    expression(
+        "json-keys-of-one-object-clash-with-another", "PeerWire/JSONBounds.swift",
+        "Key(object: object, bytes: key ?? [])", "Key(object: 0, bytes: key ?? [])",
+        "PeerWireTests.JSONBoundsTests",
     ),
-    Mutation(
-        "far-times-drive-each-other", BOARD + "Replication/HybridClock.swift",
-        "guard high - low <= BoardLimits.drift << 16 else { break }",
-        "guard high >= low else { break }",
-        "worlds", 300,
+    # PeerDiscovery and AvahiDiscovery
+    expression(
+        "own-announcement-is-a-peer", "PeerDiscovery/PeerTable.swift",
+        "guard «announcement.peer != own», endpoint.port != 0", "true",
+        "PeerDiscoveryTests.PeerTableTests",
     ),
-    Mutation(
-        "chat-order-by-clock", BOARD + "Board/Frontier.swift",
-        "chatTime.flatMap { $0.canBeFollowed ? $0 : nil }",
-        "chatTime.flatMap { $0.canBeFollowed ? nil : $0 }",
-        "worlds", 100,
+    expression(
+        "a-flood-evicts-the-others", "PeerDiscovery/PeerTable.swift",
+        "left.heard < right.heard : «sizes.0 > sizes.1»", "sizes.0 < sizes.1",
+        "PeerDiscoveryTests.PeerTableTests",
     ),
-    Mutation(
-        "partial-answer", BOARD + "Replication/BoardState.swift",
-        "for entry in difference.entries {\n      guard objects.index(of: entry.object",
-        "for entry in difference.entries.dropLast() {\n      guard objects.index(of: entry.object",
-        "worlds", 100,
+    expression(
+        "addresses-of-an-earlier-run", "PeerDiscovery/PeerTable.swift",
+        "$0.announcement.incarnation == newest.announcement.incarnation", "true",
+        "PeerDiscoveryTests.PeerTableTests",
     ),
-    Mutation(
-        "purge-forgets-the-id", BOARD + "Replication/BoardState.swift",
+    expression(
+        "announcement-longer-than-a-packet", "PeerDiscovery/DiscoveryInfo.swift",
+        "wireSize + pair.wireSize <= Self.maximumSize", "wireSize <= Self.maximumSize",
+        "PeerDiscoveryTests.DiscoveryInfoTests",
+    ),
+    statements(
+        "service-that-left-stays", "AvahiDiscovery/BrowserDriver.swift",
+        "waiting.remove(key)\n      stopResolving(key)\n      «table.removed(key)»", "",
+        "AvahiDiscoveryTests.AvahiDiscoveryTests/keepsContract",
+    ),
+    # PeerSession
+    expression(
+        "ticket-of-a-removed-member", "PeerSession/Admission/Ticket.swift",
+        "guard «!isRemoved(signature.admitter)» else", "true",
+        "PeerSessionTests.TicketTests",
+    ),
+    expression(
+        "one-wrong-code-too-many", "PeerSession/Admission/AttemptLimiter.swift",
+        "record.wrong.count >= Limits.wrongProofs", "record.wrong.count > Limits.wrongProofs",
+        "PeerSessionTests.AttemptLimiterTests",
+    ),
+    expression(
+        "code-proof-with-swapped-peers", "PeerSession/Admission/CodeProof.swift",
+        "+ session.bytes + «dialler.bytes + listener.bytes»", "listener.bytes + dialler.bytes",
+        "PeerSessionTests.CodeProofTests",
+    ),
+    expression(
+        "networks-evict-each-other", "PeerSession/Admission/FairPlaces.swift",
+        "own + 1 < most", "own < most",
+        "PeerSessionTests.FairPlacesTests",
+    ),
+    expression(
+        "removal-signed-by-anyone", "PeerSession/Membership/KickSignature.swift",
+        "PeerID(spki: key) == host", "true",
+        "PeerSessionTests.RemovalTests", "PeerSessionTests.RemovalSessionTests/forged",
+    ),
+    expression(
+        "guest-admits-others", "PeerSession/Membership/Membership.swift",
+        "!isRemoved(peer) && «!isGuest(peer)» && (peer == host", "true",
+        "PeerSessionTests.GuestMembershipTests",
+    ),
+    statements(
+        "removed-member-is-proved", "PeerSession/Membership/Membership.swift",
+        "if isRemoved(peer) || isGuest(peer) { return false }", "",
+        "PeerSessionTests.RemovalTests", "PeerSessionTests.GuestMembershipTests",
+    ),
+    expression(
+        "relay-grant-by-anyone", "PeerSession/Relay/RelayGrant.swift",
+        "PeerID(spki: key) == host", "true",
+        "PeerSessionTests.HostileRelayTests/forgedGrant",
+    ),
+    expression(
+        "datagram-opened-twice", "PeerSession/Datagrams/DatagramOpener.swift",
+        "guard «current.window.take(header.counter)» else { throw .replay }", "true",
+        "PeerSessionTests.DatagramSealingTests",
+    ),
+    expression(
+        "relay-rate-without-a-limit-on-saving", "PeerSession/Relay/RateLimiter.swift",
+        "min(Double(rate.bytes) * Self.burst, bytes + elapsed * Double(rate.bytes))",
+        "bytes + elapsed * Double(rate.bytes)",
+        "PeerSessionTests.RateLimiterTests",
+    ),
+    expression(
+        "route-number-reused-at-once", "PeerSession/Relay/RouteTable.swift",
+        "peers[$0] == nil && !unanswered.contains($0)", "peers[$0] == nil",
+        "PeerSessionTests.RouteTableTests",
+    ),
+    expression(
+        "file-with-a-wrong-hash-is-delivered", "PeerSession/Transfers/Resources/ResourceReceiver.swift",
+        "writes.hash.text == sha256", "true",
+        "PeerSessionTests.HostileBulkTests/wrongHash",
+    ),
+    expression(
+        "senders-wait-for-a-lost-peer", "PeerSession/Delivery/Outbox.swift",
+        "Array(state.roomWaiters) + state.acknowledgementWaiters", "Array(state.roomWaiters)",
+        "PeerSessionTests.DeliveryTests",
+    ),
+    # Whiteboard
+    expression(
+        "no-tie-break", "Whiteboard/Replication/Cell.swift",
+        "if dot != other.dot { return «dot > other.dot» }", "true",
+        "worlds",
+    ),
+    expression(
+        "no-value-tie-break", "Whiteboard/Replication/Cell.swift",
+        "other.value.precedes(value)", "other.value == value",
+        "WhiteboardSyncTests.BoardVectorTests", "worlds",
+    ),
+    expression(
+        "gap-in-version-vector", "Whiteboard/Replication/BoardState.swift",
+        "context.insert(«sequences», of: batch.author)", "1...sequences.upperBound",
+        "worlds",
+    ),
+    expression(
+        "dropped-orphans", "Whiteboard/Replication/BoardState.swift",
+        "if «!lacking.isEmpty» { difference.entries.append(", "!lacking.isEmpty && !objects.orphans.contains(id)",
+        "worlds",
+    ),
+    expression(
+        "resurrection", "Whiteboard/Replication/BoardState.swift",
+        "if known == nil, «context.contains(id.dot) || isRetired(id.dot.incarnation)» {", "context.isEmpty",
+        "worlds",
+    ),
+    expression(
+        "ignored-living-set", "Whiteboard/Replication/BoardState.swift",
+        "«difference.context.contains($0.dot)» && !difference.living.contains($0.dot)", "difference.context.isEmpty",
+        "worlds",
+    ),
+    expression(
+        "partial-answer", "Whiteboard/Replication/BoardState.swift",
+        "for entry in «difference.entries» {\n      guard objects.index(of: entry.object",
+        "Array(difference.entries.dropLast())",
+        "worlds",
+    ),
+    statements(
+        "purge-forgets-the-id", "Whiteboard/Replication/BoardState.swift",
         "purged.insert(operation.object.dot)",
         "if operation.object.dot.sequence == 0 { purged.insert(operation.object.dot) }",
-        "worlds", 600,
+        "worlds",
     ),
-    # There is no log to cover a gap from: what a floor would decide here is that nothing is lacking.
-    Mutation(
-        "floor-of-the-context", SYNC + "CatchUp/AnswerSender.swift",
+    expression(
+        "ring-of-groups-not-cut", "Whiteboard/Replication/BoardState.swift",
+        "return Array(path.dropFirst().prefix(«cut»))", "start + cells.count - cut",
+        "WhiteboardSyncTests.BoardVectorReadingTests", "worlds",
+    ),
+    expression(
+        "revoked-cells-of-answers-count", "Whiteboard/Replication/BoardState.swift",
+        "let difference = «counted(of: difference)»", "difference",
+        "WhiteboardSyncTests.RolesTests",
+    ),
+    expression(
+        "no-cell-bump", "Whiteboard/Replication/HybridClock.swift",
+        "base = max(base, «floor.rawValue + 1»)", "UInt64(floor.counter)",
+        "worlds",
+    ),
+    expression(
+        "far-time-drives-the-gesture", "Whiteboard/Replication/HybridClock.swift",
+        "for case let floor? in floors where «floor.rawValue < limit» {", "true",
+        "worlds",
+    ),
+    statements(
+        "clock-set-right-stays-ahead", "Whiteboard/Replication/HybridClock.swift",
+        "if last > limit { «last = 0» }", "last += 1",
+        "worlds",
+    ),
+    expression(
+        "far-times-drive-each-other", "Whiteboard/Replication/HybridClock.swift",
+        "high - low <= BoardLimits.drift << 16", "high >= low",
+        "worlds",
+    ),
+    expression(
+        "change-of-a-group-not-told", "Whiteboard/Replication/ChangeLog.swift",
+        "guard «!groups.isEmpty» else { return result }", "!groups.isEmpty && !result.isEmpty",
+        "WhiteboardTests.GroupTests", "replicas",
+    ),
+    expression(
+        "ranges-that-touch-are-not-joined", "Whiteboard/Replication/DotSet.swift",
+        "if let last = merged.last, «next.lowerBound <= last.upperBound + 1» {",
+        "next.lowerBound <= last.upperBound",
+        "WhiteboardTests.DotSetTests",
+    ),
+    expression(
+        "chat-order-by-clock", "Whiteboard/Board/Frontier.swift",
+        "$0.canBeFollowed ? $0 : nil", "$0.canBeFollowed ? nil : $0",
+        "worlds",
+    ),
+    expression(
+        "latest-setting-loses", "Whiteboard/Board/SettingsIndex.swift",
+        "flatMap { «cells[$0].legal.last?.cell» }", "cells[$0].legal.elements.first?.cell",
+        "WhiteboardTests.SettingsIndexTests", "worlds",
+    ),
+    statements(
+        "selections-are-never-given-back", "Whiteboard/Board/SelectionLeases.swift",
+        "for lease in rest where now >= lease.restEnd { didRemove(lease.member) }", "",
+        "WhiteboardTests.SelectionLeaseTests",
+    ),
+    expression(
+        "author-has-more-than-its-share", "Whiteboard/Board/AuthorShares.swift",
+        "isAlone ? .whole : .share", ".whole",
+        "WhiteboardTests.AuthorSharesTests",
+    ),
+    expression(
+        "undo-of-what-others-wrote", "Whiteboard/Undo/UndoPlan.swift",
+        "guard «standing == from.standing» else {", "!(from.standing == .absent && to.standing == .absent)",
+        "WhiteboardTests.UndoPlanTests", "worlds",
+    ),
+    expression(
+        "wordle-yellow-without-counts", "Whiteboard/Games/Wordle.swift",
+        "left[letter] = «count - 1»", "count",
+        "WhiteboardTests.WordleTests",
+    ),
+    expression(
+        "no-falling-diagonal-in-connect-four", "Whiteboard/Games/ConnectFour.swift",
+        "[(1, 0), (0, 1), (1, 1), (1, -1)]", "[(1, 0), (0, 1), (1, 1)]",
+        "WhiteboardTests.ConnectFourTests",
+    ),
+    # WhiteboardSync
+    expression(
+        "reused-incarnation", "WhiteboardSync/Authorship/Author.swift",
+        "let bits = «random()»", "UInt64(records.count)",
+        "replicas",
+    ),
+    expression(
+        "floor-of-the-context", "WhiteboardSync/CatchUp/AnswerSender.swift",
         "request.context.isSuperset(of: board.state.context)",
+        # There is no log to cover a gap from: what a floor would decide here is that nothing is lacking.
         "board.state.context.incarnations.allSatisfy({ author in\n"
-        "      board.state.context[author].ranges.last?.upperBound ?? 0\n"
-        "        <= request.context[author].ranges.last?.upperBound ?? 0\n"
-        "    })",
-        "replicas", 1000,
+        "        board.state.context[author].ranges.last?.upperBound ?? 0\n"
+        "          <= request.context[author].ranges.last?.upperBound ?? 0\n"
+        "      })",
+        "WhiteboardSyncTests.ConvergenceTests", "replicas",
     ),
-    Mutation(
-        "digest-ignores-a-cell", SYNC + "Digest/BoardDigest.swift",
-        "for entry in record.entries where !entry.property.isSelection {",
-        "for entry in record.entries where !entry.property.isSelection && entry.property != .color {",
-        "worlds", 300,
+    expression(
+        "claims-of-the-revoked-stay", "WhiteboardSync/CatchUp/AnswerSender.swift",
+        "!containsRevokedChanges(request.context)", "true",
+        "WhiteboardSyncTests.RolesTests",
     ),
-    Mutation(
-        "sums-ignore-a-property", SYNC + "Digest/BucketSums.swift",
-        "for entry in record.entries where !entry.property.isSelection {",
-        "for entry in record.entries where !entry.property.isSelection && entry.property != .zIndex {",
-        "worlds", 300,
+    expression(
+        "digest-ignores-a-cell", "WhiteboardSync/Digest/BoardDigest.swift",
+        "!entry.property.isSelection", "!entry.property.isSelection && entry.property != .color",
+        "worlds",
     ),
-    Mutation(
-        "sums-ignore-the-value", SYNC + "Digest/BucketSums.swift",
-        "    hash.combine(cell.value)\n",
-        "",
-        "worlds", 100,
+    expression(
+        "sums-ignore-a-property", "WhiteboardSync/Digest/BucketSums.swift",
+        "!entry.property.isSelection", "!entry.property.isSelection && entry.property != .zIndex",
+        "worlds",
     ),
-    Mutation(
-        "no-value-tie-break", BOARD + "Replication/Cell.swift",
-        "return other.value.precedes(value)",
-        "return other.value == value",
-        "worlds", 100,
+    statements(
+        "sums-ignore-the-value", "WhiteboardSync/Digest/BucketSums.swift",
+        "hash.combine(cell.value)", "",
+        "worlds",
     ),
-    Mutation(
-        "repair-does-not-compare", SYNC + "Replica/MessageHandler+Answers.swift",
-        "withinShares(accepted, comparesAll: merging.comparesAll,",
-        "comparesAll: merging.comparesAll && difference.entries.isEmpty,",
-        "replicas", 300,
+    expression(
+        "repair-does-not-compare", "WhiteboardSync/Replica/MessageHandler+Answers.swift",
+        "try replica.board.receive(difference, comparesAll: «merging.comparesAll», replacing", "false",
+        "WhiteboardSyncTests.DivergenceCheckTests", "replicas",
     ),
-    Mutation(
-        "record-signature-unchecked", SYNC + "Authorship/AuthorRecord.swift",
-        "guard verifier.isValid(signature, of: Self.domain + signed, by: key) else {",
-        "guard verifier.isKey(key), !signed.isEmpty else {",
-        "replicas", 300,
+    statements(
+        "answer-merged-unchecked", "WhiteboardSync/Replica/MessageHandler+Answers.swift",
+        "try answer.verify(by: record, with: replica.verifier)", "_ = answer",
+        "WhiteboardSyncTests.AnswerTests", "replicas",
     ),
-    Mutation(
-        "record-of-another-board", SYNC + "Authorship/AuthorRecord.swift",
-        "guard self.board == board else { throw .wrongBoard }",
-        "",
-        "replicas", 300,
+    expression(
+        "record-signature-unchecked", "WhiteboardSync/Authorship/AuthorRecord.swift",
+        "verifier.isValid(signature, of: Self.domain + signed, by: key)", "verifier.isKey(key) && !signed.isEmpty",
+        "WhiteboardSyncTests.AuthorRecordTests", "replicas",
     ),
-    Mutation(
-        "head-signature-unchecked", SYNC + "Authorship/SignedHead.swift",
-        "guard verifier.isValid(",
-        "guard verifier.isKey(record.key) || verifier.isValid(",
-        "replicas", 300,
+    expression(
+        "record-of-another-board", "WhiteboardSync/Authorship/AuthorRecord.swift",
+        "guard «self.board == board» else { throw .wrongBoard }", "true",
+        "WhiteboardSyncTests.AuthorRecordTests", "replicas",
     ),
-    Mutation(
-        "head-not-of-the-chain", SYNC + "Authorship/LinkChainVerifier.swift",
-        "guard head.sequence == chain.sequence, head.hash == chain.hash else { throw .brokenChain }",
-        "guard head.sequence >= chain.sequence else { throw .brokenChain }",
-        "replicas", 300,
+    expression(
+        "head-signature-unchecked", "WhiteboardSync/Authorship/SignedHead.swift",
+        "verifier.isValid(signature, of: Self.text(of: chain, on: record.board), by: record.key)",
+        "verifier.isKey(record.key)",
+        "WhiteboardSyncTests.AuthorshipTests", "replicas",
     ),
-    Mutation(
-        "gap-between-batches", SYNC + "Authorship/LinkChainVerifier.swift",
-        "guard known == next else { throw .brokenChain }",
-        "guard known.sequence <= next.sequence else { throw .brokenChain }",
-        "replicas", 300,
+    expression(
+        "head-not-of-the-chain", "WhiteboardSync/Authorship/LinkChainVerifier.swift",
+        "head.sequence == chain.sequence, «head.hash == chain.hash»", "true",
+        "WhiteboardSyncTests.LinkChainVerifierTests", "replicas",
     ),
-    Mutation(
-        "author-of-another-link", SYNC + "Replica/MessageHandler+Batches.swift",
-        "guard record.member == member else { throw .forgedAuthor }",
-        "",
-        "replicas", 300,
+    expression(
+        "gap-between-batches", "WhiteboardSync/Authorship/LinkChainVerifier.swift",
+        "guard «known == next» else", "known.sequence <= next.sequence",
+        "WhiteboardSyncTests.LinkChainVerifierTests", "replicas",
     ),
-    Mutation(
-        "viewer-writes", SYNC + "Authorship/LinkChainVerifier.swift",
-        "guard role.mayWrite else { throw .viewer }",
-        "",
-        "replicas", 300,
+    expression(
+        "viewer-writes", "WhiteboardSync/Authorship/LinkChainVerifier.swift",
+        "guard «role.mayWrite» else { throw .viewer }", "true",
+        "WhiteboardSyncTests.RolesTests", "replicas",
     ),
-    Mutation(
-        "answer-merged-unchecked", SYNC + "Replica/MessageHandler+Answers.swift",
-        "try answer.verify(by: record, with: replica.verifier)",
-        "_ = answer",
-        "replicas", 300,
+    expression(
+        "author-of-another-link", "WhiteboardSync/Replica/MessageHandler+Batches.swift",
+        "guard «record.member == member» else { throw .forgedAuthor }", "true",
+        "WhiteboardSyncTests.AuthorshipTests", "replicas",
     ),
-    Mutation(
-        "undo-of-what-others-wrote", BOARD + "Undo/UndoPlan.swift",
-        "guard standing == from.standing else {",
-        "guard !(from.standing == .absent && to.standing == .absent) else {",
-        "worlds", 100,
+    statements(
+        "newcomers-hear-of-no-revocation", "WhiteboardSync/Replica/Replica.swift",
+        "permissions.sendRevocations(to: member, now)", "",
+        "WhiteboardSyncTests.RolesTests", "owned",
     ),
-    Mutation(
-        "ring-of-groups-not-cut", BOARD + "Replication/BoardState.swift",
-        "return Array(path.dropFirst().prefix(cut))",
-        "return Array(path.dropFirst().prefix(start + cells.count - cut))",
-        "worlds", 1000,
-    ),
-    Mutation(
-        "change-of-a-group-not-told", BOARD + "Replication/ChangeLog.swift",
-        "guard !groups.isEmpty else { return result }",
-        "guard !groups.isEmpty, !result.isEmpty else { return result }",
-        "replicas", 1000,
-    ),
-    Mutation(
-        "latest-setting-loses", BOARD + "Board/SettingsIndex.swift",
-        "cells[$0].legal.last?.cell",
-        "cells[$0].legal.elements.first?.cell",
-        "worlds", 1000,
-    ),
-    Mutation(
-        "revoked-cells-of-answers-count", BOARD + "Replication/BoardState.swift",
-        "    let difference = counted(of: difference)\n",
-        "",
-        "RolesTests",
-    ),
-    Mutation(
-        "newcomers-hear-of-no-revocation", SYNC + "Replica/Replica.swift",
-        "    permissions.sendRevocations(to: member, now)\n",
-        "",
-        "owned", 300,
-    ),
-    Mutation(
-        "revocations-are-not-passed-on", SYNC + "Permissions/Permissions.swift",
+    statements(
+        "revocations-are-not-passed-on", "WhiteboardSync/Permissions/Permissions.swift",
         "actions.queue(.revocation(revocation.bytes), to: peers.members.filter { $0 != member })",
         "if member == nil { actions.queue(.revocation(revocation.bytes), to: peers.members) }",
-        "owned", 300,
+        "WhiteboardSyncTests.RolesTests", "owned",
     ),
-    Mutation(
-        "claims-of-the-revoked-stay", SYNC + "CatchUp/AnswerSender.swift",
-        "      !containsRevokedChanges(request.context)\n",
-        "      true\n",
-        "RolesTests",
+    expression(
+        "viewers-keep-what-they-alone-have", "WhiteboardSync/Restore/RestoredBoard.swift",
+        "role.mayWrite ? 0 : buckets", "0",
+        "WhiteboardSyncTests.RolesTests", "owned",
     ),
-    Mutation(
-        "viewers-keep-what-they-alone-have", SYNC + "Restore/RestoredBoard.swift",
-        "replacing = role.mayWrite ? 0 : buckets",
-        "replacing = 0",
-        "owned", 600,
+    expression(
+        "void-revocations-count", "WhiteboardSync/Permissions/Revocations.swift",
+        "if «!isVoid» {", "true",
+        "WhiteboardSyncTests.OwnedBoardTests",
     ),
-    Mutation(
-        "void-revocations-count", SYNC + "Permissions/Revocations.swift",
-        "      if !isVoid {",
-        "      if isVoid || !isVoid {",
-        "OwnedBoardTests",
+    expression(
+        "too-many-photos-of-one-member", "WhiteboardSync/Assets/AssetExchange.swift",
+        "asked[$0, default: 0] < Self.parallelOfMember", "asked[$0, default: 0] <= Self.parallelOfMember",
+        "WhiteboardSyncTests.AssetExchangeTests",
     ),
-    Mutation(
-        "wordle-yellow-without-counts", BOARD + "Games/Wordle.swift",
-        "left[letter] = count - 1",
-        "left[letter] = count",
-        "worlds", 300,
+    statements(
+        "preview-of-a-member-that-left", "WhiteboardSync/Presence/StrokeTails.swift",
+        "for stroke in gone { tails[stroke] = nil }", "",
+        "WhiteboardSyncTests.LiveStrokeTests",
+    ),
+    statements(
+        "inbox-never-becomes-empty", "WhiteboardSync/Replica/MemberInbox.swift",
+        "byteCount -= message.count + Self.overhead", "",
+        "WhiteboardSyncTests.MemberInboxTests",
+    ),
+    expression(
+        "retirement-by-anyone", "WhiteboardSync/Permissions/Retirement.swift",
+        "guard «isHost» else { throw .notOwner }", "true",
+        "WhiteboardSyncTests.RetirementTests", "WhiteboardSyncTests.BoardVectorRetirementTests",
+    ),
+    # WhiteboardDocument
+    expression(
+        "log-row-out-of-its-chain", "WhiteboardDocument/Storage/LogReader.swift",
+        "found.row.id == next, «found.sum == found.row.sum(after: chain)»,", "true",
+        "WhiteboardDocumentTests.DamageTests", "WhiteboardDocumentTests.BoardDocumentTests",
+    ),
+    expression(
+        "named-versions-end-with-the-history", "WhiteboardDocument/Storage/Retention.swift",
+        "\"DELETE FROM keyframe WHERE name IS NULL AND log < ?\"", "\"DELETE FROM keyframe WHERE log < ?\"",
+        "WhiteboardDocumentTests.RetentionTests",
+    ),
+    expression(
+        "photo-that-is-damaged-is-read", "WhiteboardDocument/Storage/StoredAssets.swift",
+        "guard «AssetHash.of(bytes) == sha256» else { throw DocumentError.damagedRow(", "true",
+        "WhiteboardDocumentTests.DamageTests", "WhiteboardDocumentTests.BoardDocumentTests",
+    ),
+    statements(
+        "earlier-head-replaces-a-later-one", "WhiteboardDocument/Storage/LogWriter.swift",
+        "if let known, !known.head.isEmpty, known.sequence >= sequence { return }", "",
+        "WhiteboardDocumentTests.BoardDocumentTests",
+    ),
+    expression(
+        "seal-of-another-board", "WhiteboardDocument/Opening/DocumentSeal.swift",
+        "[board, key.rawValue, value]", "[key.rawValue, value]",
+        "WhiteboardDocumentTests.SealTests",
+    ),
+    expression(
+        "lock-file-of-another-program-is-deleted", "WhiteboardDocument/Opening/WriterLock.swift",
+        "isOurs = «ours.st_size == 0»", "true",
+        "WhiteboardDocumentTests.OpenFilesTests", "WhiteboardDocumentTests.BoardDocumentTests",
+    ),
+    expression(
+        "log-of-an-earlier-round-is-used", "WhiteboardDocument/WriteAheadLog/WALFrames.swift",
+        "page > 0 && «Array(head[8..<16]) == salts»", "true",
+        "WhiteboardDocumentTests.WriteAheadLogTests", "WhiteboardDocumentTests.DamageTests",
+    ),
+    # WhiteboardRendering, WhiteboardPictures and QRCode
+    expression(
+        "svg-with-unescaped-words", "WhiteboardRendering/Export/SVG/SVGPage.swift",
+        "XML.escaped(words.text)", "words.text",
+        "WhiteboardRenderingTests.SVGPageTests",
+    ),
+    expression(
+        "decimals-rounded-down", "WhiteboardRendering/DecimalText.swift",
+        "(min(max(value, -1e12), 1e12) * 100).rounded()", "(min(max(value, -1e12), 1e12) * 100).rounded(.down)",
+        "WhiteboardRenderingTests.SVGPageTests", "WhiteboardRenderingTests.GoldenTests",
+    ),
+    expression(
+        "cluster-of-another-screen-is-not-drawn", "WhiteboardRendering/Cells/ScreenWriter.swift",
+        "after.glyph.clusterIndex != nil && «old.text(of: before.glyph) != new.text(of: after.glyph)»", "false",
+        "WhiteboardRenderingTests.ScreenWriterTests",
+    ),
+    expression(
+        "averages-rounded-down", "WhiteboardRendering/Scene/BoxFilter.swift",
+        "let half = «count / 2»", "0",
+        "WhiteboardRenderingTests.BoxFilterTests",
+    ),
+    expression(
+        "photo-turned-the-wrong-way", "WhiteboardPictures/Photos/PhotoDecoder+JPEG.swift",
+        "case .quarterTurn: «(y, height - 1 - x)»", "(width - 1 - y, x)",
+        "WhiteboardPicturesTests.PhotoDecoderTests",
+    ),
+    expression(
+        "qr-code-inverted-by-halves", "QRCode/QRSymbol.swift",
+        "upper: «isDark(x, y) != isInverted»", "isDark(x, y)",
+        "QRCodeTests.QRSymbolTests",
+    ),
+    # WhiteboardKit
+    expression(
+        "view-only-invitation-gives-an-editor", "WhiteboardKit/Permissions/Roles.swift",
+        "label == Self.viewLabel ? nil : .editor", ".editor",
+        "WhiteboardKitTests.OwnedBoardTests/codes",
+    ),
+    statements(
+        "missed-changes-are-not-told", "WhiteboardKit/Kit/ChangeReaders.swift",
+        "missed += count", "",
+        "WhiteboardKitTests.ChangeReadersTests",
+    ),
+    expression(
+        "newcomer-gets-earlier-messages", "WhiteboardKit/Sending/SendQueue.swift",
+        "if let entry = entries[peer], «entry.first <= number» {", "true",
+        "WhiteboardKitTests.SendQueueTests",
+    ),
+    expression(
+        "saved-is-said-too-early", "WhiteboardKit/Persistence/PersistenceQueue.swift",
+        "return «recorded > stored || !photos.isEmpty» ? .saving : .saved", "!photos.isEmpty",
+        "WhiteboardKitTests.PersistenceQueueTests",
+    ),
+    expression(
+        "thumbnail-with-a-tail-is-ours", "WhiteboardKit/Boards/Thumbnail+Checking.swift",
+        "return «rest.isEmpty»", "true",
+        "WhiteboardKitTests.ThumbnailCheckingTests",
+    ),
+    statements(
+        "delivered-messages-keep-their-room", "WhiteboardKit/Sending/MessageDeliveries.swift",
+        "byteCount -= message.byteCount", "",
+        "WhiteboardKitTests.MessageDeliveriesTests",
+    ),
+    # CommandLines
+    expression(
+        "longest-line-is-too-long", "CommandLines/InputOutput/LineReader.swift",
+        "return «line.count > limit» ? .tooLong", "line.count >= limit",
+        "CommandLinesTests.LineReaderTests",
+    ),
+    statements(
+        "flush-waits-only-once", "CommandLines/InputOutput/LineWriter.swift",
+        "while isWriting, failure == nil { await withCheckedContinuation { waiters.append($0) } }", "",
+        "CommandLinesTests.LineWriterTests",
+    ),
+    # SessionReplay
+    expression(
+        "anonymous-recording-with-names", "SessionReplay/Recording+Anonymous.swift",
+        "return «.text(\"person \\(number(of: Array(name.utf8)))\")»", ".text(name)",
+        "SessionReplayTests.EditingTests",
+    ),
+    statements(
+        "film-that-jumps-back-counts-twice", "SessionReplay/Playback.swift",
+        "operations = state.operations", "",
+        "SessionReplayTests.PlaybackTests",
+    ),
+    # WhiteboardTerminal
+    expression(
+        "paste-without-a-limit", "WhiteboardTerminal/Input/InputParser.swift",
+        "(pasted?.count ?? 0) < Self.pasteLimit", "true",
+        "WhiteboardTerminalTests.InputParserTests",
+    ),
+    expression(
+        "key-held-down-is-a-paste", "WhiteboardTerminal/Input/PasteRecognizer.swift",
+        "Set(letters).count > 1", "true",
+        "WhiteboardTerminalTests.PasteRecognizerTests",
+    ),
+    expression(
+        "queued-changes-in-reverse", "WhiteboardTerminal/ChangeQueue.swift",
+        "reports = «latest.reversed()»", "latest",
+        "WhiteboardTerminalTests.ChangeQueueTests",
+    ),
+    expression(
+        "deleting-moves-the-cursor", "WhiteboardTerminal/Prompt/LineEditor.swift",
+        "if «index < cursor» { cursor -= 1 }", "index <= cursor",
+        "WhiteboardTerminalTests.PromptTests",
+    ),
+    # WhiteboardWeb
+    expression(
+        "post-of-another-page", "WhiteboardWeb/Serving/WebServer.swift",
+        "origins[0] == \"https://\\(hosts[0].lowercased())\"", "true",
+        "WhiteboardWebTests.WebConnectionsTests", "WhiteboardWebTests.WebPageTests",
+        "interop:test_web_requests.Requests.test_web_52_another_origin",
+    ),
+    expression(
+        "one-connection-too-many", "WhiteboardWeb/Serving/WebServer.swift",
+        "counts[address, default: 0] < Self.maximumPerAddress", "counts[address, default: 0] <= Self.maximumPerAddress",
+        "WhiteboardWebTests.WebConnectionsTests",
+    ),
+    # WhiteboardRelay
+    expression(
+        "board-named-by-one-letter", "WhiteboardRelay/Boards/BoardRegister.swift",
+        "meant.utf8.count < 4", "meant.utf8.count < 1",
+        "WhiteboardRelayTests.BoardRegisterTests",
+    ),
+    expression(
+        "label-ends-at-a-quote", "WhiteboardRelay/Metrics/PrometheusMetrics.swift",
+        "case \"\\\"\" where «quoted»:", "false",
+        "WhiteboardRelayTests.PrometheusMetricsTests",
+    ),
+    expression(
+        "control-socket-for-everyone", "WhiteboardRelay/Admin/UnixSocket.swift",
+        "fchmod(socket.descriptor, «0o600»)", "0o666",
+        "WhiteboardRelayTests.ControlServerTests",
+    ),
+    # WhiteboardPrograms and WhiteboardDoctor
+    expression(
+        "secret-setting-is-shown", "WhiteboardPrograms/SettingLine.swift",
+        "value = «entry.isSecret ? nil : choice.text»", "choice.text",
+        "WhiteboardProgramsTests.SettingLineTests",
+    ),
+    expression(
+        "narrow-rule-closes-the-port", "WhiteboardDoctor/FirewallRules.swift",
+        "if «rule.isNarrow», rule.ports == nil", "false",
+        "WhiteboardDoctorTests.FirewallRulesTests",
+    ),
+    # The programs
+    statements(
+        "members-admit-always", "whiteboard-peer/Options.swift",
+        "configuration.membersAdmit = settings.value(.membersAdmit)", "",
+        "interop:test_against_swift.Admitting.test_tck_6_only_the_host_admits_if_its_user_chose_so",
+    ),
+    statements(
+        "reserved-boards-are-not-read", "whiteboard-relay/RelayOptions.swift",
+        "flags[.reservedBoards] = reservedBoards", "",
+        "interop:test_command_line.CommandLine.test_a_relay_checks_its_limits_for_strangers",
+    ),
+    expression(
+        "recordings-that-differ-end-well", "whiteboard-replay/WhiteboardReplay.swift",
+        "if «!changes.isEmpty» { throw ExitCode(1) }", "false",
+        "interop:test_command_line.CommandLine.test_recordings_differ_in_words_or_in_json",
     ),
 ]
