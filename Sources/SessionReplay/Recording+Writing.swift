@@ -86,6 +86,7 @@ extension Recording {
       try await document.append(entries)
       entries = []
       let (bytes, digest) = (playback.board.keyframe, playback.board.digest.bytes)
+      if playback.board.hasRetirements { try await document.markRetirements() }
       if let name {
         try await document.checkpoint(name: name, bytes: bytes, digest: digest, time: time)
       } else {

@@ -169,6 +169,32 @@ import WhiteboardDocument
     }
   }
 
+  /// Returns `user_version`, which the header has at byte 60.
+  private func format(of document: BoardDocument) async throws -> [UInt8] {
+    try await document.save(as: document.path + ".copy")
+    defer { unlink(document.path + ".copy") }
+    return Array(try Data(contentsOf: URL(fileURLWithPath: document.path + ".copy"))[60..<64])
+  }
+
+  @Test("[REC-1] only a file with a retirement is one that earlier releases refuse", arguments: [false, true])
+  func format(isAppended: Bool) async throws {
+    let document = try await create()
+    try await document.append([numbered(1), .answer(bytes: [4, 5], time: 2)])
+    #expect(try await format(of: document) == [0, 0, 0, 2])
+    if isAppended {
+      try await document.append([.answer(bytes: [5, 1], time: 3)])
+    } else {
+      try await document.markRetirements()
+    }
+    #expect(try await format(of: document) == [0, 0, 0, 3])
+    try await document.close()
+    // Opening and writing it again changes nothing.
+    let again = try await BoardDocument.open(at: document.path, mode: .writing)
+    try await again.append([numbered(2)])
+    #expect(try await format(of: again) == [0, 0, 0, 3])
+    try await again.close()
+  }
+
   @Test("a version stores its state under a unique name until it is deleted") func versions() async throws {
     let document = try await create()
     try await document.append([numbered(1)])

@@ -123,6 +123,14 @@ extension BoardDocument {
   /// - Throws: `damaged`, `closed`.
   public func people() async throws(DocumentError) -> [String] {
     try await read { [path] db in try StoredSummary.people(db, at: path) }
+  /// Marks the file as one with retirements, which earlier releases refuse (REC-1).
+  ///
+  /// An appended retirement marks it too. A keyframe may contain retirements that were never appended.
+  /// - Throws: `readOnly`, `full`, `closed`.
+  public func markRetirements() async throws(DocumentError) {
+    try await write { db in try Schema.raise(db, to: Schema.formatWithRetirements) }
+  }
+
   }
 
   /// Stores the library's summary of this board.

@@ -24,6 +24,9 @@ public enum DocumentEntry: Hashable, Sendable {
   /// An event of the session, such as a message; the board does not depend on it.
   case traffic(TrafficEntry)
 
+  /// Whether the entry is a retirement, which earlier releases cannot read (REC-5).
+  var isRetirement: Bool { if case .answer(let bytes, _) = self { bytes.first == 5 } else { false } }
+
   /// The size of the caller's data in the entry, in bytes.
   package var byteCount: Int {
     switch self {

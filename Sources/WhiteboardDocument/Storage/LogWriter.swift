@@ -47,6 +47,7 @@ enum LogWriter {
     for entry in entries {
       switch entry {
       case .batch(let bytes, _), .answer(let bytes, _):
+        if entry.isRetirement { try Schema.raise(db, to: Schema.formatWithRetirements) }
         packed.append(entry)
         size += bytes.count
         if size >= rowSize {

@@ -4,10 +4,12 @@ import GRDB
 enum Schema {
   /// The `PRAGMA application_id` that marks the file as a whiteboard: 'wbrd'.
   static let applicationID: Int32 = 0x7762_7264
-  /// The format that this release writes (`PRAGMA user_version`).
-  ///
-  /// Files with a greater format are refused.
+  /// The format of a file without retirements (`PRAGMA user_version`).
   static let format: Int32 = 2
+  /// The format of a file with retirements, and the greatest that this release reads.
+  ///
+  /// Earlier releases refuse such a file and say that a newer release wrote it. Otherwise, they would call it damaged.
+  static let formatWithRetirements: Int32 = 3
 
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
@@ -44,11 +46,11 @@ enum Schema {
     guard application == applicationID, format > 0 else {
       throw DocumentError(.wrongKind, "\(path): this is a database, but not a whiteboard; it was not changed")
     }
-    guard format <= Self.format else {
+    guard format <= formatWithRetirements else {
       throw DocumentError(
         .newerSchema,
         "\(path): a newer release wrote this whiteboard (format \(format); this release reads up to "
-          + "\(Self.format)); it was not changed; update the program to open it"
+          + "\(formatWithRetirements)); it was not changed; update the program to open it"
       )
     }
   }
@@ -99,6 +101,10 @@ enum Schema {
     try makeOwnTables(db)
     try StoredIdentity.copy(db, at: path)
     try StoredThumbnail.move(db)
+    try raise(db, to: format)
+  }
+
+  static func raise(_ db: Database, to format: Int32) throws {
     guard let found = try Int32.fetchOne(db, sql: "PRAGMA user_version"), found < format else { return }
     try db.execute(sql: "PRAGMA user_version = \(format)")
   }

@@ -109,6 +109,7 @@ extension Persistence {
       failed(error, work)
       throw error
     }
+    if replica.hasRetirements { try await document.markRetirements() }
     try await document.checkpoint(name: name, bytes: state, digest: digest, time: time)
   }
 
@@ -130,6 +131,7 @@ extension Persistence {
     do throws(DocumentError) {
       try await store(work, in: document)
       if !wasBehind { queue.didStore(upTo: work.mark) }
+      if replica.hasRetirements { try await document.markRetirements() }
       try await document.writeKeyframe(state, digest: digest, time: time, lostSince: lostSince)
       queue.didStore(upTo: work.mark)
       queue.isKeyframeDue = queue.recorded > work.mark

@@ -326,6 +326,9 @@ extension Replica {
     return removeActions()
   }
 
+  /// Whether the host retired incarnations, so that ``snapshotForKeeping()`` contains retirements (AUT-17).
+  public var hasRetirements: Bool { !retirements.all.isEmpty }
+
   /// Returns the whole content of the replica as a keyframe for ``restore(_:now:isWhole:)``.
   ///
   /// Call it only while ``isAwaitingSignature`` is false, because a keyframe contains signed records.

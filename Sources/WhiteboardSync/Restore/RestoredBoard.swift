@@ -17,6 +17,8 @@ public struct RestoredBoard: Sendable {
   public private(set) var records: [Incarnation: AuthorRecord] = [:]
   private var revocations = Revocations()
   private var retirements: [Retirement] = []
+  /// Whether the host retired incarnations (AUT-17).
+  public var hasRetirements: Bool { !retirements.isEmpty }
 
   /// Creates an empty board.
   public init(_ id: BoardID) { self.id = id }

@@ -6,6 +6,7 @@ import struct
 
 from .cells import State
 from .codec import Reader, decode_batch, read_difference, zigzag
+from .retirement import decode_retirement
 from .wire import encode_vint
 
 APPLICATION = 0x77627264
@@ -64,7 +65,7 @@ class Recording:
             return database.execute(sql).fetchall()
 
         need(rows("PRAGMA application_id")[0][0] == APPLICATION, "no recording")
-        need(rows("PRAGMA user_version")[0][0] in (1, 2), "another version")
+        need(rows("PRAGMA user_version")[0][0] in (1, 2, 3), "another version")
         self.meta = {}
         for key, value, crc in rows("SELECT key, value, crc FROM meta"):
             need(crc == checksum("m", [], [key.encode(), value.encode()]), f"setting {key}")
@@ -159,7 +160,9 @@ class Recording:
             if kind == "batch":
                 state.apply(decode_batch(data))
             elif kind == "keyframe":
-                merge_answer(state, data, False)
+                merge_keyframe(state, data)
+            elif data[0] == 5:
+                state.retire(decode_retirement(data[1:]).incarnations)
             elif data[0] <= 2:
                 start = 1 if data[0] < 2 else 3
                 merge_answer(state, data[start:], data[0] > 0)
@@ -248,8 +251,23 @@ def merge_answer(state, data, is_repair):
     state.merge_answer(*read_difference(reader), is_repair)
 
 
+def merge_keyframe(state, data):
+    """Merges a keyframe, after its retirements (REC-6)."""
+    reader = Reader(data)
+    for _ in range(reader.varint()):
+        reader.take(reader.varint())
+    difference = read_difference(reader)
+    if reader.left:
+        reader.take(reader.varint())
+        for _ in range(reader.varint()):
+            reader.take(reader.varint())
+    for _ in range(reader.varint() if reader.left else 0):
+        state.retire(decode_retirement(reader.take(reader.varint())).incarnations)
+    state.merge_answer(*difference, False)
+
+
 def state_of_keyframe(data):
     """Returns the board of a keyframe (REC-6)."""
     state = State()
-    merge_answer(state, data, False)
+    merge_keyframe(state, data)
     return state

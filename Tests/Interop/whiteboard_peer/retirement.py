@@ -40,8 +40,8 @@ def make_retirement(key, host, board, incarnations, sign, salt=b""):
     return body + sign(key, DOMAIN + body)
 
 
-def read_retirement(data, board, verify, key_of, member_of):
-    """Decodes and verifies a retirement for `board`."""
+def decode_retirement(data):
+    """Decodes a retirement without verifying it."""
     reader = Reader(data)
     if reader.u8() != 1:
         raise BoardError("reserved", "the version of a retirement")
@@ -63,14 +63,20 @@ def read_retirement(data, board, verify, key_of, member_of):
     body = bytes(data[: reader.at])
     signature = bytes(reader.take(64))
     reader.end()
-    if named != board:
+    return Retirement(named, tuple(incarnations), host, salt, body, signature)
+
+
+def read_retirement(data, board, verify, key_of, member_of):
+    """Decodes and verifies a retirement for `board`."""
+    one = decode_retirement(data)
+    if one.board != board:
         raise BoardError("wrong-board")
-    key_of(host)
-    if is_owned:
-        is_host = owned.board_of(salt, host) == board
+    key_of(one.host)
+    if owned.is_owned(board):
+        is_host = owned.board_of(one.salt, one.host) == board
     else:
-        is_host = admission.is_named(board, member_of(host))
+        is_host = admission.is_named(board, member_of(one.host))
     if not is_host:
         raise BoardError("owner", "a retirement by another member than the host")
-    verify(host, signature, DOMAIN + body)
-    return Retirement(named, tuple(incarnations), host, salt, body, signature)
+    verify(one.host, one.signature, DOMAIN + one.body)
+    return one
