@@ -132,10 +132,12 @@ struct InviteCommand: AsyncParsableCommand {
   {
     let directory = try settings.chosenDataDirectory()
     let library = BoardLibrary(sealedIn: directory)
-    let (bytes, name, code) = try await filing { () async throws(DocumentError) in
+    let (bytes, name, code, stored) = try await filing { () async throws(DocumentError) in
       let seal = library.seal(forFile: path)
       let document = try await BoardDocument.open(at: path, mode: .reading, seal: seal)
-      return (document.board, try await document.name(), try await document.code())
+      return (
+        document.board, try await document.name(), try await document.code(), await document.hostChoice().admission
+      )
     }
     guard let session = SessionID(bytes: bytes) else {
       throw WhiteboardError(.badData, "\(path): the board id in the file is invalid")
@@ -146,7 +148,7 @@ struct InviteCommand: AsyncParsableCommand {
     do { identity = try PeerIdentity.loadOrCreate(forBoardsIn: directory) } catch {
       throw WhiteboardError(error, inDataDirectory: directory)
     }
-    let admission = settings.value(.admission)
+    let admission = settings.value(.admission) ?? (settings.value(.code) == nil ? stored : nil)
     let listen = settings.value(.listen)
     let port = listen.map(\.port) ?? 0
     return BoardInvitation(

@@ -189,7 +189,6 @@ struct BoardOptions: ParsableArguments {
     // Do not ask if there is a relay, because a relay has no user to ask.
     configuration.hostAdmission = isInteractive && code == nil && relay == nil ? .ask : .code
     configuration.admission = settings.value(.admission)
-    if case .host = part, configuration.admission == nil { configuration.admission = configuration.hostAdmission }
     configuration.membersAdmit = settings.value(.membersAdmit)
     configuration.maximumPeers = settings.value(.maximumPeers) ?? 16
     configuration.lostAfter = settings.value(.lostAfter) ?? .seconds(60)

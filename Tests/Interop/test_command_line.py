@@ -48,6 +48,44 @@ class CommandLine(InteropCase):
         path.write_text(text, "utf-8")
         return path
 
+    def test_a_host_keeps_the_admission_that_it_chose(self):
+        def hosted(*options, environment=None):
+            program = Program(
+                "host", "Plans", directory=self.data, options=options, environment={"HOME": str(self.home), **(environment or {})}
+            )
+            self.addCleanup(program.stop)
+            ready = program.ready()
+            program.stop()
+            return ready
+
+        self.data.mkdir(mode=0o700)
+        # Without a choice, a host without a terminal admits by code.
+        first = hosted()
+        self.assertEqual(first["admit"], "code")
+        for how in ("anyone", "known", "ask"):
+            self.assertEqual(hosted("--admit", how)["admit"], how)
+            self.assertEqual(hosted()["admit"], how)
+        # A setting wins, and is kept as well. The code is still that of the board.
+        again = hosted(environment={"WHITEBOARD_ADMIT": "code"})
+        self.assertEqual((again["admit"], again["code"]), ("code", first["code"]))
+        self.assertEqual(hosted("--admit", "anyone")["admit"], "anyone")
+        # An import into the board admits nobody, and chooses nothing.
+        lines = self.home / "lines.txt"
+        lines.write_text("one", "utf-8")
+        self.run_program("import", "Plans", str(lines), "--data-dir", str(self.data))
+        self.assertEqual(hosted()["admit"], "anyone")
+        invitation = json.loads(self.run_program("invite", "Plans", "--json", "--data-dir", str(self.data)))
+        self.assertEqual(invitation["admit"], "anyone")
+        # A copy that another person receives has no such choice.
+        copy = self.home / "copy.whiteboard"
+        program = Program("host", "Plans", directory=self.data, environment={"HOME": str(self.home)})
+        self.addCleanup(program.stop)
+        program.ready()
+        program.do("save-as", file=str(copy))
+        program.stop()
+        with contextlib.closing(sqlite3.connect(copy)) as file:
+            self.assertEqual(file.execute("SELECT key FROM meta WHERE key LIKE '%admission'").fetchall(), [])
+
     def settings(self, *arguments, **environment):
         lines = self.run_program("config", "show", "--json", *arguments, **environment).splitlines()
         return {line.pop("name", None): line for line in map(json.loads, lines)}

@@ -90,6 +90,11 @@ class Retiring(SwiftCase):
         self.assertEqual(older.digest(), guest.digest())
         self.assertIsNotNone(old.control)
         self.assert_same(program, guest, remote)
+        # The program and the Python peers ask it no more than once a minute, instead of every 5 s.
+        before = older.requested
+        time.sleep(12)
+        self.assertLessEqual(older.requested - before, 3)
+        self.assertIsNotNone(old.control)
 
     def test_aut_17_the_program_takes_the_retirement_of_a_python_host(self):
         identity = Identity()

@@ -20,6 +20,7 @@ import Testing
   private func made(at path: String, _ seal: DocumentSeal?) async throws {
     let document = try await BoardDocument.create(at: path, board: someBoard, name: "Plans", now: 0, seal: seal)
     try await document.setMembership("members", code: "a-b-c-d")
+    try await document.setAdmission("anyone")
     try await document.setRemoval("removal")
     try await document.setBrowserLinks("links")
     try await document.append([numbered(0)])
@@ -29,12 +30,12 @@ import Testing
   private func facts(_ document: BoardDocument) async throws -> [String?] {
     [
       try await document.membership(), try await document.code(), try await document.removal(),
-      try await document.browserLinks(),
+      try await document.browserLinks(), try await document.admission(),
     ]
   }
 
-  private let all: [String?] = ["members", "a-b-c-d", "removal", "links"]
-  private let none: [String?] = [nil, nil, nil, nil]
+  private let all: [String?] = ["members", "a-b-c-d", "removal", "links", "anyone"]
+  private let none: [String?] = [nil, nil, nil, nil, nil]
 
   @Test("[REC-20] a program uses the facts that it wrote, wherever the file is") func own() async throws {
     let path = directory.file("boards/plans.whiteboard")
@@ -84,11 +85,11 @@ import Testing
       try await document.setMembership("own", code: nil)
       try await document.close()
       let again = try await library.open(board: someBoard, name: "x", now: 0)
-      #expect(try await facts(again) == ["own", nil, nil, nil])
+      #expect(try await facts(again) == ["own", nil, nil, nil, nil])
       #expect(!again.hasForeignFacts)
       try await again.close()
       let keys = try await DatabaseQueue(path: path).read { db in try String.fetchSet(db, sql: "SELECT key FROM meta") }
-      #expect(keys.isDisjoint(with: ["code", "removal", "browser_links"]))
+      #expect(keys.isDisjoint(with: ["code", "removal", "browser_links", "admission"]))
       unlink(path)
     }
   }
@@ -159,7 +160,7 @@ import Testing
       )
     }
     let document = try await BoardDocument.open(at: path, mode: .reading, seal: seal)
-    #expect(try await facts(document) == [nil, "a-b-c-d", nil, "links"])
+    #expect(try await facts(document) == [nil, "a-b-c-d", nil, "links", "anyone"])
     let copy = directory.file("copy.whiteboard")
     try await document.save(as: copy)
     try await document.close()

@@ -155,8 +155,8 @@ extension SettingKey<BoardConfiguration.Admission> {
     "admit",
     "How peers are admitted",
     standard: .words(
-      "a host uses `ask` on a terminal and `code` otherwise; a member admits peers as the host does, as far "
-        + "as the host lets it"
+      "what the host chose for the board before, or else `ask` on a terminal and `code` otherwise; a member "
+        + "admits peers as the host does, as far as the host lets it"
     )
   )
 }

@@ -41,6 +41,18 @@ extension BoardDocument {
     }
   }
 
+  /// Returns how the user chose to admit peers to the board; nil if the user made no choice.
+  ///
+  /// ``setAdmission(_:)`` stores it (REC-20). Copies of the document do not contain it.
+  /// - Throws: `damaged`, `closed`.
+  public func admission() async throws(DocumentError) -> String? { try await fact(.admission) }
+
+  /// Stores how the user chose to admit peers to the board.
+  ///
+  /// - Parameter text: The choice, which is opaque to the document; nil if there is none.
+  /// - Throws: `readOnly`, `full`, `closed`.
+  public func setAdmission(_ text: String?) async throws(DocumentError) { try await setFact(.admission, text) }
+
   /// Returns the membership record that this program stored (REC-20); copies of the document do not contain it.
   /// - Throws: `damaged`, `closed`.
   public func membership() async throws(DocumentError) -> String? { try await fact(.membership) }
@@ -111,6 +123,14 @@ extension BoardDocument {
     try await write { [seal, path] db in try SealedFacts.set(db, key, value, seal, at: path) }
   }
 
+  /// Marks the file as one with retirements, which earlier releases refuse (REC-1).
+  ///
+  /// An appended retirement marks it too. A keyframe may contain retirements that were never appended.
+  /// - Throws: `readOnly`, `full`, `closed`.
+  public func markRetirements() async throws(DocumentError) {
+    try await write { db in try Schema.raise(db, to: Schema.formatWithRetirements) }
+  }
+
   /// Stores the library's summary of this board, without a thumbnail.
   ///
   /// - Throws: `readOnly`, `full`, `closed`.
@@ -123,14 +143,6 @@ extension BoardDocument {
   /// - Throws: `damaged`, `closed`.
   public func people() async throws(DocumentError) -> [String] {
     try await read { [path] db in try StoredSummary.people(db, at: path) }
-  /// Marks the file as one with retirements, which earlier releases refuse (REC-1).
-  ///
-  /// An appended retirement marks it too. A keyframe may contain retirements that were never appended.
-  /// - Throws: `readOnly`, `full`, `closed`.
-  public func markRetirements() async throws(DocumentError) {
-    try await write { db in try Schema.raise(db, to: Schema.formatWithRetirements) }
-  }
-
   }
 
   /// Stores the library's summary of this board.

@@ -147,6 +147,8 @@ enum MetaKey: String, CaseIterable, Sendable {
   case hosted
   /// The join code, if the board was hosted with one; a secret.
   case code
+  /// How the user chose to admit peers to the board, opaque to the document; absent if the user made no choice.
+  case admission
   /// The membership record of the board's session. It contains a ticket that admits a single key.
   case membership
   /// The title that members gave the board; absent if it has none.

@@ -4,7 +4,7 @@ import GRDB
 ///
 /// Each fact has a row of its own, and a second row with its seal.
 enum SealedFacts {
-  static let keys: [MetaKey] = [.code, .membership, .removal, .browserLinks]
+  static let keys: [MetaKey] = [.code, .admission, .membership, .removal, .browserLinks]
 
   static func sealKey(_ key: MetaKey) -> String { "seal \(key.rawValue)" }
 

@@ -37,10 +37,12 @@ struct BoardHost {
     if case .board(let board, _) = choice { id = board }
     var code: JoinCode?
     var membership: MembershipRecord?
+    var stored = HostChoice()
     if configuration.remembersBoards {
       let document = try await openDocument(of: choice, orMaking: new)
       persistence.use(document)
       (id, name, code) = try await contents(of: document)
+      stored = await document.hostChoice()
       // An offline board dials no members and leaves the stored membership unchanged.
       if !configuration.isOffline {
         membership =
@@ -59,10 +61,11 @@ struct BoardHost {
       if !isOwn, configuration.followsHost {
         // A code that the host did not give must admit no peer.
         code.map { .code($0) } ?? .known
-      } else { configuration.admissionPolicy(default: configuration.hostAdmission, code: code) }
-    let session = try await open(id, name, policy, isOwn: isOwn, membership, transport)
+      } else { configuration.hostPolicy(stored, code: code) }
+    let hosting = HostAdmission(policy: policy, membersAdmit: configuration.hostChoice.over(stored).membersAdmit)
+    let session = try await open(id, name, policy, isOwn ? hosting : nil, membership, transport)
     if !isOwn, configuration.followsHost { session.followHost(asksUser: asksUser) }
-    return BoardSession(session, name: name, policy: policy)
+    return BoardSession(session, name: name, policy: policy, stored)
   }
 
   /// Returns the membership of a board that no peer has joined yet, if its id names a former identity of the local user.
@@ -78,7 +81,7 @@ struct BoardHost {
     _ id: SessionID,
     _ name: String,
     _ policy: AdmissionPolicy,
-    isOwn: Bool,
+    _ hosting: HostAdmission?,
     _ membership: MembershipRecord?,
     _ transport: PeerTransport
   ) async throws(SessionError) -> Session {
@@ -87,7 +90,7 @@ struct BoardHost {
       return try await transport.host(
         id,
         admission: policy,
-        hosting: isOwn ? HostAdmission(policy: policy, membersAdmit: configuration.membersAdmit) : nil,
+        hosting: hosting,
         name: name,
         membership: membership
       )

@@ -13,14 +13,17 @@ final class BoardSession {
   /// Whether a relay keeps the board open when the local peer leaves.
   var isCarried = false
 
+  /// The choices of the board's host that were stored before this run.
+  let storedChoice: HostChoice
   /// The reservation of the local copy of a joined board, until the copy is open; nil if there is none.
   var reservation: BoardReservation?
 
   /// The maximum number of bytes of a board's name.
   private static let nameLimit = 128
 
-  init(_ session: Session, name: String, policy: AdmissionPolicy) {
+  init(_ session: Session, name: String, policy: AdmissionPolicy, _ storedChoice: HostChoice) {
     self.session = session
+    self.storedChoice = storedChoice
     self.name = name
     self.policy = policy
   }

@@ -42,6 +42,8 @@ final class Joiner {
   private var retryReason: SessionError.Code?
   /// The steps that were reported since the first dial of the present peer.
   private var reportedSteps: [BoardEvent.Joining] = []
+  /// The stored choices of the user, if the local peer is the host of the board.
+  private var hostChoice = HostChoice()
 
   init(
     _ runtime: BoardRuntime,
@@ -183,6 +185,7 @@ final class Joiner {
     let stored: StoredCopies.Member? = if let board = request.session { await copies.member(of: board) } else { nil }
     request.membership = stored?.membership
     request.earlierCode = stored?.code
+    hostChoice = stored?.hostChoice ?? HostChoice()
     if request.code == nil, let code = stored?.code {
       request.code = code
       do { return try await askOnce(request, of: peer, isAgain: isAgain) } catch let error as SessionError
@@ -212,8 +215,8 @@ final class Joiner {
     request.followsHost = configuration.followsHost
     request.asksUser = runtime.call { $0.asksUser }
     request.hosting = HostAdmission(
-      policy: configuration.admissionPolicy(default: configuration.hostAdmission, code: request.code),
-      membersAdmit: configuration.membersAdmit
+      policy: configuration.hostPolicy(hostChoice, code: request.code),
+      membersAdmit: configuration.hostChoice.over(hostChoice).membersAdmit
     )
     request.admission =
       request.followsHost
@@ -252,7 +255,7 @@ final class Joiner {
     {
       policy = .known
     }
-    let board = BoardSession(session, name: name, policy: policy)
+    let board = BoardSession(session, name: name, policy: policy, hostChoice)
     if reservation?.board == session.id { board.reservation = reservation?.copy }
     reservation = nil
     return board

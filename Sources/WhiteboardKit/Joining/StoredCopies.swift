@@ -13,6 +13,8 @@ struct StoredCopies: Sendable {
     let membership: MembershipRecord?
     /// The join code that admitted the local peer; nil if there was none, or it is known to be wrong.
     let code: JoinCode?
+    /// How the local user chose to admit peers as the host of the board.
+    let hostChoice: HostChoice
   }
 
   /// The maximum number of copies to try for one address.
@@ -52,7 +54,8 @@ struct StoredCopies: Sendable {
     let stored = Member(
       board: board,
       membership: await document.membershipRecord(logger: configuration.logger),
-      code: await document.joinCode()
+      code: await document.joinCode(),
+      hostChoice: await document.hostChoice()
     )
     try? await document.close()
     return stored

@@ -125,8 +125,8 @@ package struct BoardConfiguration: Sendable {
   /// The default for a host is ``hostAdmission``. A member admits peers as the host does, as far as the host lets it
   /// (MEM-17).
   package var admission: Admission?
-  /// The admission policy if the user chose none, and the local peer is the host of the board, whether it opens the
-  /// board or joins members that have it open.
+  /// The admission policy if the user chose none, also when the board was hosted before (``HostChoice``), and the local
+  /// peer is the host of the board, whether it opens the board or joins members that have it open.
   package var hostAdmission = Admission.code
   /// Whether the members of a hosted board may admit newcomers too, if the host's user is asked; nil means that they
   /// may unless the board has an owner (TCK-6).
@@ -189,7 +189,10 @@ package struct BoardConfiguration: Sendable {
   /// Whether a member admits newcomers as the host does (MEM-17).
   ///
   /// A code that the local user chose for another peer's board could differ from the board's code.
-  var followsHost: Bool { admission == nil || admission == .code }
+  var followsHost: Bool {
+    guard case .host = part else { return admission == nil || admission == .code }
+    return (admission ?? hostAdmission) == .code
+  }
 
   var boardLibrary: BoardLibrary {
     guard remembersBoards else { return BoardLibrary(directory: boardsDirectory) }

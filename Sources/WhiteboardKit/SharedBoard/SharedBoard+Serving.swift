@@ -200,7 +200,7 @@ extension SharedBoard {
       discovery: discovery
     )
     if configuration.isHosting(session) {
-      session.shareAdmission(membersAdmit: configuration.membersAdmit)
+      session.shareAdmission(membersAdmit: configuration.hostChoice.over(board.storedChoice).membersAdmit)
     }
     let timedWork = TimedWork(runtime, configuration, active)
     let serving = Serving(active, intake, timedWork, ready)

@@ -271,6 +271,7 @@ extension SharedBoard {
       } else {
         document = try await openCopy(of: board)
       }
+      if configuration.isHosting(board.session) { await configuration.storeHostChoice(in: document) }
       persistence.begin()
       if document.hasForeignFacts {
         emit(.warning(.init(code: "foreign-file", message: BoardFile.foreignFactsText(document.path))))

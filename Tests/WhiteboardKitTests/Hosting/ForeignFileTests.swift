@@ -15,7 +15,7 @@ import WhiteboardDocument
   private let stranger = PeerIdentity.ephemeral().peerID
 
   /// Creates a file with a member and a code, as another program with its own data directory does.
-  private func gift(_ room: BoardRoom) async throws -> String {
+  private func gift(_ room: BoardRoom, admission: String = "code") async throws -> String {
     let path = room.path("gift.whiteboard")
     let document = try await BoardDocument.create(
       at: path,
@@ -33,6 +33,7 @@ import WhiteboardDocument
       )
     ]
     try await document.setMembership(record.json, code: code.text)
+    try await document.setAdmission(admission)
     try await document.setBrowserLinks("[]")
     try await document.setRemoval("{}")
     try await document.close()
@@ -46,7 +47,6 @@ import WhiteboardDocument
     configuration.identity = identity
     configuration.boardFile = path
     configuration.trustsFile = trusted
-    configuration.admission = .code
     let host = ScriptedBoard()
     let hosting = configuration
     return try await withThrowingTaskGroup(of: Void.self) { group in
@@ -65,7 +65,7 @@ import WhiteboardDocument
 
   @Test("[REC-20] a foreign file connects nowhere, admits no key and gives no code") func foreign() async throws {
     try await withRoom { room in
-      let path = try await gift(room)
+      let path = try await gift(room, admission: "anyone")
       let first = try await hosted(path, in: room, trusted: false)
       #expect(first.code != code.text && first.code != nil)
       #expect(first.host != stranger && first.members == 0)

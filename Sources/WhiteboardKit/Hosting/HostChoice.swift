@@ -1,0 +1,76 @@
+import PeerSession
+import WhiteboardDocument
+
+/// How the user chose to admit peers to a board that the local peer hosts; stored with the board (REC-20).
+package struct HostChoice: Hashable, Sendable {
+  /// nil if the user made no choice.
+  package var admission: BoardConfiguration.Admission?
+  /// Whether members may admit newcomers too (TCK-6); nil if the user made no choice.
+  package var membersAdmit: Bool?
+
+  init(admission: BoardConfiguration.Admission? = nil, membersAdmit: Bool? = nil) {
+    self.admission = admission
+    self.membersAdmit = membersAdmit
+  }
+
+  /// Unknown words are skipped.
+  init(text: String) {
+    for word in text.split(separator: " ") {
+      switch word {
+      case "members": membersAdmit = true
+      case "no-members": membersAdmit = false
+      default: admission = BoardConfiguration.Admission(rawValue: String(word)) ?? admission
+      }
+    }
+  }
+
+  /// The stored form; nil if the user made no choice.
+  var text: String? {
+    let words = [admission?.rawValue, membersAdmit.map { $0 ? "members" : "no-members" }].compactMap(\.self)
+    return words.isEmpty ? nil : words.joined(separator: " ")
+  }
+
+  /// Returns these choices, and those of `earlier` where the user made none now.
+  func over(_ earlier: HostChoice) -> HostChoice {
+    HostChoice(
+      admission: admission ?? earlier.admission,
+      membersAdmit: membersAdmit ?? earlier.membersAdmit
+    )
+  }
+}
+
+extension BoardConfiguration {
+  /// The choices of this run; a user that gives a code wants to admit by it.
+  var hostChoice: HostChoice {
+    HostChoice(admission: admission ?? code.map { _ in .code }, membersAdmit: membersAdmit)
+  }
+
+  /// Returns how the local peer admits peers as the host of a board, with a code if one is needed.
+  ///
+  /// A relay has no user to ask.
+  func hostPolicy(_ stored: HostChoice, code: JoinCode?) -> AdmissionPolicy {
+    let earlier = carrier != nil && stored.admission == .ask ? nil : stored.admission
+    return admissionPolicy(default: hostChoice.admission ?? earlier ?? hostAdmission, code: code)
+  }
+
+  /// Stores the choices of this run in the file of a board that the local peer hosts.
+  ///
+  /// A board to which no peer can connect, as during an import, keeps its choices. A board opens also on a full disk.
+  nonisolated(nonsending) func storeHostChoice(in document: BoardDocument) async {
+    defer { checkIsolation(#isolation) }
+    guard document.mode == .writing, isListening, !isRelay, !isOffline else { return }
+    let stored = await document.hostChoice()
+    let chosen = hostChoice.over(stored)
+    guard chosen != stored else { return }
+    do throws(DocumentError) { try await document.setAdmission(chosen.text) } catch {
+      logger.warning("The choice of whom to admit was not stored.", metadata: ["reason": "\(error.message)"])
+    }
+  }
+}
+
+extension BoardDocument {
+  /// Returns how the user chose to admit peers when the board was hosted on this computer.
+  package func hostChoice() async -> HostChoice {
+    HostChoice(text: (try? await admission()) ?? "")
+  }
+}

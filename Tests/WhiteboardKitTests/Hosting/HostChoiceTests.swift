@@ -1,0 +1,132 @@
+import CommandLines
+import PeerSession
+import Testing
+
+@testable import WhiteboardKit
+
+/// How a board admits peers when its host opens it again.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct HostChoiceTests: BoardSuite {
+  private let identity = PeerIdentity.ephemeral()
+
+  @Test("a choice has a stored form, and unknown words are skipped") func text() {
+    for (choice, text) in [
+      (HostChoice(), nil), (HostChoice(admission: .ask), "ask"), (HostChoice(membersAdmit: false), "no-members"),
+      (HostChoice(admission: .code, membersAdmit: true), "code members"),
+    ] as [(HostChoice, String?)] {
+      #expect(choice.text == text)
+      #expect(HostChoice(text: text ?? "") == choice)
+    }
+    #expect(HostChoice(text: "later known  words") == HostChoice(admission: .known))
+    #expect(
+      HostChoice(membersAdmit: true).over(HostChoice(admission: .ask, membersAdmit: false))
+        == HostChoice(admission: .ask, membersAdmit: true)
+    )
+  }
+
+  @Test("a relay is not given a board whose host was asked before, because it has no user to ask") func relay()
+    async throws
+  {
+    try await withRoom { room in
+      var configuration = await room.configuration(.host(boardName: "board"), "ada")
+      configuration.hostAdmission = .code
+      #expect(configuration.hostPolicy(HostChoice(admission: .ask), code: nil) == .ask)
+      configuration.carrier = .nearby
+      guard case .code = configuration.hostPolicy(HostChoice(admission: .ask), code: nil) else {
+        Issue.record("it still asks")
+        return
+      }
+      #expect(configuration.hostPolicy(HostChoice(admission: .known), code: nil) == .known)
+    }
+  }
+
+  /// Hosts the board once, on a terminal that asks by default, and returns what is ready.
+  private func hosted(
+    in room: BoardRoom,
+    as part: BoardConfiguration.Part = .host(boardName: "board"),
+    _ change: (inout BoardConfiguration) -> Void = { _ in },
+    during body: (ScriptedBoard, BoardEvent.Ready) async throws -> Void = { _, _ in }
+  ) async throws -> BoardEvent.Ready {
+    var configuration = await room.configuration(part, "ada")
+    configuration.identity = identity
+    configuration.hostAdmission = .ask
+    change(&configuration)
+    let (host, hosting) = (ScriptedBoard(), configuration)
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await host.run(hosting) }
+      let ready = try #require(await host.ready())
+      try await body(host, ready)
+      await host.end()
+      try await group.waitForAll()
+      return ready
+    }
+  }
+
+  @Test("the admission that a host chose stays with its copy of the board until it chooses again") func kept()
+    async throws
+  {
+    try await withRoom { room in
+      // Without a choice, nothing is kept.
+      #expect(try await hosted(in: room) { $0.hostAdmission = .code }.admit == "code")
+      #expect(try await hosted(in: room).admit == "ask")
+
+      let first = try await hosted(in: room) { $0.admission = .code }
+      #expect(first.admit == "code" && first.code != nil)
+      let board = try #require(SessionID(text: first.board))
+      for part in [BoardConfiguration.Part.host(boardName: "board"), .keep(board: board, boardName: "board")] {
+        let again = try await hosted(in: room, as: part)
+        #expect(again.admit == "code" && again.code == first.code)
+      }
+      // An import admits nobody, so it chooses nothing.
+      _ = try await hosted(in: room) {
+        $0.admission = .known
+        $0.isListening = false
+      }
+      #expect(try await hosted(in: room).admit == "code")
+
+      for admission in [BoardConfiguration.Admission.anyone, .known, .ask] {
+        #expect(try await hosted(in: room) { $0.admission = admission }.admit == admission.rawValue)
+        #expect(try await hosted(in: room) { $0.hostAdmission = .code }.admit == admission.rawValue)
+      }
+      // Who gives a code admits by it.
+      let code = JoinCode.random()
+      #expect(try await hosted(in: room) { $0.code = code }.code == code.text)
+      #expect(try await hosted(in: room).code == code.text)
+    }
+  }
+
+  @Test("a host that returns through a member admits as it chose before, and can choose again") func returning()
+    async throws
+  {
+    try await withRoom { room in
+      let ben = ScriptedBoard()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        _ = try await hosted(in: room) {
+          $0.admission = .anyone
+          $0.membersAdmit = false
+        } during: { host, ready in
+          let joining = await room.configuration(
+            .join(.link(try BoardLink(ready.link)), patience: .seconds(1)),
+            "ben"
+          )
+          group.addTask { try await ben.run(joining) }
+          try #require(await ben.ready() != nil)
+          try await host.perform("wait peers=1 timeout=30")
+        }
+        let member = try #require(await ben.ready())
+        let address = try #require(member.addresses.first.flatMap { HostPort($0) })
+        let link = BoardLink(address: address, board: member.board, peer: member.peer)
+        let part = BoardConfiguration.Part.join(.link(link), patience: .seconds(30))
+        #expect(try await hosted(in: room, as: part).admit == "anyone")
+        #expect(try await hosted(in: room, as: part) { $0.admission = .known }.admit == "known")
+        #expect(try await hosted(in: room, as: part).admit == "known")
+        await ben.end()
+        try await group.waitForAll()
+      }
+      #expect(try await hosted(in: room).admit == "known")
+      let configuration = await room.configuration(.host(boardName: "board"), "ada")
+      let copies = StoredCopies(configuration)
+      let board = try #require(SessionID(text: try await hosted(in: room).board))
+      #expect(await copies.member(of: board)?.hostChoice == HostChoice(admission: .known, membersAdmit: false))
+    }
+  }
+}
