@@ -23,7 +23,10 @@ import WhiteboardPrograms
     try await withDemo {
       line.yield($0)
     } body: { demo in
-      let running = Task { try await demo.run() }
+      let running = Task {
+        defer { line.finish() }
+        return try await demo.run()
+      }
       // Both peers draw by now.
       for await text in lines where text.contains("Drawing a wave") { break }
       await demo.stop()

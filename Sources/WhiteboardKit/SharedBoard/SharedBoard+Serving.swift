@@ -317,6 +317,6 @@ extension WhiteboardError {
       case .system: .system
       default: .internal
       }
-    self.init(code, error.message)
+    self.init(code, error.message, isAboutCode: error.code == .wrongCode || error.code == .lockedOut)
   }
 }

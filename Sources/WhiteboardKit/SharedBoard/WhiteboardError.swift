@@ -9,15 +9,19 @@ public struct WhiteboardError: Error, Equatable, Sendable {
   /// Whether the host removed the local peer from the board, so that the program can only open its own copy.
   public let isRemoval: Bool
 
+  /// Whether another join code would help.
+  package let isAboutCode: Bool
+
   /// The advice at the end of the message about a missing code.
   ///
   /// A program that asks the user for the code omits the advice.
   package static let codeAdvice = ": add --code WORDS"
 
-  package init(_ code: Code, _ message: String, isRemoval: Bool = false) {
+  package init(_ code: Code, _ message: String, isRemoval: Bool = false, isAboutCode: Bool = false) {
     self.code = code
     self.message = message
     self.isRemoval = isRemoval
+    self.isAboutCode = isAboutCode || message.hasSuffix(Self.codeAdvice)
     problem = nil
   }
 
@@ -25,7 +29,7 @@ public struct WhiteboardError: Error, Equatable, Sendable {
   package init(_ problem: SaveProblem) {
     code = .inputOutput
     message = problem.sentence
-    isRemoval = false
+    (isRemoval, isAboutCode) = (false, false)
     self.problem = problem
   }
 

@@ -36,8 +36,11 @@ extension LobbyClient.Choice {
   func targetThatNeedsCode(after error: WhiteboardError) -> String? {
     switch self {
     case _ where error.isRemoval: nil
-    case .join(let target, let code) where error.code == .notAllowed || (code != nil && error.code == .usage): target
-    case .rejoin(let board, _) where error.code == .notAllowed: board
+    // After other refusals, a code does not help, for example if the host declined or the words differ.
+    case .join(let target, let code)
+    where error.isAboutCode || code != nil && [.notAllowed, .usage].contains(error.code):
+      target
+    case .rejoin(let board, _) where error.isAboutCode: board
     default: nil
     }
   }

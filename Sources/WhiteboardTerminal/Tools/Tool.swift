@@ -35,7 +35,7 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
     case .text: "click and type; Enter finishes, Alt+Enter starts a new line"
     case .eraser: "drag over the parts of lines to erase"
     case .remover: "drag over objects to delete them"
-    case .picker: "click an object to draw with its color and width"
+    case .picker: "click an object to use its color and width"
     case .select:
       "click objects or drag around them; drag the frame to resize them (Alt: from the center; Ctrl: with line widths)"
     case .hand: "drag the board"

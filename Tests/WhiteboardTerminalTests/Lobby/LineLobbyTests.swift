@@ -78,4 +78,13 @@ import Testing
     }
     #expect(lobby.enter("quit") == .choice(.quit))
   }
+
+  @Test("a code is asked for only if it would help") func wantsCode() {
+    let choice = LobbyClient.Choice.join(target: "b1", code: nil)
+    let wrong = WhiteboardError(.notAllowed, "The join code is wrong.", isAboutCode: true)
+    #expect(choice.targetThatNeedsCode(after: wrong) == "b1")
+    let differing = WhiteboardError(.notAllowed, "The words are not the same on both screens.")
+    #expect(choice.targetThatNeedsCode(after: differing) == nil)
+    #expect(LobbyClient.Choice.join(target: "b1", code: "x").targetThatNeedsCode(after: differing) == "b1")
+  }
 }
