@@ -26,9 +26,9 @@ import Whiteboard
         switch event {
         case .objectAdded, .objectChanged, .objectRemoved, .selected: Issue.record("\(event)")
         case .chat: hasChat = true
-        case .done(let done) where done.request == .number(1):
+        case .done(let done) where done.request == .word("1"):
           isReturned = reader.returned.withLock { done.id != nil && $0.contains(done.id) }
-        case .done(let done) where done.request == .number(2): break reading
+        case .done(let done) where done.request == .word("2"): break reading
         default: break
         }
       }
