@@ -1,3 +1,4 @@
+import PeerCore
 public import PeerDiscovery
 
 /// DNS-SD discovery on the local network, through the machine's Avahi daemon.
@@ -54,5 +55,117 @@ public struct AvahiDiscovery: Advertiser, Browser {
     }
     let events = outlet.events
     return try await thread.run(until: { try await body(events) }, finally: outlet.finish)
+  }
+}
+
+/// Passes events from the Avahi thread to the task that reads them.
+final class EventOutlet<Queue: Sendable, Event: Sendable>: Sendable {
+  private let queue: Locked<Queue>
+  private let pushEvent: @Sendable (inout Queue, Event) -> Void
+  private let popEvent: @Sendable (inout Queue) -> Event?
+  private let signal: AsyncStream<Void>
+  private let continuation: AsyncStream<Void>.Continuation
+
+  init(
+    _ queue: Queue,
+    push: @escaping @Sendable (inout Queue, Event) -> Void,
+    pop: @escaping @Sendable (inout Queue) -> Event?
+  ) {
+    self.queue = Locked(queue)
+    pushEvent = push
+    popEvent = pop
+    (signal, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+  }
+
+  var events: DiscoveryEvents<Event> { DiscoveryEvents(signal: signal) { [self] in queue.withLock { popEvent(&$0) } } }
+
+  func push(_ event: Event) {
+    queue.withLock { pushEvent(&$0, event) }
+    continuation.yield()
+  }
+
+  @Sendable func finish() { continuation.finish() }
+}
+
+/// Holds the newest announcement that the program wants to publish.
+final class AnnouncementInlet: Sendable {
+  private let latest = Locked<Announcement?>(nil)
+
+  func put(_ announcement: Announcement) { latest.withLock { $0 = announcement } }
+
+  func take() -> Announcement? {
+    latest.withLock { latest in
+      defer { latest = nil }
+      return latest
+    }
+  }
+}
+
+/// The last reported availability of the discovery system.
+///
+/// The thread that calls libavahi shares it with ``StallWatch``.
+final class Availability: Sendable {
+  private enum State: Equatable {
+    case unknown
+    case available
+    case unavailable(DiscoveryProblem)
+  }
+
+  private let said = Locked(State.unknown)
+
+  /// Records that the system is available, and returns whether this is a change.
+  func becameAvailable() -> Bool { say(.available) }
+
+  /// Records a problem, and returns whether it differs from the previous state.
+  func becameUnavailable(_ problem: DiscoveryProblem) -> Bool { say(.unavailable(problem)) }
+
+  private func say(_ state: State) -> Bool {
+    said.withLock { said in
+      defer { said = state }
+      return said != state
+    }
+  }
+}
+
+/// Reports that a call into libavahi does not return.
+///
+/// Such a call blocks its thread for up to 25 s if the daemon or the bus does not answer.
+final class StallWatch: Sendable {
+  private struct State {
+    var timer: Task<Void, Never>?
+    var isReported = false
+  }
+
+  private let limit: Duration
+  private let report: @Sendable () -> Void
+  private let state = Locked(State())
+
+  /// Creates a watch that calls `report`, on any thread, after `limit`.
+  init(_ limit: Duration, report: @escaping @Sendable () -> Void) {
+    self.limit = limit
+    self.report = report
+  }
+
+  /// Records that the thread begins calls that may block.
+  func begin() {
+    // No code awaits this task; ``end()`` cancels it.
+    let timer = Task.detached { [self] in
+      guard (try? await Task.sleep(for: limit)) != nil else { return }
+      state.withLock { state in
+        guard !Task.isCancelled else { return }
+        state.isReported = true
+        report()
+      }
+    }
+    state.withLock { $0.timer = timer }
+  }
+
+  /// Records that the calls returned; returns whether they took so long that the stall was reported.
+  func end() -> Bool {
+    state.withLock { state in
+      state.timer?.cancel()
+      defer { state = State() }
+      return state.isReported
+    }
   }
 }

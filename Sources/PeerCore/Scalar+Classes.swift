@@ -50,3 +50,10 @@ extension Unicode.Scalar {
     0x1F947...0x1F9FF, 0x1FA70...0x1FAF6, 0x20000...0x3FFFD,
   ]
 }
+
+package enum ASCII {
+  /// Returns the bytes, with the letters A to Z in lower case.
+  package static func lowercase(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    bytes.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+  }
+}

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// A type that can both advertise and browse on one network.
 public typealias Discovery = Advertiser & Browser
 
@@ -160,4 +162,114 @@ public enum BrowserEvent: Hashable, Sendable {
   case unavailable(DiscoveryProblem)
   /// The discovery system became available, for the first time or again.
   case available
+}
+
+/// The events of an advertiser or browser, in order, for one reader.
+///
+/// The buffer is bounded, so a slow reader does not delay discovery. A browser merges the unread events of one peer
+/// into one event with the current state of the peer (DSC-19). An advertiser buffers the last 16 events. The sequence
+/// ends when the body of `advertise` or `browse` returns, or when the reading task is canceled. It cannot be read a
+/// second time.
+public struct DiscoveryEvents<Element: Sendable>: AsyncSequence, Sendable {
+  private let signal: AsyncStream<Void>
+  private let take: @Sendable () async -> Element?
+
+  /// Creates a sequence, for implementations of `Advertiser` and `Browser`.
+  ///
+  /// - Parameters:
+  ///   - signal: A stream that yields when the buffer may contain an event, and finishes when no more events will be
+  ///     added. It should buffer only the newest element.
+  ///   - take: A closure that removes and returns the next event in the buffer, or returns `nil` if the buffer is
+  ///     empty.
+  public init(signal: AsyncStream<Void>, take: @escaping @Sendable () async -> Element?) {
+    self.signal = signal
+    self.take = take
+  }
+
+  /// Creates an iterator over the events.
+  public func makeAsyncIterator() -> Iterator { Iterator(signal: signal.makeAsyncIterator(), take: take) }
+
+  /// An iterator over the events of an advertiser or browser.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate var signal: AsyncStream<Void>.Iterator
+    fileprivate let take: @Sendable () async -> Element?
+
+    /// Waits for the next event, or returns `nil` at the end of the sequence.
+    public mutating func next() async -> Element? { await next(isolation: nil) }
+
+    /// Waits for the next event in the reader's isolation, or returns `nil` at the end of the sequence.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+      while !Task.isCancelled {
+        if let event = await take() { return event }
+        guard await signal.next(isolation: actor) != nil else {
+          // The advertiser or browser has stopped. Return the events that are still in the buffer.
+          return Task.isCancelled ? nil : await take()
+        }
+      }
+      return nil
+    }
+  }
+}
+
+/// The reason why the discovery system cannot find peers or publish announcements at the moment.
+///
+/// Sessions continue during these problems, and peers can still connect by address or join link. Implements DSC-20.
+public enum DiscoveryProblem: Error, Hashable, Sendable {
+  /// Avahi is not installed on this machine.
+  case notInstalled
+  /// The Avahi daemon is installed but not running.
+  case daemonNotRunning
+  /// The Avahi daemon or the D-Bus system bus is running, but does not answer.
+  case notAnswering
+  /// The D-Bus system bus, through which programs use Avahi, is not running.
+  case busNotRunning
+  /// The D-Bus system bus does not allow this program to use Avahi.
+  case busRefused
+  /// The Avahi daemon's configuration does not allow programs to publish services.
+  case publishingDisabled
+  /// The Avahi daemon has reached its limit of clients or records.
+  case daemonBusy
+  /// The requested network interface does not exist.
+  case noSuchInterface(String)
+  /// Another error from the Avahi daemon, with its code and message.
+  case failed(code: Int32, reason: String)
+
+  /// A sentence that describes the problem.
+  public var summary: String {
+    switch self {
+    case .notInstalled: "Avahi is not installed, so peers nearby cannot be found."
+    case .daemonNotRunning: "The Avahi daemon is not running, so peers nearby cannot be found."
+    case .notAnswering: "The Avahi daemon does not answer, so peers nearby cannot be found."
+    case .busNotRunning: "The system D-Bus is not running, so Avahi cannot be reached."
+    case .busRefused: "The system D-Bus does not allow this program to use Avahi."
+    case .publishingDisabled: "Avahi's configuration does not allow programs to publish services."
+    case .daemonBusy: "The Avahi daemon has too many clients."
+    case .noSuchInterface(let name): "There is no network interface \(UntrustedText(name).displayed)."
+    case .failed(let code, let reason): "Avahi failed: \(UntrustedText(reason).displayed) (\(code))."
+    }
+  }
+
+  /// A sentence that tells the user how to solve the problem.
+  public var advice: String {
+    switch self {
+    case .notInstalled: "Install Avahi (on Debian: apt install avahi-daemon), or connect with HOST:PORT or a join link."
+    case .daemonNotRunning: "Start the daemon (systemctl start avahi-daemon), or connect with HOST:PORT or a join link."
+    case .notAnswering: "Restart it (systemctl restart avahi-daemon), or connect with HOST:PORT or a join link."
+    case .busNotRunning: "Start D-Bus (systemctl start dbus), or connect with HOST:PORT or a join link."
+    case .busRefused: "Check the policy in avahi-dbus.conf (group netdev may be needed), or connect with HOST:PORT."
+    case .publishingDisabled:
+      """
+      Set disable-publishing=no and disable-user-service-publishing=no in \
+      /etc/avahi/avahi-daemon.conf, or give others your HOST:PORT or join link.
+      """
+    case .daemonBusy: "Close other programs that use Avahi, or restart the daemon (systemctl restart avahi-daemon)."
+    case .noSuchInterface: "List the network interfaces with: ip link."
+    case .failed: "Read Avahi's log (journalctl -u avahi-daemon), or connect with HOST:PORT or a join link."
+    }
+  }
+}
+
+extension DiscoveryProblem: CustomStringConvertible {
+  /// The description of the problem, followed by the advice.
+  public var description: String { "\(summary) \(advice)" }
 }

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// Converts sightings of service instances to events about peers.
 ///
 /// A sighting is one instance on one interface over one protocol. All sightings with the same peer id and session
@@ -195,4 +197,117 @@ package struct PeerTable: Sendable {
     reported[id] = peer
     events.append(known == nil ? .found(peer) : .updated(peer))
   }
+}
+
+/// A queue of the instances to resolve, in the order defined by DSC-26.
+///
+/// Instances of known peers come first, followed by instances of known sessions, and then by the newest other
+/// instances. Instances that were resolved before but displaced by others come last.
+package struct WaitingInstances: Sendable {
+  package struct Instance: Sendable {
+    package let key: PeerTable.SightingKey
+    package let name: String
+    package let domain: String
+    /// Whether another instance displaced this one; if so, it is resolved again only if there is room.
+    package let gaveWay: Bool
+    fileprivate let rank: BrowserPreference.Rank
+    fileprivate let order: UInt64
+
+    fileprivate static func isLater(_ left: Self, _ right: Self) -> Bool {
+      if left.gaveWay != right.gaveWay { return left.gaveWay }
+      return left.rank == right.rank ? left.order < right.order : left.rank < right.rank
+    }
+  }
+
+  /// The maximum number of instances.
+  ///
+  /// If a further instance is added, the last instance in the order is dropped.
+  package static let maximum = 4096
+
+  private let peers: Set<Substring>
+  private let sessions: Set<Substring>
+  private var instances: [PeerTable.SightingKey: Instance] = [:]
+  private var count: UInt64 = 0
+
+  package init(_ preference: BrowserPreference) {
+    peers = Set(preference.peers.map { $0.text.prefix(InstanceName.peerPrefix) })
+    sessions = Set(preference.sessions.map { $0.text.prefix(InstanceName.sessionPrefix) })
+  }
+
+  /// - Complexity: O(*n*).
+  package var next: Instance? { instances.values.max(by: Instance.isLater) }
+
+  /// Adds an instance that was seen for the first time.
+  package mutating func appeared(_ key: PeerTable.SightingKey, name: String, domain: String) {
+    add(key, name, domain, gaveWay: false)
+  }
+
+  /// Adds an instance that was resolved before but displaced by another.
+  package mutating func gaveWay(_ key: PeerTable.SightingKey, name: String, domain: String) {
+    add(key, name, domain, gaveWay: true)
+  }
+
+  /// Removes an instance that is now being resolved, or that left.
+  package mutating func remove(_ key: PeerTable.SightingKey) { instances[key] = nil }
+
+  package mutating func removeAll() { instances.removeAll() }
+
+  private mutating func add(_ key: PeerTable.SightingKey, _ name: String, _ domain: String, gaveWay: Bool) {
+    count += 1
+    instances[key] = Instance(
+      key: key,
+      name: name,
+      domain: domain,
+      gaveWay: gaveWay,
+      rank: rank(ofInstance: name),
+      order: count
+    )
+    guard instances.count > Self.maximum else { return }
+    if let last = instances.values.min(by: Instance.isLater) { instances[last.key] = nil }
+  }
+
+  /// Only the TXT record can confirm this rank.
+  private func rank(ofInstance name: String) -> BrowserPreference.Rank {
+    let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count >= 3, parts[0] == "p" else { return .unknown }
+    if peers.contains(parts[1]) { return .knownPeer }
+    return sessions.contains(parts[2]) ? .knownSession : .unknown
+  }
+}
+
+/// The claimed identity of a peer: the SHA-256 hash of its public key, as 52 characters of base32.
+///
+/// The handshake of the session proves it.
+public struct AnnouncedPeerID: Identifier {
+  /// The bytes of the hash.
+  public let value: Bytes32
+
+  /// Creates an id from its bytes.
+  public init(_ value: Bytes32) { self.value = value }
+}
+
+/// The session that a peer claims to belong to, as 26 characters of base32.
+public struct AnnouncedSessionID: Identifier {
+  /// The bytes of the session id.
+  public let value: Bytes16
+
+  /// Creates an id from its bytes.
+  public init(_ value: Bytes16) { self.value = value }
+
+  /// The session id that a relay announces to show that it accepts further sessions (DSC-24).
+  public static let none = AnnouncedSessionID(Bytes16.zero)
+}
+
+/// One run of a peer's program, as 13 characters of base32.
+///
+/// A restarted peer has a new incarnation.
+public struct AnnouncedIncarnation: Identifier {
+  /// The number.
+  public let value: Bytes8
+
+  /// Creates an incarnation from its bytes.
+  public init(_ value: Bytes8) { self.value = value }
+
+  /// Creates an incarnation from a number.
+  public init(_ number: UInt64) { value = Bytes8(number) }
 }

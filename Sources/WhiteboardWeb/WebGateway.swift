@@ -193,3 +193,11 @@ enum HostName {
     return "\(name).local"
   }
 }
+
+/// The reason why a gateway for browsers cannot open.
+public struct WebGatewayError: Error, Sendable, CustomStringConvertible {
+  /// The reason, and what the user can do.
+  public let description: String
+
+  init(_ description: String) { self.description = description }
+}

@@ -1,3 +1,4 @@
+import ArgumentParser
 import CommandLines
 import PeerCore
 import PeerDiscovery
@@ -5,6 +6,7 @@ import PeerSession
 import WhiteboardDocument
 import WhiteboardKit
 import WhiteboardPrograms
+import WhiteboardRendering
 
 struct BoardLine: Encodable {
   let path: String
@@ -127,4 +129,14 @@ struct VersionLine: Encodable {
   var json: String { String(decoding: EventLine.json("version", self), as: UTF8.self) }
 
   var cells: [String] { [UntrustedText(name).quoted(limit: 128), at, "\(byteCount)"] }
+}
+
+extension CompletionKind {
+  static let board = CompletionKind.custom { _, _, prefix in
+    // Ignore the options on the line that is being completed. Errors in them are reported when the command runs.
+    guard !prefix.contains("/"), let options = try? CommonOptions.parse([]), let library = try? options.boardLibrary()
+    else { return [] }
+    let summaries = (try? await library.list()) ?? []
+    return summaries.filter { $0.error == nil }.map(\.name).filter { $0.unicodeScalars.allSatisfy(\.isSafe) }
+  }
 }

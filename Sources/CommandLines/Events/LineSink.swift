@@ -95,3 +95,197 @@ private actor Narration {
     }
   }
 }
+
+/// A namespace for writing events as lines of JSON.
+package enum EventLine {
+  /// The version of the format, which each line contains as `v`.
+  ///
+  /// It changes if the meaning of a key changes.
+  package static let version = 1
+
+  /// Returns the line of an event in UTF-8, with a line feed at its end.
+  ///
+  /// `v` and `event` come first, and the other keys follow in alphabetical order. Control and format characters are
+  /// escaped, so that the line is safe to display. `JSONLines` lists the keys.
+  package static func json(_ event: BoardEvent) -> [UInt8] {
+    let (name, keys) = parts(of: event)
+    return json(name, keys)
+  }
+
+  static func append(_ event: BoardEvent, to lines: inout [UInt8]) {
+    let (name, keys) = parts(of: event)
+    append(name, keys, to: &lines)
+  }
+
+  /// Returns a line in the same format for information that is not an event of a board.
+  package static func json(_ name: String, _ payload: some Encodable) -> [UInt8] {
+    var line: [UInt8] = []
+    append(name, payload, to: &line)
+    return line
+  }
+
+  private static func append(_ name: String, _ payload: some Encodable, to line: inout [UInt8]) {
+    line.append(contentsOf: #"{"v":\#(version),"event":"\#(name)""#.utf8)
+    let begin = line.count
+    // No payload has a value that cannot be encoded.
+    try? LineEncoder.append(payload, to: &line)
+    if line.count > begin + 2 {
+      line[begin] = UInt8(ascii: ",")
+    } else {
+      line.removeSubrange(begin...)
+      line.append(UInt8(ascii: "}"))
+    }
+    line.append(UInt8(ascii: "\n"))
+  }
+
+  /// Returns the name of an event, and the other keys of its line.
+  static func parts(of event: BoardEvent) -> (name: String, keys: any Encodable & Sendable) {
+    switch event {
+    case .ready(let payload): ("ready", payload)
+    case .peerFound(let payload): ("peer-found", payload)
+    case .peerUpdated(let payload): ("peer-updated", payload)
+    case .peerLost(let payload): ("peer-lost", payload)
+    case .peerState(let payload): ("peer-state", payload)
+    case .joining(let payload): ("joining", payload)
+    case .caughtUp(let payload): ("caught-up", payload)
+    case .invitation(let payload): ("invitation", payload)
+    case .joined(let payload): ("joined", payload)
+    case .left(let payload): ("left", payload)
+    case .removed(let payload): ("removed", payload)
+    case .admission(let payload): ("admission", payload)
+    case .carried(let payload): ("carried", payload)
+    case .objectAdded(let payload): ("object-added", payload)
+    case .objectChanged(let payload): ("object-changed", payload)
+    case .objectRemoved(let payload): ("object-removed", payload)
+    case .selected(let payload): ("selected", payload)
+    case .chat(let payload): ("chat", payload)
+    case .settingChanged(let payload): ("setting-changed", payload)
+    case .profile(let payload): ("profile", payload)
+    case .invited(let payload): ("invited", payload)
+    case .web(let payload): ("web", payload)
+    case .role(let payload): ("role", payload)
+    case .data(let payload): ("data", payload)
+    case .resourceOffered(let payload): ("resource-offered", payload)
+    case .resourceStarted(let payload): ("resource-started", payload)
+    case .resourceProgress(let payload): ("resource-progress", payload)
+    case .resourceFinished(let payload): ("resource-finished", payload)
+    case .streamOpened(let payload): ("stream-opened", payload)
+    case .streamData(let payload): ("stream-data", payload)
+    case .streamClosed(let payload): ("stream-closed", payload)
+    case .digest(let payload): ("digest", payload)
+    case .objects(let payload): ("objects", payload)
+    case .object(let payload): ("object", payload)
+    case .found(let payload): ("found", payload)
+    case .chatHistory(let payload): ("chat-history", payload)
+    case .settings(let payload): ("settings", payload)
+    case .saveState(let payload): ("save-state", payload)
+    case .checkpoints(let payload): ("checkpoints", payload)
+    case .diff(let payload): ("diff", payload)
+    case .peers(let payload): ("peers", payload)
+    case .done(let payload): ("done", payload)
+    case .error(let payload): ("error", payload)
+    case .note(let payload): ("note", payload)
+    case .warning(let payload): ("warning", payload)
+    }
+  }
+}
+
+extension EventText {
+  /// Returns the line of an event; nil if the event is only for programs.
+  ///
+  /// Names of other peers are shown without their unsafe characters, and all other text with escapes.
+  package static func line(_ event: BoardEvent) -> String? {
+    switch event {
+    case .ready(let ready): readyLines(ready)
+    case .peerFound(let board): "nearby: \(foundLine(board))"
+    case .peerUpdated(let board): "nearby, changed: \(foundLine(board))"
+    case .peerLost(let board): "no longer nearby: \(person(board.name, board.peer))"
+    case .peerState(let change): stateLine(change)
+    case .joining(let joining): joiningLine(joining)
+    case .caughtUp(let member): caughtUpLine(member)
+    case .invitation(let invitation): invitationLine(invitation)
+    case .joined(let joined): "\(person(joined.name, joined.peer)) joined\(route(joined.through, joined.throughName))"
+    case .left(let left):
+      // If the member removed the local peer, another line reports that.
+      left.removedUs == true ? nil : leftLine(left)
+    case .removed(let removed): removedLine(removed)
+    case .admission(let admission): admissionLine(admission)
+    case .carried(let carried):
+      "the relay \(person(carried.name, carried.relay)) keeps the board open when you leave"
+        + (carried.link.isEmpty ? "" : "; link: \(carried.link)")
+    case .profile(let profile): profileLine(profile)
+    case .role(let role): roleLine(role)
+    case .invited(let invited): invitedLine(invited)
+    case .web(let web): webLine(web)
+    case .peers(let peers): peersLine(peers)
+    case .objectAdded(let event) where event.hidden == true: nil
+    case .objectChanged(let event) where event.hidden == true: nil
+    case .objectRemoved(let event) where event.hidden == true: nil
+    case .objectAdded(let added): "+ \(whole(added.object))"
+    case .objectChanged(let change): "~ \(Self.change(of: change.object, change.changed))"
+    case .objectRemoved(let removed): "- \(UntrustedText(removed.id).escaped()) deleted"
+    case .selected(let selected):
+      if let peer = selected.peer {
+        "\(person(selected.name ?? UntrustedText(""), peer)) selected \(UntrustedText(selected.id).escaped())"
+      } else {
+        "\(UntrustedText(selected.id).escaped()) is free"
+      }
+    case .chat(let line): chat(line)
+    case .settingChanged(let change): "~ board: \(settings(change.settings)) (\(list(change.changed)))"
+    case .data(let data):
+      if let text = data.text {
+        "\(person(data.name, data.from)) sent \(text.quoted(limit: wordsLimit))"
+      } else {
+        "\(person(data.name, data.from)) sent \(count(data.size, "byte"))"
+      }
+    case .resourceOffered(let offer):
+      "\(offerLine(offer))\n  accept \(UntrustedText(offer.transfer).escaped(limit: 64))   or   decline "
+        + UntrustedText(offer.transfer).escaped(limit: 64)
+    case .resourceStarted(let start):
+      "\(start.direction == .incoming ? "receiving" : "sending") "
+        + "\(resource(start.name)), \(start.size) bytes, transfer " + UntrustedText(start.transfer).escaped()
+    case .resourceFinished(let end): resourceLine(end)
+    case .streamOpened(let stream): "stream \(stream.name.quoted(limit: 80)) is open"
+    case .streamClosed(let stream):
+      "stream \(stream.name.quoted(limit: 80)) ended after \(stream.size) bytes"
+        + (stream.outcome == .delivered ? "" : ": \(stream.message?.escaped() ?? "")")
+    case .resourceProgress, .streamData: nil
+    case .object(let shown): detailed(shown.object)
+    case .objects(let list): lines(count(list.count, "object"), list.objects.map { object($0) })
+    case .found(let list): lines("\(count(list.count, "object")) there", list.objects.map { object($0) })
+    case .chatHistory(let history): lines(count(history.count, "line"), history.lines.map(chat))
+    case .settings(let answer): settings(answer.settings)
+    case .digest(let digest): "digest \(UntrustedText(digest.digest).escaped()), \(count(digest.objects, "object"))"
+    case .checkpoints(let list):
+      lines(
+        count(list.count, "checkpoint"),
+        list.checkpoints.map {
+          "\(UntrustedText($0.name).quoted(limit: 256)), \(UntrustedText($0.at).escaped(limit: 32))"
+        }
+      )
+    case .diff(let diff): diffLines(diff)
+    case .saveState(let saving): saveLine(saving.shown)
+    case .done(let done): doneLine(done)
+    case .error(let failure):
+      "! \(failure.line.map { "line \($0): " } ?? "")\(UntrustedText(failure.message).escaped())"
+    case .note(let remark) where remark.code == "help":
+      // The text of the help comes from this program, so it needs no escaping.
+      remark.message
+    case .note(let remark) where remark.code == BoardEvent.Remark.savedAgain,
+      .warning(let remark) where remark.code == BoardEvent.Remark.notSaved:
+      // No line is needed, because the save state changes at the same time and has its own line.
+      nil
+    case .note(let remark) where remark.code == BoardEvent.Remark.announced: UntrustedText(remark.message).escaped()
+    case .note(let remark): "- \(UntrustedText(remark.message).escaped())"
+    case .warning(let remark): "! \(UntrustedText(remark.message).escaped())"
+    }
+  }
+}
+
+extension BoardFile.Content {
+  package func lines(json: Bool) -> String {
+    events.map { event in
+      json ? String(decoding: EventLine.json(event), as: UTF8.self) : EventText.line(event).map { $0 + "\n" } ?? ""
+    }.joined()
+  }
+}

@@ -72,3 +72,85 @@ extension UntrustedText {
     UntrustedText(name.filter { $0 != "\0" }.prefix(bytes: Limits.sessionName))
   }
 }
+
+/// The sentences for users in CLOSE frames (3.6).
+///
+/// The message of a CLOSE is one of these sentences, text written by a user, or empty. Programs read the close code
+/// instead.
+enum CloseMessage {
+  /// Describes a control frame whose payload does not decode (FRM-5).
+  static func invalid(_ type: FrameType, _ error: ControlMessageError) -> String {
+    let fault =
+      switch error {
+      case .notJSON: "it is not a JSON object within the limits"
+      case .missing(let key): "the key \"\(key)\" is missing"
+      case .wrongType(let key): "the value of \"\(key)\" has the wrong type"
+      case .outOfRange(let key): "the value of \"\(key)\" is out of range"
+      }
+    return "The \(type.name) frame is not valid: \(fault)."
+  }
+
+  /// Describes a session that has no room for another peer (HEL-5).
+  static func full(_ maximum: Int) -> String { "It holds at most \(maximum) \(maximum == 1 ? "peer" : "peers")." }
+
+  /// Describes a frame that is not allowed now (FRM-4).
+  static func unexpected(_ type: FrameType) -> String { "A \(type.name) frame is not allowed at this point." }
+
+  /// Describes a part of a message whose head does not decode (MSG-1, MSG-2).
+  static func invalid(_ error: MessagePart.DecodingError) -> String {
+    let fault =
+      switch error {
+      case .malformed: "its header is cut off, or contains a malformed number"
+      case .unknownFlags(let flags): "it has the unknown flags \(flags)"
+      case .zeroSequence: "its number is 0"
+      case .tooLarge(let bytes): "a message of \(bytes) bytes exceeds the limit"
+      case .empty: "it is empty"
+      }
+    return "The \(FrameType.message.name) frame is not valid: \(fault)."
+  }
+
+  /// Describes a part that does not continue the messages before it (MSG-3).
+  static func invalid(_ error: MessageAssembler.AssemblyError) -> String {
+    let fault =
+      switch error {
+      case .skipped(let expected, let found): "its number is \(found), but must be \(expected)"
+      case .unexpectedFirst: "a message begins before the previous one ended"
+      case .missingFirst: "it continues a message that has not begun"
+      case .tooManyBytes: "the message is longer than announced"
+      case .tooFewBytes: "the message is shorter than announced"
+      }
+    return "The \(FrameType.message.name) frame is not valid: \(fault)."
+  }
+
+  /// Describes a relay message that does not decode (11.2).
+  static func invalid(_ error: RelayMessage.DecodingError) -> String {
+    let fault =
+      switch error {
+      case .unknownKind(let kind?): "it has the unknown kind \(kind)"
+      case .unknownKind(nil): "it is empty"
+      case .malformed: "its header is malformed"
+      }
+    return "The relay message is not valid: \(fault)."
+  }
+
+  /// Describes a relay message that decodes but breaks a rule for routes (11.4).
+  static func invalidRoute(_ error: any Error) -> String {
+    switch error {
+    case RelayedPeers.Violation.number(let number):
+      "The relay message is not valid: its route number \(number) is not allowed here."
+    case RelayedPeers.Violation.peer: "The relay message is not valid: that peer cannot have a new route."
+    case RouteTable.Violation.tooManyWishes: "The relay message is not valid: it requests too many peers."
+    default: "The relay message is not valid."
+    }
+  }
+}
+
+extension FrameType {
+  /// The name of the frame type in the specification, such as `CODE-PROOF`.
+  var name: String {
+    "\(self)".reduce(into: "") { name, letter in
+      if letter.isUppercase { name += "-" }
+      name += letter.uppercased()
+    }
+  }
+}

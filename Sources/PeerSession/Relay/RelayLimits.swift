@@ -1,3 +1,5 @@
+import PeerCore
+
 /// The limits on the data that a relay forwards and queues for each of its members.
 public struct RelayLimits: Sendable, Equatable {
   /// The maximum number of bytes from other members that may be queued for a member, in addition to its outbox.
@@ -56,4 +58,106 @@ public struct RelayTally: Sendable, Equatable {
 
   /// Creates a tally with all counters at zero.
   public init() {}
+}
+
+/// Limits how fast a member sends to its relay, so that it never exceeds the relay's rate (RLY-14).
+///
+/// A lock protects a ``RateLimiter`` whose rate is a tenth lower than the relay's.
+final class RelayPace: Sendable {
+  private let gate: Locked<RateLimiter>
+
+  init(_ rate: RelayRate, now: Duration) {
+    gate = Locked(RateLimiter(RelayRate(copies: rate.copies / 10 * 9, bytes: rate.bytes / 10 * 9), now: now))
+  }
+
+  func charge(_ count: Int, copies: Int, now: Duration) -> Duration {
+    gate.withLock { gate in
+      _ = gate.charge(count, copies: copies, now: now)
+      return gate.debt
+    }
+  }
+}
+
+/// Limits the rate at which a relay forwards one member's data (RLY-14).
+///
+/// It consists of two token buckets: one for bytes, one for copies. This type does no I/O. A message that was read is
+/// forwarded even if it overdraws a bucket. The relay then stops reading the member's link until the bucket is
+/// refilled, so that TCP slows the member down.
+struct RateLimiter: Sendable {
+  /// The fixed cost of each message, in bytes, in addition to its length.
+  static let overhead = 64
+  /// The capacity of a bucket, in seconds of refill at its rate.
+  private static let burst = 2.0
+  /// The level below which a bucket is treated as empty, in seconds of refill at its rate.
+  private static let low = 0.1
+  /// How long a bucket may stay empty before the link is closed.
+  static let timeout = Duration.seconds(10)
+
+  private let rate: RelayRate
+  private var bytes: Double
+  private var copies: Double
+  private var filledAt: Duration
+  private var emptySince: Duration?
+
+  init(_ rate: RelayRate, now: Duration) {
+    self.rate = rate
+    bytes = Double(rate.bytes) * Self.burst
+    copies = Double(rate.copies) * Self.burst
+    filledAt = now
+  }
+
+  enum Verdict: Equatable {
+    /// Continue reading the member's link.
+    case pass
+    /// Read the member's link again only after this time.
+    case wait(Duration)
+    /// Close the link, because the member exceeded the rate for too long.
+    case close
+  }
+
+  /// The level of the emptier bucket, in seconds of refill at its rate.
+  ///
+  /// The level is negative if the bucket is overdrawn.
+  private var level: Double { min(bytes / Double(rate.bytes), copies / Double(rate.copies)) }
+
+  /// How long it takes to refill an overdrawn bucket to zero.
+  var debt: Duration { .seconds(max(0, -level)) }
+
+  /// Counts a message of `count` bytes to the given number of members.
+  mutating func charge(_ count: Int, copies: Int, now: Duration) -> Verdict {
+    spend(count, copies, now)
+    guard level < Self.low else {
+      emptySince = nil
+      return .pass
+    }
+    let since = emptySince ?? now
+    emptySince = since
+    if now - since >= Self.timeout { return .close }
+    return level < 0 ? .wait(debt) : .pass
+  }
+
+  /// Returns whether a datagram of `count` bytes to the given number of members may pass.
+  ///
+  /// If so, the datagram costs as much as a message.
+  mutating func allowsDatagram(_ count: Int, copies: Int, now: Duration) -> Bool {
+    fill(now)
+    guard bytes >= Double(count * copies), self.copies >= Double(copies) else { return false }
+    spend(count, copies, now)
+    return true
+  }
+
+  private mutating func spend(_ count: Int, _ copies: Int, _ now: Duration) {
+    fill(now)
+    bytes -= Double(count * copies)
+    self.copies -= Double(copies)
+  }
+
+  private mutating func fill(_ now: Duration) {
+    let elapsed = max(.zero, now - filledAt) / .seconds(1)
+    filledAt = now
+    bytes = min(Double(rate.bytes) * Self.burst, bytes + elapsed * Double(rate.bytes))
+    copies = min(Double(rate.copies) * Self.burst, copies + elapsed * Double(rate.copies))
+    // The bucket is no longer empty, so the time spent empty starts over.
+    if level >= Self.low { emptySince = nil }
+  }
 }

@@ -1,4 +1,6 @@
+import Glibc
 import NIOCore
+import NIOPosix
 
 #if canImport(Glibc)
 import Glibc
@@ -112,5 +114,62 @@ enum LocalAddresses {
       bytes += chunk[..<count]
     }
     return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+/// The only network interface on which a program listens.
+///
+/// The loopback interface is always included, because a connection from the same machine arrives there, whatever its
+/// address is.
+package struct ListeningInterface: Equatable, Sendable {
+  package let name: String
+
+  package init?(_ name: String?) {
+    guard let name else { return nil }
+    self.name = name
+  }
+
+  package var indexes: [CInt] { [Self.loopback, index].compactMap(\.self) }
+
+  package var index: CInt? { Self.index(of: name) }
+
+  package static var loopback: CInt? { index(of: "lo") }
+
+  private static func index(of name: String) -> CInt? {
+    let index = if_nametoindex(name)
+    return index == 0 ? nil : CInt(exactly: index)
+  }
+}
+
+extension ChannelOption where Self == ChannelOptions.Types.SocketOption {
+  /// The index of the only interface whose packets a socket receives, `SO_BINDTOIFINDEX`.
+  ///
+  /// Only recent kernels know the option.
+  static var boundInterface: Self {
+    ChannelOptions.Types.SocketOption(level: .socket, name: NIOBSDSocket.Option(rawValue: 62))
+  }
+}
+
+extension ServerBootstrap {
+  /// Restricts a listening socket to an interface; zero means all.
+  package func restricted(to interface: CInt) -> ServerBootstrap {
+    interface == 0 ? self : serverChannelOption(.boundInterface, value: Int(interface))
+  }
+}
+
+extension SocketAddress {
+  /// Creates an address from a literal with an optional `%scope` (a name or a number), or resolves a host name.
+  static func makeScoped(host: String, port: Int) throws -> SocketAddress {
+    let pieces = host.split(separator: "%", maxSplits: 1)
+    guard pieces.count == 2 else {
+      if let literal = try? SocketAddress(ipAddress: host, port: port) { return literal }
+      return try SocketAddress.makeAddressResolvingHost(host, port: port)
+    }
+    let literal = try SocketAddress(ipAddress: String(pieces[0]), port: port)
+    guard case .v6(let v6) = literal else { return literal }
+    let scope = UInt32(pieces[1]) ?? if_nametoindex(String(pieces[1]))
+    var raw = v6.address
+    raw.sin6_scope_id = scope
+    return SocketAddress(raw, host: host)
   }
 }

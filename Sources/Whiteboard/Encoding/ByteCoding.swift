@@ -146,3 +146,84 @@ package struct ByteWriter {
 
   package mutating func raw(_ more: ArraySlice<UInt8>) { written.append(contentsOf: more) }
 }
+
+/// The reason why encoded bytes were refused.
+///
+/// `code` is the name of the error in `Protocol/board.md` and in the test vectors.
+public indirect enum CodecError: Error, Hashable, Sendable {
+  /// The input ends too early.
+  case truncated
+  /// Bytes follow the end of the encoded item.
+  case trailingBytes
+  /// A varint is longer than its number needs, or exceeds 64 bits.
+  case varint
+  /// The number or length named by the associated value exceeds its limit.
+  case overLimit(String)
+  /// The item named by the associated value is valid, but not in its canonical form.
+  case notCanonical(String)
+  /// The item named by the associated value has a reserved value.
+  case reserved(String)
+  /// A string is not valid UTF-8.
+  case notText
+  /// An operation wrote the property named by the associated value without having the right to write it.
+  case notTheAuthor(String)
+  /// The part named by the associated value contradicts another part.
+  case inconsistent(String)
+  /// The checksum does not match.
+  case checksum
+
+  /// The stable code of this error, such as `truncated`.
+  public var code: String {
+    switch self {
+    case .truncated: "truncated"
+    case .trailingBytes: "trailing"
+    case .varint: "varint"
+    case .overLimit: "limit"
+    case .notCanonical: "canonical"
+    case .reserved: "reserved"
+    case .notText: "text"
+    case .notTheAuthor: "author"
+    case .inconsistent: "inconsistent"
+    case .checksum: "checksum"
+    }
+  }
+}
+
+package enum Hexadecimal {
+  private static let digits: [UInt8] = Array("0123456789abcdef".utf8)
+
+  package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    var text: [UInt8] = []
+    for byte in bytes {
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Decodes lower-case hexadecimal digits; nil if `text` is malformed.
+  package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var high: UInt8?
+    for character in text.utf8 {
+      let digit: UInt8
+      switch character {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0")
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = character - UInt8(ascii: "a") + 10
+      default: return nil
+      }
+      if let first = high {
+        bytes.append((first << 4) | digit)
+        high = nil
+      } else {
+        high = digit
+      }
+    }
+    return high == nil ? bytes : nil
+  }
+}
+
+extension Bytes32 {
+  /// The bytes as 64 lower-case hexadecimal digits.
+  public var hex: String { Hexadecimal.encode(bytes) }
+}

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// One move of a game: the operation that made it, its time, its member, and its bytes.
 package struct PlacedMove: Hashable, Comparable, Sendable {
   package let dot: Dot
@@ -195,5 +197,199 @@ public enum GameError: Error, Hashable, Sendable {
     case .tooManyMoves: "too-many-moves"
     case .moveInProgress: "move-in-progress"
     }
+  }
+}
+
+/// A move of a game, as the player enters it.
+public enum GameMove: Hashable, Sendable {
+  /// A guessed word, in Wordle.
+  case guess(String)
+  /// A disc dropped into a column, numbered 1 to 7 from the left, in Connect Four.
+  case drop(column: Int)
+  /// A resignation, in Connect Four.
+  case resign
+
+  /// Creates the move that `text` describes in the game `name`; nil if there is no such move.
+  ///
+  /// In Wordle, `text` is a word. In Connect Four, it is a column number or `resign`.
+  public init?(_ text: String, in name: String) {
+    switch name {
+    case Wordle.name: self = .guess(text)
+    case ConnectFour.name:
+      if text == "resign" {
+        self = .resign
+      } else if let column = Int(text) {
+        self = .drop(column: column)
+      } else {
+        return nil
+      }
+    default: return nil
+    }
+  }
+}
+
+/// A game on the board.
+public final class GameObject: WhiteboardObject {
+  /// The name of the game; nil if the object has no valid name.
+  ///
+  /// The name is unchecked text from a peer.
+  public var game: String? { record.gameName }
+  /// The winners of the game, the best first.
+  public var winners: [GameWinner] { view(for: board.member)?.winners ?? [] }
+
+  /// Returns the game as `member` sees it; see `BoardReplica.gameView(_:for:isRevealing:)`.
+  public func view(for member: MemberID, isRevealing: Bool = false) -> GameView? {
+    board.gameView(id, for: member, isRevealing: isRevealing)
+  }
+
+  /// Makes a move in the game.
+  ///
+  /// A member can make a move while another member holds the object, because a move does not change the object's
+  /// appearance. It is not possible while the object is locked. A move cannot be undone. A gesture contains at most one
+  /// move of each game.
+  ///
+  /// - Throws: `unknownObject`, `locked`, `gameRefused`, `boardFull`, `clockExhausted`.
+  public func play(_ move: GameMove) throws(BoardError) {
+    guard board.state.isVisible(id) else { throw .unknownObject(id) }
+    let record = record
+    guard !record.isLocked else { throw .locked(id) }
+    try board.requireNoMove(of: id)
+    try board.gesture { () throws(BoardError) in
+      let game = try judged { () throws(GameError) in
+        let game = try GameFold(id, record, authors: board.authors).game
+        try record.requireRoomForMove(by: board.incarnation)
+        return game
+      }
+      // The move must come after every move that its author has seen, even if the clock of another member is ahead
+      // (GAM-4).
+      let floor = game.lastTime(before: board.member)
+      if let floor, !floor.canBeFollowed { throw .clockExhausted }
+      let dot = board.nextDot()
+      let bytes = try judged { () throws(GameError) in try game.bytes(of: move, by: board.member, as: dot) }
+      try board.stage(id, .move(dot), .bytes(bytes), after: floor)
+    }
+  }
+
+  /// Makes the move that `text` describes: a word, a column number, or `resign`.
+  /// - Throws: The same errors as `play(_:)`.
+  public func play(_ text: String) throws(BoardError) {
+    guard board.state.isVisible(id) else { throw .unknownObject(id) }
+    guard let move = GameMove(text, in: game ?? "") else {
+      let isKnown = SupportedGame.names.contains(game ?? "")
+      throw .gameRefused(isKnown ? .malformedMove : .unknownGame)
+    }
+    try play(move)
+  }
+
+  private func judged<Value>(_ body: () throws(GameError) -> Value) throws(BoardError) -> Value {
+    do throws(GameError) { return try body() } catch { throw .gameRefused(error) }
+  }
+}
+
+/// A game as one member sees it.
+///
+/// The value can leave the board's isolation.
+public struct GameView: Hashable, Sendable {
+  /// The part of the view that depends on the kind of game.
+  public enum Detail: Hashable, Sendable {
+    /// This program cannot compute the state of the game, for the given reason.
+    ///
+    /// The game is still stored and forwarded.
+    case notJudged(GameError)
+    /// The view of a Wordle.
+    case wordle(WordleView)
+    /// The view of a Connect Four.
+    case connectFour(ConnectFourView)
+  }
+
+  /// The id of the game's object.
+  public let id: ObjectID
+  /// The name of the game: unchecked text from a peer.
+  public let name: String
+  /// The state of the game.
+  public let detail: Detail
+  /// The winners, the best first.
+  ///
+  /// Replicas with equal contexts have the same winners.
+  public let winners: [GameWinner]
+  /// The number of moves that counted.
+  public let moveCount: Int
+  /// The moves that were ignored, with the reasons.
+  public let ignoredMoves: [IgnoredMove]
+
+  /// The view as one line of JSON (GAM-8).
+  public var json: String {
+    var json = JSONObject()
+    json.add("id", string: id.description)
+    json.add("game", string: name)
+    switch detail {
+    case .notJudged(let reason): json.add("notJudged", string: reason.code)
+    case .wordle(let view): view.add(to: &json)
+    case .connectFour(let view): view.add(to: &json)
+    }
+    json.add("winners", list: winners.map { $0.json })
+    json.add("moves", Double(moveCount))
+    json.add("ignoredMoves", Double(ignoredMoves.count))
+    return json.text
+  }
+
+  /// The view as a few lines of text.
+  ///
+  /// The game's name is left out, because it is unchecked text from a peer.
+  public var text: [String] { text { $0.shortText } }
+
+  /// Returns the view as a few lines of text.
+  ///
+  /// `name` returns the name to show for a member.
+  public func text(naming name: (MemberID) -> String) -> [String] {
+    switch detail {
+    case .notJudged(let reason): ["This program cannot check the moves of this game: \(reason.code)."]
+    case .wordle(let view):
+      view.text(naming: name)
+        + winners.enumerated().map { index, winner in
+          "\(index + 1). \(name(winner.member)) \(winner.tries ?? 0)/\(Wordle.tries)"
+        }
+    case .connectFour(let view): view.text(naming: name)
+    }
+  }
+}
+
+/// A winner of a game.
+public struct GameWinner: Hashable, Sendable {
+  /// The member that won.
+  public let member: MemberID
+  /// The number of tries that the member needed; nil if the game does not count tries.
+  public let tries: Int?
+
+  var json: String {
+    var json = JSONObject()
+    json.add("member", string: member.description)
+    if let tries { json.add("tries", Double(tries)) }
+    return json.text
+  }
+}
+
+extension MemberID {
+  /// The first eight characters of the id, for display only.
+  package var shortText: String { String(description.prefix(8)) }
+}
+
+extension GameView {
+  /// Creates the view of a game as `member` sees it; nil if the object `id` is not a visible game.
+  init?(_ id: ObjectID, on state: BoardState, authors: [Incarnation: MemberID], for member: MemberID, isRevealing: Bool)
+  {
+    guard state.isVisible(id), let record = state.record(id), record.kind == .game else { return nil }
+    let name = record.gameName ?? ""
+    do throws(GameError) {
+      let fold = try GameFold(id, record, authors: authors)
+      self.init(
+        id: id,
+        name: name,
+        detail: fold.game.detail(for: member, isRevealing: isRevealing),
+        winners: fold.game.winners,
+        moveCount: fold.acceptedCount,
+        ignoredMoves: fold.ignored
+      )
+    } catch { self.init(id: id, name: name, detail: .notJudged(error), winners: [], moveCount: 0, ignoredMoves: []) }
   }
 }

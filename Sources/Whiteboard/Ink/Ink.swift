@@ -86,3 +86,105 @@ package enum InkCoding {
     return points
   }
 }
+
+/// A set of parts of a stroke, in units of 1/16 of the distance between consecutive points (BRD-29).
+///
+/// Point *i* is at 16 *i*. A span includes both its ends. The spans are sorted, do not touch, and are longer than zero.
+/// The union of two sets contains everything that either set contains. Therefore members can erase the same stroke at
+/// the same time without conflict.
+package struct StrokeSpans: Hashable, Sendable {
+  package static let steps = 16
+
+  /// The spans in ascending order.
+  ///
+  /// No two of them touch.
+  package private(set) var ranges: [ClosedRange<Int>] = []
+
+  /// Creates a set without spans.
+  package init() {}
+
+  /// Spans of length zero are ignored.
+  package init(_ spans: some Sequence<ClosedRange<Int>>) {
+    for span in spans.sorted(by: { $0.lowerBound < $1.lowerBound }) where span.lowerBound < span.upperBound {
+      if let last = ranges.last, span.lowerBound <= last.upperBound {
+        ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, span.upperBound)
+      } else {
+        ranges.append(span)
+      }
+    }
+  }
+
+  package func union(_ other: StrokeSpans) -> StrokeSpans { StrokeSpans(ranges + other.ranges) }
+
+  /// Returns the parts of a stroke of `count` points that are not in the set.
+  ///
+  /// If the stroke has a single point, the only part is `0...0`.
+  package func rest(ofPoints count: Int) -> [ClosedRange<Int>] {
+    guard count > 0 else { return [] }
+    let end = (count - 1) * Self.steps
+    var rest: [ClosedRange<Int>] = []
+    var start: Int? = 0
+    for range in ranges {
+      guard let shown = start, range.lowerBound <= end else { break }
+      if shown < range.lowerBound { rest.append(shown...range.lowerBound) }
+      start = range.upperBound < end ? range.upperBound : nil
+    }
+    guard let start else { return rest }
+    return rest + [start...end]
+  }
+
+  /// Returns the parts of the line along `points` that are not in the set.
+  package func rest(of points: [Point]) -> [[Point]] {
+    rest(ofPoints: points.count).map { span in
+      var line = [Self.place(span.lowerBound, on: points)]
+      var index = span.lowerBound / Self.steps + 1
+      while index * Self.steps < span.upperBound {
+        line.append(points[index])
+        index += 1
+      }
+      if span.upperBound > span.lowerBound { line.append(Self.place(span.upperBound, on: points)) }
+      return line
+    }
+  }
+
+  private static func place(_ step: Int, on points: [Point]) -> Point {
+    let (index, part) = step.quotientAndRemainder(dividingBy: steps)
+    guard part > 0, index + 1 < points.count else { return points[index] }
+    let share = Double(part) / Double(steps)
+    let (from, to) = (points[index], points[index + 1])
+    return Point(x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share)
+  }
+
+  // MARK: - Coding of the cells
+
+  /// The cell values that encode the spans, with at most `BoardLimits.erasureSpans` in each.
+  package var values: [Value] {
+    stride(from: 0, to: ranges.count, by: BoardLimits.erasureSpans).map { first in
+      var writer = ByteWriter()
+      var last: Int?
+      for range in ranges[first..<min(ranges.count, first + BoardLimits.erasureSpans)] {
+        writer.count(range.lowerBound - (last.map { $0 + 1 } ?? 0))
+        writer.count(range.upperBound - range.lowerBound - 1)
+        last = range.upperBound
+      }
+      return .bytes(writer.bytes)
+    }
+  }
+
+  package static func decode(_ value: Value) -> [ClosedRange<Int>]? {
+    guard case .bytes(let bytes) = value, !bytes.isEmpty else { return nil }
+    var reader = ByteReader(bytes)
+    let limit = UInt64(BoardLimits.erasureEnd)
+    var spans: [ClosedRange<Int>] = []
+    while reader.remaining > 0 {
+      guard spans.count < BoardLimits.erasureSpans, let gap = try? reader.varint(upTo: limit, "gap"),
+        let length = try? reader.varint(upTo: limit, "length")
+      else { return nil }
+      let start = (spans.last.map { $0.upperBound + 1 } ?? 0) + Int(gap)
+      let end = start + Int(length) + 1
+      guard end <= BoardLimits.erasureEnd else { return nil }
+      spans.append(start...end)
+    }
+    return spans
+  }
+}

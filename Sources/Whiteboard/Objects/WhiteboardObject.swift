@@ -133,3 +133,169 @@ public final class PhotoObject: WhiteboardObject {
   /// Whether the photo's bytes are stored locally.
   public var isAssetAvailable: Bool { asset.map { board.assets.contains($0.id) } ?? false }
 }
+
+/// The kind of an object.
+///
+/// Objects of unknown kinds are stored, forwarded and listed (BRD-3).
+public struct ObjectKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  /// The number of the kind in the protocol.
+  public let rawValue: UInt64
+
+  /// Creates a kind from its number, even if the number is unknown.
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  /// A text object.
+  public static let text = ObjectKind(rawValue: 1)
+  /// A drawing: one stroke.
+  public static let drawing = ObjectKind(rawValue: 2)
+  /// A photo.
+  public static let photo = ObjectKind(rawValue: 3)
+  /// A game, such as Wordle.
+  public static let game = ObjectKind(rawValue: 4)
+  /// A chat line, which is not shown on the board.
+  public static let chat = ObjectKind(rawValue: 5)
+  /// A group of objects, which is not shown on the board (BRD-26).
+  public static let group = ObjectKind(rawValue: 6)
+  /// The settings of the board, which are not shown as an object (BRD-28).
+  public static let settings = ObjectKind(rawValue: 7)
+
+  /// Whether objects of this kind are shown on the board.
+  ///
+  /// Unknown kinds are shown too.
+  public var isShown: Bool { self != .chat && self != .group && self != .settings }
+
+  /// The name of the kind in JSON.
+  public var name: String {
+    switch self {
+    case .text: "text"
+    case .drawing: "drawing"
+    case .photo: "photo"
+    case .game: "game"
+    case .chat: "chat"
+    case .group: "group"
+    case .settings: "settings"
+    default: "unknown-\(rawValue)"
+    }
+  }
+
+  /// The name of the kind in JSON, like `name`.
+  public var description: String { name }
+}
+
+package struct ObjectDraft: Hashable, Sendable {
+  /// The content of an object.
+  ///
+  /// It also determines the kind of the object.
+  package enum Content: Hashable, Sendable {
+    /// If the size is nil, the text has the default size of text objects.
+    case text(String, size: Size?)
+    case drawing([InkPoint], lineWidth: Double, erased: StrokeSpans)
+    /// A photo, whose bytes are stored separately.
+    case photo(AssetReference, size: Size)
+    /// A game before its first move.
+    case game(String, setup: [UInt8], size: Size)
+  }
+
+  package var content: Content
+  /// If the center is nil, a drawing is centered on its points, and any other object is placed at the center of the
+  /// board.
+  package var center: Point?
+  /// A factor of 1 shows the object at its original size.
+  package var scale = 1.0
+  /// The rotation in radians, clockwise.
+  package var angle = 0.0
+  /// The color, `0xRRGGBBAA`; nil if the object has no color of its own.
+  package var color: UInt32?
+  package var isLocked = false
+  package var group: Int?
+
+  /// Creates an object without scaling, rotation, lock, group or color of its own.
+  package init(_ content: Content, at center: Point? = nil) {
+    self.content = content
+    self.center = center
+  }
+
+  var kind: ObjectKind {
+    switch content {
+    case .text: .text
+    case .drawing: .drawing
+    case .photo: .photo
+    case .game: .game
+    }
+  }
+
+  /// The center, and the size before scaling.
+  package var frame: (center: Point, size: Size) {
+    switch content {
+    case .text(_, let size): (center ?? .zero, size ?? ObjectDefaults.size(of: .text))
+    case .photo(_, let size), .game(_, _, let size): (center ?? .zero, size)
+    case .drawing(let ink, let width, _):
+      (
+        center ?? InkBounds(ink)?.center ?? .zero,
+        InkBounds(ink)?.size(lineWidth: width) ?? ObjectDefaults.size(of: .drawing)
+      )
+    }
+  }
+
+  package var bounds: Rectangle {
+    let steps = (try? FixedPoint.angleSteps(angle)) ?? 0
+    let (center, size) = frame
+    return Placement(center: center, size: size, scale: scale, rotation: Rotation(steps: steps)).bounds
+  }
+
+  package mutating func move(by offset: Point) {
+    let center = frame.center
+    self.center = Point(x: center.x + offset.x, y: center.y + offset.y)
+  }
+}
+
+extension Point {
+  /// The center of every board.
+  fileprivate static var zero: Point { Point(x: 0, y: 0) }
+}
+
+/// A text object on the board.
+///
+/// Its text is edited by character, so that edits of several members are merged (BRD-14).
+public final class TextObject: WhiteboardObject {
+  /// The object's text, possibly from a peer.
+  public var text: String { record.text }
+
+  /// Replaces the visible characters (Unicode scalars) in `range` with `text`.
+  /// - Throws: `unknownObject`, `held`, `locked`, `outOfRange`, `tooLong`.
+  public func edit(replacing range: Range<Int>, with text: String) throws(BoardError) {
+    let text = PlainText.lines(text)
+    try board.gesture { () throws(BoardError) in
+      try board.requireWritable(id, asKind: .text)
+      let tree = TextTree(record)
+      try tree.requireRoom(replacing: range, with: text)
+      for deletion in tree.deletions(of: range) {
+        try board.stage(id, .deletion(board.nextDot()), TextTree.encodeDeletion(deletion))
+      }
+      if !text.isEmpty { try board.stageRun(text, at: tree.anchor(at: range.lowerBound), of: id) }
+    }
+  }
+
+  /// Replaces characters as `edit(replacing:with:)` does, while a user types.
+  ///
+  /// Consecutive edits of the object that are at most one second apart form one undo step, as in text editors. Do not
+  /// call this method inside a gesture.
+  ///
+  /// - Throws: The same errors as `edit(replacing:with:)`.
+  public func type(replacing range: Range<Int>, with text: String) throws(BoardError) {
+    precondition(!board.isInGesture, "typing must not happen inside a gesture")
+    board.history.beginTyping(into: id, at: board.wallClock)
+    defer { board.history.endTyping() }
+    try edit(replacing: range, with: text)
+  }
+
+  /// Changes the text of the object to `text`, replacing only the part that differs.
+  ///
+  /// Text that other members type before or after that part is kept.
+  /// - Throws: The same errors as `edit(replacing:with:)`.
+  public func update(text: String) throws(BoardError) {
+    try board.requireWritable(id, asKind: .text)
+    let difference = TextTree(record).leastEdit(to: PlainText.lines(text))
+    try edit(replacing: difference.range, with: difference.words)
+  }
+}

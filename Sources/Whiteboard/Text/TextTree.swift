@@ -258,3 +258,79 @@ package struct TextTree {
     return Element(run: Dot(incarnation, sequence), offset: offset)
   }
 }
+
+/// The difference between two strings: the part of each string that lies between their common prefix and their common
+/// suffix.
+///
+/// All positions and counts are in Unicode scalars.
+package struct TextDifference: Hashable, Sendable {
+  /// The range of the first string that differs from the second string.
+  package let range: Range<Int>
+  /// The text that replaces the range in the second string.
+  package let words: String
+  /// The number of scalars in the replacement.
+  private let count: Int
+
+  /// Creates the difference between two strings.
+  ///
+  /// - Complexity: O(*n*), where *n* is the total length of both strings.
+  package init(from old: [Unicode.Scalar], to new: [Unicode.Scalar]) {
+    let room = min(old.count, new.count)
+    var start = 0
+    while start < room, old[start] == new[start] { start += 1 }
+    var end = 0
+    while end < room - start, old[old.count - 1 - end] == new[new.count - 1 - end] { end += 1 }
+    range = start..<(old.count - end)
+    count = new.count - end - start
+    var words = String.UnicodeScalarView()
+    words.append(contentsOf: new[start..<(new.count - end)])
+    self.words = String(words)
+  }
+
+  /// Converts a position in the first string to a position in the second string.
+  ///
+  /// Positions inside the replaced range move to its start.
+  package func moved(_ place: Int) -> Int {
+    if place <= range.lowerBound { return place }
+    return place >= range.upperBound ? place + count - range.count : range.lowerBound
+  }
+}
+
+/// The normal form in which this program writes text to a board (BRD-33).
+///
+/// Text from peers is not changed. It may contain any characters, because BRD-30 limits only its length.
+package enum PlainText {
+  /// Normalizes text that may have several lines, such as the content of a text object or a chat line; returns the text
+  /// as it is stored.
+  ///
+  /// Normalizing it again does not change it. Every line end becomes a line feed: CR, CRLF, vertical tab, form feed,
+  /// NEL, and the line and paragraph separators. Tabs are kept. All other control characters are removed.
+  ///
+  /// - Complexity: O(*n*), where *n* is the length of the text.
+  package static func lines(_ text: String) -> String { normalized(text, lineEnd: "\n", tab: "\t") }
+
+  /// Normalizes text that has only one line, such as a name or a title; returns the text as it is stored.
+  ///
+  /// Normalizing it again does not change it. Line ends and tabs become spaces. All other control characters are
+  /// removed.
+  ///
+  /// - Complexity: O(*n*), where *n* is the length of the text.
+  package static func line(_ text: String) -> String { normalized(text, lineEnd: " ", tab: " ") }
+
+  private static func normalized(_ text: String, lineEnd: Unicode.Scalar, tab: Unicode.Scalar) -> String {
+    // Iterate over scalars, because CR and LF together are one character.
+    var result = String.UnicodeScalarView()
+    var isAfterReturn = false
+    for scalar in text.unicodeScalars {
+      defer { isAfterReturn = scalar == "\r" }
+      switch scalar {
+      case "\n" where isAfterReturn: break
+      case "\n", "\r", "\u{B}", "\u{C}", "\u{85}", "\u{2028}", "\u{2029}": result.append(lineEnd)
+      case "\t": result.append(tab)
+      case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}": break
+      default: result.append(scalar)
+      }
+    }
+    return String(result)
+  }
+}

@@ -82,3 +82,93 @@ actor LibraryWatcher {
     waiting += changes
   }
 }
+
+/// A watch that ticks when something in a directory is created, written, renamed or removed.
+///
+/// Ticks that were not received yet are merged into one. The watch uses inotify. If inotify is not available, or while
+/// the directory does not exist, the watch ticks every second instead.
+package final class DirectoryWatch: Sendable {
+  private let stream: AsyncStream<Void>
+  // `nonisolated(unsafe)` is safe because the property is set once. After that, the sources are only canceled, and any
+  // thread may cancel them.
+  nonisolated(unsafe) private let sources: [any DispatchSourceProtocol]
+  private let turn = TurnTaker()
+
+  /// Watches `directory` until the watch is deinitialized.
+  package init(_ directory: String) {
+    let (stream, outlet) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    self.stream = stream
+    let queue = DispatchQueue(label: "whiteboard directory watch")
+    let descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
+    let aim = Aim(directory, descriptor)
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.schedule(deadline: .now() + 1, repeating: 1)
+    timer.setEventHandler { if aim.isOff() { outlet.yield() } }
+    timer.setCancelHandler { outlet.finish() }
+    guard descriptor >= 0 else {
+      sources = [timer]
+      timer.activate()
+      return
+    }
+    let reading = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+    reading.setEventHandler {
+      // The events are only drained here; the caller inspects the directory to find the changes.
+      var buffer = [UInt8](repeating: 0, count: 16384)
+      while read(descriptor, &buffer, buffer.count) > 0 {}
+      outlet.yield()
+    }
+    reading.setCancelHandler { close(descriptor) }
+    sources = [timer, reading]
+    timer.activate()
+    reading.activate()
+  }
+
+  deinit {
+    // Both sources are canceled in this order, on one queue: the timer uses the descriptor that the other source
+    // closes.
+    for source in sources { source.cancel() }
+  }
+
+  /// Waits for the next tick; returns false if the task was canceled.
+  package func tick() async -> Bool { await turn.next(stream) }
+
+  /// If the directory is removed and recreated, the new directory is a different one for the kernel.
+  private final class Aim: @unchecked Sendable {
+    private let directory: String
+    private let descriptor: CInt
+    // `@unchecked Sendable` is safe because only `init`, and after that the watch's queue, uses this property.
+    private var watched: CInt
+
+    init(_ directory: String, _ descriptor: CInt) {
+      self.directory = directory
+      self.descriptor = descriptor
+      watched = Self.aim(directory, descriptor)
+    }
+
+    /// Watches the directory that is currently at the path; returns whether the directory is a different one than
+    /// before, or cannot be watched.
+    func isOff() -> Bool {
+      let now = Self.aim(directory, descriptor)
+      guard now < 0 || now != watched else { return false }
+      watched = now
+      return true
+    }
+
+    /// Watches the directory, and returns the number of the watch; negative if the directory cannot be watched.
+    ///
+    /// Watching the same directory again returns the same number.
+    private static func aim(_ directory: String, _ descriptor: CInt) -> CInt {
+      let mask =
+        IN_CREATE | IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
+      return inotify_add_watch(descriptor, directory, UInt32(mask))
+    }
+  }
+
+  /// An actor that lets one caller at a time read an `AsyncStream`, which supports only one iterator.
+  private actor TurnTaker {
+    func next(_ stream: AsyncStream<Void>) async -> Bool {
+      var iterator = stream.makeAsyncIterator()
+      return await iterator.next(isolation: self) != nil
+    }
+  }
+}

@@ -1,4 +1,7 @@
 import Foundation
+import GRDB
+import PeerCore
+import Whiteboard
 
 /// The file of a document on the disk, and its WAL file and journal, examined without SQLite.
 enum DocumentFile {
@@ -95,4 +98,129 @@ enum DocumentFile {
   static func headerError(_ damage: String, _ path: String) -> DocumentError {
     DocumentError(.damaged, "\(path): \(damage); 'whiteboard-peer boards recover' saves its data; nothing was changed")
   }
+}
+
+/// A namespace for creating new files atomically: a file appears when it is complete, or not at all.
+enum NewFile {
+  /// `fill` adds content before other programs can see the file; its result is returned.
+  @discardableResult static func make<Result: Sendable>(
+    at path: String,
+    board: [UInt8],
+    name: String,
+    now: Int64,
+    fill: @escaping @Sendable (DatabaseQueue) throws -> Result
+  ) async throws(DocumentError) -> Result {
+    try check(board)
+    try DocumentName.check(name)
+    return try await publish(at: path) { temporary in
+      let queue = try DatabaseQueue(path: temporary)
+      defer { try? queue.close() }
+      try Schema.make(queue)
+      try queue.write { db in
+        try StoredIdentity(board: board, created: now).store(db)
+        try Meta.set(db, .board, Hexadecimal.encode(board))
+        try Meta.set(db, .name, name)
+        try Meta.set(db, .created, String(now))
+        try Meta.set(db, .changed, String(now))
+        try Meta.set(db, .closed, LogTail().text)
+      }
+      return try fill(queue)
+    }
+  }
+
+  /// `make` writes a temporary file, which gets its final name when it is complete and on the disk.
+  @discardableResult static func publish<Result: Sendable>(
+    at path: String,
+    _ make: @escaping @Sendable (_ temporary: String) throws -> Result
+  ) async throws(DocumentError) -> Result {
+    try await Blocking.run(path) {
+      var status = stat()
+      guard lstat(path, &status) != 0 else { throw Self.exists(path) }
+      // The WAL file of a missing file can contain changes. A new file with that name would make these changes
+      // unreadable.
+      for beside in ["-wal", "-journal"].map({ path + $0 }) where DocumentFile.size(of: beside) ?? 0 > 0 {
+        throw DocumentError(
+          .exists,
+          "\(beside) exists, but the board's file is missing; nothing was changed; move it somewhere else, or save "
+            + "the changes in it: whiteboard-peer boards recover \(shellQuoted(path))"
+        )
+      }
+      let temporary = "\(path).\(UUID().uuidString).part"
+      let descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw DocumentError.creating(path, "no file was created") }
+      close(descriptor)
+      defer { unlink(temporary) }
+      let result = try make(temporary)
+      try FileSync.synchronize(temporary)
+      guard link(temporary, path) == 0 else {
+        if errno == EEXIST { throw Self.exists(path) }
+        // Some file systems have no hard links. On such file systems, only the check above protects an existing file.
+        guard rename(temporary, path) == 0 else { throw DocumentError(.inputOutput, "\(path): \(systemMessage())") }
+        return result
+      }
+      try? FileSync.synchronize((path as NSString).deletingLastPathComponent)
+      return result
+    }
+  }
+
+  /// Checks the length of a board id; throws `wrongBoard`.
+  static func check(_ board: [UInt8]) throws(DocumentError) {
+    guard board.count == BoardDocument.boardIDLength else {
+      throw DocumentError(.wrongBoard, "a board id has \(BoardDocument.boardIDLength) bytes")
+    }
+  }
+
+  private static func exists(_ path: String) -> DocumentError {
+    DocumentError(.exists, "\(path): a file with that name already exists; it was not changed")
+  }
+}
+
+/// The identity does not depend on the file's name.
+struct FileIdentity: Hashable, Sendable {
+  let device: UInt64
+  let inode: UInt64
+
+  init?(_ path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  init?(descriptor: CInt) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  private init(_ status: stat) {
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+  }
+}
+
+/// A file whose inode number the kernel gives to no other file while this object exists.
+///
+/// Without this object, a new file can get the inode number of a removed file as soon as the removed file is closed,
+/// and the two files have the same ``FileIdentity``.
+final class ReservedInode: Sendable {
+  let identity: FileIdentity
+  /// A descriptor that was opened with `O_PATH`; -1 if the file could not be opened.
+  private let descriptor: CInt
+
+  /// `O_PATH`, which Swift does not import: the descriptor refers to the file without opening it, so closing it
+  /// releases no locks.
+  private static let pathOnly: CInt = 0x20_0000
+
+  /// Reserves the inode number of the file at `path`; nil if there is no file.
+  init?(_ path: String) {
+    descriptor = open(path, Self.pathOnly | O_CLOEXEC)
+    let found = descriptor >= 0 ? FileIdentity(descriptor: descriptor) : FileIdentity(path)
+    guard let found else {
+      if descriptor >= 0 { close(descriptor) }
+      return nil
+    }
+    identity = found
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
 }

@@ -1,3 +1,5 @@
+import Whiteboard
+
 /// A finite point within the board, in board units.
 ///
 /// The y axis points down.
@@ -91,4 +93,119 @@ public enum StackPlace: Equatable, Sendable {
   case above(ObjectReference)
   /// Just behind an object.
   case below(ObjectReference)
+}
+
+/// The text form of colors: `#rrggbb` or `#rrggbbaa`.
+package enum ColorText {
+  /// Returns the text of a color `0xRRGGBBAA`, with eight digits.
+  package static func text(_ color: UInt32) -> String {
+    let digits = String(color, radix: 16)
+    return "#" + String(repeating: "0", count: 8 - digits.count) + digits
+  }
+
+  /// Returns the color `0xRRGGBBAA` of a text that ``text(_:)`` returned; nil for any other text.
+  package static func rgba(of text: String) -> UInt32? {
+    text.hasPrefix("#") && text.utf8.count == 9 ? UInt32(text.dropFirst(), radix: 16) : nil
+  }
+}
+
+extension ColorText {
+  /// Parses a color as `0xRRGGBBAA`; nil if the text is not a color.
+  ///
+  /// A color with six digits is opaque.
+  static func color(_ text: some StringProtocol) -> UInt32? {
+    guard text.utf8.first == UInt8(ascii: "#"), isColor(text.utf8.dropFirst()),
+      let number = UInt32(text.dropFirst(), radix: 16)
+    else { return nil }
+    return text.utf8.count == 7 ? number << 8 | 0xFF : number
+  }
+
+  /// Returns whether the bytes after a `#` are the digits of a color.
+  ///
+  /// The digits must end at a space or at the end of the line.
+  static func isColor(_ bytes: some Collection<UInt8>) -> Bool {
+    let word = bytes.prefix(9).prefix { !CommandParser.isBlank($0) }
+    return (word.count == 6 || word.count == 8) && word.allSatisfy(isHexadecimal)
+  }
+
+  private static func isHexadecimal(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
+  }
+}
+
+/// A name that a script or user gives to an object.
+public struct ObjectAlias: Equatable, Hashable, Sendable, CustomStringConvertible {
+  /// The text of the alias.
+  public let description: String
+
+  /// The maximum length of an alias, in ASCII characters.
+  public static let maximumLength = 64
+
+  /// Creates an alias; returns nil if the text is not a valid alias.
+  ///
+  /// An alias starts with a letter, and continues with letters, digits, `-`, `_` and `.`. The words `last` and
+  /// `selected` are not valid.
+  ///
+  /// - Parameter text: The text of the alias.
+  public init?(_ text: String) {
+    guard (1...ObjectAlias.maximumLength).contains(text.utf8.count), text != "last", text != "selected",
+      let first = text.utf8.first, ObjectAlias.isLetter(first),
+      text.utf8.allSatisfy({
+        ObjectAlias.isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F
+      })
+    else { return nil }
+    description = text
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }
+}
+
+/// A reference to an object, or to several objects, in a command.
+public enum ObjectReference: Equatable, Sendable, CustomStringConvertible {
+  /// The object that the local peer created last.
+  case last
+  /// All selected objects.
+  case selected
+  /// The object with an alias.
+  case alias(ObjectAlias)
+  /// The only object whose id has this sequence number.
+  case sequence(UInt64)
+  /// The object with an id.
+  case id(ObjectID)
+
+  /// Parses a reference; returns nil if the text is not a reference.
+  ///
+  /// - Parameter text: The text form of the reference.
+  public init?(_ text: String) {
+    if text == "last" {
+      self = .last
+      return
+    }
+    if text == "selected" {
+      self = .selected
+      return
+    }
+    if let alias = ObjectAlias(text) {
+      self = .alias(alias)
+      return
+    }
+    if let id = ObjectID(text) {
+      self = .id(id)
+      return
+    }
+    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), text.utf8.first != 0x30, let sequence = UInt64(text)
+    else { return nil }
+    self = .sequence(sequence)
+  }
+
+  /// The text form of the reference.
+  public var description: String {
+    switch self {
+    case .last: "last"
+    case .selected: "selected"
+    case .alias(let alias): alias.description
+    case .sequence(let sequence): "\(sequence)"
+    case .id(let id): id.description
+    }
+  }
 }

@@ -1,3 +1,7 @@
+import PeerCore
+import PeerSession
+import Whiteboard
+
 /// A command with the request id that its answer repeats.
 package struct CommandRequest: Equatable, Sendable {
   package let command: Command
@@ -28,4 +32,173 @@ public enum RequestMark: Equatable, Hashable, Sendable {
   case word(String)
   /// A whole number.
   case number(Int64)
+}
+
+package enum CommandInput: Equatable, Sendable {
+  case request(CommandRequest)
+  /// An invalid line. The board answers it with this error, in the order of the input.
+  case failure(CommandError)
+}
+
+package protocol CommandSource: Sendable {
+  /// Returns the next item; nil at the end of the input or when the task is canceled; throws if no more input can be
+  /// read.
+  func nextInput() async throws(InputError) -> CommandInput?
+}
+
+package struct InputError: Error, Equatable, Sendable {
+  package let number: Int32
+
+  package init(number: Int32) { self.number = number }
+}
+
+/// The result of a command.
+public struct CommandOutcome: Equatable, Sendable {
+  /// The object that the command created or changed, if the command is for one object.
+  public var id: ObjectID?
+  /// The objects that the command created or changed, if the command accepts several objects.
+  public var ids: [ObjectID]?
+  /// The objects that the command replaced with copies; nil if there are none.
+  ///
+  /// `id` and `ids` contain the copies.
+  public var replaced: [ReplacedObject]?
+  /// The ids of the transfers that the command started.
+  public var transfers: [String]?
+  /// Whether the command changed the board; nil for commands that never do.
+  public var hasChanged: Bool?
+  /// The file that `export` wrote or `import` read.
+  public var file: String?
+  /// The number of objects that were exported or imported.
+  public var count: Int?
+  /// The label of the step that was undone or redone.
+  public var step: String?
+  /// The number of changes that `undo` or `redo` skipped.
+  public var skipped: Int?
+  /// The number of skipped changes by reason; nil if there are none.
+  public var left: [String: Int]?
+  /// The steps that `undo` or `redo` skipped completely; nil if there are none.
+  public var skippedSteps: [SkippedStep]?
+
+  var sync: SyncReport?
+
+  /// An object that a command replaced with a copy, because the time of one of its properties was the latest possible.
+  public struct ReplacedObject: Hashable, Sendable {
+    /// The id of the object, which no longer exists.
+    public var former: ObjectID
+    /// The id of the copy.
+    public var id: ObjectID
+  }
+
+  /// Returns an outcome about objects; uses `id` instead of `ids` if the command named a single object.
+  static func about(_ ids: [ObjectID], asOne: Bool) -> CommandOutcome {
+    asOne && ids.count == 1 ? CommandOutcome(id: ids[0]) : CommandOutcome(ids: ids)
+  }
+}
+
+/// The recipients of a message that confirmed it, and those that did not.
+public struct DeliveryReport: Equatable, Sendable {
+  /// A recipient that did not confirm the message.
+  public struct Undelivered: Encodable, Equatable, Sendable {
+    /// The peer id of the recipient.
+    public let peer: String
+    /// The display name of the recipient.
+    public let name: UntrustedText
+    /// The reason in one word: the `reason` of the event `left`, or `ending` if the local peer left first.
+    public let reason: String
+  }
+
+  /// The ids of the recipients that confirmed the message.
+  public var delivered: [String] = []
+  /// The recipients that did not confirm the message.
+  public var undelivered: [Undelivered] = []
+}
+
+/// A command with its arguments, for a board.
+///
+/// The functions and properties of this type create commands. Commands from the parsers have valid arguments: numbers
+/// are finite and within the board, names have a limited length, and a list of objects is not empty. When a command
+/// runs, the board checks whether its objects, peers and files exist.
+public struct Command: Equatable, Sendable {
+  /// A function that runs the command, and returns its outcome; nil if the command is answered elsewhere, or later.
+  typealias Run =
+    nonisolated(nonsending) @Sendable (CommandRunner, CommandRequest) async throws(CommandError) ->
+    CommandOutcome?
+
+  /// The name of the command in the text form and the JSON form.
+  package let name: CommandName
+  /// The arguments, in the order of the parameters.
+  package let arguments: [any Equatable & Sendable]
+  /// Returns the command with checked and normalized arguments.
+  private let check: @Sendable () throws(CommandError) -> Command
+  let run: Run
+
+  init(
+    _ name: CommandName,
+    _ arguments: [any Equatable & Sendable],
+    check: @escaping @Sendable () throws(CommandError) -> Command,
+    run: @escaping Run
+  ) {
+    self.name = name
+    self.arguments = arguments
+    self.check = check
+    self.run = run
+  }
+
+  /// Returns the command with normalized text, as a parser would return it.
+  ///
+  /// A program that creates commands without a parser uses this check.
+  ///
+  /// - Throws: ``CommandError`` if a value exceeds its limits, with the message that a parser would use.
+  package func checked() throws(CommandError) -> Command { try check() }
+
+  /// Whether the command answers a request to join or an offered file.
+  var answersInvitation: Bool { name == .accept || name == .decline }
+
+  /// Returns the first argument of a type; nil if there is none.
+  package func argument<Value>(_ type: Value.Type = Value.self) -> Value? {
+    arguments.lazy.compactMap { $0 as? Value }.first
+  }
+
+  /// Returns whether two commands have the same name and equal arguments.
+  public static func == (left: Command, right: Command) -> Bool {
+    left.name == right.name && left.arguments.elementsEqual(right.arguments) { $0.isEqual($1) }
+  }
+}
+
+extension Equatable {
+  fileprivate func isEqual(_ other: any Equatable) -> Bool { (other as? Self) == self }
+}
+
+/// The color and width of new lines.
+public struct Pen: Equatable, Sendable {
+  /// The color, `0xRRGGBBAA`; nil for the default color of lines.
+  public var color: UInt32?
+  /// The width, in board units.
+  public var width: Double
+
+  /// Creates a pen.
+  ///
+  /// - Parameters:
+  ///   - color: The color, `0xRRGGBBAA`; nil for the default color of lines.
+  ///   - width: The width, in board units.
+  public init(color: UInt32? = nil, width: Double = 5) {
+    self.color = color
+    self.width = width
+  }
+}
+
+/// A change to the icon in a profile.
+public enum IconChange: Equatable, Sendable {
+  /// Sets an icon.
+  case to(ProfileIcon)
+  /// Removes the icon.
+  case removed
+
+  /// The icon after the change; nil for none.
+  var icon: ProfileIcon? {
+    switch self {
+    case .to(let icon): icon
+    case .removed: nil
+    }
+  }
 }

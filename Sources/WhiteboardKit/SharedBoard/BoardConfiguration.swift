@@ -6,6 +6,13 @@ import SessionReplay
 import Whiteboard
 import WhiteboardDocument
 import WhiteboardRendering
+import WhiteboardSync
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
 
 package struct BoardConfiguration: Sendable {
   package enum Part: Sendable {
@@ -246,5 +253,37 @@ package struct BoardConfiguration: Sendable {
         )
       }
     }
+  }
+}
+
+/// A converter of pictures in other formats to photos that boards support.
+///
+/// The conversion needs libraries that not every program contains.
+package protocol PhotoConverter: Sendable {
+  /// Converts a WebP picture to a JPEG or PNG; throws ``PhotoConversionError`` with the reason.
+  func photo(ofWebP bytes: [UInt8]) throws(PhotoConversionError) -> [UInt8]
+}
+
+package struct PhotoConversionError: Error, Hashable, Sendable {
+  /// The problem with the picture, worded so that it can follow the file name.
+  package let message: String
+
+  package init(_ message: String) { self.message = message }
+}
+
+enum SystemTime {
+  /// The processor time that the current thread has used, in seconds.
+  static var processorTime: Double {
+    var time = timespec()
+    guard clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0 else { return 0 }
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
+  /// The current time in milliseconds since 1970; zero if the clock shows an earlier time.
+  static var milliseconds: UInt64 { Moment.now().wall }
+
+  /// Returns the end of a timeout that begins now, in RFC 3339 format.
+  static func deadlineText(_ timeout: Duration) -> String {
+    Timestamp.text(milliseconds: milliseconds + UInt64(max(timeout / .milliseconds(1), 0)))
   }
 }

@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
 /// An error that prevents a board from opening, or that closes a running board.
 public struct WhiteboardError: Error, Equatable, Sendable {
   /// The kind of error; its raw value is the exit status of the programs.
@@ -61,5 +67,15 @@ public struct WhiteboardError: Error, Equatable, Sendable {
     case notAllowed = 77
     /// A setting or a configuration file is invalid.
     case badConfiguration = 78
+  }
+}
+
+package enum SystemError {
+  package static func words(for number: Int32) -> String {
+    var text = [CChar](repeating: 0, count: 256)
+    // The POSIX variant of `strerror_r` fills the buffer. The GNU variant fills the buffer, or returns a constant
+    // string.
+    guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

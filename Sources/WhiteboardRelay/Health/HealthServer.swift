@@ -1,6 +1,7 @@
 import Glibc
 import NIOCore
 import NIOPosix
+import PeerCore
 
 /// A server that answers `/healthz`, `/readyz`, `/metrics` and `/version` over HTTP/1.1.
 ///
@@ -84,4 +85,130 @@ public func withHealthServer<Result>(
 private func reason(_ error: any Error) -> String {
   guard let error = error as? IOError, let words = strerror(error.errnoCode) else { return "\(error)" }
   return String(cString: words)
+}
+
+/// The clients of a server, and the number of their pending requests.
+final class HealthClients: Sendable {
+  private struct State {
+    var channels: [ObjectIdentifier: any Channel] = [:]
+    /// The clients whose requests are incomplete, oldest first.
+    var incomplete: [ObjectIdentifier] = []
+    var requests = 0
+  }
+
+  private let limit: Int
+  private let state = Locked(State())
+
+  init(limit: Int) { self.limit = limit }
+
+  /// If the limit is reached, the connection of the oldest client with an incomplete request is closed, so that silent
+  /// connections cannot block a health check.
+  ///
+  /// A client for which there is no room is included in the limit until its connection is closed.
+  func admit(_ channel: any Channel) -> Bool {
+    let id = ObjectIdentifier(channel)
+    let (isAdmitted, dropped) = state.withLock { state -> (Bool, (any Channel)?) in
+      let isFull = state.channels.count >= limit
+      state.channels[id] = channel
+      guard isFull else {
+        state.incomplete.append(id)
+        return (true, nil)
+      }
+      guard let oldest = state.incomplete.first else { return (false, nil) }
+      state.incomplete.removeFirst()
+      state.incomplete.append(id)
+      // The slot becomes free immediately, even before the dropped connection has closed.
+      return (true, state.channels.removeValue(forKey: oldest))
+    }
+    channel.closeFuture.whenComplete { _ in
+      self.state.withLock {
+        $0.channels[id] = nil
+        $0.incomplete.removeAll { $0 == id }
+      }
+    }
+    dropped?.close(promise: nil)
+    return isAdmitted
+  }
+
+  /// Records that a client has nothing more to send, because its request is complete or refused.
+  func endReading(_ channel: any Channel) {
+    let id = ObjectIdentifier(channel)
+    state.withLock { $0.incomplete.removeAll { $0 == id } }
+  }
+
+  /// Returns whether one more request may be passed to an endpoint.
+  ///
+  /// If so, the request is counted. The limit prevents requests from piling up if an endpoint hangs.
+  func beginRequest() -> Bool {
+    state.withLock {
+      guard $0.requests < limit else { return false }
+      $0.requests += 1
+      return true
+    }
+  }
+
+  /// Records that an endpoint has answered.
+  func endRequest() { state.withLock { $0.requests -= 1 } }
+
+  func closeAll(after listener: any Channel) async {
+    // Ignore errors, because the channels may already be closed.
+    try? await listener.close()
+    let channels = state.withLock { Array($0.channels.values) }
+    for channel in channels { try? await channel.close() }
+  }
+}
+
+/// The functions that produce the answers of a ``HealthServer``.
+///
+/// The server calls a function for each request. If a function does not return in time, the server answers with 503,
+/// but does not cancel the function.
+public struct HealthEndpoints: Sendable {
+  /// A function that returns descriptions of the process's problems, for `/healthz`; empty if the process is healthy.
+  ///
+  /// The function should call the component that does the work, such as an event loop or an actor, so that it hangs if
+  /// that component hangs.
+  public var ailments: @Sendable () async -> [String]
+
+  /// A function that returns the reasons why the program cannot serve clients now, for `/readyz`; empty if it is ready.
+  public var hindrances: @Sendable () async -> [String]
+
+  /// A function that returns all metrics in the Prometheus text format, for `/metrics`.
+  public var metrics: @Sendable () async -> String
+
+  /// The name of the program, for `/version`.
+  public var program: String
+
+  /// The version of the program, for `/version`.
+  public var version: String
+
+  /// Creates endpoints from the functions that answer requests.
+  public init(
+    program: String,
+    version: String,
+    ailments: @escaping @Sendable () async -> [String] = { [] },
+    hindrances: @escaping @Sendable () async -> [String],
+    metrics: @escaping @Sendable () async -> String
+  ) {
+    self.program = program
+    self.version = version
+    self.ailments = ailments
+    self.hindrances = hindrances
+    self.metrics = metrics
+  }
+
+  func answer(to request: HealthRequest) async -> HealthAnswer {
+    switch request.path {
+    case .healthz: .verdict("ok", "unwell", against: await ailments(), isJSON: request.wantsJSON)
+    case .readyz: .verdict("ready", "not ready", against: await hindrances(), isJSON: request.wantsJSON)
+    case .metrics: HealthAnswer(status: .ok, contentType: PrometheusMetrics.contentType, body: await metrics())
+    case .version: request.wantsJSON ? .json(.ok, versionObject) : .text(.ok, "\(program) \(version)")
+    }
+  }
+
+  private var versionObject: JSONObject {
+    var object = JSONObject()
+    object.add("program", string: program)
+    object.add("version", string: version)
+    return object
+  }
 }

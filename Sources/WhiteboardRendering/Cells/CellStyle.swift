@@ -74,3 +74,103 @@ package struct Glyph: Hashable, Sendable {
   /// Returns the braille pattern whose dots are the set bits of `mask`, in Unicode's numbering.
   static func braille(_ mask: UInt8) -> Glyph { Glyph(bits: 0x2800 + UInt32(mask)) }
 }
+
+package enum ColorDepth: String, Hashable, Sendable, CaseIterable {
+  /// No colors, only shapes and attributes.
+  case none
+  /// The 16 ANSI colors.
+  case sixteen = "16"
+  /// The palette of 256 colors.
+  case palette = "256"
+  /// All 24-bit colors.
+  case full = "24bit"
+}
+
+/// A namespace for finding the palette color that looks most like a given color.
+enum PaletteColor {
+  /// Returns the index in the 256-color palette: in its color cube or its gray ramp.
+  ///
+  /// The first 16 colors are never chosen, because users can redefine them.
+  static func index256(_ rgb: UInt32) -> UInt8 { UInt8(16 + nearest(rgb, among: fixed)) }
+
+  static func index16(_ rgb: UInt32) -> UInt8 { UInt8(nearest(rgb, among: sixteen)) }
+
+  private static func nearest(_ rgb: UInt32, among colors: [PerceivedColor]) -> Int {
+    let wanted = PerceivedColor(rgb)
+    var (best, least) = (0, Double.infinity)
+    for index in colors.indices {
+      let distance = wanted.squareDistance(to: colors[index])
+      if distance < least { (best, least) = (index, distance) }
+    }
+    return best
+  }
+
+  private static let fixed = fixedColors.map { PerceivedColor($0) }
+  private static let sixteen = sixteenColors.map { PerceivedColor($0) }
+
+  /// The colors with index 16 and above: a color cube with six steps per channel, then 24 grays.
+  static let fixedColors: [UInt32] = {
+    let steps: [UInt32] = [0, 95, 135, 175, 215, 255]
+    let cube = steps.flatMap { red in steps.flatMap { green in steps.map { blue in red << 16 | green << 8 | blue } } }
+    return cube + (0..<24).map { (8 + 10 * $0) * 0x01_0101 }
+  }()
+
+  /// The default colors of xterm, which are similar to those of most terminals.
+  static let sixteenColors: [UInt32] = [
+    0x000000, 0xCD0000, 0x00CD00, 0xCDCD00, 0x0000EE, 0xCD00CD, 0x00CDCD, 0xE5E5E5, 0x7F7F7F, 0xFF0000, 0x00FF00,
+    0xFFFF00, 0x5C5CFF, 0xFF00FF, 0x00FFFF, 0xFFFFFF,
+  ]
+}
+
+/// A color in the Oklab space (Björn Ottosson 2020), in which equal distances look about equally large.
+struct PerceivedColor: Hashable, Sendable {
+  /// The lightness, from 0 (black) to 1 (white).
+  let lightness: Double
+  /// The position between green (negative) and red (positive).
+  let a: Double
+  /// The position between blue (negative) and yellow (positive).
+  let b: Double
+
+  /// Converts the sRGB color `0xRRGGBB`.
+  init(_ rgb: UInt32) {
+    let red = Self.linear[Int(rgb >> 16 & 0xFF)]
+    let green = Self.linear[Int(rgb >> 8 & 0xFF)]
+    let blue = Self.linear[Int(rgb & 0xFF)]
+    let long = Self.cubeRoot(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue)
+    let medium = Self.cubeRoot(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue)
+    let short = Self.cubeRoot(0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue)
+    lightness = 0.2104542553 * long + 0.7936177850 * medium - 0.0040720468 * short
+    a = 1.9779984951 * long - 2.4285922050 * medium + 0.4505937099 * short
+    b = 0.0259040371 * long + 0.7827717662 * medium - 0.8086757660 * short
+  }
+
+  /// The distance from gray.
+  var chroma: Double { (a * a + b * b).squareRoot() }
+
+  func squareDistance(to other: PerceivedColor) -> Double {
+    let (l, a, b) = (lightness - other.lightness, a - other.a, b - other.b)
+    return l * l + a * a + b * b
+  }
+
+  /// The linear light intensity for each value of an sRGB channel.
+  private static let linear: [Double] = (0...255).map { value in
+    let share = Double(value) / 255
+    guard share > 0.04045 else { return share / 12.92 }
+    let base = (share + 0.055) / 1.055
+    // Compute base^2.4 as base² times the fifth root of base². Newton's method finds the root.
+    var root = 1.0
+    for _ in 0..<60 {
+      let fourth = root * root * root * root
+      root -= (fourth * root - base * base) / (5 * fourth)
+    }
+    return base * base * root
+  }
+
+  private static func cubeRoot(_ value: Double) -> Double {
+    guard value > 0 else { return 0 }
+    // Start with a third of the exponent; each Newton step doubles the number of correct digits.
+    var root = Double(bitPattern: value.bitPattern / 3 + 0x2A9F_7893 << 32)
+    for _ in 0..<4 { root -= (root - value / (root * root)) / 3 }
+    return root
+  }
+}

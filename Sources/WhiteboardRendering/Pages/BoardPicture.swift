@@ -43,3 +43,60 @@ package struct BoardPicture: Sendable {
     }
   }
 }
+
+extension BoardPicture {
+  /// The size of a letter in board units.
+  package static let letter = Size(width: 8, height: 16)
+  /// The font size in board units at which a letter is as wide as ``letter``.
+  package static let fontSize = 13.3
+  /// The margin around a game's panel in board units.
+  package static let panelMargin = 6.0
+  /// The maximum number of lines shown for one text object.
+  private static let lineLimit = 2_000
+
+  /// Returns the lines of a text object, wrapped to the width of its box.
+  package static func lines(of snapshot: ObjectSnapshot) -> [String] {
+    guard let text = snapshot.text, !text.isEmpty else { return [] }
+    let columns = Int(min(max(snapshot.size.width / letter.width, 4), 4_096))
+    return TextLines.wrapped(text, columns: columns, limit: lineLimit)
+  }
+
+  package static func columns(_ lines: [String]) -> Int { lines.reduce(0) { max($0, CharacterWidth.columns($1)) } }
+
+  /// Returns the size, in board units, of text with the given numbers of columns and rows.
+  static func size(columns: Int, rows: Int) -> Size {
+    Size(width: Double(columns) * letter.width, height: Double(rows) * letter.height)
+  }
+}
+
+extension BoardCanvas.Item {
+  /// The bounds of the object on a page.
+  ///
+  /// They include its box, and also a text or game panel that extends beyond the box.
+  package var pageBounds: Rectangle {
+    let label: Size?
+    switch snapshot.kind {
+    case .text:
+      let lines = BoardPicture.lines(of: snapshot)
+      label = BoardPicture.size(columns: BoardPicture.columns(lines), rows: lines.count)
+    case .game:
+      label = game.map { game in
+        // Measure the widest possible panel: names are truncated to 12 columns.
+        let panel = GamePanel.label(game, isASCII: false) { _ in String(repeating: "n", count: 12) }
+        let size = BoardPicture.size(columns: panel.width, rows: panel.height)
+        let margin = 2 * BoardPicture.panelMargin
+        return Size(width: size.width + margin, height: size.height + margin)
+      }
+    default: label = nil
+    }
+    guard let label else { return snapshot.bounds }
+    let rotation = snapshot.rotation
+    let (width, height) = (label.width * snapshot.scale / 2, label.height * snapshot.scale / 2)
+    let x = rotation.cosine.magnitude * width + rotation.sine.magnitude * height
+    let y = rotation.sine.magnitude * width + rotation.cosine.magnitude * height
+    let center = snapshot.centerPosition
+    return snapshot.bounds.union(
+      Rectangle(Point(x: center.x - x, y: center.y - y), Point(x: center.x + x, y: center.y + y))
+    )
+  }
+}

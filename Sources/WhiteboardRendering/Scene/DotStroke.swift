@@ -170,3 +170,158 @@ struct DotStroke {
     }
   }
 }
+
+/// The pen that draws lines of dots, with its width, color and gaps.
+struct DotPen: Sendable {
+  /// The width of the line in dots, for each pen pressure.
+  let breadths: PenBreadth
+  /// The pen's color, as returned by ``DotLayer/dot(_:)``.
+  let color: UInt32
+  /// The gaps in the pen's lines.
+  var dashes = Dashes.none
+}
+
+/// The width of a pen's line in dots.
+struct PenBreadth: Sendable {
+  /// The width on the board, in dots of a ``Viewport``.
+  let dots: Double
+  let style: DotStyle
+
+  /// The maximum width of a line in dots.
+  private static let limit = 256.0
+
+  /// The width at a pen pressure; 0 means that the pressure is unknown.
+  subscript(pressure: UInt8) -> Int { style.breadth(dots * InkCurve.breadth(atPressure: pressure), limit: Self.limit) }
+}
+
+/// The gaps that distinguish lines if there are no colors.
+struct Dashes: Hashable, Sendable {
+  /// The pattern, from the lowest bit: a set bit is a dot that is drawn.
+  let bits: UInt32
+  /// The number of bits in the pattern, which repeats.
+  let count: Int
+
+  static let none = Dashes(bits: 1, count: 1)
+
+  /// Returns whether the line is drawn at this distance from its start, in dots.
+  func isDrawn(at distance: Double) -> Bool { bits >> UInt32(Int(min(distance, 1e9)) % count) & 1 == 1 }
+}
+
+/// The tip of a pen: the dots of a disc.
+struct Nib: Sendable {
+  /// The diameter in dots.
+  let breadth: Int
+  /// The offset to add to a coordinate; truncating the sum gives the first dot of the nib.
+  ///
+  /// Points are often exactly between dots, because a mouse reports cells. The added quarter of a dot, or half a dot
+  /// for a nib of even width, avoids a single protruding dot at the end of a round shape. The large constant makes
+  /// every coordinate in view positive, so that truncation rounds down.
+  let bias: Double
+  /// The columns of each row, for a nib wider than two dots.
+  let rows: [Range<Int>]
+
+  static let origin = 1 << 31
+
+  init(breadth: Int) {
+    self.breadth = breadth
+    bias = Double(Self.origin) - Double(breadth) / 2 + (breadth % 2 == 0 ? 0.5 : 0.75)
+    guard breadth > 2 else {
+      rows = []
+      return
+    }
+    let middle = Double(breadth - 1) / 2
+    let square = Double(breadth * breadth) / 4
+    rows = (0..<breadth).map { row in
+      let down = Double(row) - middle
+      let reach = (square - down * down).squareRoot()
+      return Int((middle - reach).rounded(.up))..<Int((middle + reach).rounded(.down)) + 1
+    }
+  }
+
+  /// The distance between two imprints of the nib, short enough for smooth edges.
+  var spacing: Double { max(1, Double(breadth) / 8) }
+}
+
+/// The characters that show the dots of a line.
+package enum DotStyle: String, Hashable, Sendable, CaseIterable {
+  /// Eight dots per cell, the finest style.
+  case braille
+  /// Two blocks per cell. Blocks are bolder than dots, and each block has one color.
+  case half
+  case ascii
+
+  /// The dots per cell of this style.
+  var grid: DotGrid { self == .half ? .halves : .fine }
+
+  /// Returns the width of a line in dots of this style's grid; `dots` is its width in ``Viewport`` dots.
+  ///
+  /// Braille dots do not touch, so a line of one dot looks faint. Braille therefore widens thin lines to up to two
+  /// dots. If the board is zoomed out, thin lines stay one dot wide, because wider lines would merge. ASCII draws lines
+  /// below four dots as one dot, because characters can follow only the shape of thin lines.
+  func breadth(_ dots: Double, limit: Double) -> Int {
+    let wanted =
+      switch self {
+      case .braille: max(dots, min(1.6 * dots, 2))
+      case .half: dots * grid.factor
+      case .ascii: dots < 4 ? 1 : dots
+      }
+    return Int(min(max(wanted.rounded(), 1), limit))
+  }
+
+  /// Returns the cell that shows the dots at a position; nil if there are none.
+  func cell(_ dots: DotLayer, _ x: Int, _ y: Int, on background: CellColor) -> ScreenCell? {
+    switch self {
+    case .braille:
+      guard let (mask, color) = dots.cell(x, y) else { return nil }
+      return ScreenCell(.braille(mask), CellStyle(color, on: background))
+    case .ascii:
+      guard let (mask, color) = dots.cell(x, y) else { return nil }
+      return ScreenCell(Glyph(DotSign.sign(mask)), CellStyle(color, on: background))
+    case .half:
+      switch dots.halves(x, y) {
+      case (let upper?, let lower?):
+        if upper == lower { return ScreenCell(Glyph("█"), CellStyle(upper, on: background)) }
+        // If one half has the terminal's default text color, draw that half as the character. The default text color
+        // cannot be used as a background color.
+        return upper == .terminal
+          ? ScreenCell(Glyph("▀"), CellStyle(upper, on: lower)) : ScreenCell(Glyph("▄"), CellStyle(lower, on: upper))
+      case (let upper?, nil): return ScreenCell(Glyph("▀"), CellStyle(upper, on: background))
+      case (nil, let lower?): return ScreenCell(Glyph("▄"), CellStyle(lower, on: background))
+      case (nil, nil): return nil
+      }
+    }
+  }
+}
+
+/// A namespace for selecting the ASCII character whose shape is most similar to the dots of a cell.
+enum DotSign {
+  /// Returns the character for a braille mask with at least one dot.
+  static func sign(_ mask: UInt8) -> Unicode.Scalar { signs[Int(mask)] }
+
+  private static let signs: [Unicode.Scalar] = (0..<256).map { choose(UInt8($0)) }
+
+  private static func choose(_ mask: UInt8) -> Unicode.Scalar {
+    let left = rows(mask, [0x01, 0x02, 0x04, 0x40])
+    let right = rows(mask, [0x08, 0x10, 0x20, 0x80])
+    guard let leftTop = left.first, let leftEnd = left.last, let rightTop = right.first, let rightEnd = right.last
+    else { return upright(left + right) }
+    if mask.nonzeroBitCount >= 7 { return "#" }
+    let (top, end) = (min(leftTop, rightTop), max(leftEnd, rightEnd))
+    if end == top { return top == 3 ? "_" : "-" }
+    if end == top + 1 { return top == 0 ? "'" : top == 1 ? "-" : "." }
+    let hasCorner = max(left.count, right.count) >= 3 && !Set(left).isDisjoint(with: right)
+    if hasCorner { return mask.nonzeroBitCount >= 6 ? "#" : "+" }
+    if rightTop <= leftTop, rightEnd <= leftEnd { return "/" }
+    if leftTop <= rightTop, leftEnd <= rightEnd { return "\\" }
+    return mask.nonzeroBitCount >= 6 ? "#" : "+"
+  }
+
+  /// Returns the character for dots in a single column, given their rows.
+  private static func upright(_ rows: [Int]) -> Unicode.Scalar {
+    guard let top = rows.first, let end = rows.last else { return " " }
+    if end - top >= 2 || (top, end) == (1, 2) { return "|" }
+    return end <= 1 ? "'" : "."
+  }
+
+  private static func rows(_ mask: UInt8, _ bits: [UInt8]) -> [Int] { bits.indices.filter { mask & bits[$0] != 0 } }
+}

@@ -185,3 +185,128 @@ struct AnswerMerging {
     return [comparesAll ? 1 : 0]
   }
 }
+
+/// A change of a replica, in the form in which a document stores it.
+///
+/// A replica reports a stored change before the effects of the change. If all stored changes are passed to
+/// ``Replica/restore(_:now:isWhole:)`` in this order, they restore the same board.
+public enum StoredChange: Hashable, Sendable {
+  /// The record of an incarnation. It is stored before the incarnation's first batch.
+  case author([UInt8], Incarnation)
+  /// A batch, in its full form.
+  case batch(EncodedBatch)
+  /// A merged answer, a grant, a revocation or a retirement.
+  ///
+  /// The first byte states the kind:
+  /// - 0: An answer.
+  /// - 1: An answer whose cells were all compared with the stored cells (SYN-42).
+  /// - 2: An answer like 1. The next two bytes are the buckets whose cells were replaced.
+  /// - 3: A grant.
+  /// - 4: A revocation.
+  /// - 5: A retirement.
+  case answer([UInt8])
+  /// A signed head of an incarnation's chain, up to the operation `sequence`.
+  case head([UInt8], Incarnation, sequence: UInt64)
+  /// The whole content of a replica, as returned by ``Replica/snapshotForKeeping()``.
+  case keyframe([UInt8])
+}
+
+/// The reason why stored changes cannot be restored.
+public enum RestoreError: Error, Hashable, Sendable {
+  /// The bytes are malformed.
+  case damaged(CodecError)
+  /// The change belongs to another board.
+  case wrongBoard
+  /// The board has no room for the change.
+  case boardFull
+}
+
+extension RestoreError {
+  static func decoding<Result>(_ body: () throws(CodecError) -> Result) throws(RestoreError) -> Result {
+    do throws(CodecError) { return try body() } catch { throw .damaged(error) }
+  }
+
+  static func merging(_ body: () throws(BoardError) -> Void) throws(RestoreError) {
+    do throws(BoardError) { try body() } catch { throw .boardFull }
+  }
+}
+
+/// Applies the stored changes of a document to a replica's board, authors and rights.
+struct BoardRestorer {
+  let replica: Replica
+
+  /// Restores stored changes in the order in which they were recorded; throws ``RestoreError``.
+  ///
+  /// Changes before the invalid change stay on the board.
+  func restore(_ changes: some Sequence<StoredChange>, _ now: Moment, isWhole: Bool) throws(RestoreError) {
+    defer { if isWhole { finish(now) } }
+    for change in changes { try restore(change) }
+  }
+
+  private func finish(_ now: Moment) {
+    let (board, registry, permissions) = (replica.board, replica.registry, replica.permissions)
+    permissions.applyRestoredRole()
+    let (forgotten, kept) = board.forgetEmptyIncarnations { registry[$0] != nil }
+    replica.unrecorded = UnrecordedAuthors(forgotten: forgotten, kept: kept)
+    registry.removeUnused(except: replica.publisher.chain.incarnation)
+    replica.reports.boardRestored(now)
+    replica.changes.discardChanges(now)
+    permissions.verifyRestoredGrants(now)
+  }
+
+  private func restore(_ change: StoredChange) throws(RestoreError) {
+    switch change {
+    case .author(let bytes, _): try restore(RestoreError.decoding { () throws(CodecError) in try AuthorRecord(bytes) })
+    case .batch(let encoded):
+      try RestoreError.merging { () throws(BoardError) in try replica.board.receive(encoded.batch) }
+    case .answer(let bytes): try restoreAnswer(bytes)
+    case .keyframe(let bytes):
+      let state = try RestoreError.decoding { () throws(CodecError) in try KeptState(bytes) }
+      for retirement in state.retirements { try restore(retirement) }
+      for record in state.records { try restore(record) }
+      for revocation in state.revocations { try restore(revocation) }
+      try RestoreError.merging { () throws(BoardError) in try replica.board.receive(state.difference) }
+      if let grant = state.grant { replica.permissions.restore(grant) }
+    case .head: break
+    }
+  }
+
+  private func restoreAnswer(_ bytes: [UInt8]) throws(RestoreError) {
+    let content = Array(bytes.dropFirst())
+    switch bytes.first {
+    case AnswerMerging.grant:
+      let grant = try RestoreError.decoding { () throws(CodecError) in try Grant(for: replica.author.publicKey, content)
+      }
+      replica.permissions.restore(grant)
+    case AnswerMerging.revocation:
+      try restore(RestoreError.decoding { () throws(CodecError) in try Revocation(content) })
+    case AnswerMerging.retirement:
+      try restore(RestoreError.decoding { () throws(CodecError) in try Retirement(content) })
+    default:
+      let (merging, answer) = try RestoreError.decoding { () throws(CodecError) in try AnswerMerging.decode(bytes) }
+      for record in answer.records { try restore(record) }
+      try RestoreError.merging { () throws(BoardError) in
+        try replica.board.receive(answer.difference, comparesAll: merging.comparesAll, replacing: merging.replacing)
+      }
+    }
+  }
+
+  private func restore(_ record: AuthorRecord) throws(RestoreError) {
+    guard record.board == replica.author.board else { throw .wrongBoard }
+    guard replica.registry[record.incarnation] == nil, replica.registry.count <= Answer.recordLimit,
+      !replica.board.state.isRetired(record.incarnation)
+    else { return }
+    replica.registry.insert(record)
+    replica.permissions.limitBoard(for: [record])
+  }
+
+  private func restore(_ revocation: Revocation) throws(RestoreError) {
+    guard revocation.board == replica.author.board else { throw .wrongBoard }
+    replica.permissions.restore(revocation)
+  }
+
+  private func restore(_ retirement: Retirement) throws(RestoreError) {
+    guard retirement.board == replica.author.board else { throw .wrongBoard }
+    replica.retirements.restore(retirement)
+  }
+}

@@ -1,3 +1,6 @@
+import PeerCore
+import WhiteboardDoctor
+import WhiteboardKit
 import WhiteboardRendering
 
 /// The features of a terminal, according to the environment and the terminal's replies.
@@ -107,4 +110,158 @@ package struct TerminalFeatures: Hashable, Sendable {
   /// The sequences that undo the setup, ordered so that each prefix leaves a usable terminal.
   static let leave =
     "\u{1B}[<u\u{1B}[?1016l\u{1B}[?1006l\u{1B}[?1003l\u{1B}[?1002l\u{1B}[?1004l\u{1B}[?2004l\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
+}
+
+/// The character encoding of the terminal, according to the locale.
+package enum TerminalEncoding: Hashable, Sendable {
+  case utf8
+  /// ISO 8859-1.
+  case latin1
+  /// ASCII, or another encoding, in which the program writes only ASCII characters.
+  case ascii
+
+  /// Creates the encoding that a locale names, such as `de_DE.ISO-8859-1`.
+  ///
+  /// A locale that is not set, `C` and `POSIX` do not describe the terminal, which today uses UTF-8 almost always.
+  init(locale: String) {
+    let parts = locale.split(separator: ".", maxSplits: 1)
+    let name = parts.first.map { $0.prefix { $0 != "@" } } ?? ""
+    guard parts.count > 1 else {
+      self = ["", "C", "POSIX"].contains(name) ? .utf8 : .ascii
+      return
+    }
+    let set = parts[1].prefix { $0 != "@" }.lowercased().filter { $0.isLetter || $0.isNumber }
+    switch set {
+    case "utf8": self = .utf8
+    case "iso88591", "latin1", "cp1252", "windows1252": self = .latin1
+    default: self = .ascii
+    }
+  }
+
+  /// Returns UTF-8 bytes for the terminal in this encoding.
+  ///
+  /// A character that the encoding does not have becomes a similar one or a question mark, with the same width.
+  func encode(_ bytes: [UInt8]) -> [UInt8] {
+    guard self != .utf8, bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
+    var encoded: [UInt8] = []
+    encoded.reserveCapacity(bytes.count)
+    for character in String(decoding: bytes, as: UTF8.self) {
+      let scalars = character.unicodeScalars
+      if scalars.allSatisfy(\.isASCII) {
+        encoded.append(contentsOf: String(character).utf8)
+      } else if self == .latin1, scalars.count == 1, let byte = scalars.first?.latin1 {
+        encoded.append(byte)
+      } else {
+        let substitute = Self.substitutes[character] ?? "?"
+        let width = CharacterWidth.columns(String(character))
+        encoded.append(contentsOf: String(repeating: substitute, count: max(width, 0)).utf8)
+      }
+    }
+    return encoded
+  }
+
+  func decode(_ bytes: [UInt8]) -> [UInt8] {
+    guard self == .latin1, bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
+    return bytes.flatMap { Array(String(Unicode.Scalar($0)).utf8) }
+  }
+
+  /// The similar ASCII characters of the characters that this program uses.
+  private static let substitutes: [Character: String] = [
+    "…": ".", "–": "-", "—": "-", "●": "*", "■": "#", "↻": "@", "←": "<", "→": ">", "↑": "^", "↓": "v", "°": "o",
+    "“": "\"", "”": "\"", "‘": "'", "’": "'", "·": ".", "×": "x",
+  ]
+}
+
+extension Unicode.Scalar {
+  /// The byte in ISO 8859-1; nil if it has no such character.
+  fileprivate var latin1: UInt8? { (0xA0...0xFF).contains(value) ? UInt8(value) : nil }
+}
+
+/// The doctor's check of the terminal.
+///
+/// It uses only the environment, and does not query the terminal.
+package struct TerminalCheck: Sendable {
+  private let reading: SystemReading
+  private let settings: TerminalSettings
+  private let size: (columns: Int, rows: Int)?
+
+  package init(_ reading: SystemReading, _ settings: TerminalSettings, size: (columns: Int, rows: Int)?) {
+    self.reading = reading
+    self.settings = settings
+    self.size = size
+  }
+
+  package var finding: Doctor.Finding {
+    let term = reading.environment("TERM") ?? ""
+    guard let size else {
+      return Doctor.Finding(
+        check: "terminal",
+        verdict: .note,
+        seen: "Input or output is not a terminal, so boards are shown as lines of text."
+      )
+    }
+    guard !term.isEmpty, term != "dumb" else {
+      return note(
+        "TERM is \(term.isEmpty ? "not set" : "dumb"), so boards are shown as lines of text.",
+        "Set TERM to the type of the terminal: export TERM=xterm-256color"
+      )
+    }
+    guard size.columns >= 40, size.rows >= 12 else {
+      return note(
+        "The terminal has \(size.columns)x\(size.rows) cells; the board needs 40x12.",
+        "Make the window larger or the font smaller."
+      )
+    }
+    let features = TerminalFeatures { reading.environment($0) }
+    guard features.dotStyle != .ascii || settings.pen != .auto || term == "linux" else {
+      return note(
+        "The locale does not use UTF-8, so lines are drawn with ASCII characters.",
+        "Choose a UTF-8 locale: export LC_ALL=C.UTF-8"
+      )
+    }
+    if isInMultiplexer, graphics != nil, reading.output(.tmuxPassthrough).map(isOff) ?? false {
+      return note(
+        "\(seen(features, term, size)) tmux does not pass pictures through, so photos are shown with cells.",
+        "If the terminal supports graphics, run: tmux set -g allow-passthrough on"
+      )
+    }
+    return Doctor.Finding(check: "terminal", verdict: .fine, seen: seen(features, term, size))
+  }
+
+  private func note(_ seen: String, _ advice: String) -> Doctor.Finding {
+    Doctor.Finding(check: "terminal", verdict: .note, seen: seen, advice: advice)
+  }
+
+  private func seen(_ features: TerminalFeatures, _ term: String, _ size: (columns: Int, rows: Int)) -> String {
+    let chosen = features.applying(settings)
+    let colors =
+      switch chosen.depth {
+      case .none: "no colors"
+      case .sixteen: "16 colors"
+      case .palette: "256 colors"
+      case .full: "all colors"
+      }
+    let multiplexer = isInMultiplexer ? " in tmux" : ""
+    let pictures = graphics.map { ", likely with \($0) graphics" } ?? ""
+    return "\(UntrustedText(term).escaped(limit: 64))\(multiplexer), \(size.columns)x\(size.rows), "
+      + "\(colors), lines drawn with \(chosen.dotStyle.rawValue)\(pictures)."
+  }
+
+  private var isInMultiplexer: Bool { reading.environment("TMUX") != nil }
+
+  private func isOff(_ answer: String) -> Bool { answer.split(whereSeparator: \.isWhitespace).first == "off" }
+
+  /// The graphics protocol that the environment suggests.
+  ///
+  /// Only the terminal's reply to a query would be certain.
+  private var graphics: String? {
+    let term = reading.environment("TERM") ?? ""
+    let program = reading.environment("TERM_PROGRAM") ?? ""
+    if term.contains("kitty") || reading.environment("KITTY_WINDOW_ID") != nil || program == "ghostty"
+      || program == "WezTerm" || term.contains("ghostty")
+    {
+      return "kitty"
+    }
+    return ["foot", "mlterm", "contour"].contains { term.hasPrefix($0) } ? "sixel" : nil
+  }
 }

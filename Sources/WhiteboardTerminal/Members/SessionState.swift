@@ -1,3 +1,4 @@
+import CommandLines
 import PeerCore
 import Whiteboard
 import WhiteboardKit
@@ -189,4 +190,267 @@ struct ChatLog: Hashable, Sendable {
 
   /// Removes all lines, because the whole history is added again.
   mutating func removeAll() { lines = [] }
+}
+
+/// The removal of the local member by the host, and the box that reports it.
+struct RemovalState: Sendable {
+  enum Answer: Equatable, Sendable {
+    /// Continue with the local copy.
+    case proceed
+    case leave
+    case redraw
+    case none
+  }
+
+  private(set) var removal: BoardEvent.Removed?
+  /// The time when the box appeared; nil while it is not shown.
+  private(set) var shownSince: Duration?
+
+  /// The time for which keys are ignored after the box appeared, because the user typed them before seeing the box.
+  private static let pause = Duration.seconds(1)
+
+  /// If the user continues with a copy of the board, no box is shown.
+  mutating func show(_ removed: BoardEvent.Removed, now: Duration) {
+    removal = removed
+    shownSince = removed.readOnly ? now : nil
+  }
+
+  /// Clears the removal if the member that joined is the host: the host has admitted the local member again.
+  mutating func joined(_ peer: String) { if peer == removal?.peer { (removal, shownSince) = (nil, nil) } }
+
+  /// Handles a key; returns nil if the box is not shown.
+  mutating func answer(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers, now: Duration) -> Answer? {
+    guard let removal, let shownSince else { return nil }
+    switch KeyMap.name(key, modifiers) {
+    case "ctrl+l": return .redraw
+    case _ where now - shownSince < Self.pause: return Answer.none
+    case "c" where removal.canContinue:
+      self.shownSince = nil
+      return .proceed
+    case "enter", "escape", "space": self.shownSince = nil
+    case "q", "ctrl+c", "ctrl+d": return .leave
+    default: break
+    }
+    return Answer.none
+  }
+
+  func draw(on screen: inout Screen, _ layout: ScreenLayout) {
+    guard let removal, shownSince != nil else { return }
+    let choice =
+      removal.canContinue
+      ? ["The board is read-only until you decide.", "", "c      continue with your own copy"]
+      : ["The board stays read-only, because the host owns it.", ""]
+    let lines =
+      [UntrustedText(removal.message).escaped(limit: 1_000)] + choice + ["Enter  only view the board", "q      leave"]
+    Dialog(lines).draw(on: &screen, layout)
+  }
+
+  /// The text in the last row after a removal; nil if the local user is a member.
+  var status: String? {
+    guard let removal else { return nil }
+    let host = EventText.shortName(removal.name, removal.peer)
+    return removal.readOnly
+      ? "\(host) removed you; read-only" + (removal.canContinue ? ", :continue uses your copy" : "")
+      : "\(host) removed you; this is your own copy"
+  }
+}
+
+/// An attempt to join a session, and the screen that shows it.
+///
+/// The user cannot draw until the session is connected, so that no work is lost if connecting fails.
+struct ConnectionAttempt: Hashable, Sendable {
+  /// The target that the user asked for, shown in the first line; empty for any board nearby.
+  private var target: UntrustedText
+  /// The time when the attempt began.
+  private let since: Duration
+  private var step: BoardEvent.Joining.Step?
+  /// The display name of the peer, as the peer announced or sent it.
+  private var name: UntrustedText?
+  /// The verification words that the host's user may compare with those on this screen; nil if there are none.
+  private var words: String?
+  /// The time until which the host's user may accept; nil if it is not known.
+  private var end: Duration?
+  /// The addresses that are dialed, the latest last.
+  private var addresses: [String] = []
+
+  private static let addressLimit = 4
+
+  init(to target: String, since: Duration) {
+    self.target = UntrustedText(target)
+    self.since = since
+  }
+
+  mutating func show(_ joining: BoardEvent.Joining) {
+    step = joining.step
+    if joining.step != .awaitingAcceptance { (words, end) = (nil, nil) }
+    if joining.step != .searching, let board = joining.boardName { target = board }
+    if let name = joining.name, !name.isEmpty { self.name = name }
+    guard let address = joining.address, joining.step == .connecting else { return }
+    addresses.removeAll { $0 == address }
+    addresses.append(address)
+  }
+
+  mutating func show(_ invitation: BoardEvent.Invitation, now: Duration) {
+    words = invitation.words
+    end = invitation.seconds.map { now + .seconds($0) }
+  }
+
+  /// Returns the action of a key that cancels the attempt or redraws the screen; nil for all other keys.
+  static func action(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> BoardClient.Action? {
+    switch KeyMap.name(key, modifiers) {
+    case "escape", "q", "ctrl+c", "ctrl+d": .quit
+    case "ctrl+l": .redraw
+    default: nil
+    }
+  }
+
+  private func lines(at now: Duration) -> [String] {
+    let target = target.displayed
+    let name = name?.displayed ?? "the other side"
+    let step: String
+    switch self.step {
+    case nil, .searching: step = "Looking for boards on this network."
+    case .connecting: step = "Dialling."
+    case .awaitingAnswer: step = "Connected; waiting for an answer."
+    case .provingCode: step = "Checking the join code."
+    case .awaitingAcceptance: step = "Waiting for \(name) to accept."
+    }
+    var lines = [target.isEmpty ? "Connecting to a board nearby" : "Connecting to \(target)", "", step]
+    lines += addresses.suffix(Self.addressLimit).map { "  \(UntrustedText($0).escaped(limit: 64))" }
+    if let words {
+      lines += ["", "Both screens must show these words:", "", "  \(UntrustedText(words).escaped(limit: 128))"]
+    }
+    let left = end.map { "   \(EventText.timeLeft($0 - now)) left to accept" } ?? ""
+    lines += ["", "\(Int((now - since) / .seconds(1))) s\(left)   Esc or q cancels"]
+    return lines
+  }
+
+  /// Draws the attempt; under a question, only the first and the last line, which the question does not cover.
+  func draw(on screen: inout Screen, _ layout: ScreenLayout, isUnderQuestion: Bool, now: Duration) {
+    var lines = lines(at: now)
+    if isUnderQuestion, lines.count < layout.rows {
+      lines = [lines[0]] + Array(repeating: "", count: layout.rows - 2) + [lines[lines.count - 1]]
+    }
+    let top = max(0, (layout.rows - lines.count) / 2)
+    let width = lines.map { CharacterWidth.columns($0) }.max() ?? 0
+    let left = max(0, (layout.columns - width) / 2)
+    for (row, line) in lines.enumerated() {
+      let style: CellStyle = row == 0 ? .strong : row == lines.count - 1 ? .quiet : .plain
+      screen.put(TextLines.cut(line, columns: layout.columns - left), x: left, y: top + row, style)
+    }
+  }
+}
+
+struct Questions: Sendable {
+  private(set) var invitations: [BoardEvent.Invitation] = []
+  /// The times at which the invitations expire, on the client's clock.
+  private var ends: [String: Duration] = [:]
+  /// The requests that the user has accepted, until their senders have compared the words.
+  private var accepted: [BoardEvent.Invitation] = []
+  /// The ids of the accepted requests whose senders still compare the words.
+  private var compared: Set<String> = []
+  private(set) var fileOffers: [BoardEvent.ResourceOffered] = []
+  /// The transfers that were offered to the user and have not ended.
+  private var offeredTransfers: Set<String> = []
+
+  var isEmpty: Bool { invitations.isEmpty && fileOffers.isEmpty }
+
+  /// Whether a part of the screen shows the time that is left to answer or to compare the words.
+  var isTicking: Bool { !compared.isEmpty || invitations.first.map { ends[$0.id] != nil } ?? false }
+
+  mutating func add(_ invitation: BoardEvent.Invitation, now: Duration) {
+    invitations.append(invitation)
+    ends[invitation.id] = invitation.seconds.map { now + .seconds($0) }
+  }
+
+  mutating func add(_ offer: BoardEvent.ResourceOffered) {
+    fileOffers.append(offer)
+    offeredTransfers.insert(offer.transfer)
+  }
+
+  mutating func removeInvitation(_ id: String?) {
+    invitations.removeAll { $0.id == id }
+    removeAccepted { $0.id == id }
+  }
+
+  /// Removes the accepted request of a peer, which has joined.
+  mutating func joined(_ peer: String) { removeAccepted { $0.peer == peer } }
+
+  private mutating func removeAccepted(_ matches: (BoardEvent.Invitation) -> Bool) {
+    accepted.removeAll(where: matches)
+    compared.formIntersection(accepted.map(\.id))
+  }
+
+  /// Records that the sender of an accepted request still compares the words.
+  mutating func compares(_ id: String?) { if let id, accepted.contains(where: { $0.id == id }) { compared.insert(id) } }
+
+  /// The peer that still compares the words, and the time that is left; nil if there is none.
+  func comparison(at now: Duration) -> String? {
+    guard let invitation = accepted.first(where: { compared.contains($0.id) }) else { return nil }
+    let name = EventText.shortName(invitation.name, EventText.person(invitation.name, invitation.peer))
+    let left = ends[invitation.id].map { " (\(EventText.timeLeft($0 - now)) left)" } ?? ""
+    return "\(name) compares the words\(left)"
+  }
+
+  /// Removes the offer of a transfer that ended; returns whether the transfer was offered to the user.
+  mutating func finish(_ transfer: String) -> Bool {
+    fileOffers.removeAll { $0.transfer == transfer }
+    return offeredTransfers.remove(transfer) != nil
+  }
+
+  mutating func removeAll() {
+    invitations = []
+    (accepted, compared, ends) = ([], [], [:])
+    fileOffers = []
+  }
+
+  /// Answers the first question with `y`, `A` (always) or `n`; returns the command with the answer; nil if the key is
+  /// not an answer, or if there is no question.
+  mutating func answer(_ key: InputEvent.Key) -> Command? {
+    guard case .character(let letter) = key else { return nil }
+    guard let invitation = invitations.first else {
+      guard let offer = fileOffers.first, letter == "y" || letter == "n" else { return nil }
+      fileOffers.removeFirst()
+      return letter == "y" ? .accept(target: offer.transfer) : .decline(target: offer.transfer, reason: nil)
+    }
+    let answer: Command
+    switch letter {
+    case "y": answer = .accept(target: invitation.id)
+    // Only the upper-case letter answers, because `a` is the key of the arrow tool.
+    case "A" where invitation.direction == .incoming: answer = .accept(target: invitation.id, isAlways: true)
+    case "n": answer = .decline(target: invitation.id, reason: nil)
+    default: return nil
+    }
+    invitations.removeFirst()
+    if letter != "n", invitation.direction == .incoming { accepted.append(invitation) }
+    return answer
+  }
+
+  func draw(on screen: inout Screen, _ layout: ScreenLayout, now: Duration) {
+    if let invitation = invitations.first {
+      Dialog(lines(invitation, now: now)).draw(on: &screen, layout)
+    } else if let offer = fileOffers.first {
+      Dialog([EventText.offerLine(offer), "", "y accept   n decline"]).draw(on: &screen, layout)
+    }
+  }
+
+  private func lines(_ invitation: BoardEvent.Invitation, now: Duration) -> [String] {
+    let isIncoming = invitation.direction == .incoming
+    let name = EventText.person(invitation.name, invitation.peer)
+    var lines = [isIncoming ? "\(name) asks to join." : "Joining \(name)."]
+    if isIncoming, invitation.known == true {
+      lines += ["You already know this peer's key."]
+      lines += invitation.words.map { ["To compare words anyway:", "", "  \($0)"] } ?? []
+      lines += [""]
+    } else if let words = invitation.words {
+      lines += ["Both screens must show these words:", "", "  \(words)", ""]
+    }
+    if let warning = invitation.warning { lines.append(UntrustedText(warning).escaped(limit: 200)) }
+    let left = ends[invitation.id].map { EventText.timeLeft($0 - now) }
+    lines.append(
+      isIncoming ? "y yes   A always admit \(EventText.shortName(invitation.name, name))   n no" : "y yes   n no"
+    )
+    if let left { lines.append("\(left) left to answer") }
+    return lines
+  }
 }

@@ -53,3 +53,63 @@ struct WriteBatches {
     return Batch(pieces: pending, offset: submittedBytes, hash: hash)
   }
 }
+
+/// Measures how fast the bytes of an incoming transfer arrive (RES-7).
+///
+/// A transfer is slow only if both the window and a number of checks have passed. Suspending the receiver therefore
+/// does not make a transfer slow. The endpoint checks at each ``interval``.
+struct TransferPace: Sendable {
+  enum Verdict: Equatable, Sendable {
+    case sufficient
+    /// Nothing arrived for ``window``.
+    case silent
+    /// Less than ``minimumBytes`` arrived in ``window``.
+    case slow
+  }
+
+  private struct Mark {
+    var time: Duration
+    var bytes: Int
+  }
+
+  static let interval = Duration.seconds(10)
+  /// The period in which at least ``minimumBytes`` must arrive.
+  static let window = Duration.seconds(60)
+  /// The number of bytes that must arrive in each ``window``.
+  static let minimumBytes = 16_384
+  /// The number of checks that span ``window``.
+  private static let markLimit = 7
+
+  private var lastHeard: Duration
+  private var marks: [Mark]
+
+  init(now: Duration) {
+    lastHeard = now
+    marks = [Mark(time: now, bytes: 0)]
+  }
+
+  /// Restarts the measurement at `now`, with `bytes` already stored.
+  mutating func restart(now: Duration, bytes: Int) {
+    lastHeard = now
+    marks = [Mark(time: now, bytes: bytes)]
+  }
+
+  /// Records that the sender sent a frame.
+  mutating func frameReceived(now: Duration) { lastHeard = now }
+
+  /// Checks the pace; if `isReceiverBusy`, because the receiver's own disk delays the transfer, the window restarts.
+  mutating func check(now: Duration, bytes: Int, isReceiverBusy: Bool) -> Verdict {
+    if isReceiverBusy {
+      restart(now: now, bytes: bytes)
+      return .sufficient
+    }
+    if now - lastHeard >= Self.window { return .silent }
+    marks.append(Mark(time: now, bytes: bytes))
+    if marks.count > Self.markLimit { marks.removeFirst() }
+    guard marks.count == Self.markLimit, let first = marks.first, now - first.time >= Self.window,
+      bytes - first.bytes < Self.minimumBytes
+    else { return .sufficient }
+    // If no bytes arrived in the window, the transfer is stalled even if a frame without bytes arrived.
+    return bytes == first.bytes ? .silent : .slow
+  }
+}

@@ -163,3 +163,43 @@ package struct SVGPage {
     "\(DecimalText.hundredths(point.x)) \(DecimalText.hundredths(point.y))"
   }
 }
+
+package enum XML {
+  /// Returns text from other members escaped for XML, without control characters, invisible characters
+  /// (``InvisibleText``), and characters that XML does not allow.
+  package static func escaped(_ text: String) -> String {
+    var result = ""
+    InvisibleText.scan(text) { scalar, isInvisible in
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      case "\t", "\n": result += " "
+      default:
+        let isControl =
+          scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) || (0xFFFE...0xFFFF).contains(scalar.value)
+        if !isControl, !isInvisible { result.unicodeScalars.append(scalar) }
+      }
+    }
+    return result
+  }
+
+  package static func color(_ rgb: UInt32) -> String {
+    let digits = String(rgb & 0xFF_FFFF, radix: 16)
+    return "#" + String(repeating: "0", count: 6 - digits.count) + digits
+  }
+}
+
+package enum DecimalText {
+  /// Returns a number with at most two decimals, formatted the same on every machine.
+  package static func hundredths(_ value: Double) -> String {
+    guard value.isFinite else { return "0" }
+    let hundredths = Int64((min(max(value, -1e12), 1e12) * 100).rounded())
+    let (whole, rest) = hundredths.magnitude.quotientAndRemainder(dividingBy: 100)
+    let sign = hundredths < 0 ? "-" : ""
+    guard rest > 0 else { return "\(sign)\(whole)" }
+    let (tenth, last) = rest.quotientAndRemainder(dividingBy: 10)
+    return "\(sign)\(whole).\(tenth)\(last == 0 ? "" : "\(last)")"
+  }
+}
