@@ -294,3 +294,21 @@ if Context.environment["WHITEBOARD_TOOLS"] == nil {
   let tools = ["board-worlds", "relay-bench", "render-bench", "replay-bench"]
   package.targets.removeAll { tools.contains($0.name) }
 }
+
+/// The layers, from the lowest to the highest, which are the folders of `Sources`.
+///
+/// A target may use only targets of its own layer and of lower ones; Tests/check-imports.py checks that.
+let layers = [
+  (
+    "System",
+    ["CAvahi", "CCairo", "CChafa", "CMalloc", "CQRCode", "CTerminal", "CTurboJPEG", "CWebP", "CWebPage", "CZlib"]
+  ),
+  ("Network", ["PeerCore", "PeerWire", "PeerDiscovery", "AvahiDiscovery", "PeerSession"]),
+  ("Board", ["Whiteboard", "WhiteboardSync", "WhiteboardDocument", "WhiteboardRendering", "WhiteboardPictures"]),
+  ("Kit", ["SessionReplay", "WhiteboardKit", "WhiteboardDoctor", "CommandLines", "QRCode"]),
+  ("FrontEnds", ["WhiteboardTerminal", "WhiteboardPrograms", "WhiteboardRelay", "WhiteboardWeb"]),
+  ("Programs", ["whiteboard-peer", "whiteboard-relay", "whiteboard-replay"]),
+]
+for (layer, names) in layers {
+  for target in package.targets where names.contains(target.name) { target.path = "Sources/\(layer)/\(target.name)" }
+}

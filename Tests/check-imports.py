@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Fails if a target imports a module that it does not declare, or that its layer forbids.
+"""Fails if a target imports a module that it does not declare, or that its layer forbids, or depends on a higher layer.
 
 The compiler lets a target import any module that happens to be built; this script does not. Run it in the directory of
 Package.swift. A module is checked if it is a target of the package, or has the name of a product that some
@@ -20,6 +20,8 @@ PURE = {
     "Whiteboard": {"PeerCore"},
     "WhiteboardRendering": {"PeerCore", "Whiteboard"},
 }
+# The folders of Sources, from the lowest layer to the highest.
+LAYERS = ["System", "Network", "Board", "Kit", "FrontEnds", "Programs"]
 C_LIBRARIES = {"Glibc", "Musl"}
 # Modules that only these targets (and tests) may import.
 CONFINED = {
@@ -55,7 +57,12 @@ def main():
     targets = {target["name"]: target for target in json.loads(described[described.index("{"):])["targets"]}
     products = {name for target in targets.values() for name in target.get("product_dependencies", [])}
     known = targets.keys() | products
+    layer = {name: LAYERS.index(pathlib.Path(target["path"]).parts[1]) for name, target in targets.items()
+             if target["path"].startswith("Sources/")}
     complaints, imports = [], 0
+    for name, own in layer.items():
+        complaints += [f"{name} is in {LAYERS[own]}, and depends on {other}, which is in {LAYERS[layer[other]]}"
+                       for other in targets[name].get("target_dependencies", []) if layer[other] > own]
     for name, target in sorted(targets.items()):
         declared = {name, *target.get("target_dependencies", []), *target.get("product_dependencies", [])}
         for source in target["sources"]:

@@ -17,8 +17,8 @@ import unittest
 from program import BINARY
 from support import REPOSITORY
 
-PAGES = REPOSITORY / "Sources" / "WhiteboardPrograms" / "WhiteboardPrograms.docc"
-JSON_LINES = REPOSITORY / "Sources" / "CommandLines" / "CommandLines.docc" / "JSONLines.md"
+PAGES = REPOSITORY / "Sources" / "FrontEnds" / "WhiteboardPrograms" / "WhiteboardPrograms.docc"
+JSON_LINES = REPOSITORY / "Sources" / "Kit" / "CommandLines" / "CommandLines.docc" / "JSONLines.md"
 BLOCK = re.compile(r"(<!-- generated: ([\w-]+) -->\n)(.*?)(<!-- end of generated text -->)", re.S)
 # Options of nearly all commands, besides those that set a setting.
 SHARED = {"--json", "--version", "--help", "--ephemeral", "--no-color"}

@@ -13,7 +13,7 @@ from selenium.webdriver.chrome.service import Service
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-RESOURCES = ROOT / "Sources" / "WhiteboardWeb" / "Resources"
+RESOURCES = ROOT / "Sources" / "FrontEnds" / "WhiteboardWeb" / "Resources"
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' blob: data:; "
     "connect-src 'self'; worker-src 'self'; manifest-src 'self'"

@@ -18,7 +18,7 @@ import Testing
   }
 
   private func documented() throws -> Set<String> {
-    let text = try Self.text("CommandLines/CommandLines.docc/JSONLines.md")
+    let text = try Self.text("Kit/CommandLines/CommandLines.docc/JSONLines.md")
     return Set(
       text.split(separator: "`", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }.map {
         String($0.element)
@@ -50,7 +50,7 @@ import Testing
 
   @Test func `every code of a note or warning is in the document of lines`() throws {
     var codes: Set<String> = []
-    for target in ["WhiteboardKit", "PeerSession"] {
+    for target in ["Kit/WhiteboardKit", "Network/PeerSession"] {
       let files = FileManager.default.enumerator(atPath: "\(Self.sources)/\(target)")
       while let file = files?.nextObject() as? String {
         guard file.hasSuffix(".swift") else { continue }
@@ -63,8 +63,8 @@ import Testing
   }
 
   @Test func `every command, its help and its keys are in the documents of commands`() throws {
-    let manual = try Self.text("WhiteboardPrograms/WhiteboardPrograms.docc/BoardCommands.md")
-    let lines = try Self.text("CommandLines/CommandLines.docc/JSONLines.md").split(separator: "\n")
+    let manual = try Self.text("FrontEnds/WhiteboardPrograms/WhiteboardPrograms.docc/BoardCommands.md")
+    let lines = try Self.text("Kit/CommandLines/CommandLines.docc/JSONLines.md").split(separator: "\n")
     let table = lines.drop { !$0.hasPrefix("| `verb` |") }.dropFirst().prefix { $0.hasPrefix("|") }
     for name in CommandName.allCases {
       let entry = CommandTable.entry(name)

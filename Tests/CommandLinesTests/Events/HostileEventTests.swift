@@ -52,7 +52,7 @@ import Testing
 
   @Test("the list of hostile events has every documented event") func isComplete() throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-      "../../../Sources/CommandLines/CommandLines.docc/JSONLines.md"
+      "../../../Sources/Kit/CommandLines/CommandLines.docc/JSONLines.md"
     )
     var documented: Set<String> = []
     var isTable = false

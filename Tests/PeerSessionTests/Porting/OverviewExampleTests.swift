@@ -57,7 +57,7 @@ func visit(_ session: Session) async throws {
     let here = try String(contentsOfFile: #filePath, encoding: .utf8)
     let root = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/")
     let overview = try String(
-      contentsOfFile: root + "/Sources/PeerSession/PeerSession.docc/PeerSession.md",
+      contentsOfFile: root + "/Sources/Network/PeerSession/PeerSession.docc/PeerSession.md",
       encoding: .utf8
     )
     let compiled = try #require(

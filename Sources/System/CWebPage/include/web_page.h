@@ -15,7 +15,7 @@ struct whiteboard_page_file {
   size_t count;
 };
 
-/// Returns the files of `Sources/WhiteboardWeb/Resources`, and their number.
+/// Returns the files of `Sources/FrontEnds/WhiteboardWeb/Resources`, and their number.
 const struct whiteboard_page_file *_Nonnull whiteboard_page_files(size_t *_Nonnull count);
 
 #endif

@@ -5,139 +5,139 @@
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const unsigned char address_mjs[] = {
-#embed "../WhiteboardWeb/Resources/address.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/address.mjs"
 };
 
 static const unsigned char app_css[] = {
-#embed "../WhiteboardWeb/Resources/app.css"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/app.css"
 };
 
 static const unsigned char app_mjs[] = {
-#embed "../WhiteboardWeb/Resources/app.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/app.mjs"
 };
 
 static const unsigned char board_mjs[] = {
-#embed "../WhiteboardWeb/Resources/board.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/board.mjs"
 };
 
 static const unsigned char canvas_mjs[] = {
-#embed "../WhiteboardWeb/Resources/canvas.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/canvas.mjs"
 };
 
 static const unsigned char connection_mjs[] = {
-#embed "../WhiteboardWeb/Resources/connection.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/connection.mjs"
 };
 
 static const unsigned char dom_mjs[] = {
-#embed "../WhiteboardWeb/Resources/dom.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/dom.mjs"
 };
 
 static const unsigned char draw_mjs[] = {
-#embed "../WhiteboardWeb/Resources/draw.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/draw.mjs"
 };
 
 static const unsigned char errors_mjs[] = {
-#embed "../WhiteboardWeb/Resources/errors.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/errors.mjs"
 };
 
 static const unsigned char files_mjs[] = {
-#embed "../WhiteboardWeb/Resources/files.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/files.mjs"
 };
 
 static const unsigned char frames_mjs[] = {
-#embed "../WhiteboardWeb/Resources/frames.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/frames.mjs"
 };
 
 static const unsigned char games_mjs[] = {
-#embed "../WhiteboardWeb/Resources/games.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/games.mjs"
 };
 
 static const unsigned char geometry_mjs[] = {
-#embed "../WhiteboardWeb/Resources/geometry.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/geometry.mjs"
 };
 
 static const unsigned char icon_svg[] = {
-#embed "../WhiteboardWeb/Resources/icon.svg"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/icon.svg"
 };
 
 static const unsigned char ids_mjs[] = {
-#embed "../WhiteboardWeb/Resources/ids.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/ids.mjs"
 };
 
 static const unsigned char imports_mjs[] = {
-#embed "../WhiteboardWeb/Resources/imports.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/imports.mjs"
 };
 
 static const unsigned char index_html[] = {
-#embed "../WhiteboardWeb/Resources/index.html"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/index.html"
 };
 
 static const unsigned char input_mjs[] = {
-#embed "../WhiteboardWeb/Resources/input.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/input.mjs"
 };
 
 static const unsigned char manifest_webmanifest[] = {
-#embed "../WhiteboardWeb/Resources/manifest.webmanifest"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/manifest.webmanifest"
 };
 
 static const unsigned char messages_mjs[] = {
-#embed "../WhiteboardWeb/Resources/messages.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/messages.mjs"
 };
 
 static const unsigned char panels_mjs[] = {
-#embed "../WhiteboardWeb/Resources/panels.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/panels.mjs"
 };
 
 static const unsigned char pointers_mjs[] = {
-#embed "../WhiteboardWeb/Resources/pointers.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/pointers.mjs"
 };
 
 static const unsigned char replica_mjs[] = {
-#embed "../WhiteboardWeb/Resources/replica.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/replica.mjs"
 };
 
 static const unsigned char resources_mjs[] = {
-#embed "../WhiteboardWeb/Resources/resources.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/resources.mjs"
 };
 
 static const unsigned char session_mjs[] = {
-#embed "../WhiteboardWeb/Resources/session.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/session.mjs"
 };
 
 static const unsigned char storage_mjs[] = {
-#embed "../WhiteboardWeb/Resources/storage.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/storage.mjs"
 };
 
 static const unsigned char text_mjs[] = {
-#embed "../WhiteboardWeb/Resources/text.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/text.mjs"
 };
 
 static const unsigned char toolbar_mjs[] = {
-#embed "../WhiteboardWeb/Resources/toolbar.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/toolbar.mjs"
 };
 
 static const unsigned char tools_mjs[] = {
-#embed "../WhiteboardWeb/Resources/tools.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/tools.mjs"
 };
 
 static const unsigned char transport_mjs[] = {
-#embed "../WhiteboardWeb/Resources/transport.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/transport.mjs"
 };
 
 static const unsigned char ui_mjs[] = {
-#embed "../WhiteboardWeb/Resources/ui.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/ui.mjs"
 };
 
 static const unsigned char weblink_mjs[] = {
-#embed "../WhiteboardWeb/Resources/weblink.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/weblink.mjs"
 };
 
 static const unsigned char whiteboard_wasm[] = {
-#embed "../WhiteboardWeb/Resources/whiteboard.wasm.br"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/whiteboard.wasm.br"
 };
 
 static const unsigned char worker_mjs[] = {
-#embed "../WhiteboardWeb/Resources/worker.mjs"
+#embed "../../FrontEnds/WhiteboardWeb/Resources/worker.mjs"
 };
 
 static const struct whiteboard_page_file files[] = {
