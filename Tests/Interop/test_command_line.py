@@ -70,9 +70,9 @@ class CommandLine(InteropCase):
         self.assertEqual((again["admit"], again["code"]), ("code", first["code"]))
         self.assertEqual(hosted("--admit", "anyone")["admit"], "anyone")
         # An import into the board admits nobody, and chooses nothing.
-        lines = self.home / "lines.txt"
-        lines.write_text("one", "utf-8")
-        self.run_program("import", "Plans", str(lines), "--data-dir", str(self.data))
+        picture = self.home / "picture.png"
+        picture.write_bytes(png(8, 8))
+        self.run_program("import", "Plans", str(picture), "--data-dir", str(self.data))
         self.assertEqual(hosted()["admit"], "anyone")
         invitation = json.loads(self.run_program("invite", "Plans", "--json", "--data-dir", str(self.data)))
         self.assertEqual(invitation["admit"], "anyone")
