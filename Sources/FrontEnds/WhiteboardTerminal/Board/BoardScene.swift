@@ -11,6 +11,8 @@ struct BoardScene: Sendable {
   private(set) var selection: Set<ObjectID> = []
   private(set) var held: Set<ObjectID> = []
   private var games: [ObjectID: GameView] = [:]
+  /// The photos among the objects; a frame must not look at all objects to find them.
+  private var photos: Set<ObjectID> = []
   /// The games in which it is the local user's turn.
   private(set) var ourTurns: Set<ObjectID> = []
 
@@ -30,6 +32,7 @@ struct BoardScene: Sendable {
     let isSelected = snapshot.selectedBy.map { $0 == ownID } ?? false
     if isSelected { selection.insert(id) } else { selection.remove(id) }
     if snapshot.selectedBy != nil { held.insert(id) } else { held.remove(id) }
+    if snapshot.kind == .photo { photos.insert(id) } else { photos.remove(id) }
     return isSelected
   }
 
@@ -46,6 +49,7 @@ struct BoardScene: Sendable {
   mutating func remove(_ id: ObjectID) {
     canvas.remove(id)
     games[id] = nil
+    photos.remove(id)
     ourTurns.remove(id)
     selection.remove(id)
     held.remove(id)
@@ -188,25 +192,26 @@ struct BoardScene: Sendable {
   /// Returns the photos in view, and which of them must be drawn in cells: on some terminals, a box does not cover the
   /// pixels of a photo.
   func photosInView(_ area: CellArea, covered: CellArea?) -> PhotosInView {
+    var inView = PhotosInView()
+    if photos.isEmpty { return inView }
     let origin = (x: area.columns.lowerBound, y: area.rows.lowerBound)
     let view = viewport.rectangle
-    var photos = PhotosInView()
-    for id in canvas.objects {
-      guard let snapshot = snapshot(id), snapshot.kind == .photo, let asset = snapshot.asset,
+    for id in canvas.objects where photos.contains(id) {
+      guard let snapshot = snapshot(id), let asset = snapshot.asset,
         view.touches(snapshot.bounds)
       else { continue }
       guard let placement = GraphicsPlacement(snapshot, in: viewport, at: origin) else {
-        photos.byCells.insert(asset.id)
+        inView.byCells.insert(asset.id)
         continue
       }
       // The pixels must not cover the rows and columns around the board.
       guard let inside = GraphicsPlacement(object: id, asset: asset.id, box: placement.box, within: area) else {
         continue
       }
-      photos.upright.append(inside)
-      if let covered, !covered.clamped(to: inside.visible).isEmpty { photos.byCells.insert(asset.id) }
+      inView.upright.append(inside)
+      if let covered, !covered.clamped(to: inside.visible).isEmpty { inView.byCells.insert(asset.id) }
     }
-    return photos
+    return inView
   }
 }
 
