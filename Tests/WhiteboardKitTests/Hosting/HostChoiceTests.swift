@@ -72,6 +72,8 @@ import Testing
       let first = try await hosted(in: room) { $0.admission = .code }
       #expect(first.admit == "code" && first.code != nil)
       let board = try #require(SessionID(text: first.board))
+      let copies = StoredCopies(await room.configuration(.host(boardName: "board"), "ada"))
+      #expect(await copies.member(of: board)?.hostChoice == HostChoice(admission: .code))
       for part in [BoardConfiguration.Part.host(boardName: "board"), .keep(board: board, boardName: "board")] {
         let again = try await hosted(in: room, as: part)
         #expect(again.admit == "code")
