@@ -69,6 +69,10 @@ import Testing
       #expect(try await hosted(in: room) { $0.hostAdmission = .code }.admit == "code")
       #expect(try await hosted(in: room).admit == "ask")
 
+      for admission in [BoardConfiguration.Admission.anyone, .known, .ask] {
+        #expect(try await hosted(in: room) { $0.admission = admission }.admit == admission.rawValue)
+        #expect(try await hosted(in: room) { $0.hostAdmission = .code }.admit == admission.rawValue)
+      }
       let first = try await hosted(in: room) { $0.admission = .code }
       #expect(first.admit == "code" && first.code != nil)
       let board = try #require(SessionID(text: first.board))
@@ -87,11 +91,6 @@ import Testing
         $0.discovery = nil
       }
       #expect(try await hosted(in: room).admit == "code")
-
-      for admission in [BoardConfiguration.Admission.anyone, .known, .ask] {
-        #expect(try await hosted(in: room) { $0.admission = admission }.admit == admission.rawValue)
-        #expect(try await hosted(in: room) { $0.hostAdmission = .code }.admit == admission.rawValue)
-      }
       // Who gives a code admits by it.
       let code = JoinCode.random()
       #expect(try await hosted(in: room) { $0.code = code }.code == code.text)
