@@ -5,8 +5,10 @@ import Testing
 @testable import WhiteboardWeb
 
 @Suite("The page") struct WebPageTests {
-  private static let resources = URL(filePath: #filePath).appending(path: "../../../Sources/FrontEnds/WhiteboardWeb/Resources")
-    .standardized
+  private static let resources = URL(filePath: #filePath).appending(
+    path: "../../../Sources/FrontEnds/WhiteboardWeb/Resources"
+  )
+  .standardized
 
   @Test("every file of the page is part of the program; scripts have no comments") func files() throws {
     let page = WebPage()
