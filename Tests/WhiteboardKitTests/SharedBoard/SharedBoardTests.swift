@@ -560,7 +560,7 @@ import WhiteboardPrograms
         var link = try BoardLink(ready.link)
         link.code = JoinCode.random().text.split(separator: "-").map(String.init)
         let wrong = await room.configuration(.join(.link(link), patience: .seconds(1)), "eve")
-        await #expect(throws: WhiteboardError(.notAllowed, "The code is wrong.")) {
+        await #expect(throws: WhiteboardError(.notAllowed, "The code is wrong.", isAboutCode: true)) {
           try await ScriptedBoard().run(wrong)
         }
         #expect(await host.events.allSatisfy { if case .joined = $0 { false } else { true } })
