@@ -43,13 +43,23 @@ import Testing
   private func hosted(
     in room: BoardRoom,
     as part: BoardConfiguration.Part = .host(boardName: "board"),
-    _ change: (inout BoardConfiguration) -> Void = { _ in },
+    choosing choice: HostChoice = HostChoice(),
+    code: JoinCode? = nil,
+    otherwise standard: BoardConfiguration.Admission = .ask,
+    isListening: Bool = true,
     during body: (ScriptedBoard, BoardEvent.Ready) async throws -> Void = { _, _ in }
   ) async throws -> BoardEvent.Ready {
     var configuration = await room.configuration(part, "ada")
     configuration.identity = identity
-    configuration.hostAdmission = .ask
-    change(&configuration)
+    configuration.hostAdmission = standard
+    configuration.admission = choice.admission
+    configuration.membersAdmit = choice.membersAdmit
+    configuration.code = code
+    if !isListening {
+      configuration.isListening = false
+      configuration.isAnnounced = false
+      configuration.discovery = nil
+    }
     let (host, hosting) = (ScriptedBoard(), configuration)
     return try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await host.run(hosting) }
@@ -66,14 +76,15 @@ import Testing
   {
     try await withRoom { room in
       // Without a choice, nothing is kept.
-      #expect(try await hosted(in: room) { $0.hostAdmission = .code }.admit == "code")
+      #expect(try await hosted(in: room, otherwise: .code).admit == "code")
       #expect(try await hosted(in: room).admit == "ask")
 
       for admission in [BoardConfiguration.Admission.anyone, .known, .ask] {
-        #expect(try await hosted(in: room) { $0.admission = admission }.admit == admission.rawValue)
-        #expect(try await hosted(in: room) { $0.hostAdmission = .code }.admit == admission.rawValue)
+        let choice = HostChoice(admission: admission)
+        #expect(try await hosted(in: room, choosing: choice).admit == admission.rawValue)
+        #expect(try await hosted(in: room, otherwise: .code).admit == admission.rawValue)
       }
-      let first = try await hosted(in: room) { $0.admission = .code }
+      let first = try await hosted(in: room, choosing: HostChoice(admission: .code))
       #expect(first.admit == "code" && first.code != nil)
       let board = try #require(SessionID(text: first.board))
       let copies = StoredCopies(await room.configuration(.host(boardName: "board"), "ada"))
@@ -84,16 +95,11 @@ import Testing
         #expect(again.code == first.code)
       }
       // An import admits nobody, so it chooses nothing.
-      _ = try await hosted(in: room) {
-        $0.admission = .known
-        $0.isListening = false
-        $0.isAnnounced = false
-        $0.discovery = nil
-      }
+      _ = try await hosted(in: room, choosing: HostChoice(admission: .known), isListening: false)
       #expect(try await hosted(in: room).admit == "code")
       // Who gives a code admits by it.
       let code = JoinCode.random()
-      #expect(try await hosted(in: room) { $0.code = code }.code == code.text)
+      #expect(try await hosted(in: room, code: code).code == code.text)
       #expect(try await hosted(in: room).code == code.text)
     }
   }
@@ -104,10 +110,7 @@ import Testing
     try await withRoom { room in
       let ben = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
-        _ = try await hosted(in: room) {
-          $0.admission = .anyone
-          $0.membersAdmit = false
-        } during: { host, ready in
+        _ = try await hosted(in: room, choosing: HostChoice(admission: .anyone, membersAdmit: false)) { host, ready in
           let joining = await room.configuration(
             .join(.link(try BoardLink(ready.link)), patience: .seconds(1)),
             "ben"
@@ -121,7 +124,7 @@ import Testing
         let link = BoardLink(address: address, board: member.board, peer: member.peer)
         let part = BoardConfiguration.Part.join(.link(link), patience: .seconds(30))
         #expect(try await hosted(in: room, as: part).admit == "anyone")
-        #expect(try await hosted(in: room, as: part) { $0.admission = .known }.admit == "known")
+        #expect(try await hosted(in: room, as: part, choosing: HostChoice(admission: .known)).admit == "known")
         #expect(try await hosted(in: room, as: part).admit == "known")
         await ben.end()
         try await group.waitForAll()
