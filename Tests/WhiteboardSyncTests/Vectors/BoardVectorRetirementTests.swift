@@ -112,7 +112,7 @@ extension BoardVectors {
     let board = try BoardVectors.board(vector.board)
     do {
       try Retirement(bytes).verify(board: board, with: verifier)
-      Issue.record("accepted, though it is to be refused as \(vector.error)")
+      Issue.record("accepted, but expected the error \(vector.error)")
     } catch { #expect(word(of: error) == vector.error) }
   }
 
