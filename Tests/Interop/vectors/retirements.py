@@ -56,7 +56,7 @@ def refused():
         ("of another board", NAMED, made(SOME, BENS, point("ben"), by="ben"), "wrong-board"),
         ("a key that is not on the curve", NAMED, made(SOME, host=no_key), "key"),
         ("by a member that is not the host", NAMED, made(SOME, host=point("ben"), by="ben"), "owner"),
-        ("on a board whose id names nobody", BOARD, made(SOME, BOARD), "owner"),
+        ("on a board whose id names no host", BOARD, made(SOME, BOARD), "owner"),
         ("by a member that is not the owner", PLACE, made(SOME, PLACE, point("ben"), SALT, "ben"), "owner"),
         ("another salt than the owner's", PLACE, made(SOME, PLACE, salt=bytes(8)), "owner"),
         ("signed by another", NAMED, made(SOME, by="ben"), "signature"),

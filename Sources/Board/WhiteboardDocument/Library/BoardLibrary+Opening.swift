@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 import PeerCore
-import Synchronization
 import Whiteboard
 
 /// Boards are identified by the names and ids that are stored in their files.
@@ -264,7 +263,7 @@ public final class LibraryListing: Sendable {
   }
 
   private let read: @Sendable (_ path: String) throws -> [UInt8]
-  private let contents = Mutex<[String: Contents]>([:])
+  private let contents = Locked<[String: Contents]>([:])
 
   /// Creates a listing; the files are read when the listing is first needed.
   public convenience init() { self.init { try KnownBoards.board(of: $0) } }
@@ -280,7 +279,7 @@ public final class LibraryListing: Sendable {
 
   func unreadable(in directory: String) throws(DocumentError) -> [String] { try contents(of: directory).unreadable }
 
-  /// Only the first caller reads the files, and the others wait.
+  /// Only the first caller reads the files, and the others wait, on threads that may block.
   private func contents(of directory: String) throws(DocumentError) -> Contents {
     try contents.withLock { known throws(DocumentError) in
       if let contents = known[directory] { return contents }
