@@ -102,10 +102,10 @@ class Guests(WebCase):
                     self.read_until(bulk, wire.CHUNK)
                     end(program, control, peer)
                     program.events.wait("left", 15, peer=peer)
-                    if name == "kicked":
-                        program.page = self.page_of(program)
                     if name == "off":
                         program.do("web", state="on")
+                    if name in ("kicked", "off"):
+                        program.page = self.page_of(program)
                     self.assert_serves(program)
                     program.stop()
 

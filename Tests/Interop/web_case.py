@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import random
+import socket
 import sqlite3
 import time
 
@@ -17,6 +19,14 @@ from whiteboard_peer.web import Connection, Guest, PageLink, Posts, WebLink, Web
 from whiteboard_peer.wire import base32
 
 CARRIERS = (WebSocket, Posts)
+
+
+def quiet_port():
+    """A port that is free now and that the system does not assign by itself."""
+    while True:
+        port = random.randrange(12_000, 26_000)
+        with contextlib.suppress(OSError), socket.create_server(("0.0.0.0", port)):
+            return port
 
 
 class Attacker:
@@ -107,8 +117,12 @@ class WebCase(LinkChecks, SwiftCase):
     def gateway(self, *more, **options):
         """Starts a host; returns it with the link of its page."""
         options.setdefault("admit", "code")
-        options["options"] = ("--web", *more)
-        return self.serving(self.program("host", "Board", **options))
+        # A port of its own, because other programs take the default ports while it is closed.
+        port = ("--web-port", str(quiet_port()))
+        options["options"] = ("--web", *port, *more)
+        program = self.program("host", "Board", **options)
+        program.web_port = port
+        return self.serving(program)
 
     def serving(self, program):
         program.ready()
@@ -119,7 +133,10 @@ class WebCase(LinkChecks, SwiftCase):
 
     def restarted(self, program, *options):
         """Starts a host again that has ended."""
-        again = Program("host", "Board", directory=program.directory, options=("--admit", "code", "--web", *options))
+        again = Program(
+            "host", "Board", directory=program.directory, options=("--admit", "code", "--web", *program.web_port, *options)
+        )
+        again.web_port = program.web_port
         self.addCleanup(again.stop)
         self.serving(again)
         self.assertEqual(again.session, program.session)
