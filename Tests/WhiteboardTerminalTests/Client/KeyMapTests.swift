@@ -52,25 +52,25 @@ import WhiteboardRendering
     both(.follow, state: ["following": "Bob", "notice": "following Bob; move the board to stop"])
     both(.undo, "undo")
     both(.redo, "redo")
-    selection(.delete, "delete ID")
-    selection(.duplicate, "duplicate ID")
-    table[.group] = (
+    selection(.object(.delete), "delete ID")
+    selection(.object(.duplicate), "duplicate ID")
+    table[.object(.group)] = (
       Outcome(state: selectFirst),
       Outcome(state: ["notice": "a group needs at least two objects; select more (Ctrl+click adds one)"])
     )
-    both(.ungroup, state: ["notice": "the selection contains no group"])
-    selection(.lock, "lock ID")
-    selection(.raise, "order ID front")
-    selection(.lower, "order ID back")
+    both(.object(.ungroup), state: ["notice": "the selection contains no group"])
+    selection(.object(.lock), "lock ID")
+    selection(.object(.raise), "order ID front")
+    selection(.object(.lower), "order ID back")
     for degrees in [15.0, -15, 1, -1] { selection(.turn(degrees: degrees), "rotate ID \(Int(degrees))") }
     selection(.scale(percent: 110), "scale ID 1.1")
     selection(.scale(percent: 100 / 1.1), "scale ID 0.91")
     let link = "whiteboard://127.0.0.1:1/b?peer=p"
-    table[.copy] = (
+    table[.object(.copy)] = (
       Outcome(commands: ["CLIPBOARD \(link)"], state: ["notice": "copied: whiteboard-peer join '\(link)'"]),
       Outcome(commands: ["copy ID"])
     )
-    both(.paste, "paste 0,0")
+    both(.object(.paste), "paste 0,0")
     both(.next, "select ID")
     both(.previous, "select ID")
     both(.selectAll, "select ID")

@@ -47,29 +47,6 @@ extension Workspace {
     return requests.issue(command(scene.selectedReferences))
   }
 
-  mutating func duplicateSelection() -> [BoardEffect] {
-    if !scene.selection.isEmpty { requestToSelect = requests.nextID }
-    return changeSelection { .duplicate($0, by: .duplicate, alias: nil) }
-  }
-
-  mutating func groupSelection() -> [BoardEffect] {
-    guard scene.selection.count != 1 else {
-      return [.problem("a group needs at least two objects; select more (Ctrl+click adds one)")]
-    }
-    return changeSelection { .group($0, alias: nil) }
-  }
-
-  mutating func toggleLock() -> [BoardEffect] {
-    let isLocked = scene.selectedSnapshots.contains { $0.isLocked }
-    return changeSelection { isLocked ? .unlock($0) : .lock($0) }
-  }
-
-  mutating func ungroup() -> [BoardEffect] {
-    let groups = Set(scene.selectedSnapshots.compactMap { $0.groups.last })
-    guard !groups.isEmpty else { return [.message("the selection contains no group")] }
-    return groups.sorted().flatMap { requests.issue(.ungroup(.id($0))) }
-  }
-
   mutating func rotate(by degrees: Double) -> [BoardEffect] { toolbox.transforms.rotate(by: degrees, scene, &requests) }
 
   mutating func scale(byPercent percent: Double) -> [BoardEffect] {

@@ -20,16 +20,8 @@ extension BoardClient {
     case .fit: return apply(workspace.showEverything())
     case .undo: return send(.undo)
     case .redo: return send(.redo)
-    case .delete: return changeSelection { .delete($0) }
-    case .duplicate: return apply(workspace.duplicateSelection())
-    case .copy where workspace.scene.selection.isEmpty: return copyLink()
-    case .copy: return changeSelection { .copy($0) }
-    case .paste: return apply(workspace.pasteObjects())
-    case .group: return apply(workspace.groupSelection())
-    case .ungroup: return apply(workspace.ungroup())
-    case .lock: return apply(workspace.toggleLock())
-    case .raise: return changeSelection { .order($0, .front) }
-    case .lower: return changeSelection { .order($0, .back) }
+    case .object(.copy) where workspace.scene.selection.isEmpty: return copyLink()
+    case .object(let command): return apply(command.run(&workspace))
     case .turn(let degrees): return apply(workspace.rotate(by: degrees))
     case .scale(let percent): return apply(workspace.scale(byPercent: percent))
     case .next: return apply(workspace.goToNeighbor(1))
@@ -60,10 +52,6 @@ extension BoardClient {
       fitBoard()
     }
     return []
-  }
-
-  private mutating func changeSelection(_ command: ([ObjectReference]) -> Command) -> [Action] {
-    apply(workspace.changeSelection(command))
   }
 
   private mutating func copyLink() -> [Action] {

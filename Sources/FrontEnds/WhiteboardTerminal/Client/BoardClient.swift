@@ -395,7 +395,7 @@ extension BoardClient {
 
   /// Returns the message of a failure; for a locked object, it names the key that unlocks it.
   private func explained(_ failure: BoardEvent.Failure) -> String {
-    guard failure.code == CommandError.Code.locked.rawValue, let key = keys.key(for: .lock) else {
+    guard failure.code == CommandError.Code.locked.rawValue, let key = keys.key(for: .object(.lock)) else {
       return failure.message
     }
     let id = failure.message.split(separator: " ").first.flatMap { ObjectID(String($0)) }

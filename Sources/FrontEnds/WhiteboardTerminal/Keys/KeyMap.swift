@@ -11,8 +11,7 @@ package struct KeyMap: Hashable, Sendable {
     case arrow(dx: Int, dy: Int, isWide: Bool)
     case zoomIn, zoomOut, fit, actualSize, follow
     case undo, redo
-    case delete, duplicate, copy, paste, group, ungroup, lock
-    case raise, lower
+    case object(ObjectCommand)
     case turn(degrees: Double)
     case scale(percent: Double)
     case next, previous, selectAll, selectNone
@@ -38,6 +37,10 @@ package struct KeyMap: Hashable, Sendable {
       self.command = command
       self.help = help
       self.others = others
+    }
+
+    init(_ command: ObjectCommand) {
+      self.init(command.name, command.keys, .object(command), command.help, and: command.others)
     }
   }
 
@@ -137,7 +140,9 @@ package struct KeyMap: Hashable, Sendable {
 
   // MARK: - The table
 
-  private static let standardBindings: [Binding] =
+  private static let standardBindings = leading + ObjectCommand.all.map { Binding($0) } + trailing
+
+  private static let leading: [Binding] =
     Tool.allCases.map { tool in Binding(tool.name, [String(tool.key)], .tool(tool), "\(tool.rawValue): \(tool.hint)") }
     + Pens.colors.indices.map { index in
       Binding(
@@ -174,64 +179,55 @@ package struct KeyMap: Hashable, Sendable {
       Binding("select-all", ["ctrl+a"], .selectAll, "select everything in view"),
       Binding("let-go", ["escape"], .selectNone, "deselect; cancel"),
       Binding("edit", ["enter"], .edit, "edit the selected text, or play the game"),
-      Binding("delete", ["x", "delete", "backspace"], .delete, "delete the selection"),
-      Binding("duplicate", ["d"], .duplicate, "duplicate the selection"),
-      Binding(
-        "copy",
-        ["y"],
-        .copy,
-        "copy the selection, to paste it on any board; if nothing is selected, copy the board's link"
-      ), Binding("paste", ["V", "ctrl+v"], .paste, "paste the copied objects here"),
-      Binding("group", ["g"], .group, "group or ungroup the selection", and: ["ungroup"]),
-      Binding("ungroup", ["G"], .ungroup), Binding("lock", ["L"], .lock, "lock or unlock the selection"),
-      Binding("front", ["]"], .raise, "move the selection to the front or to the back", and: ["back"]),
-      Binding("back", ["["], .lower),
-      Binding(
-        "turn-right",
-        ["."],
-        .turn(degrees: 15),
-        "rotate the selection by 15°, clockwise or counterclockwise",
-        and: ["turn-left"]
-      ), Binding("turn-left", [","], .turn(degrees: -15)),
-      Binding(
-        "turn-a-bit-right",
-        [">"],
-        .turn(degrees: 1),
-        "rotate the selection by 1°, clockwise or counterclockwise",
-        and: ["turn-a-bit-left"]
-      ), Binding("turn-a-bit-left", ["<"], .turn(degrees: -1)),
-      Binding("larger", ["S"], .scale(percent: 110), "make the selection larger or smaller", and: ["smaller"]),
-      Binding("smaller", ["s"], .scale(percent: 100 / 1.1)),
-      Binding("snap", ["'"], .snap, "turn snapping to other objects on or off"),
-      Binding(
-        "keyboard-pen",
-        [";"],
-        .keyboardPen,
-        "use the tool with the keyboard: arrows move, Space presses and releases"
-      ), Binding("photo", ["I"], .photo, "add a photo from a file"),
-      Binding("game", ["w"], .game, "play the board's Wordle game, or start one"),
-      Binding("connect-four", ["W"], .connectFour, "play the board's Connect Four game, or start one"),
-      Binding("chat", ["c", "/"], .chat, "write a chat message"),
-      Binding("read-chat", ["C"], .readChat, "read the chat"),
-      Binding(
-        "export",
-        ["X"],
-        .export,
-        "export the board to a file: PNG, SVG, PDF and others; `force` after the name overwrites it"
-      ), Binding("command", [":"], .command, "type any board command, as in scripts; Tab completes it"),
-      Binding("menu", ["space"], .menu, "open a menu of commands; the right mouse button opens it too"),
-      Binding("invite", ["J"], .invite, "show how others can join"),
-      Binding("panel", ["P"], .panel, "show or hide the list of people and the chat"),
-      Binding("redraw", ["ctrl+l"], .redraw, "redraw the screen"), Binding("save", ["ctrl+s"], .saved),
-      Binding("help", ["?", "f1"], .help, "show all keys"),
-      Binding(
-        "suspend",
-        ["ctrl+z"],
-        .suspend,
-        "suspend the program until fg; meanwhile, others see you as unreachable"
-      ), Binding("quit", ["q"], .quit, "leave the board (asks if work is unsaved); Ctrl+C twice leaves too"),
-      Binding("interrupt", ["ctrl+c"], .interrupt),
     ]
+
+  private static let trailing: [Binding] = [
+    Binding(
+      "turn-right",
+      ["."],
+      .turn(degrees: 15),
+      "rotate the selection by 15°, clockwise or counterclockwise",
+      and: ["turn-left"]
+    ), Binding("turn-left", [","], .turn(degrees: -15)),
+    Binding(
+      "turn-a-bit-right",
+      [">"],
+      .turn(degrees: 1),
+      "rotate the selection by 1°, clockwise or counterclockwise",
+      and: ["turn-a-bit-left"]
+    ), Binding("turn-a-bit-left", ["<"], .turn(degrees: -1)),
+    Binding("larger", ["S"], .scale(percent: 110), "make the selection larger or smaller", and: ["smaller"]),
+    Binding("smaller", ["s"], .scale(percent: 100 / 1.1)),
+    Binding("snap", ["'"], .snap, "turn snapping to other objects on or off"),
+    Binding(
+      "keyboard-pen",
+      [";"],
+      .keyboardPen,
+      "use the tool with the keyboard: arrows move, Space presses and releases"
+    ), Binding("photo", ["I"], .photo, "add a photo from a file"),
+    Binding("game", ["w"], .game, "play the board's Wordle game, or start one"),
+    Binding("connect-four", ["W"], .connectFour, "play the board's Connect Four game, or start one"),
+    Binding("chat", ["c", "/"], .chat, "write a chat message"),
+    Binding("read-chat", ["C"], .readChat, "read the chat"),
+    Binding(
+      "export",
+      ["X"],
+      .export,
+      "export the board to a file: PNG, SVG, PDF and others; `force` after the name overwrites it"
+    ), Binding("command", [":"], .command, "type any board command, as in scripts; Tab completes it"),
+    Binding("menu", ["space"], .menu, "open a menu of commands; the right mouse button opens it too"),
+    Binding("invite", ["J"], .invite, "show how others can join"),
+    Binding("panel", ["P"], .panel, "show or hide the list of people and the chat"),
+    Binding("redraw", ["ctrl+l"], .redraw, "redraw the screen"), Binding("save", ["ctrl+s"], .saved),
+    Binding("help", ["?", "f1"], .help, "show all keys"),
+    Binding(
+      "suspend",
+      ["ctrl+z"],
+      .suspend,
+      "suspend the program until fg; meanwhile, others see you as unreachable"
+    ), Binding("quit", ["q"], .quit, "leave the board (asks if work is unsaved); Ctrl+C twice leaves too"),
+    Binding("interrupt", ["ctrl+c"], .interrupt),
+  ]
 
   /// The lines of the help: the keys, the description, and the heading.
   var help: [(keys: String, text: String, section: Section)] {

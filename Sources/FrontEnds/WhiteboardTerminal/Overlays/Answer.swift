@@ -85,17 +85,10 @@ enum Answer {
     func hint(_ command: KeyMap.Command, _ words: String) -> String {
       keys.key(for: command).map { "; \($0) \(words)" } ?? ""
     }
+    if let answer = ObjectCommand.answer(to: done.verb, objects, hint) { return answer }
     switch done.verb {
-    case .duplicate: return "duplicated \(objects)"
-    case .delete: return "deleted \(objects)" + hint(.undo, "restores them")
-    case .group: return "grouped" + hint(.ungroup, "ungroups")
-    case .ungroup: return "ungrouped"
-    case .lock: return "locked \(objects)" + hint(.lock, "unlocks")
-    case .unlock: return "unlocked \(objects)"
-    case .order: return "changed the order of \(objects)"
     case .color: return "colored \(objects)"
     case .width: return "changed the line width of \(objects)"
-    case .paste: return "pasted \(objects)"
     case .photo: return "added the photo"
     case .game: return "a new game has begun"
     default: return typed.flatMap { effect(of: $0, done, objects) }
@@ -142,7 +135,7 @@ enum Answer {
     case .redo: return EventText.steps(done, hint: keys.key(for: .undo).map { "Press \($0) to undo." })
     case .play: return "played"
     case .copy:
-      let paste = keys.key(for: .paste) ?? ":paste"
+      let paste = keys.key(for: .object(.paste)) ?? ":paste"
       return "copied \(done.ids?.count ?? 1); \(paste) pastes it on any board"
     case .export:
       let count = done.objects.map { $0 == 1 ? "1 object" : "\($0) objects" } ?? "the board"

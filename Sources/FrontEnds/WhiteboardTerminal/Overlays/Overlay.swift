@@ -204,6 +204,13 @@ struct Menu: Hashable, Sendable {
   struct Item: Hashable, Sendable {
     let command: KeyMap.Command
     let words: String
+
+    init(command: KeyMap.Command, words: String) {
+      self.command = command
+      self.words = words
+    }
+
+    init(_ command: ObjectCommand) { self.init(command: .object(command), words: command.menu) }
   }
 
   let items: [Item]
@@ -239,20 +246,14 @@ struct Menu: Hashable, Sendable {
     var items: [Item] = []
     if hasText { items.append(Item(command: .edit, words: "edit the text")) }
     if hasGame { items.append(Item(command: .edit, words: "play")) }
-    return items + [
-      Item(command: .duplicate, words: "duplicate"), Item(command: .copy, words: "copy"),
-      Item(command: .raise, words: "to the front"), Item(command: .lower, words: "to the back"),
-      Item(command: .group, words: "group"), Item(command: .ungroup, words: "ungroup"),
-      Item(command: .lock, words: "lock or unlock"), Item(command: .delete, words: "delete"),
-      Item(command: .selectNone, words: "deselect"),
-    ]
+    return items + ObjectCommand.ofSelection.map { Item($0) } + [Item(command: .selectNone, words: "deselect")]
   }
 
   static let ofBoard: [Item] =
     [Tool.pen, .text, .select, .eraser, .line, .rectangle, .ellipse, .arrow].map {
       Item(command: .tool($0), words: $0.rawValue)
     } + [
-      Item(command: .undo, words: "undo"), Item(command: .redo, words: "redo"), Item(command: .paste, words: "paste"),
+      Item(command: .undo, words: "undo"), Item(command: .redo, words: "redo"), Item(.paste),
       Item(command: .photo, words: "photo from a file"), Item(command: .export, words: "export to a file"),
       Item(command: .game, words: "Wordle"), Item(command: .connectFour, words: "Connect Four"),
       Item(command: .fit, words: "show everything"), Item(command: .follow, words: "follow a person"),

@@ -291,10 +291,10 @@ struct StatusLine {
       return ["arrows move  Space \(space)  \(keys.label(for: .keyboardPen)) done"]
     }
     if hasSelection {
-      let moving = "arrows move  \(keys.label(for: .delete)) delete  "
+      let moving = "arrows move  \(keys.label(for: .object(.delete))) delete  "
       let more = "\(keys.label(for: .menu)) more  \(keys.label(for: .selectNone)) deselect"
       let turning = "\(keys.label(for: .turn(degrees: -15))) \(keys.label(for: .turn(degrees: 15))) turn  "
-      return [moving + "\(keys.label(for: .duplicate)) duplicate  " + turning + more, moving + more]
+      return [moving + "\(keys.label(for: .object(.duplicate))) duplicate  " + turning + more, moving + more]
     }
     let hint = "\(toolbox.tool.rawValue): \(toolbox.tool.hint)"
     let shortHint = "\(toolbox.tool.rawValue): \(toolbox.tool.hint.prefix { $0 != ";" })"
