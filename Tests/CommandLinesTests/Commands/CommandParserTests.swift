@@ -492,6 +492,9 @@ import Whiteboard
     #expect(readable > 1_000)
   }
 
+  @Test("every command has its own entry in the table", arguments: CommandName.allCases)
+  func entries(name: CommandName) { #expect(CommandTable.entry(name).name == name) }
+
   @Test("help lists every command with its usage") func help() throws {
     for name in CommandName.allCases { #expect(CommandTable.text.contains("\n  \(CommandTable.entry(name).usage)\n")) }
     #expect(try CommandTable.help("move").contains("JSON keys: verb, id, ids, to, by, request"))

@@ -23,8 +23,7 @@ enum ArrangingCommands {
 
   static let deselect = CommandSpec(.deselect, rules: selecting, "clear the selection") {
     (editor) throws(CommandError) in
-    try editor.edit { (board) throws(BoardError) in try board.deselectAll() }
-    return CommandOutcome()
+    .done(try editor.edit { (board) throws(BoardError) in try board.deselectAll() })
   }
 
   static let move = CommandSpec(
@@ -136,11 +135,6 @@ enum ArrangingCommands {
   static let unlock = CommandSpec(.unlock, "unlock objects", .objects) { (editor, objects) throws(CommandError) in
     try editor.editEach(objects) { (board, id) throws(BoardError) in try board.setLocked(id, false) }
   }
-
-  static let all = [
-    select.entry, take.entry, deselect.entry, move.entry, scale.entry, rotate.entry, color.entry, width.entry,
-    order.entry, group.entry, ungroup.entry, lock.entry, unlock.entry,
-  ]
 }
 
 extension Command {

@@ -1,8 +1,6 @@
 import PeerCore
 
 /// The names of the commands, in the order in which the help lists them.
-///
-/// The command table has a row for each name.
 package enum CommandName: String, CaseIterable, Encodable, Sendable {
   case text
   case stroke
@@ -75,6 +73,80 @@ package enum CommandName: String, CaseIterable, Encodable, Sendable {
 }
 
 extension CommandName {
+  /// The entry, which ``CommandTable`` stores.
+  fileprivate var tableEntry: CommandEntry {
+    switch self {
+    case .text: DrawingCommands.text.entry
+    case .stroke: DrawingCommands.stroke.entry
+    case .pen: DrawingCommands.pen.entry
+    case .lift: DrawingCommands.lift.entry
+    case .photo: DrawingCommands.photo.entry
+    case .game: DrawingCommands.game.entry
+    case .duplicate: DrawingCommands.duplicate.entry
+    case .select: ArrangingCommands.select.entry
+    case .take: ArrangingCommands.take.entry
+    case .deselect: ArrangingCommands.deselect.entry
+    case .move: ArrangingCommands.move.entry
+    case .scale: ArrangingCommands.scale.entry
+    case .rotate: ArrangingCommands.rotate.entry
+    case .color: ArrangingCommands.color.entry
+    case .width: ArrangingCommands.width.entry
+    case .order: ArrangingCommands.order.entry
+    case .group: ArrangingCommands.group.entry
+    case .ungroup: ArrangingCommands.ungroup.entry
+    case .lock: ArrangingCommands.lock.entry
+    case .unlock: ArrangingCommands.unlock.entry
+    case .edit: EditingCommands.edit.entry
+    case .insert: EditingCommands.insert.entry
+    case .erase: EditingCommands.erase.entry
+    case .delete: EditingCommands.delete.entry
+    case .undelete: EditingCommands.undelete.entry
+    case .purge: EditingCommands.purge.entry
+    case .play: EditingCommands.play.entry
+    case .undo: EditingCommands.undo.entry
+    case .redo: EditingCommands.redo.entry
+    case .set: EditingCommands.set.entry
+    case .point: MemberCommands.point.entry
+    case .view: MemberCommands.view.entry
+    case .accept: MemberCommands.accept.entry
+    case .decline: MemberCommands.decline.entry
+    case .kick: MemberCommands.kick.entry
+    case .hide: MemberCommands.hide.entry
+    case .unhide: MemberCommands.unhide.entry
+    case .role: MemberCommands.role.entry
+    case .invite: MemberCommands.invite.entry
+    case .web: MemberCommands.web.entry
+    case .cancel: MessageCommands.cancel.entry
+    case .leave: ProgramCommands.leave.entry
+    case .continue: ProgramCommands.continue.entry
+    case .profile: MemberCommands.profile.entry
+    case .say: MessageCommands.say.entry
+    case .send: MessageCommands.send.entry
+    case .resource: MessageCommands.resource.entry
+    case .stream: MessageCommands.stream.entry
+    case .objects: QueryCommands.objects.entry
+    case .show: QueryCommands.show.entry
+    case .find: QueryCommands.find.entry
+    case .chat: QueryCommands.chat.entry
+    case .settings: QueryCommands.settings.entry
+    case .peers: QueryCommands.peers.entry
+    case .digest: QueryCommands.digest.entry
+    case .checkpoint: FileCommands.checkpoint.entry
+    case .checkpoints: FileCommands.checkpoints.entry
+    case .diff: FileCommands.diff.entry
+    case .restore: FileCommands.restore.entry
+    case .saveAs: FileCommands.saveAs.entry
+    case .save: FileCommands.save.entry
+    case .export: FileCommands.export.entry
+    case .import: FileCommands.import.entry
+    case .copy: FileCommands.copy.entry
+    case .paste: FileCommands.paste.entry
+    case .wait: ProgramCommands.wait.entry
+    case .quit: ProgramCommands.quit.entry
+    case .help: ProgramCommands.help.entry
+    }
+  }
+
   private var rules: CommandRules { CommandTable.entry(self).rules }
 
   var requirement: CommandRules.Requirement { rules.requirement }
@@ -119,19 +191,14 @@ package enum Spelling {
 }
 
 package enum CommandTable {
-  /// All commands, in the order of the help.
-  private static let entries = [
-    DrawingCommands.all, ArrangingCommands.all, EditingCommands.all, MemberCommands.all, MessageCommands.all,
-    QueryCommands.all, FileCommands.all, ProgramCommands.all,
-  ].joined()
-  private static let table = Dictionary(uniqueKeysWithValues: entries.map { ($0.name, $0) })
+  private static let table = Dictionary(uniqueKeysWithValues: CommandName.allCases.map { ($0, $0.tableEntry) })
   private static let kinds = Dictionary(
-    entries.flatMap(\.keys).map { ($0.name, $0.kind) },
+    CommandName.allCases.flatMap { entry($0).keys }.map { ($0.name, $0.kind) },
     uniquingKeysWith: { first, _ in first }
   )
 
   package static func entry(_ name: CommandName) -> CommandEntry {
-    guard let entry = table[name] else { preconditionFailure("the command \(name) has no entry") }
+    guard let entry = table[name] else { preconditionFailure("the table has an entry for each case") }
     return entry
   }
 

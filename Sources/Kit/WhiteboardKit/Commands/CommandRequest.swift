@@ -89,6 +89,9 @@ public struct CommandOutcome: Equatable, Sendable {
     public var id: ObjectID
   }
 
+  /// Returns the outcome of a command whose answer says only that it was run.
+  static func done(_: Void) -> CommandOutcome { CommandOutcome() }
+
   /// Returns an outcome about objects; uses `id` instead of `ids` if the command named a single object.
   static func about(_ ids: [ObjectID], asOne: Bool) -> CommandOutcome {
     asOne && ids.count == 1 ? CommandOutcome(id: ids[0]) : CommandOutcome(ids: ids)

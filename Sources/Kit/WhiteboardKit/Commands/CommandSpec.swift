@@ -37,9 +37,6 @@ struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
   typealias Body =
     nonisolated(nonsending) @Sendable (CommandRunner, CommandRequest, repeat each Value)
     async throws(CommandError) -> CommandOutcome?
-  typealias Action =
-    nonisolated(nonsending) @Sendable (CommandRunner, CommandRequest, repeat each Value)
-    async throws(CommandError) -> Void
   typealias Edit = @Sendable (BoardEditor, repeat each Value) throws(CommandError) -> CommandOutcome
   typealias Check = @Sendable (repeat each Value) throws(CommandError) -> Void
 
@@ -62,7 +59,7 @@ struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
   ///   - notes: Additional lines for the help about this command.
   ///   - parameters: The parameters, in the order of their words and of their keys.
   ///   - check: A check of values that depend on each other.
-  ///   - body: The function that runs the command.
+  ///   - body: The function that runs the command, and returns its outcome; nil if the command is answered later.
   init(
     _ name: CommandName,
     rules: CommandRules = .editing,
@@ -81,24 +78,6 @@ struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
     self.parameters = (repeat each parameters)
     self.check = check
     self.body = body
-  }
-
-  /// Creates an entry for a command whose answer says only that it was run.
-  init(
-    _ name: CommandName,
-    rules: CommandRules = .editing,
-    usage: String? = nil,
-    _ summary: String,
-    notes: [String] = [],
-    _ parameters: repeat Parameter<each Value>,
-    check: Check? = nil,
-    run body: @escaping Action
-  ) {
-    self.init(name, rules: rules, usage: usage, summary, notes: notes, repeat each parameters, check: check) {
-      (runner, request, values: repeat each Value) async throws(CommandError) -> CommandOutcome? in
-      try await body(runner, request, repeat each values)
-      return CommandOutcome()
-    }
   }
 
   /// Creates an entry for a command that changes the board in one step.

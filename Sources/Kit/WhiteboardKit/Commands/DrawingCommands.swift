@@ -102,8 +102,6 @@ enum DrawingCommands {
     if let last = copies.last { editor.name(last, alias) }
     return .about(copies, asOne: editor.isOne(objects))
   }
-
-  static let all = [text.entry, stroke.entry, pen.entry, lift.entry, photo.entry, game.entry, duplicate.entry]
 }
 
 extension Command {

@@ -108,22 +108,18 @@ enum EditingCommands {
     ],
     .setting
   ) { (editor, setting) throws(CommandError) in
-    try editor.edit { (board) throws(BoardError) in
-      switch setting {
-      case .title(let title): try board.setTitle(title.isEmpty ? nil : title)
-      // A transparent background shows the color behind the board.
-      case .background(let color): try board.setBackground(color ?? 0)
-      case .grid(let spacing): try board.setGrid(spacing == 0 ? nil : spacing)
-      case .language(let tag): try board.setLanguage(tag)
+    .done(
+      try editor.edit { (board) throws(BoardError) in
+        switch setting {
+        case .title(let title): try board.setTitle(title.isEmpty ? nil : title)
+        // A transparent background shows the color behind the board.
+        case .background(let color): try board.setBackground(color ?? 0)
+        case .grid(let spacing): try board.setGrid(spacing == 0 ? nil : spacing)
+        case .language(let tag): try board.setLanguage(tag)
+        }
       }
-    }
-    return CommandOutcome()
+    )
   }
-
-  static let all = [
-    edit.entry, insert.entry, erase.entry, delete.entry, undelete.entry, purge.entry, play.entry, undo.entry,
-    redo.entry, set.entry,
-  ]
 }
 
 extension Command {

@@ -7,12 +7,12 @@ enum FileCommands {
     "save the current board as a named version",
     .checkpoint("name")
   ) { (runner, _, name) async throws(CommandError) in
-    try await runner.board.versions.checkpoint(name)
+    .done(try await runner.board.versions.checkpoint(name))
   }
 
   static let checkpoints = CommandSpec(.checkpoints, rules: .reading, "list the checkpoints") {
     (runner, request) async throws(CommandError) in
-    try await runner.board.versions.emitCheckpoints(request: request.request)
+    .done(try await runner.board.versions.emitCheckpoints(request: request.request))
   }
 
   static let diff = CommandSpec(
@@ -22,7 +22,7 @@ enum FileCommands {
     .checkpoint("from"),
     .laterCheckpoint
   ) { (runner, request, from, to) async throws(CommandError) in
-    try await runner.board.versions.emitDifference(from: from, to: to, request: request.request)
+    .done(try await runner.board.versions.emitDifference(from: from, to: to, request: request.request))
   }
 
   static let restore = CommandSpec(
@@ -35,7 +35,7 @@ enum FileCommands {
 
   static let saveAs = CommandSpec(.saveAs, rules: .reading, "write the board to another file", .file) {
     (runner, _, file) async throws(CommandError) in
-    try await runner.persistence.saveCopy(to: BoardFile.absolute(file), photos: runner.board.photos)
+    .done(try await runner.persistence.saveCopy(to: BoardFile.absolute(file), photos: runner.board.photos))
   }
 
   static let save = CommandSpec(
@@ -43,7 +43,7 @@ enum FileCommands {
     rules: CommandRules(requires: .nothing, .changesNothing),
     "save unsaved work now, and report whether everything is on disk"
   ) { (runner, request) async throws(CommandError) in
-    try await runner.persistence.save(request: request.request)
+    .done(try await runner.persistence.save(request: request.request))
   }
 
   static let export = CommandSpec(
@@ -96,11 +96,6 @@ enum FileCommands {
   ) { (runner, _, point) async throws(CommandError) in
     try await runner.withEditor { (_) async throws(CommandError) in try await runner.board.files.paste(at: point) }
   }
-
-  static let all = [
-    checkpoint.entry, checkpoints.entry, diff.entry, restore.entry, saveAs.entry, save.entry, export.entry,
-    `import`.entry, copy.entry, paste.entry,
-  ]
 }
 
 extension Command {

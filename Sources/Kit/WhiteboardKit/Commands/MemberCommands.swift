@@ -13,7 +13,7 @@ enum MemberCommands {
       guard point != nil || !isLaser else { throw CommandError(.badArgument, "give the point of the laser, as X,Y") }
     },
     run: { (runner, _, point, isLaser) async throws(CommandError) in
-      try runner.board.editor.point(at: point, isLaser: isLaser)
+      .done(try runner.board.editor.point(at: point, isLaser: isLaser))
     }
   )
 
@@ -24,7 +24,7 @@ enum MemberCommands {
     notes: ["X,Y is the center. The width and height are in board units, rounded to whole ones."],
     .view
   ) { (runner, _, view) async throws(CommandError) in
-    try runner.board.editor.show(view)
+    .done(try runner.board.editor.show(view))
   }
 
   static let accept = CommandSpec(
@@ -39,7 +39,7 @@ enum MemberCommands {
     .target("INVITATION|FILE", "the invitation"),
     .flag("always")
   ) { (runner, _, target, isAlways) async throws(CommandError) in
-    try await runner.accept(target, isAlways: isAlways)
+    .done(try await runner.accept(target, isAlways: isAlways))
   }
 
   static let decline = CommandSpec(
@@ -49,7 +49,7 @@ enum MemberCommands {
     .target("INVITATION|FILE", "the invitation"),
     .reason
   ) { (runner, _, target, reason) async throws(CommandError) in
-    try await runner.decline(target, reason: reason ?? "")
+    .done(try await runner.decline(target, reason: reason ?? ""))
   }
 
   static let kick = CommandSpec(
@@ -69,7 +69,7 @@ enum MemberCommands {
     .reason,
     .flag("--with-admitted", "withAdmitted"),
     .flag("--keep-code", "keepCode")
-  ) { (runner, request, target, reason, withAdmitted, keepsCode) async throws(CommandError) -> Void in
+  ) { (runner, request, target, reason, withAdmitted, keepsCode) async throws(CommandError) in
     let invited = try await runner.board.admission.kick(
       target,
       reason: reason ?? "",
@@ -78,6 +78,7 @@ enum MemberCommands {
       request: request.request
     )
     if let invited { runner.runtime.emit(.invited(invited)) }
+    return CommandOutcome()
   }
 
   static let hide = CommandSpec(
@@ -113,7 +114,7 @@ enum MemberCommands {
     .target("PEER", "the peer"),
     .role
   ) { (runner, _, target, role) async throws(CommandError) in
-    try runner.board.roles.change(target, to: role)
+    .done(try runner.board.roles.change(target, to: role))
   }
 
   static let invite = CommandSpec(
@@ -128,13 +129,13 @@ enum MemberCommands {
       "the address that this person's browser stores admits no other person.",
     ],
     .invitationTerms
-  ) { (runner, request, terms) async throws(CommandError) -> Void in
+  ) { (runner, request, terms) async throws(CommandError) in
     let board = try runner.board
     let invited =
       terms.isForBrowsers
       ? try await board.browsers.invite(terms, request: request.request)
       : try await board.admission.invite(terms, request: request.request)
-    runner.runtime.emit(.invited(invited))
+    return .done(runner.runtime.emit(.invited(invited)))
   }
 
   static let web = CommandSpec(
@@ -149,12 +150,12 @@ enum MemberCommands {
       "time limit, use `invite web expires=TIME`.",
     ],
     .webAccess
-  ) { (runner, request, access) async throws(CommandError) -> Void in
+  ) { (runner, request, access) async throws(CommandError) in
     let browsers = try runner.board.browsers
     switch access {
-    case .on: try await browsers.turnOn(request: request.request)
-    case .off: await browsers.turnOff(request: request.request)
-    case .revoke: await browsers.revokeAll()
+    case .on: return .done(try await browsers.turnOn(request: request.request))
+    case .off: return .done(await browsers.turnOff(request: request.request))
+    case .revoke: return .done(await browsers.revokeAll())
     }
   }
 
@@ -166,13 +167,8 @@ enum MemberCommands {
     .displayName,
     .icon
   ) { (runner, request, name, icon) async throws(CommandError) in
-    try await runner.board.profiles.changeOwn(name, icon, request: request.request)
+    .done(try await runner.board.profiles.changeOwn(name, icon, request: request.request))
   }
-
-  static let all = [
-    point.entry, view.entry, accept.entry, decline.entry, kick.entry, hide.entry, unhide.entry, role.entry,
-    invite.entry, web.entry, profile.entry,
-  ]
 }
 
 extension Command {

@@ -8,7 +8,7 @@ enum MessageCommands {
     .target("TRANSFER", "the transfer"),
     .reason
   ) { (runner, _, target, reason) async throws(CommandError) in
-    try runner.transfers.cancel(target, reason: reason ?? "")
+    .done(try runner.transfers.cancel(target, reason: reason ?? ""))
   }
 
   static let say = CommandSpec(.say, "write a chat message", .text("the message")) {
@@ -30,8 +30,7 @@ enum MessageCommands {
       try await messages.send(bytes, to: recipients, answering: request)
       return nil
     }
-    try messages.sendDatagram(bytes, to: recipients)
-    return CommandOutcome()
+    return .done(try messages.sendDatagram(bytes, to: recipients))
   }
 
   static let resource = CommandSpec(
@@ -66,8 +65,6 @@ enum MessageCommands {
     }
     return nil
   }
-
-  static let all = [cancel.entry, say.entry, send.entry, resource.entry, stream.entry]
 }
 
 extension Command {

@@ -3,7 +3,7 @@ enum ProgramCommands {
 
   static let leave = CommandSpec(.leave, rules: rules, "leave the board, but stay in the program") {
     (runner, _) async throws(CommandError) in
-    await runner.leave()
+    .done(await runner.leave())
   }
 
   static let `continue` = CommandSpec(
@@ -12,7 +12,7 @@ enum ProgramCommands {
     "continue on your own copy of a board from which the host removed you",
     notes: ["Until you use this command, your changes are refused. Your later changes are not sent to other members."]
   ) { (runner, _) async throws(CommandError) in
-    try await runner.localRemoval.continueAlone()
+    .done(try await runner.localRemoval.continueAlone())
   }
 
   static let wait = CommandSpec(
@@ -38,10 +38,8 @@ enum ProgramCommands {
 
   static let help = CommandSpec(.help, rules: rules, "explain one command, or list all", .help) {
     (runner, _, text) async throws(CommandError) in
-    runner.runtime.emit(.note(.init(code: "help", message: text)))
+    .done(runner.runtime.emit(.note(.init(code: "help", message: text))))
   }
-
-  static let all = [leave.entry, `continue`.entry, wait.entry, quit.entry, help.entry]
 }
 
 extension Command {

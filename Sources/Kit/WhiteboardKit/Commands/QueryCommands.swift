@@ -1,7 +1,7 @@
 enum QueryCommands {
   static let objects = CommandSpec(.objects, rules: .reading, "list the objects on the board") {
     (runner, request) async throws(CommandError) in
-    try runner.board.queries.emitObjects(request: request.request)
+    .done(try runner.board.queries.emitObjects(request: request.request))
   }
 
   static let show = CommandSpec(
@@ -10,7 +10,7 @@ enum QueryCommands {
     "show all properties of an object or group, and the state of a game as you see it",
     .object
   ) { (runner, request, object) async throws(CommandError) in
-    try runner.board.queries.emitObject(object, request: request.request)
+    .done(try runner.board.queries.emitObject(object, request: request.request))
   }
 
   static let find = CommandSpec(
@@ -19,17 +19,17 @@ enum QueryCommands {
     "list the objects at a point, or those that touch a rectangle; with `inside`, only those wholly inside it",
     .area
   ) { (runner, request, area) async throws(CommandError) in
-    try runner.board.queries.emitObjects(in: area, request: request.request)
+    .done(try runner.board.queries.emitObjects(in: area, request: request.request))
   }
 
   static let chat = CommandSpec(.chat, rules: .reading, "show the chat") {
     (runner, request) async throws(CommandError) in
-    try runner.board.reports.emitChat(request: request.request)
+    .done(try runner.board.reports.emitChat(request: request.request))
   }
 
   static let settings = CommandSpec(.settings, rules: .reading, "show the settings of the board") {
     (runner, request) async throws(CommandError) in
-    try runner.board.queries.emitSettings(request: request.request)
+    .done(try runner.board.queries.emitSettings(request: request.request))
   }
 
   static let peers = CommandSpec(
@@ -39,20 +39,15 @@ enum QueryCommands {
   ) { (runner, request) async throws(CommandError) in
     // A user can ask for the peers while the program still joins the board.
     guard runner.hasBoard else {
-      runner.runtime.emit(.peers(.init(count: 0, peers: [], request: request.request)))
-      return
+      return .done(runner.runtime.emit(.peers(.init(count: 0, peers: [], request: request.request))))
     }
-    try await runner.board.queries.emitPeers(request: request.request)
+    return .done(try await runner.board.queries.emitPeers(request: request.request))
   }
 
   static let digest = CommandSpec(.digest, rules: .reading, "show the digest of the board") {
     (runner, request) async throws(CommandError) in
-    try runner.board.queries.emitDigest(request: request.request)
+    .done(try runner.board.queries.emitDigest(request: request.request))
   }
-
-  static let all = [
-    objects.entry, show.entry, find.entry, chat.entry, settings.entry, peers.entry, digest.entry,
-  ]
 }
 
 extension Command {
