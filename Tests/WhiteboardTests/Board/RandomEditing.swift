@@ -30,7 +30,7 @@ enum RandomEditing {
 
   private static func act(_ board: Board, _ random: inout SeededGenerator) throws(BoardError) {
     let ids = board.state.records.keys.sorted()
-    let choice = ids.isEmpty ? 0 : random.below(21)
+    let choice = ids.isEmpty ? 0 : random.below(25)
     let id = ids.isEmpty ? nil : ids[random.below(ids.count)]
     let place = point(&random)
     switch (choice, id) {
@@ -59,7 +59,7 @@ enum RandomEditing {
       guard board.state.record(id)?.isLocked != true else { throw .locked(id) }
       try board.gesture { () throws(BoardError) in
         try board.stage(id, .deleted, .unsigned(0))
-        try board.stage(id, Property(40), .dot(id.dot))
+        try board.stage(id, Property(60), .dot(id.dot))
       }
     case (14, _):
       let some = ids.filter { _ in random.below(3) == 0 }
@@ -72,6 +72,18 @@ enum RandomEditing {
     case (18, _): try board.erase(along: [place, point(&random)], radius: 30)
     case (19, let id?): try board.setLocked(id, random.below(3) == 0)
     case (20, let id?): if random.below(2) == 0 { try board.undelete(id) } else { try board.setGrid(place.y + 1) }
+    case (21, _):
+      let form = DrawingForm.allCases[random.below(DrawingForm.allCases.count)]
+      let points = form.hasPoints ? (0..<2 + random.below(4)).map { _ in point(&random) } : []
+      try board.createForm(form, at: place, points: points, label: ["", "héllo"][random.below(2)])
+    case (22, let id?): try board.setPoints((0..<1 + random.below(5)).map { _ in point(&random) }, of: id)
+    case (23, let id?):
+      let changes: [StyleChange] = [
+        .fill(UInt32(random.below(2)) * 0xFF), .lineStyle(.dotted), .opacity(0.5), .end(.dot), .isCurved(true),
+        .textSize(24), .isBold(random.below(2) == 0), .isItalic(true), .form(.ellipse), .textColor(nil),
+      ]
+      try board.restyle([id], [changes[random.below(changes.count)], .opacity(1)])
+    case (24, let id?): try board.resize(id, to: Size(width: Double(random.below(90)), height: 20))
     case (_, let id?): try board.object(id)?.move(to: place)
     case (_, nil): break
     }

@@ -68,6 +68,51 @@ extension Board {
     }
   }
 
+  /// Creates a form in front of all other objects.
+  /// - Parameters:
+  ///   - form: The form.
+  ///   - center: The center of the form; for a line or arrow, the place to which its points are relative.
+  ///   - size: The width and height; nil for the default size. Lines and arrows have no size of their own.
+  ///   - points: The points of a line or arrow, at least two, relative to `center`; none for other forms.
+  ///   - label: The text in the form, or at the middle of a line.
+  ///   - lineWidth: The width of the line, in board units.
+  ///   - color: The color of the line, `0xRRGGBBAA`; nil for the default color.
+  ///   - style: Everything else about how it is drawn; nil for the default style of the form.
+  /// - Returns: The id of the drawing.
+  /// - Throws: `empty` if a line has no points; `outOfRange`, `tooLong`, `boardFull`.
+  @discardableResult public func createForm(
+    _ form: DrawingForm,
+    at center: Point,
+    size: Size? = nil,
+    points: [Point] = [],
+    label: String = "",
+    lineWidth: Double = ObjectDefaults.formLineWidth,
+    color: UInt32? = nil,
+    style: ObjectStyle? = nil
+  ) throws(BoardError) -> ObjectID {
+    let label = PlainText.lines(label)
+    return try gesture { () throws(BoardError) in
+      guard label.utf8.count <= BoardLimits.textBytes else { throw .tooLong("text") }
+      let id = try create(.drawing)
+      try stage(id, .form, .unsigned(form.rawValue))
+      try stage(id, .position, try FixedPoint.position(center))
+      if form.hasPoints {
+        guard points.count >= 2 else { throw .empty }
+        try stagePoints(points, of: id)
+      } else {
+        let size = size ?? form.defaultSize
+        guard size.width > 0, size.height > 0 else { throw .outOfRange("size") }
+        try stage(id, .size, try FixedPoint.size(size))
+      }
+      try stageZIndex(id)
+      try stage(id, .lineWidth, try FixedPoint.lineWidth(lineWidth))
+      if let color { try stage(id, .color, .unsigned(UInt64(color))) }
+      for cell in try style?.cells(of: form) ?? [] { try stage(id, cell.property, cell.value) }
+      try stageText(label, of: id)
+      return id
+    }
+  }
+
   private func requireOwnStroke(_ id: ObjectID) throws(BoardError) {
     guard let record = state.record(id), record.kind == .drawing else { throw .unknownObject(id) }
     guard id.dot.incarnation == incarnation, !record.isFinished else { throw .wrongKind(id) }

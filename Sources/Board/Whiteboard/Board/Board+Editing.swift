@@ -32,6 +32,61 @@ extension Board {
     }
   }
 
+  /// Changes the style of objects and of all objects of groups.
+  ///
+  /// Objects that do not have one of the properties keep theirs.
+  /// - Throws: `unknownObject`, `held`, `locked`, `outOfRange`, `wrongKind` if no object has one of the properties.
+  public func restyle(_ ids: [ObjectID], _ changes: [StyleChange]) throws(BoardError) {
+    try gesture { () throws(BoardError) in
+      let targets = try state.targets(ids)
+      for id in targets { try requireWritable(id) }
+      for change in changes {
+        let concerned = targets.filter { state.record($0).map(change.applies) ?? false }
+        if concerned.isEmpty, let first = targets.first { throw .wrongKind(first) }
+        for id in concerned {
+          let cell = try change.cell(state.record(id) ?? ObjectRecord())
+          if case .none = cell.value, state.record(id)?[cell.property] == nil { continue }
+          try write(id, cell.property, cell.value)
+        }
+      }
+    }
+  }
+
+  /// Gives a form, photo or text another size, before its scale.
+  ///
+  /// The line width does not change. `center` is the new center; nil to keep the present one.
+  /// - Throws: `unknownObject`, `held`, `locked`, `outOfRange`, `wrongKind` for ink, lines, arrows and games.
+  public func resize(_ id: ObjectID, to size: Size, center: Point? = nil) throws(BoardError) {
+    try gesture { () throws(BoardError) in
+      try requireTransformable(id)
+      guard let record = state.record(id), record.hasSize else { throw .wrongKind(id) }
+      guard size.width > 0, size.height > 0 else { throw .outOfRange("size") }
+      try write(id, .size, try FixedPoint.size(size))
+      if let center { try write(id, .position, try FixedPoint.position(center)) }
+    }
+  }
+
+  /// Moves, adds and removes points of a line or arrow.
+  ///
+  /// `points` are all points from now on, in board coordinates. Points at the start and the end that do not change are
+  /// not written, so that other members can move them at the same time.
+  /// - Throws: `unknownObject`, `held`, `locked`, `outOfRange`, `wrongKind` for other objects; `empty`, `tooLong`.
+  public func setPoints(_ points: [Point], of id: ObjectID) throws(BoardError) {
+    try gesture { () throws(BoardError) in
+      try requireTransformable(id)
+      guard let record = state.record(id), record.form?.hasPoints == true else { throw .wrongKind(id) }
+      let placement = Placement(
+        center: record.origin,
+        size: Size(width: 0, height: 0),
+        scale: record.scale,
+        rotation: Rotation(steps: record.angleSteps)
+      )
+      var values: [Value] = []
+      for point in points { values.append(try FixedPoint.position(placement.offset(of: point))) }
+      try writePoints(values, of: id)
+    }
+  }
+
   /// Locks or unlocks an object, or all objects of a group (BRD-27).
   ///
   /// If a cell of the object, such as the selection cell, has a time so late that no write can follow it, unlocking
@@ -57,7 +112,7 @@ extension Board {
   /// - Throws: `unknownObject`, `held`, `locked`, `unfinished`, `outOfRange`.
   public func move(_ ids: [ObjectID], by offset: Point) throws(BoardError) {
     try transform(ids) { (id, record) throws(BoardError) in
-      try write(id, .position, try FixedPoint.position(record.center + offset))
+      try write(id, .position, try FixedPoint.position(record.origin + offset))
     }
   }
 
@@ -75,7 +130,7 @@ extension Board {
     keepingLineWidth isLineWidthKept: Bool = false
   ) throws(BoardError) {
     try transform(ids) { (id, record) throws(BoardError) in
-      let moved = pivot + (record.center - pivot) * factor
+      let moved = pivot + (record.origin - pivot) * factor
       try write(id, .scale, try FixedPoint.scale(record.scale * factor))
       if isLineWidthKept, record.kind == .drawing {
         // A line is shown with its own width times the scale of the object.
@@ -94,7 +149,7 @@ extension Board {
     let steps = try FixedPoint.angleSteps(angle.radians)
     let rotation = Rotation(steps: steps)
     try transform(ids) { (id, record) throws(BoardError) in
-      let turned = pivot + rotation.turned(record.center - pivot)
+      let turned = pivot + rotation.turned(record.origin - pivot)
       try write(id, .angle, .unsigned((record.angleSteps + steps) % 4096))
       try write(id, .position, try FixedPoint.position(turned))
     }

@@ -360,11 +360,15 @@ struct Duplication {
   }
 
   private func copyCells(of record: ObjectRecord, to copy: ObjectID, on board: Board) throws(BoardError) {
-    try board.stage(copy, .position, try FixedPoint.position(record.center + offset))
+    try board.stage(copy, .position, try FixedPoint.position(record.origin + offset))
     let plain: [Property] = [.scale, .angle, .size, .color, .lineWidth, .lock, .asset, .game, .setup]
-    for property in plain { if let cell = record[property] { try board.stage(copy, property, cell.value) } }
+    for property in plain + Property.looks {
+      if let cell = record[property] { try board.stage(copy, property, cell.value) }
+    }
     switch record.kind {
-    case .some(.text): try board.stageText(record.text, of: copy)
+    case _ where record.hasText:
+      try board.stageText(record.text, of: copy)
+      try board.stagePoints(record.linePoints, of: copy)
     case .some(.drawing):
       let ink = record.points
       try board.stageInk(ink, to: copy, first: 0)

@@ -106,14 +106,23 @@ extension ObjectRecord {
     let isShown = kind?.isShown ?? false
     var content: [(name: String, json: String)] = []
     if isShown {
-      let ink = kind == .drawing ? points : nil
+      let ink = ink
       let frame = frame(points: ink)
       content = [
         ("centerPosition", JSONObject.list([frame.center.x, frame.center.y])),
         ("size", JSONObject.list([frame.size.width, frame.size.height])), ("scale", JSONObject.number(scale)),
         ("angle", JSONObject.number(angle)), ("zIndex", JSONObject.quoted(Hexadecimal.encode(zIndex))),
       ]
-      if kind == .text { content.append(("text", JSONObject.quoted(text))) }
+      if hasText { content.append(("text", JSONObject.quoted(text))) }
+      if let form {
+        content.append(("form", JSONObject.quoted(form.name)))
+        content.append(("lineWidth", JSONObject.number(lineWidth)))
+        if form.hasPoints {
+          content.append(
+            ("points", "[" + linePoints.map { JSONObject.list([$0.x, $0.y]) }.joined(separator: ",") + "]")
+          )
+        }
+      }
       if let ink {
         let list = ink.map { JSONObject.list([$0.point.x, $0.point.y]) }.joined(separator: ",")
         content.append(("points", "[" + list + "]"))
@@ -170,10 +179,23 @@ extension Property {
     case .background: return "background"
     case .grid: return "grid"
     case .language: return "language"
+    case .form: return nil
+    case .fill: return "fill"
+    case .lineStyle: return "lineStyle"
+    case .opacity: return "opacity"
+    case .lineStart: return "lineStart"
+    case .lineEnd: return "lineEnd"
+    case .curve: return "isCurved"
+    case .textSize: return "textSize"
+    case .typeface: return "typeface"
+    case .alignment: return "alignment"
+    case .emphasis: return "emphasis"
+    case .textColor: return "textColor"
+    case .autoWidth: return "isAutoWidth"
     default: break
     }
     switch number {
-    case Property.inkNumber, Property.runNumber, Property.deletionNumber: return nil
+    case Property.inkNumber, Property.pointNumber, Property.runNumber, Property.deletionNumber: return nil
     default: break
     }
     if let index { return "property-\(number)-\(index)" }

@@ -134,6 +134,12 @@ public enum BoardLimits {
   public static let greatestScale: Double = 1024
   /// The maximum line width in board units.
   public static let lineWidth: Double = 1024
+  /// The maximum number of cells with points of a line or arrow that are read.
+  public static let pointCells = 4096
+  /// The minimum height of a row of text in board units.
+  public static let leastTextSize: Double = 1
+  /// The maximum height of a row of text in board units.
+  public static let textSize: Double = 1024
   /// The maximum number of bytes in a z index.
   public static let zIndexBytes = 64
   /// The maximum number of bytes in a photo.

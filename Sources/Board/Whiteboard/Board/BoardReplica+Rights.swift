@@ -35,6 +35,11 @@ extension BoardReplica {
     if let record = state.record(id), record.isLocked { throw .locked(id) }
   }
 
+  func requireText(_ id: ObjectID) throws(BoardError) {
+    try requireWritable(id)
+    guard state.record(id)?.hasText == true else { throw .wrongKind(id) }
+  }
+
   func requireSelectable(_ id: ObjectID, asKind kind: ObjectKind? = nil) throws(BoardError) {
     guard state.isShown(id), let record = state.record(id) else { throw .unknownObject(id) }
     if let kind, record.kind != kind { throw .wrongKind(id) }
@@ -142,6 +147,43 @@ extension BoardReplica {
     }
   }
 
+  /// Stages the points of a new line or arrow, relative to its position.
+  func stagePoints(_ points: [Point], of id: ObjectID) throws(BoardError) {
+    guard points.count <= BoardLimits.pointCells else { throw .tooLong("line") }
+    for (index, point) in points.enumerated() {
+      try stage(id, .point(key: PointKeys.first(index)), try FixedPoint.position(point))
+    }
+  }
+
+  /// Changes the points of a line or arrow to `values`; points at the start and the end that stay equal keep their keys.
+  func writePoints(_ values: [Value], of id: ObjectID) throws(BoardError) {
+    guard !values.isEmpty else { throw .empty }
+    let cells = state.record(id)?.entries(of: Property.pointNumber, upTo: BoardLimits.pointCells) ?? []
+    let old = cells.filter { $0.cell.value.shape == Value.pair(0, 0).shape }
+    guard cells.count - old.count + max(values.count, old.count) <= BoardLimits.pointCells else {
+      throw .tooLong("line")
+    }
+    let room = min(values.count, old.count)
+    var start = 0
+    while start < room, old[start].cell.value == values[start] { start += 1 }
+    var end = 0
+    while end < room - start, old[old.count - 1 - end].cell.value == values[values.count - 1 - end] { end += 1 }
+    let (before, after) = (old[start..<old.count - end], values[start..<values.count - end])
+    for (cell, value) in zip(before, after) { try write(id, cell.property, value) }
+    for cell in before.dropFirst(after.count) { try write(id, cell.property, .none) }
+    let added = after.dropFirst(before.count)
+    guard !added.isEmpty else { return }
+    let last = start + before.count
+    let keys = PointKeys.between(
+      last > 0 ? old[last - 1].property.index : nil,
+      last < old.count ? old[last].property.index : nil,
+      count: added.count,
+      jitter: nextDot()
+    )
+    guard let keys else { throw .tooLong("line") }
+    for (key, value) in zip(keys, added) { try stage(id, .point(key: key), value) }
+  }
+
   /// Stages points of a stroke, in chunks of at most `BoardLimits.pointsPerChunk`.
   func stageInk(_ points: some RandomAccessCollection<InkPoint>, to id: ObjectID, first: Int) throws(BoardError) {
     guard first >= 0, first + points.count <= BoardLimits.pointsPerStroke else { throw .tooLong("stroke") }
@@ -169,5 +211,26 @@ extension BoardReplica {
     }
     try stage(id, .purge, .none)
     return copy
+  }
+}
+
+/// The keys of the points of lines and arrows, which determine their order (BRD-52).
+enum PointKeys {
+  /// The distance between the keys of new points.
+  private static let step: UInt64 = 1 << 32
+
+  /// The key of a point of a new line; the number of points is limited.
+  static func first(_ index: Int) -> UInt64 { UInt64(index + 1) * step }
+
+  /// Returns keys in ascending order between two others; nil if there is no room.
+  ///
+  /// The dot makes it unlikely that two members use the same key.
+  static func between(_ lower: UInt64?, _ upper: UInt64?, count: Int, jitter dot: Dot) -> [UInt64]? {
+    let low = lower ?? 0
+    let high = upper ?? min(low, .max - UInt64(count + 1) * step) + UInt64(count + 1) * step
+    let gap = high > low ? (high - low) / UInt64(count + 1) : 0
+    guard gap > 1 else { return nil }
+    let shift = (dot.incarnation.rawValue ^ dot.sequence) % max(1, gap / 2)
+    return (1...UInt64(count)).map { low + $0 * gap + shift }
   }
 }

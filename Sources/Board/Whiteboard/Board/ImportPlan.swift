@@ -49,6 +49,19 @@ struct ImportPlan {
       if let size { write(.size, try FixedPoint.size(size)) }
       try add(text: text)
     case .drawing(let ink, let width, let erased): try add(ink, width, erased)
+    case .form(let form, let size, let points, let label, let width):
+      write(.form, .unsigned(form.rawValue))
+      write(.lineWidth, try FixedPoint.lineWidth(width))
+      if form.hasPoints {
+        guard !points.isEmpty else { throw .empty }
+        guard points.count <= BoardLimits.pointCells else { throw .tooLong("line") }
+        for (index, point) in points.enumerated() {
+          write(.point(key: PointKeys.first(index)), try FixedPoint.position(point))
+        }
+      } else {
+        write(.size, try FixedPoint.size(size))
+      }
+      try add(text: label)
     case .photo(let asset, let size):
       write(.size, try FixedPoint.size(size))
       write(.asset, asset.value)
@@ -60,6 +73,9 @@ struct ImportPlan {
       write(.game, .text(name))
       write(.setup, .bytes(setup))
     }
+    var form: DrawingForm?
+    if case .form(let known, _, _, _, _) = draft.content { form = known }
+    for cell in try draft.style?.cells(of: form) ?? [] { write(cell.property, cell.value) }
     if let group = draft.group, group < groupCount { append(.join(group)) }
     if draft.isLocked { write(.lock, .unsigned(1)) }
     objectCount += 1

@@ -115,27 +115,43 @@ public enum RectangleMode: Hashable, Sendable {
   case inside
 }
 
-/// A stroke covers its line, with the line's width and without erased parts.
+/// A stroke covers its line, with the line's width and without erased parts. A form covers its line and, if it has a fill
+/// or a label, its area.
 ///
 /// Every other object covers its rotated and scaled box.
 extension ObjectRecord {
   /// Returns whether any point that the object covers is at most `tolerance` away from `place`.
   func covers(_ place: Point, within tolerance: Double) -> Bool {
-    let ink = kind == .drawing ? points : nil
+    let ink = ink
     let placement = placement(points: ink)
     guard placement.distance(to: place) <= tolerance else { return false }
+    if let outline = outline(placement.size) {
+      return outline.covers(
+        placement.offset(of: place),
+        lineWidth: lineWidth,
+        tolerance: tolerance / placement.scale,
+        isSolid: style.fill != nil || !text.isEmpty
+      )
+    }
     guard let ink else { return true }
     let reach = lineWidth / 2 * placement.scale + tolerance
     return shownLines(ink, placement).contains { $0.distance(to: place) <= reach }
   }
 
   func isSelected(by rectangle: Rectangle, mode: RectangleMode) -> Bool {
-    let ink = kind == .drawing ? points : nil
+    let ink = ink
     let placement = placement(points: ink)
     guard placement.bounds.touches(rectangle) else { return false }
-    guard let ink else { return mode == .inside ? rectangle.contains(placement.bounds) : placement.touches(rectangle) }
+    let lines: [Segment]
+    if let outline = outline(placement.size), mode == .touching {
+      if outline.isClosed { return placement.touches(rectangle) }
+      lines = Segment.lines(outline.points().map(placement.shown))
+    } else if let ink {
+      lines = shownLines(ink, placement)
+    } else {
+      return mode == .inside ? rectangle.contains(placement.bounds) : placement.touches(rectangle)
+    }
     let reach = lineWidth / 2 * placement.scale
-    let lines = shownLines(ink, placement)
     switch mode {
     case .touching: return lines.contains { $0.distance(to: rectangle) <= reach }
     case .inside:
@@ -144,24 +160,35 @@ extension ObjectRecord {
   }
 
   /// The smallest upright rectangle around the object's box.
-  var bounds: Rectangle { placement(points: kind == .drawing ? points : nil).bounds }
+  var bounds: Rectangle { placement(points: ink).bounds }
 
   /// Returns the position, size and rotation at which the object is shown.
   ///
-  /// `points` are the points of a drawing.
+  /// `points` are the points of ink.
   func placement(points: [InkPoint]?) -> Placement {
     let frame = frame(points: points)
     return Placement(center: frame.center, size: frame.size, scale: scale, rotation: Rotation(steps: angleSteps))
   }
 
   /// Returns the visible pieces of a stroke, in board coordinates.
-  ///
-  /// A single point is a segment of length zero.
   private func shownLines(_ ink: [InkPoint], _ placement: Placement) -> [Segment] {
     guard let middle = InkBounds(ink)?.center else { return [] }
     let places = ink.map { placement.shown(Point(x: $0.point.x - middle.x, y: $0.point.y - middle.y)) }
-    return erased.rest(of: places).flatMap { line in
-      line.count == 1 ? [Segment(from: line[0], to: line[0])] : zip(line, line.dropFirst()).map(Segment.init)
-    }
+    return erased.rest(of: places).flatMap(Segment.lines)
+  }
+}
+
+extension Outline {
+  /// Returns whether a form covers a point relative to its center.
+  func covers(_ place: Point, lineWidth: Double, tolerance: Double, isSolid: Bool) -> Bool {
+    if isClosed, isSolid, contains(place) { return true }
+    return Segment.lines(points()).contains { $0.distance(to: place) <= lineWidth / 2 + tolerance }
+  }
+}
+
+extension Segment {
+  /// Returns the pieces of a line; a single point is a segment of length zero.
+  static func lines(_ points: [Point]) -> [Segment] {
+    points.count == 1 ? [Segment(from: points[0], to: points[0])] : zip(points, points.dropFirst()).map(Segment.init)
   }
 }

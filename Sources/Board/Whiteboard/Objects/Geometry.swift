@@ -101,6 +101,16 @@ package enum FixedPoint {
     return .unsigned(UInt64(max(1, (width * unit).rounded())))
   }
 
+  package static func opacity(_ opacity: Double) throws(BoardError) -> Value {
+    guard opacity >= 0, opacity <= 1 else { throw .outOfRange("opacity") }
+    return .unsigned(UInt64((opacity * 255).rounded()))
+  }
+
+  package static func textSize(_ size: Double) throws(BoardError) -> Value {
+    guard size >= BoardLimits.leastTextSize, size <= BoardLimits.textSize else { throw .outOfRange("textSize") }
+    return .unsigned(UInt64((size * unit).rounded()))
+  }
+
   /// Converts an angle in steps of 1/4096 turn to radians.
   package static func radians(_ steps: UInt64) -> Double { Double(steps % 4096) / turn * fullTurn }
 

@@ -17,9 +17,10 @@ extension ObjectSnapshot {
     json.add("updatedAt", string: Timestamp.text(milliseconds: updatedAt))
     json.add("zIndex", string: Hexadecimal.encode(zIndex))
     if let color { json.add("color", string: "#" + Self.hexadecimal(color)) }
-    if let text { json.add("text", string: text) }
+    if let text, form == nil || !text.isEmpty { json.add("text", string: text) }
     if let points { json.add("points", points: points) }
     if let lineWidth { json.add("lineWidth", lineWidth) }
+    addStyle(to: &json)
     if let isFinished { json.add("isFinished", isFinished) }
     if let erased { json.add("erased", spans: erased.ranges) }
     json.add("groups", strings: groups.map { $0.description })
@@ -33,6 +34,25 @@ extension ObjectSnapshot {
     }
     if let isAssetAvailable { json.add("isAssetAvailable", isAssetAvailable) }
     return json.text
+  }
+
+  /// Adds the form, and what differs from the default style of the object.
+  private func addStyle(to json: inout JSONObject) {
+    let usual = ObjectStyle(form: form)
+    if let form { json.add("form", string: form.name) }
+    if let fill = style.fill { json.add("fill", string: "#" + Self.hexadecimal(fill)) }
+    if style.lineStyle != usual.lineStyle { json.add("lineStyle", string: style.lineStyle.name) }
+    if style.opacity != usual.opacity { json.add("opacity", style.opacity) }
+    if style.start != usual.start { json.add("lineStart", string: style.start.name) }
+    if style.end != usual.end { json.add("lineEnd", string: style.end.name) }
+    if style.isCurved { json.add("isCurved", true) }
+    if style.textSize != usual.textSize { json.add("textSize", style.textSize) }
+    if style.typeface != usual.typeface { json.add("typeface", string: style.typeface.name) }
+    if style.alignment != usual.alignment { json.add("alignment", string: style.alignment.name) }
+    if style.isBold { json.add("isBold", true) }
+    if style.isItalic { json.add("isItalic", true) }
+    if let color = style.textColor { json.add("textColor", string: "#" + Self.hexadecimal(color)) }
+    if style.isAutoWidth { json.add("isAutoWidth", true) }
   }
 
   private static func hexadecimal(_ color: UInt32) -> String {

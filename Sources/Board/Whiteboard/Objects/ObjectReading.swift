@@ -30,7 +30,7 @@ extension ObjectRecord {
     return steps % 4096
   }
 
-  package var center: Point { frame(points: kind == .drawing ? points : nil).center }
+  package var center: Point { frame(points: ink).center }
 
   package var zIndex: [UInt8] {
     guard case .bytes(let bytes)? = self[.zIndex]?.value else { return [] }
@@ -50,8 +50,8 @@ extension ObjectRecord {
   package var asset: AssetReference? { self[.asset].flatMap { AssetReference($0.value) } }
 
   package var isFinished: Bool {
-    guard case .unsigned? = self[.end]?.value else { return false }
-    return true
+    if case .unsigned? = self[.end]?.value { return true }
+    return form != nil
   }
 
   /// The erased parts of the stroke: the union of all erasures within the limits (BRD-29).
@@ -66,6 +66,7 @@ extension ObjectRecord {
     return StrokeSpans(spans)
   }
 
+  /// The text of a text object, or the label of a form.
   package var text: String { TextTree.onlyRun(of: self) ?? TextTree(self).text }
 
   /// The committed points, up to the first gap between chunks.
@@ -78,9 +79,40 @@ extension ObjectRecord {
     return points
   }
 
+  private var position: Point? {
+    guard case .pair(let x, let y)? = self[.position]?.value else { return nil }
+    return Point(x: Double(x) / FixedPoint.unit, y: Double(y) / FixedPoint.unit)
+  }
+
+  /// The line through the points of a line or arrow, relative to its position.
+  private var line: Outline? {
+    guard form?.hasPoints == true else { return nil }
+    return Outline(through: linePoints, isCurved: self[.curve]?.value.isTrue ?? false)
+  }
+
+  /// The place at which the object's own point (0, 0) is shown: the center of every object but a line or arrow.
+  ///
+  /// Moving, scaling or rotating an object does the same to its origin.
+  var origin: Point { position ?? (ink.flatMap(InkBounds.init)?.center ?? Point(x: 0, y: 0)) }
+
+  /// The outline of a form, around its center; nil for other objects.
+  func outline(_ size: Size) -> Outline? {
+    guard let form else { return nil }
+    guard form.hasPoints else { return Outline(form, size) }
+    return line.map { $0.moved(by: Point(x: 0, y: 0) - $0.box.center) }
+  }
+
   /// If there are neither, the defaults are used.
   package func frame(points: [InkPoint]?) -> (center: Point, size: Size) {
-    var size = ObjectDefaults.size(of: kind)
+    if let line {
+      let (box, position) = (line.box, position ?? Point(x: 0, y: 0))
+      let (across, down) = (box.greatest.x - box.least.x, box.greatest.y - box.least.y)
+      return (
+        position + Rotation(steps: angleSteps).turned(box.center) * scale,
+        Size(width: across + lineWidth, height: down + lineWidth)
+      )
+    }
+    var size = form?.defaultSize ?? ObjectDefaults.size(of: kind)
     var center = Point(x: 0, y: 0)
     if let points, let bounds = InkBounds(points) {
       center = bounds.center
@@ -88,10 +120,7 @@ extension ObjectRecord {
     } else if case .pair(let width, let height)? = self[.size]?.value, width >= 0, height >= 0 {
       size = Size(width: Double(width) / FixedPoint.unit, height: Double(height) / FixedPoint.unit)
     }
-    if case .pair(let x, let y)? = self[.position]?.value {
-      center = Point(x: Double(x) / FixedPoint.unit, y: Double(y) / FixedPoint.unit)
-    }
-    return (center, size)
+    return (position ?? center, size)
   }
 
   package var chatLine: (author: MemberID, name: String?, icon: String?, text: String, time: UInt64)? {
@@ -140,8 +169,10 @@ package struct InkBounds {
 }
 
 /// The values of properties that have no cell (BRD-18).
-package enum ObjectDefaults {
-  /// The line width of a stroke, in board units.
+public enum ObjectDefaults {
+  /// The line width of a new form, in board units.
+  public static let formLineWidth: Double = 2
+  /// The line width of a drawing without a line width, in board units.
   package static let lineWidth: Double = 5
   /// The length of the longest side of a new photo, in board units.
   package static let photoSide: Double = 200

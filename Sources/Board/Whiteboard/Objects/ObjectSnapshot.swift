@@ -26,9 +26,15 @@ public struct ObjectSnapshot: Hashable, Sendable {
   public let updatedAt: UInt64
   /// The color, `0xRRGGBBAA`; nil if the object has no color of its own.
   public let color: UInt32?
-  /// The text of a text object.
+  /// The text of a text object, or the label of a form.
   public let text: String?
-  /// The committed points of a drawing, at the positions where they were drawn.
+  /// The form of a drawing; nil for ink and for objects of other kinds.
+  public let form: DrawingForm?
+  /// How the object is drawn, apart from its color and line width.
+  public let style: ObjectStyle
+  /// The outline of a form, in its own board units relative to its center; nil for other objects.
+  public let outline: Outline?
+  /// The committed points of ink, at the positions where they were drawn; nil for forms and other objects.
   ///
   /// `shown(_:)` returns the position at which a point is shown now.
   public let ink: [InkPoint]?
@@ -48,8 +54,9 @@ public struct ObjectSnapshot: Hashable, Sendable {
   /// Whether a photo's bytes are stored locally.
   public let isAssetAvailable: Bool?
 
-  /// The points of a drawing relative to its center, neither scaled nor rotated, in board units.
+  /// The points of ink, or of a line or arrow, relative to its center, neither scaled nor rotated, in board units.
   public var points: [Point]? {
+    if let outline, form?.hasPoints == true { return [outline.start] + outline.pieces.map(\.end) }
     guard let ink else { return nil }
     guard let center = InkBounds(ink)?.center else { return [] }
     return ink.map { Point(x: $0.point.x - center.x, y: $0.point.y - center.y) }
@@ -67,11 +74,17 @@ public struct ObjectSnapshot: Hashable, Sendable {
     return (erased ?? StrokeSpans()).rest(ofPoints: ink.count)
   }
 
-  /// The visible lines of a drawing, in the same coordinates as `points`.
+  /// What is drawn at the ends of a line or arrow, in the same coordinates as `outline`; it is filled if it is closed.
+  public var endMarks: [Outline] {
+    guard form?.hasPoints == true, let outline else { return [] }
+    return outline.marks(style, lineWidth: lineWidth ?? ObjectDefaults.lineWidth)
+  }
+
+  /// The visible lines of ink, in the same coordinates as `points`.
   ///
   /// A line of one point is a dot.
   public var visibleLines: [[Point]]? {
-    guard let points else { return nil }
+    guard ink != nil, let points else { return nil }
     return (erased ?? StrokeSpans()).rest(of: points)
   }
 
@@ -92,7 +105,7 @@ public struct ObjectSnapshot: Hashable, Sendable {
 extension ObjectSnapshot {
   init?(_ id: ObjectID, on state: BoardState, selectedBy holder: MemberID?, assets: Set<AssetID>) {
     guard state.isShown(id), let record = state.record(id), let kind = record.kind else { return nil }
-    let ink = kind == .drawing ? record.points : nil
+    let (ink, form) = (record.ink, record.form)
     let frame = record.frame(points: ink)
     let asset = kind == .photo ? record.asset : nil
     self.init(
@@ -106,11 +119,14 @@ extension ObjectSnapshot {
       zIndex: record.zIndex,
       updatedAt: record.updatedAt,
       color: record.color,
-      text: kind == .text ? record.text : nil,
+      text: kind == .text || form != nil ? record.text : nil,
+      form: form,
+      style: record.style,
+      outline: record.outline(frame.size),
       ink: ink,
       lineWidth: kind == .drawing ? record.lineWidth : nil,
       isFinished: kind == .drawing ? record.isFinished : nil,
-      erased: kind == .drawing ? record.erased : nil,
+      erased: ink == nil ? nil : record.erased,
       groups: state.groups(of: id),
       isLocked: record.isLocked,
       game: kind == .game ? record.gameName : nil,
@@ -172,6 +188,14 @@ extension ObjectSnapshot {
   package func isNear(_ place: Point, within tolerance: Double) -> Bool {
     let placement = placement
     guard placement.distance(to: place) <= tolerance else { return false }
+    if let outline {
+      return outline.covers(
+        placement.offset(of: place),
+        lineWidth: lineWidth ?? 0,
+        tolerance: tolerance / scale,
+        isSolid: style.fill != nil || text?.isEmpty == false
+      )
+    }
     guard let visibleLines else { return true }
     let reach = tolerance / scale + (lineWidth ?? 0) / 2
     let own = placement.offset(of: place)

@@ -105,6 +105,7 @@ package struct Rotation: Hashable, Sendable {
 
 struct Placement {
   let center: Point
+  let size: Size
   let scale: Double
   let rotation: Rotation
   private let halfWidth: Double
@@ -112,6 +113,7 @@ struct Placement {
 
   init(center: Point, size: Size, scale: Double, rotation: Rotation) {
     self.center = center
+    self.size = size
     self.scale = scale
     self.rotation = rotation
     halfWidth = size.width * scale / 2

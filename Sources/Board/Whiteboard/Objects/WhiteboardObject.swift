@@ -64,7 +64,7 @@ public class WhiteboardObject {
   /// Moves the center of the object to `position`.
   public final func move(to position: Point) throws(BoardError) {
     try board.requireTransformable(id)
-    try board.write(id, .position, try FixedPoint.position(position))
+    try board.write(id, .position, try FixedPoint.position(record.origin + (position - record.center)))
   }
 
   /// Sets the scale of the object.
@@ -101,12 +101,55 @@ public class WhiteboardObject {
 
   /// Restores the deleted object; see `Board.undelete(_:)`.
   public final func undelete() throws(BoardError) { try board.undelete(id) }
+
+  // MARK: - Texts and labels
+
+  /// The text of a text object or the label of a form, possibly from a peer; empty for other objects.
+  public final var text: String { record.hasText ? record.text : "" }
+
+  /// Replaces the visible characters (Unicode scalars) in `range` with `text`.
+  /// - Throws: `unknownObject`, `held`, `locked`, `outOfRange`, `tooLong`, `wrongKind` if the object has neither a text nor a label.
+  public final func edit(replacing range: Range<Int>, with text: String) throws(BoardError) {
+    let text = PlainText.lines(text)
+    try board.gesture { () throws(BoardError) in
+      try board.requireText(id)
+      let tree = TextTree(record)
+      try tree.requireRoom(replacing: range, with: text)
+      for deletion in tree.deletions(of: range) {
+        try board.stage(id, .deletion(board.nextDot()), TextTree.encodeDeletion(deletion))
+      }
+      if !text.isEmpty { try board.stageRun(text, at: tree.anchor(at: range.lowerBound), of: id) }
+    }
+  }
+
+  /// Replaces characters as `edit(replacing:with:)` does, while a user types.
+  ///
+  /// Consecutive edits of the object that are at most one second apart form one undo step, as in text editors. Do not
+  /// call this method inside a gesture.
+  ///
+  /// - Throws: The same errors as `edit(replacing:with:)`.
+  public final func type(replacing range: Range<Int>, with text: String) throws(BoardError) {
+    precondition(!board.isInGesture, "typing must not happen inside a gesture")
+    board.history.beginTyping(into: id, at: board.wallClock)
+    defer { board.history.endTyping() }
+    try edit(replacing: range, with: text)
+  }
+
+  /// Changes the text of the object to `text`, replacing only the part that differs.
+  ///
+  /// Text that other members type before or after that part is kept.
+  /// - Throws: The same errors as `edit(replacing:with:)`.
+  public final func update(text: String) throws(BoardError) {
+    try board.requireText(id)
+    let difference = TextTree(record).leastEdit(to: PlainText.lines(text))
+    try edit(replacing: difference.range, with: difference.words)
+  }
 }
 
-/// A drawing on the board: one stroke.
+/// A drawing on the board: one stroke, or a form.
 public final class DrawingObject: WhiteboardObject {
-  /// The committed points of the stroke, at the positions where they were drawn.
-  public var ink: [InkPoint] { record.points }
+  /// The committed points of the stroke, at the positions where they were drawn; none for a form.
+  public var ink: [InkPoint] { record.ink ?? [] }
   /// The line width of the stroke, in board units.
   public var lineWidth: Double { record.lineWidth }
   /// Sets the line width of the stroke; see `Board.setLineWidth(_:of:)`.
@@ -118,12 +161,14 @@ public final class DrawingObject: WhiteboardObject {
   /// Erases parts of the stroke; see `Board.erase(_:spans:)`.
   public func erase(spans: [ClosedRange<Int>]) throws(BoardError) { try board.erase(id, spans: spans) }
 
-  /// Whether the author has finished the stroke.
+  /// Whether the author has finished the stroke; a form is always finished.
   public var isFinished: Bool { record.isFinished }
-  /// The center of the stroke's points, until the stroke is moved.
-  public override var centerPosition: Point { record.frame(points: record.points).center }
-  /// The extent of the stroke's points, including the line width.
-  public override var size: Size { record.frame(points: record.points).size }
+  /// The form of the drawing; nil for ink.
+  public var form: DrawingForm? { record.form }
+  /// The center of the drawing; for ink that was never moved, the center of its points.
+  public override var centerPosition: Point { record.frame(points: record.ink).center }
+  /// The size of a form, or the extent of the points of ink, of a line or of an arrow, including the line width.
+  public override var size: Size { record.frame(points: record.ink).size }
 }
 
 /// A photo on the board.
@@ -190,6 +235,8 @@ package struct ObjectDraft: Hashable, Sendable {
     /// If the size is nil, the text has the default size of text objects.
     case text(String, size: Size?)
     case drawing([InkPoint], lineWidth: Double, erased: StrokeSpans)
+    /// A form with a label. The points of a line or arrow are relative to its center; other forms have none.
+    case form(DrawingForm, size: Size, points: [Point], label: String, lineWidth: Double)
     /// A photo, whose bytes are stored separately.
     case photo(AssetReference, size: Size)
     /// A game before its first move.
@@ -208,6 +255,8 @@ package struct ObjectDraft: Hashable, Sendable {
   package var color: UInt32?
   package var isLocked = false
   package var group: Int?
+  /// The style; nil for the default style of the object.
+  package var style: ObjectStyle?
 
   /// Creates an object without scaling, rotation, lock, group or color of its own.
   package init(_ content: Content, at center: Point? = nil) {
@@ -218,7 +267,7 @@ package struct ObjectDraft: Hashable, Sendable {
   var kind: ObjectKind {
     switch content {
     case .text: .text
-    case .drawing: .drawing
+    case .drawing, .form: .drawing
     case .photo: .photo
     case .game: .game
     }
@@ -228,13 +277,21 @@ package struct ObjectDraft: Hashable, Sendable {
   package var frame: (center: Point, size: Size) {
     switch content {
     case .text(_, let size): (center ?? .zero, size ?? ObjectDefaults.size(of: .text))
-    case .photo(_, let size), .game(_, _, let size): (center ?? .zero, size)
+    case .form(let form, _, let points, _, let width) where form.hasPoints:
+      Self.frame(Outline(through: points, isCurved: style?.isCurved ?? false), at: center ?? .zero, width)
+    case .photo(_, let size), .game(_, _, let size), .form(_, let size, _, _, _): (center ?? .zero, size)
     case .drawing(let ink, let width, _):
       (
         center ?? InkBounds(ink)?.center ?? .zero,
         InkBounds(ink)?.size(lineWidth: width) ?? ObjectDefaults.size(of: .drawing)
       )
     }
+  }
+
+  private static func frame(_ line: Outline?, at origin: Point, _ width: Double) -> (center: Point, size: Size) {
+    guard let box = line?.box else { return (origin, Size(width: width, height: width)) }
+    let (across, down) = (box.greatest.x - box.least.x, box.greatest.y - box.least.y)
+    return (origin + box.center, Size(width: across + width, height: down + width))
   }
 
   package var bounds: Rectangle {
@@ -244,8 +301,11 @@ package struct ObjectDraft: Hashable, Sendable {
   }
 
   package mutating func move(by offset: Point) {
-    let center = frame.center
-    self.center = Point(x: center.x + offset.x, y: center.y + offset.y)
+    if case .form = content {
+      center = (center ?? .zero) + offset
+      return
+    }
+    center = frame.center + offset
   }
 }
 
@@ -257,45 +317,4 @@ extension Point {
 /// A text object on the board.
 ///
 /// Its text is edited by character, so that edits of several members are merged (BRD-14).
-public final class TextObject: WhiteboardObject {
-  /// The object's text, possibly from a peer.
-  public var text: String { record.text }
-
-  /// Replaces the visible characters (Unicode scalars) in `range` with `text`.
-  /// - Throws: `unknownObject`, `held`, `locked`, `outOfRange`, `tooLong`.
-  public func edit(replacing range: Range<Int>, with text: String) throws(BoardError) {
-    let text = PlainText.lines(text)
-    try board.gesture { () throws(BoardError) in
-      try board.requireWritable(id, asKind: .text)
-      let tree = TextTree(record)
-      try tree.requireRoom(replacing: range, with: text)
-      for deletion in tree.deletions(of: range) {
-        try board.stage(id, .deletion(board.nextDot()), TextTree.encodeDeletion(deletion))
-      }
-      if !text.isEmpty { try board.stageRun(text, at: tree.anchor(at: range.lowerBound), of: id) }
-    }
-  }
-
-  /// Replaces characters as `edit(replacing:with:)` does, while a user types.
-  ///
-  /// Consecutive edits of the object that are at most one second apart form one undo step, as in text editors. Do not
-  /// call this method inside a gesture.
-  ///
-  /// - Throws: The same errors as `edit(replacing:with:)`.
-  public func type(replacing range: Range<Int>, with text: String) throws(BoardError) {
-    precondition(!board.isInGesture, "typing must not happen inside a gesture")
-    board.history.beginTyping(into: id, at: board.wallClock)
-    defer { board.history.endTyping() }
-    try edit(replacing: range, with: text)
-  }
-
-  /// Changes the text of the object to `text`, replacing only the part that differs.
-  ///
-  /// Text that other members type before or after that part is kept.
-  /// - Throws: The same errors as `edit(replacing:with:)`.
-  public func update(text: String) throws(BoardError) {
-    try board.requireWritable(id, asKind: .text)
-    let difference = TextTree(record).leastEdit(to: PlainText.lines(text))
-    try edit(replacing: difference.range, with: difference.words)
-  }
-}
+public final class TextObject: WhiteboardObject {}

@@ -121,11 +121,48 @@ extension Property {
   public static let grid = Property(25)
   /// The language of a board's games: text, a BCP 47 tag.
   public static let language = Property(26)
+  /// The form of a drawing: unsigned (see `DrawingForm`).
+  public static let form = Property(27)
+  /// The fill color of a form, or the background of a text: unsigned, `0xRRGGBBAA`.
+  public static let fill = Property(28)
+  /// How a form's line is drawn: unsigned (see `LineStyle`).
+  public static let lineStyle = Property(29)
+  /// The opacity of an object: unsigned, 0 to 255.
+  public static let opacity = Property(30)
+  /// What is drawn at the first point of a line or arrow: unsigned (see `LineEnd`).
+  public static let lineStart = Property(31)
+  /// What is drawn at the last point of a line or arrow: unsigned (see `LineEnd`).
+  public static let lineEnd = Property(32)
+  /// Whether a line or arrow bends smoothly at its points: unsigned, 0 or 1.
+  public static let curve = Property(33)
+  /// The height of a row of text: unsigned, in 1/64 of a board unit.
+  public static let textSize = Property(34)
+  /// The typeface of a text or label: unsigned (see `Typeface`).
+  public static let typeface = Property(35)
+  /// The alignment of a text or label: unsigned (see `TextAlignment`).
+  public static let alignment = Property(36)
+  /// Whether a text or label is bold (1), italic (2) or both (3): unsigned.
+  public static let emphasis = Property(37)
+  /// The color of a form's label: unsigned, `0xRRGGBBAA`.
+  public static let textColor = Property(38)
+  /// Whether a text is as wide as its longest paragraph, and is not wrapped: unsigned, 0 or 1.
+  public static let autoWidth = Property(39)
 
   /// Returns the property for a chunk of a stroke's points.
   ///
   /// `first` is the index of the first point of the chunk.
   public static func ink(first: UInt64) -> Property { Property(64, index: first) }
+  /// The properties of an object's form and style.
+  static let looks: [Property] = [
+    .form, .fill, .lineStyle, .opacity, .lineStart, .lineEnd, .curve, .textSize, .typeface, .alignment, .emphasis,
+    .textColor, .autoWidth,
+  ]
+
+  static let pointNumber: UInt16 = 65
+  /// Returns the property for a point of a line or arrow.
+  ///
+  /// The points are in ascending order of `key`.
+  public static func point(key: UInt64) -> Property { Property(65, index: key) }
   /// Returns the property for the run of characters that the operation `dot` inserted.
   public static func run(_ dot: Dot) -> Property { Property(runNumber, dot: dot) }
   /// Returns the property for the deletion of characters by the operation `dot`.

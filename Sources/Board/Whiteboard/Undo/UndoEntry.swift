@@ -137,10 +137,12 @@ struct UndoEntry {
     case .group: "group"
     case .lock: item.after.value == .unsigned(1) ? "lock" : "unlock"
     case let setting where setting.isSetting: "settings"
+    case let look where Property.looks.contains(look): "style"
     default:
       switch item.property.number {
       case Property.runNumber, Property.deletionNumber: "text"
       case Property.erasureNumber: "erase"
+      case Property.pointNumber: "points"
       default: "change"
       }
     }
