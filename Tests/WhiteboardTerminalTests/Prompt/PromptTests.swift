@@ -84,4 +84,39 @@ import Testing
     }
     #expect(prompt.editor?.text == "follow Bob")
   }
+
+  @Test(
+    "Tab completes an argument with the words of its kind",
+    arguments: [
+      ("ungroup ", "ungroup 12 "), ("color 1", "color 12 "), ("order 12 forw", "order 12 forward "),
+      ("order 12 ab", "order 12 above="), ("order 12 above=", "order 12 above=12 "),
+      ("color 12 de", "color 12 default "),
+      ("color 12 #e6", "color 12 #e69f00 "), ("text 0,0 hi color=#9a", "text 0,0 hi color=#9a7be0 "),
+      ("scale 12 2 li", "scale 12 2 line=keep "), ("role Bobb", "role Bobby "), ("role Bobby vi", "role Bobby viewer "),
+      ("kick Bobby --w", "kick Bobby --with-admitted "), ("web re", "web revoke "), ("invite on", "invite once "),
+      ("set gr", "set grid "), ("game wo", "game wordle "), ("profile icon=", "profile icon="),
+      ("profile icon=non", "profile icon=none "), ("send hi --to Bobb", "send hi --to Bobby "),
+      ("purge --", "purge --author "), ("help ungr", "help ungroup "), ("ungroup 12 ", "ungroup 12 "),
+      ("say un", "say un"), ("zoom 1", "zoom 1"),
+    ]
+  ) func arguments(typed: String, completed: String) throws {
+    var prompt = Prompt()
+    prompt.open(.command, text: typed)
+    let id = try #require(ObjectID("12-klujcqpgt2pla"))
+    _ = prompt.handle(.tab, [], Prompt.Names(members: ["Bob", "Bobby"], objects: [id]))
+    #expect(prompt.editor?.text == completed)
+  }
+
+  @Test(
+    "Tab finds files where a command has the name of a file",
+    arguments: [
+      ("export pic", "pic"), ("photo 0,0 ", ""), ("resource a b", "b"), ("stream name a", "a"), ("photo 0", nil),
+      ("accept a", nil), ("export pic fo", nil), ("resource a --na", nil),
+    ]
+  ) func files(typed: String, path: String?) {
+    var prompt = Prompt()
+    prompt.open(.command, text: typed)
+    let found: String? = if case .findFiles(let path) = press([.tab], &prompt) { path } else { nil }
+    #expect(found == path)
+  }
 }

@@ -50,6 +50,25 @@ struct Prompt: Sendable {
   struct Names: Sendable {
     let members: [String]
     let objects: [ObjectID]
+
+    /// Returns the words that a form of an argument stands for; see ``CommandEntry/forms(at:)``.
+    ///
+    /// The value of an option is completed after its key.
+    fileprivate func words(for form: String, toComplete word: String) -> [String] {
+      if let equals = form.firstIndex(of: "=") {
+        let key = String(form[...equals])
+        let value = String(form[form.index(after: equals)...])
+        return word.hasPrefix(key) ? words(for: value, toComplete: "").map { key + $0 } : [key]
+      }
+      return switch form {
+      case "ID": objects.map { String("\($0)".prefix { $0 != "-" }) }
+      case "PEER": members
+      case "COMMAND": CommandName.allCases.map(\.rawValue)
+      case "ICON": ProfileIcon.allCases.map { "\($0)" }
+      case "#RRGGBB", "#RRGGBB[AA]": Pens.colors.compactMap(\.rgb).map(Pens.text)
+      default: form.first.map { $0.isLowercase || $0 == "-" } == true ? [form] : []
+      }
+    }
   }
 
   /// The line that is being typed; nil while the prompt is closed.
@@ -61,8 +80,6 @@ struct Prompt: Sendable {
   private var histories: [String: [String]] = [:]
 
   private static let completionLimit = 12
-  /// The commands whose last argument is a file.
-  private static let fileCommands: Set<String> = ["photo", "export", "import", "resource", "save-as"]
 
   var isOpen: Bool { editor != nil }
 
@@ -160,14 +177,22 @@ struct Prompt: Sendable {
     editor?.replaceWord(by: path)
     guard let editor, purpose == .command else { return .none }
     let words = editor.text.split(separator: " ", omittingEmptySubsequences: false)
-    let commands = CommandName.allCases.map(\.rawValue)
-    guard words.count > 1 else { return complete(commands + PromptCommand.names.map(\.name), after: " ") }
+    guard words.count > 1 else {
+      return complete(CommandName.allCases.map(\.rawValue) + PromptCommand.names.map(\.name), after: " ")
+    }
     switch words[0] {
     case "follow": return complete(names.members, after: "")
     case "pen-style": return complete(DotStyle.allCases.map(\.rawValue), after: "")
-    case "help": return complete(commands, after: "")
-    case let command where Self.fileCommands.contains(String(command)): return .findFiles(editor.word)
-    default: return complete(names.objects.map { String("\($0)".prefix { $0 != "-" }) }, after: " ")
+    case "go": return complete(names.words(for: "ID", toComplete: path), after: " ")
+    case let word:
+      guard let command = CommandName(rawValue: String(word)) else { return .none }
+      let index = editor.text.prefix(editor.cursor).count { $0 == " " } - 1
+      let forms = CommandTable.entry(command).forms(at: index)
+      let candidates = forms.flatMap { names.words(for: $0, toComplete: path) }
+      // An offered file is no file on this computer.
+      guard forms.contains("FILE"), !forms.contains("INVITATION") else { return complete(candidates, after: " ") }
+      return path.isEmpty || !candidates.contains { $0.hasPrefix(path) }
+        ? .findFiles(path) : complete(candidates, after: " ")
     }
   }
 
@@ -183,7 +208,7 @@ struct Prompt: Sendable {
     let fitting = Set(names).filter { $0.hasPrefix(word) }.sorted()
     guard let first = fitting.first, let last = fitting.last else { return .none }
     let common = String(zip(first, last).prefix { $0 == $1 }.map(\.0))
-    let completed = fitting.count == 1 ? first + (first.hasSuffix("/") ? "" : after) : common
+    let completed = fitting.count == 1 ? first + (first.hasSuffix("/") || first.hasSuffix("=") ? "" : after) : common
     if isWhole { editor?.replace(by: completed) } else { editor?.replaceWord(by: completed) }
     guard fitting.count > 1 else { return .none }
     return .completions(fitting.prefix(Self.completionLimit).joined(separator: "  "))

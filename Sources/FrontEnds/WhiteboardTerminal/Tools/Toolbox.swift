@@ -194,8 +194,11 @@ package enum Pens {
 
   static func name(of rgb: UInt32?) -> String {
     if let known = colors.first(where: { $0.rgb == rgb }) { return known.name }
-    return String(ColorText.text((rgb ?? 0) << 8 | 0xFF).dropLast(2))
+    return text(rgb ?? 0)
   }
+
+  /// Returns a color as `#rrggbb`.
+  static func text(_ rgb: UInt32) -> String { String(ColorText.text(rgb << 8 | 0xFF).dropLast(2)) }
 
   /// Returns the color of a member.
   ///

@@ -174,4 +174,36 @@ package struct CommandEntry: Sendable {
 
   /// The name and the arguments.
   package var usage: String { arguments.isEmpty ? name.rawValue : "\(name.rawValue) \(arguments)" }
+
+  /// Returns what the word at an index after the name can be, as the usage message shows it.
+  ///
+  /// A form in lower case is the word itself; one in upper case is a kind of argument, like `ID` or `PEER`. Options
+  /// follow the first word, unless the command has only options.
+  package func forms(at index: Int) -> [String] {
+    var required: [[String]] = []
+    var options: [String] = []
+    var isOption = false
+    var repeated: Int?
+    for token in arguments.replacing(" | ", with: "|").split(separator: " ") {
+      isOption = isOption || token.hasPrefix("[")
+      if isOption {
+        options += Self.forms(token.drop { $0 == "[" }.prefix { $0 != "]" })
+      } else if token == "…" {
+        repeated = required.count - 1
+      } else {
+        if token.hasSuffix("...") { repeated = required.count }
+        required.append(Self.forms(token))
+      }
+      if token.hasSuffix("]") { isOption = false }
+    }
+    let fitting = repeated.flatMap { index > $0 ? required[$0...] : nil } ?? required.dropFirst(index).prefix(1)
+    return fitting.joined() + (index > 0 || required.isEmpty ? options : [])
+  }
+
+  /// Splits alternatives; those of `key=A|B` all have the key.
+  private static func forms(_ token: Substring) -> [String] {
+    let parts = token.split(separator: "|")
+    guard let first = parts.first, let equals = first.firstIndex(of: "=") else { return parts.map(String.init) }
+    return parts.map { $0.contains("=") ? String($0) : "\(first[...equals])\($0)" }
+  }
 }
