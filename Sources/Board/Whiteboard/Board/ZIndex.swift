@@ -124,7 +124,7 @@ extension ObjectRecord {
   func covers(_ place: Point, within tolerance: Double) -> Bool {
     let ink = ink
     let placement = placement(points: ink)
-    guard placement.distance(to: place) <= tolerance else { return false }
+    guard placement.distance(to: place) <= tolerance + margin else { return false }
     if let outline = outline(placement.size) {
       return outline.covers(
         placement.offset(of: place),
@@ -137,6 +137,9 @@ extension ObjectRecord {
     let reach = lineWidth / 2 * placement.scale + tolerance
     return shownLines(ink, placement).contains { $0.distance(to: place) <= reach }
   }
+
+  /// The distance by which the line of a form extends beyond its box, in board units.
+  private var margin: Double { form?.hasPoints == false ? lineWidth / 2 * scale : 0 }
 
   func isSelected(by rectangle: Rectangle, mode: RectangleMode) -> Bool {
     let ink = ink

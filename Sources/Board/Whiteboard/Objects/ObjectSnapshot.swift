@@ -187,7 +187,8 @@ extension ObjectSnapshot {
   /// `BoardReplica.objects(at:tolerance:)`.
   package func isNear(_ place: Point, within tolerance: Double) -> Bool {
     let placement = placement
-    guard placement.distance(to: place) <= tolerance else { return false }
+    let margin = form?.hasPoints == false ? (lineWidth ?? 0) / 2 * scale : 0
+    guard placement.distance(to: place) <= tolerance + margin else { return false }
     if let outline {
       return outline.covers(
         placement.offset(of: place),
