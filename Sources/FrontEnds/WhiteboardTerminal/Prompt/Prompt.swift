@@ -58,7 +58,8 @@ struct Prompt: Sendable {
       if let equals = form.firstIndex(of: "=") {
         let key = String(form[...equals])
         let value = String(form[form.index(after: equals)...])
-        return word.hasPrefix(key) ? words(for: value, toComplete: "").map { key + $0 } : [key]
+        guard word.hasPrefix(key) else { return value.first?.isLowercase == true ? [form] : [key] }
+        return words(for: value, toComplete: "").map { key + $0 }
       }
       return switch form {
       case "ID": objects.map { String("\($0)".prefix { $0 != "-" }) }
