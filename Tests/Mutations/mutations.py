@@ -75,9 +75,9 @@ MUTATIONS = [
         "PeerWireTests.DatagramAssemblerTests",
     ),
     expression(
-        "json-keys-of-one-object-clash-with-another", "Network/PeerWire/JSONBounds.swift",
-        "Key(object: object, bytes: key ?? [])", "Key(object: 0, bytes: key ?? [])",
-        "PeerWireTests.JSONBoundsTests",
+        "json-repeated-key-passes", "Network/PeerCore/JSON/JSONReader.swift",
+        "!isStrict || «keys.insert(Array(key.utf8)).inserted»", "true",
+        "PeerWireTests.JSONReaderTests",
     ),
     # PeerDiscovery and AvahiDiscovery
     expression(

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// The limits listed in `Protocol/session.md`, section 10.
 public enum Limits {
   /// The maximum length of a frame's payload in bytes (FRM-1).
@@ -7,7 +9,7 @@ public enum Limits {
   /// The maximum length of an ACCEPT payload in bytes (FRM-1).
   public static let acceptPayload = 4_096
   /// The maximum nesting depth of JSON in a control payload (FRM-5).
-  public static let jsonDepth = 16
+  public static let jsonDepth = JSONReader.strictDepthLimit
   /// The maximum length of a display name in bytes (3.1).
   public static let displayName = 64
   /// The maximum number of addresses that a peer lists (3.1).

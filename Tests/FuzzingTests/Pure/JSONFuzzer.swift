@@ -1,5 +1,5 @@
 import FoundationEssentials
-import PeerWire
+import PeerCore
 
 private struct Nothing: Decodable {}
 
@@ -9,7 +9,7 @@ func fuzzJSON(_ input: inout Input) {
   let bytes = input.rest()
   switch fault(of: bytes) {
   case nil: break
-  case .truncated?, .notAnObject?: return
+  case .truncated?, .notAnObject?, .tooManyValues?: return
   case .trailingBytes(let at)?, .tooDeep(let at)?, .invalidUTF8(let at)?, .duplicateKey(let at)?,
     .malformedString(let at)?, .malformed(let at)?:
     insist(at >= 0 && at < bytes.count, "the offset is of a byte that is there")
@@ -20,9 +20,9 @@ func fuzzJSON(_ input: inout Input) {
   insist(fault(of: Array(bytes[..<(cut % (end + 1))])) == .truncated, "a part of an object is cut short")
 }
 
-private func fault(of bytes: [UInt8]) -> JSONBounds.CheckError? {
+private func fault(of bytes: [UInt8]) -> JSONError? {
   do {
-    try JSONBounds.check(bytes.span)
+    try JSONReader.check(bytes)
     return nil
   } catch { return error }
 }

@@ -159,10 +159,15 @@ package enum ImportError: Error, Hashable, Sendable {
   case wrongValue(String, expected: String)
   case tooManyObjects
 
-  init(_ error: JSONError) {
+  /// Creates the error for a file with `length` bytes.
+  init(_ error: JSONError, length: Int) {
     self =
       switch error {
-      case .malformed(let offset): .malformed(at: offset)
+      case .truncated: .malformed(at: length)
+      case .notAnObject: .malformed(at: 0)
+      case .malformed(let offset), .malformedString(let offset), .invalidUTF8(let offset), .duplicateKey(let offset),
+        .trailingBytes(let offset):
+        .malformed(at: offset)
       case .tooDeep(let offset): .tooDeep(at: offset)
       case .tooManyValues: .tooManyValues
       }

@@ -24,7 +24,7 @@ package struct ImportedBoard: Sendable {
       throw .unknownFormat
     }
     let tree: JSONTree
-    do throws(JSONError) { tree = try JSONReader.read(bytes) } catch { throw ImportError(error) }
+    do throws(JSONError) { tree = try JSONReader.read(bytes) } catch { throw ImportError(error, length: bytes.count) }
     if tree["format"]?.string == BoardJSON.format {
       self = try BoardJSONReader.read(tree, hash: hash)
     } else if tree["type"]?.string == "excalidraw" {

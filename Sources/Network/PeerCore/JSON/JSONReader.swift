@@ -1,9 +1,23 @@
 /// The reason why bytes are not read as JSON.
+///
+/// `at` is the offset of the first invalid byte.
 package enum JSONError: Error, Hashable, Sendable {
-  /// The bytes are not valid JSON; the value is the offset of the first invalid byte.
-  case malformed(at: Int)
-  /// Lists and objects are nested too deeply; the value is the offset where the limit is exceeded.
+  /// The bytes end within the value.
+  case truncated
+  /// The value is not an object.
+  case notAnObject
+  /// Something other than white space follows the value.
+  case trailingBytes(at: Int)
+  /// Lists and objects are nested too deeply.
   case tooDeep(at: Int)
+  /// A string contains bytes that are not valid UTF-8.
+  case invalidUTF8(at: Int)
+  /// An object has the same key twice, possibly with different escapes.
+  case duplicateKey(at: Int)
+  /// A string contains an unescaped control character, an unknown escape or half a surrogate pair.
+  case malformedString(at: Int)
+  /// A number, a literal or the punctuation violates RFC 8259.
+  case malformed(at: Int)
   case tooManyValues
 }
 
@@ -14,6 +28,8 @@ package enum JSONError: Error, Hashable, Sendable {
 package struct JSONReader {
   /// The maximum depth of nested lists and objects.
   package static let depthLimit = 64
+  /// The maximum depth of a control payload, including the outermost object (FRM-5).
+  package static let strictDepthLimit = 16
   /// The maximum number of values in a document.
   package static let valueLimit = 16_000_000
   /// The maximum length of a number, in bytes.
@@ -21,38 +37,56 @@ package struct JSONReader {
 
   private let bytes: [UInt8]
   private let depthLimit: Int
+  /// Whether the rules of FRM-5 apply.
+  private let isStrict: Bool
   private var position = 0
   private var depth = 0
   private var values = 0
 
-  private init(_ bytes: [UInt8], depthLimit: Int) {
+  private init(_ bytes: [UInt8], depthLimit: Int, isStrict: Bool = false) {
     self.bytes = bytes
     self.depthLimit = depthLimit
+    self.isStrict = isStrict
   }
 
   /// Reads all bytes, which are UTF-8, as one value.
+  ///
+  /// Half a surrogate pair is replaced, and a byte order mark, which some editors write at the beginning of a file, is
+  /// skipped.
   package static func read(_ bytes: [UInt8], depthLimit: Int = depthLimit) throws(JSONError) -> JSONTree {
     var reader = JSONReader(bytes, depthLimit: depthLimit)
-    // Some editors write a byte order mark at the beginning of a file.
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
-    let tree = try reader.value()
-    reader.skipBlanks()
-    guard reader.position == bytes.count else { throw .malformed(at: reader.position) }
+    return try reader.document()
+  }
+
+  /// Checks that the bytes are exactly one object by the rules for control payloads (FRM-5).
+  ///
+  /// No object has a key twice, and no string has half a surrogate pair. A number can be out of the range of `Double`.
+  package static func check(_ bytes: [UInt8], depthLimit: Int = strictDepthLimit) throws(JSONError) {
+    var reader = JSONReader(bytes, depthLimit: min(depthLimit, strictDepthLimit), isStrict: true)
+    guard try reader.next() == UInt8(ascii: "{") else { throw .notAnObject }
+    _ = try reader.document()
+  }
+
+  private mutating func document() throws(JSONError) -> JSONTree {
+    let tree = try value()
+    skipBlanks()
+    guard position == bytes.count else { throw .trailingBytes(at: position) }
     return tree
   }
 
   private mutating func value() throws(JSONError) -> JSONTree {
-    skipBlanks()
     values += 1
     guard values <= Self.valueLimit else { throw .tooManyValues }
-    switch peek {
+    switch try next() {
     case UInt8(ascii: "{"): return try nested { (reader) throws(JSONError) in try reader.object() }
     case UInt8(ascii: "["): return try nested { (reader) throws(JSONError) in try reader.list() }
     case UInt8(ascii: "\""): return .string(try string())
     case UInt8(ascii: "t"): return try literal("true", .flag(true))
     case UInt8(ascii: "f"): return try literal("false", .flag(false))
     case UInt8(ascii: "n"): return try literal("null", .null)
-    default: return .number(try number())
+    case UInt8(ascii: "-"), 0x30...0x39: return .number(try number())
+    default: throw .malformed(at: position)
     }
   }
 
@@ -67,20 +101,23 @@ package struct JSONReader {
 
   private mutating func object() throws(JSONError) -> JSONTree {
     var members: [String: JSONTree] = [:]
-    guard !take(UInt8(ascii: "}")) else { return .object(members) }
+    // The keys as bytes, because `String` compares by canonical equivalence.
+    var keys: Set<[UInt8]> = []
+    guard try !take(UInt8(ascii: "}")) else { return .object(members) }
     repeat {
-      skipBlanks()
-      guard peek == UInt8(ascii: "\"") else { throw .malformed(at: position) }
+      guard try next() == UInt8(ascii: "\"") else { throw .malformed(at: position) }
+      let start = position
       let key = try string()
-      guard take(UInt8(ascii: ":")) else { throw .malformed(at: position) }
+      guard !isStrict || keys.insert(Array(key.utf8)).inserted else { throw .duplicateKey(at: start) }
+      guard try take(UInt8(ascii: ":")) else { throw .malformed(at: position) }
       members[key] = try value()
-    } while take(UInt8(ascii: ","))
-    guard take(UInt8(ascii: "}")) else { throw .malformed(at: position) }
+    } while try take(UInt8(ascii: ","))
+    guard try take(UInt8(ascii: "}")) else { throw .malformed(at: position) }
     return .object(members)
   }
 
   private mutating func list() throws(JSONError) -> JSONTree {
-    guard !take(UInt8(ascii: "]")) else { return .list([]) }
+    guard try !take(UInt8(ascii: "]")) else { return .list([]) }
     var numbers: [Double] = []
     var rest: [JSONTree]?
     repeat {
@@ -93,16 +130,17 @@ package struct JSONReader {
         all.append(element)
         rest = all
       }
-    } while take(UInt8(ascii: ","))
-    guard take(UInt8(ascii: "]")) else { throw .malformed(at: position) }
+    } while try take(UInt8(ascii: ","))
+    guard try take(UInt8(ascii: "]")) else { throw .malformed(at: position) }
     return rest.map { .list($0) } ?? .numbers(numbers)
   }
 
   private mutating func literal(_ word: StaticString, _ tree: JSONTree) throws(JSONError) -> JSONTree {
-    let length = word.utf8CodeUnitCount
-    let isIt = word.withUTF8Buffer { bytes[position...].starts(with: $0) }
-    guard isIt else { throw .malformed(at: position) }
-    position += length
+    for index in 0..<word.utf8CodeUnitCount {
+      guard position < bytes.count else { throw .truncated }
+      guard bytes[position] == word.withUTF8Buffer({ $0[index] }) else { throw .malformed(at: position) }
+      position += 1
+    }
     return tree
   }
 
@@ -115,77 +153,101 @@ package struct JSONReader {
       if !take(only: UInt8(ascii: "+")) { _ = take(only: UInt8(ascii: "-")) }
       try digits()
     }
-    guard position - start <= Self.numberLength,
-      let number = Double(String(decoding: bytes[start..<position], as: UTF8.self)), number.isFinite
-    else { throw .malformed(at: start) }
+    let number = Double(String(decoding: bytes[start..<position], as: UTF8.self)) ?? .infinity
+    guard isStrict || position - start <= Self.numberLength && number.isFinite else { throw .malformed(at: start) }
     return number
   }
 
   private mutating func digits() throws(JSONError) {
     let start = position
     while let byte = peek, (0x30...0x39).contains(byte) { position += 1 }
-    guard position > start else { throw .malformed(at: position) }
+    guard position > start else { throw peek == nil ? .truncated : .malformed(at: position) }
   }
 
   private mutating func string() throws(JSONError) -> String {
+    position += 1
+    var start = position
+    var unescaped: [UInt8] = []
+    while let byte = peek {
+      switch byte {
+      case UInt8(ascii: "\""):
+        let plain = bytes[start..<position]
+        position += 1
+        return String(decoding: unescaped.isEmpty ? plain : (unescaped + plain)[...], as: UTF8.self)
+      case UInt8(ascii: "\\"):
+        unescaped += bytes[start..<position]
+        try escape(into: &unescaped)
+        start = position
+      case 0..<0x20: throw .malformedString(at: position)
+      case 0x20..<0x80: position += 1
+      default: position += try sequenceLength()
+      }
+    }
+    throw .truncated
+  }
+
+  /// Returns the length of the UTF-8 sequence at `position` (Unicode standard, table 3-7).
+  private func sequenceLength() throws(JSONError) -> Int {
+    let length: Int
+    var second: ClosedRange<UInt8> = 0x80...0xBF
+    switch bytes[position] {
+    case 0xC2...0xDF: length = 2
+    case 0xE0: (length, second) = (3, 0xA0...0xBF)
+    case 0xED: (length, second) = (3, 0x80...0x9F)
+    case 0xE1...0xEF: length = 3
+    case 0xF0: (length, second) = (4, 0x90...0xBF)
+    case 0xF4: (length, second) = (4, 0x80...0x8F)
+    case 0xF1...0xF3: length = 4
+    default: throw .invalidUTF8(at: position)
+    }
+    for index in 1..<length {
+      guard position + index < bytes.count else { throw .truncated }
+      let range = index == 1 ? second : 0x80...0xBF
+      guard range.contains(bytes[position + index]) else { throw .invalidUTF8(at: position) }
+    }
+    return length
+  }
+
+  private mutating func escape(into unescaped: inout [UInt8]) throws(JSONError) {
     let start = position
     position += 1
-    let plain = position
-    while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { position += 1 }
-    if peek == UInt8(ascii: "\"") {
-      position += 1
-      return try text(bytes[plain..<(position - 1)], at: start)
-    }
-    var unescaped = Array(bytes[plain..<position])
-    while let byte = peek {
-      position += 1
-      switch byte {
-      case UInt8(ascii: "\""): return try text(unescaped[...], at: start)
-      case UInt8(ascii: "\\"): try escape(into: &unescaped)
-      case 0..<0x20: throw .malformed(at: position - 1)
-      default: unescaped.append(byte)
-      }
-    }
-    throw .malformed(at: position)
-  }
-
-  private func text(_ bytes: ArraySlice<UInt8>, at start: Int) throws(JSONError) -> String {
-    guard let text = String(validating: bytes, as: UTF8.self) else { throw .malformed(at: start) }
-    return text
-  }
-
-  private mutating func escape(into bytes: inout [UInt8]) throws(JSONError) {
-    let start = position - 1
-    guard let byte = peek else { throw .malformed(at: start) }
+    guard let byte = peek else { throw .truncated }
     position += 1
     switch byte {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): bytes.append(byte)
-    case UInt8(ascii: "b"): bytes.append(0x08)
-    case UInt8(ascii: "f"): bytes.append(0x0C)
-    case UInt8(ascii: "n"): bytes.append(0x0A)
-    case UInt8(ascii: "r"): bytes.append(0x0D)
-    case UInt8(ascii: "t"): bytes.append(0x09)
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): unescaped.append(byte)
+    case UInt8(ascii: "b"): unescaped.append(0x08)
+    case UInt8(ascii: "f"): unescaped.append(0x0C)
+    case UInt8(ascii: "n"): unescaped.append(0x0A)
+    case UInt8(ascii: "r"): unescaped.append(0x0D)
+    case UInt8(ascii: "t"): unescaped.append(0x09)
     case UInt8(ascii: "u"):
-      var code = try hexadecimal()
-      if code & 0xFC00 == 0xD800, take(only: UInt8(ascii: "\\")) {
-        guard take(only: UInt8(ascii: "u")) else { throw .malformed(at: start) }
-        let low = try hexadecimal()
-        guard low & 0xFC00 == 0xDC00 else { throw .malformed(at: start) }
+      var code = try hexadecimal(escapeAt: start)
+      if code & 0xFC00 == 0xD800, isStrict || peek == UInt8(ascii: "\\") {
+        guard position + 1 < bytes.count else { throw .truncated }
+        guard take(only: UInt8(ascii: "\\")), take(only: UInt8(ascii: "u")) else { throw .malformedString(at: start) }
+        let low = try hexadecimal(escapeAt: start)
+        guard low & 0xFC00 == 0xDC00 else { throw .malformedString(at: start) }
         code = 0x10000 + (code & 0x3FF) << 10 + low & 0x3FF
       }
-      // An unpaired surrogate is not valid Unicode, so it is replaced.
-      bytes.append(contentsOf: Array(String(Unicode.Scalar(code) ?? "\u{FFFD}").utf8))
-    default: throw .malformed(at: start)
+      guard let scalar = Unicode.Scalar(code) ?? (isStrict ? nil : "\u{FFFD}") else {
+        throw .malformedString(at: start)
+      }
+      unescaped.append(contentsOf: Array(String(scalar).utf8))
+    default: throw .malformedString(at: start)
     }
   }
 
-  private mutating func hexadecimal() throws(JSONError) -> UInt32 {
-    let digits = bytes[position...].prefix(4)
-    guard digits.count == 4,
-      digits.allSatisfy({ (0x30...0x39).contains($0) || (0x41...0x46).contains($0) || (0x61...0x66).contains($0) }),
-      let code = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
-    else { throw .malformed(at: position) }
-    position += 4
+  private mutating func hexadecimal(escapeAt start: Int) throws(JSONError) -> UInt32 {
+    var code: UInt32 = 0
+    for _ in 0..<4 {
+      guard let byte = peek else { throw .truncated }
+      switch byte {
+      case 0x30...0x39: code = code << 4 | UInt32(byte - 0x30)
+      case 0x41...0x46, 0x61...0x66: code = code << 4 | UInt32((byte | 0x20) - 0x61 + 10)
+      default: throw .malformedString(at: start)
+      }
+      position += 1
+    }
     return code
   }
 
@@ -193,14 +255,22 @@ package struct JSONReader {
 
   private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
 
+  /// Skips white space, and returns the next byte without consuming it.
+  private mutating func next() throws(JSONError) -> UInt8 {
+    skipBlanks()
+    guard let byte = peek else { throw .truncated }
+    return byte
+  }
+
   private mutating func skipBlanks() {
     while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { position += 1 }
   }
 
-  /// Skips whitespace, and consumes `byte` if it is next; returns whether `byte` was next.
-  private mutating func take(_ byte: UInt8) -> Bool {
-    skipBlanks()
-    return take(only: byte)
+  /// Skips white space, and consumes `byte` if it is next; returns whether `byte` was next.
+  private mutating func take(_ byte: UInt8) throws(JSONError) -> Bool {
+    guard try next() == byte else { return false }
+    position += 1
+    return true
   }
 
   private mutating func take(only byte: UInt8) -> Bool {

@@ -32,7 +32,7 @@ extension ControlPayload {
   /// Checks the limits of a frame's payload, then decodes it; if it throws ``ControlMessageError``, the link must be
   /// closed with `protocol-error` (FRM-4).
   static func decode(_ bytes: [UInt8]) throws(ControlMessageError) -> Self {
-    do { try JSONBounds.check(bytes.span) } catch { throw .notJSON }
+    do { try JSONReader.check(bytes) } catch { throw .notJSON }
     do { return try JSONDecoder().decode(Self.self, from: Data(withoutWrittenFractions(bytes))) } catch let error
       as DecodingError
     { throw ControlMessageError(error) } catch { throw .notJSON }

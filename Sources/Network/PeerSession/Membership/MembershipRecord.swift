@@ -99,7 +99,7 @@ extension MembershipRecord: Codable {
   /// - Returns: `nil` if the text is not a record, or if a later release wrote it.
   public init?(json text: String) {
     let bytes = Array(text.utf8)
-    guard bytes.count <= Self.maximumBytes, (try? JSONBounds.check(bytes.span)) != nil,
+    guard bytes.count <= Self.maximumBytes, (try? JSONReader.check(bytes)) != nil,
       let record = try? JSONDecoder().decode(Self.self, from: Data(bytes))
     else { return nil }
     self = record

@@ -1,14 +1,14 @@
 import Foundation
+import PeerCore
 import PeerTestKit
-import PeerWire
 import Testing
 
-struct JSONBoundsTests {
+struct JSONReaderTests {
   private struct Nothing: Decodable {}
 
-  private func fault(of bytes: [UInt8], depth: Int = Limits.jsonDepth) -> JSONBounds.CheckError? {
+  private func fault(of bytes: [UInt8], depth: Int = JSONReader.strictDepthLimit) -> JSONError? {
     do {
-      try JSONBounds.check(bytes.span, maximumDepth: depth)
+      try JSONReader.check(bytes, depthLimit: depth)
       return nil
     } catch { return error }
   }
