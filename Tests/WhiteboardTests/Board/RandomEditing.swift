@@ -30,7 +30,7 @@ enum RandomEditing {
 
   private static func act(_ board: Board, _ random: inout SeededGenerator) throws(BoardError) {
     let ids = board.state.records.keys.sorted()
-    let choice = ids.isEmpty ? 0 : random.below(25)
+    let choice = ids.isEmpty ? 0 : random.below(27)
     let id = ids.isEmpty ? nil : ids[random.below(ids.count)]
     let place = point(&random)
     switch (choice, id) {
@@ -84,6 +84,9 @@ enum RandomEditing {
       ]
       try board.restyle([id], [changes[random.below(changes.count)], .opacity(1)])
     case (24, let id?): try board.resize(id, to: Size(width: Double(random.below(90)), height: 20))
+    case (25, let id?), (26, let id?):
+      let binding = board.binding(to: ids[random.below(ids.count)], at: place, isExact: random.below(4) == 0)
+      try board.bind(random.below(2) == 0 ? .start : .end, of: id, to: random.below(5) == 0 ? nil : binding)
     case (_, let id?): try board.object(id)?.move(to: place)
     case (_, nil): break
     }

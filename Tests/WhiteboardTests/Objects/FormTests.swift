@@ -1,3 +1,4 @@
+import PeerTestKit
 import Testing
 
 @testable import Whiteboard
@@ -133,5 +134,119 @@ import Testing
     #expect(json.contains(#""text":"a""#) && json.contains(part) && json.contains(#""size":[200,100]"#))
     let plain = try board.createForm(.diamond, at: Point(x: 1, y: 2))
     #expect(board.snapshot(plain)?.json.contains(#""lineWidth":2,"form":"diamond","isFinished":true"#) == true)
+  }
+
+  @Test(
+    "[BRD-52] each object that looks different after a batch is reported",
+    arguments: 0..<repetitions(20, optimized: 60)
+  )
+  func reported(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let (anna, bob) = (boards.anna, boards.bob)
+    var followed = 0
+    for _ in 0..<150 {
+      RandomEditing.edit(anna, &random)
+      RandomEditing.edit(bob, &random)
+      var before: [ObjectID: ObjectSnapshot] = [:]
+      for object in bob.snapshots { before[object.id] = object }
+      _ = bob.takeChanges()
+      let batches = anna.takeBatches()
+      for batch in batches { try bob.receive(batch) }
+      let written = Set(batches.flatMap { $0.operations.map(\.object) })
+      let changes = Set(bob.takeChanges())
+      for var object in bob.snapshots {
+        guard var old = before[object.id] else { continue }
+        (old.selectedBy, object.selectedBy) = (nil, nil)
+        guard old != object else { continue }
+        #expect(changes.contains(.changed(object.id)), "\(object.id), seed \(seed)")
+        if object.form != nil, !written.contains(object.id), old.groups == object.groups { followed += 1 }
+      }
+      for batch in bob.takeBatches() { try anna.receive(batch) }
+      #expect(anna.snapshots.map(\.outline) == bob.snapshots.map(\.outline))
+    }
+    print("seed \(seed): \(followed) lines followed an object")
+  }
+
+  // MARK: - Bound ends
+
+  private func ends(_ id: ObjectID, on board: Board) throws -> [Point] {
+    let line = try #require(board.snapshot(id))
+    let (sine, cosine) = (line.rotation.sine, line.rotation.cosine)
+    let points = try #require(line.points)
+    return [points[0], points[points.count - 1]].map { line.shown($0, sine: sine, cosine: cosine) }
+  }
+
+  @Test("[BRD-52] a bound end follows its object, for both members, without a write to the line") func following()
+    throws
+  {
+    let (anna, bob) = (boards.anna, boards.bob)
+    let size = Size(width: 100, height: 60)
+    let left = try anna.createForm(.rectangle, at: Point(x: 0, y: 0), size: size)
+    let right = try anna.createForm(.ellipse, at: Point(x: 400, y: 0), size: size)
+    let line = try anna.createForm(
+      .arrow,
+      at: Point(x: 0, y: 0),
+      points: [Point(x: 0, y: 0), Point(x: 400, y: 0)],
+      from: Binding(to: left),
+      to: Binding(to: right)
+    )
+    // The gap is 4 units, half of the outline and half of the line.
+    #expect(try ends(line, on: anna) == [Point(x: 56, y: 0), Point(x: 344, y: 0)])
+    try boards.share()
+    let before = anna.state.record(line)?.entries
+    try anna.move([left], by: Point(x: 0, y: 300))
+    try bob.move([right], by: Point(x: 0, y: 300))
+    try boards.share()
+    #expect(try ends(line, on: anna).map(\.y) == [300, 300])
+    #expect(try ends(line, on: anna) == ends(line, on: bob))
+    #expect(anna.state.record(line)?.entries == before)
+    // A turned and scaled object moves the end too.
+    try anna.rotate([right], by: .degrees(90), about: Point(x: 400, y: 300))
+    #expect(try ends(line, on: anna).last.map { isNear($0, Point(x: 364, y: 300)) } == true)
+  }
+
+  @Test("[BRD-52] the end stays where it is when its object is deleted, and returns with it") func deletedTarget()
+    throws
+  {
+    let (anna, bob) = (boards.anna, boards.bob)
+    let note = try anna.createForm(.note, at: Point(x: 0, y: 0), size: Size(width: 100, height: 100))
+    let points = [Point(x: 0, y: 0), Point(x: 300, y: 0)]
+    let line = try anna.createForm(.line, at: Point(x: 0, y: 0), points: points, from: Binding(to: note))
+    try anna.move([note], by: Point(x: 0, y: 200))
+    let shown = try ends(line, on: anna)
+    try boards.share()
+    try bob.delete(note)
+    #expect(try zip(ends(line, on: bob), shown).allSatisfy { abs($0.x - $1.x) < 0.02 && abs($0.y - $1.y) < 0.02 })
+    try boards.share()
+    #expect(try ends(line, on: anna) == ends(line, on: bob))
+    try bob.undo()
+    #expect(try ends(line, on: bob) == shown)
+    try bob.bind(.start, of: line, to: nil)
+    try bob.move([note], by: Point(x: 0, y: 200))
+    #expect(try ends(line, on: bob) != shown || bob.snapshot(line)?.start == nil)
+    #expect(try zip(ends(line, on: bob), shown).allSatisfy { abs($0.x - $1.x) < 0.02 && abs($0.y - $1.y) < 0.02 })
+    #expect(throws: BoardError.wrongKind(line)) { try bob.bind(.end, of: line, to: Binding(to: line)) }
+    #expect(throws: BoardError.wrongKind(note)) { try bob.bind(.end, of: note, to: nil) }
+  }
+
+  @Test("[BRD-52] copies of objects and of the line between them are bound to each other") func copiedTogether() throws
+  {
+    let board = boards.anna
+    let one = try board.createForm(.diamond, at: Point(x: 0, y: 0))
+    let other = try board.createForm(.diamond, at: Point(x: 500, y: 0))
+    let points = [Point(x: 0, y: 0), Point(x: 1, y: 0)]
+    let line = try board.createForm(
+      .arrow,
+      at: Point(x: 0, y: 0),
+      points: points,
+      from: Binding(to: one),
+      to: Binding(to: other)
+    )
+    let copies = try board.duplicate([one, line], by: Point(x: 0, y: 100))
+    let copied = try #require(copies[line])
+    let copy = try #require(board.snapshot(copied))
+    #expect(copy.start?.target == copies[one] && copy.end == nil)
+    let shown = try ends(line, on: board)
+    #expect(try ends(copy.id, on: board).map(\.x) == shown.map(\.x))
   }
 }

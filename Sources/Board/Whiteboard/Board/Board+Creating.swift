@@ -78,6 +78,8 @@ extension Board {
   ///   - lineWidth: The width of the line, in board units.
   ///   - color: The color of the line, `0xRRGGBBAA`; nil for the default color.
   ///   - style: Everything else about how it is drawn; nil for the default style of the form.
+  ///   - start: What the first point of a line or arrow is bound to.
+  ///   - end: What the last point of a line or arrow is bound to.
   /// - Returns: The id of the drawing.
   /// - Throws: `empty` if a line has no points; `outOfRange`, `tooLong`, `boardFull`.
   @discardableResult public func createForm(
@@ -88,7 +90,9 @@ extension Board {
     label: String = "",
     lineWidth: Double = ObjectDefaults.formLineWidth,
     color: UInt32? = nil,
-    style: ObjectStyle? = nil
+    style: ObjectStyle? = nil,
+    from start: Binding? = nil,
+    to end: Binding? = nil
   ) throws(BoardError) -> ObjectID {
     let label = PlainText.lines(label)
     return try gesture { () throws(BoardError) in
@@ -109,6 +113,8 @@ extension Board {
       if let color { try stage(id, .color, .unsigned(UInt64(color))) }
       for cell in try style?.cells(of: form) ?? [] { try stage(id, cell.property, cell.value) }
       try stageText(label, of: id)
+      if let start { try bind(.start, of: id, to: start) }
+      if let end { try bind(.end, of: id, to: end) }
       return id
     }
   }

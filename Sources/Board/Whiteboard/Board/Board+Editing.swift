@@ -81,9 +81,7 @@ extension Board {
         scale: record.scale,
         rotation: Rotation(steps: record.angleSteps)
       )
-      var values: [Value] = []
-      for point in points { values.append(try FixedPoint.position(placement.offset(of: point))) }
-      try writePoints(values, of: id)
+      try writePoints(try points.map(placement.offset).values(), of: id)
     }
   }
 
@@ -230,6 +228,7 @@ extension Board {
       // Check all locks before deleting any object.
       let targets = try state.targets(ids)
       for id in targets { try requireWritable(id) }
+      try stageEnds(boundTo: targets)
       for id in targets + state.groups(among: ids) {
         if isFrozen(.deleted, of: id) { try stage(id, .purge, .none) } else { try write(id, .deleted, .unsigned(1)) }
       }

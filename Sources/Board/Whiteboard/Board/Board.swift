@@ -344,11 +344,20 @@ struct Duplication {
     var copies: [ObjectID: ObjectID] = [:]
     for group in groups { copies[group] = try board.create(.group) }
     for id in board.objectIDs where originals.contains(id) {
-      guard let record = board.state.record(id), let kind = record.kind else { continue }
+      guard let record = board.state.shown(id), let kind = record.kind else { continue }
       let copy = try board.create(kind)
       copies[id] = copy
       try board.stageZIndex(copy)
       try copyCells(of: record, to: copy, on: board)
+    }
+    for (original, copy) in copies.sorted(by: { $0.key < $1.key }) {
+      // A copy is bound to copies; other ends of it are free.
+      guard let record = board.state.record(original) else { continue }
+      for side in [LineSide.start, .end] {
+        guard let binding = record.binding(side), let target = copies[binding.target] else { continue }
+        let copied = Binding(to: target, at: binding.anchor, isExact: binding.isExact)
+        try board.stage(copy, side.property, copied.value)
+      }
     }
     for (original, copy) in copies.sorted(by: { $0.key < $1.key }) {
       // An inner group that shows only one object is not copied.

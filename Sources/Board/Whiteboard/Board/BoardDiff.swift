@@ -192,6 +192,8 @@ extension Property {
     case .emphasis: return "emphasis"
     case .textColor: return "textColor"
     case .autoWidth: return "isAutoWidth"
+    case .startBinding: return "startBinding"
+    case .endBinding: return "endBinding"
     default: break
     }
     switch number {

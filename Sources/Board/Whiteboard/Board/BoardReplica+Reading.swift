@@ -74,7 +74,7 @@ extension BoardReplica {
     guard place.isFinite, tolerance >= 0 else { return [] }
     let state = self.state
     return objectIDs.reversed().filter { id in
-      guard let record = state.record(id) else { return false }
+      guard let record = state.shown(id) else { return false }
       return record.covers(place, within: tolerance)
     }
   }
@@ -87,7 +87,7 @@ extension BoardReplica {
     guard rectangle.isFinite else { return [] }
     let state = self.state
     return objectIDs.reversed().filter { id in
-      guard let record = state.record(id) else { return false }
+      guard let record = state.shown(id) else { return false }
       return record.isSelected(by: rectangle, mode: mode)
     }
   }
@@ -96,7 +96,7 @@ extension BoardReplica {
   public func bounds(of ids: [ObjectID]) -> Rectangle? {
     let known = ids.filter { state.isShown($0) || state.isGroup($0) }
     return (try? state.targets(known))?.reduce(nil) { (whole: Rectangle?, id) in
-      guard let bounds = state.record(id)?.bounds else { return whole }
+      guard let bounds = state.shown(id)?.bounds else { return whole }
       return whole?.union(bounds) ?? bounds
     }
   }

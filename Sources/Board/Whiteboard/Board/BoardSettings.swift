@@ -232,7 +232,7 @@ extension Property {
   var concernsIndexes: Bool {
     switch number {
     case Property.deleted.number, Property.kind.number, Property.group.number,
-      Property.title.number...Property.language.number:
+      Property.startBinding.number, Property.endBinding.number, Property.title.number...Property.language.number:
       true
     default: false
     }

@@ -7,13 +7,14 @@ struct ImportPlan {
     case raise
     case write(Property, Value)
     case join(Int)
+    case bind(LineSide, ObjectDraft.End)
     case run(Value)
     case erasure(Value)
 
     /// An upper bound of the number of bytes that the change writes.
     var length: Int {
       switch self {
-      case .create, .raise, .join: BoardLimits.zIndexBytes
+      case .create, .raise, .join, .bind: BoardLimits.zIndexBytes
       case .write(_, let value), .run(let value), .erasure(let value): value.length
       }
     }
@@ -22,13 +23,17 @@ struct ImportPlan {
   /// The changes in order, each with the index of its object.
   ///
   /// Groups come before objects.
-  private(set) var changes: [(index: Int, change: Change)] = []
+  private var content: [(index: Int, change: Change)] = []
+  /// The ends of lines that are bound to objects, which may come later than the line.
+  private var bindings: [(index: Int, change: Change)] = []
   private(set) var objectCount = 0
+
+  var changes: [(index: Int, change: Change)] { content + bindings.filter { isValid($0.change) } }
 
   init(_ groups: [Int?]) {
     for parent in groups {
-      changes.append((objectCount, .create(.group)))
-      if let parent, parent < objectCount { changes.append((objectCount, .join(parent))) }
+      content.append((objectCount, .create(.group)))
+      if let parent, parent < objectCount { content.append((objectCount, .join(parent))) }
       objectCount += 1
     }
     groupCount = objectCount
@@ -78,10 +83,17 @@ struct ImportPlan {
     for cell in try draft.style?.cells(of: form) ?? [] { write(cell.property, cell.value) }
     if let group = draft.group, group < groupCount { append(.join(group)) }
     if draft.isLocked { write(.lock, .unsigned(1)) }
+    if let start = draft.start { bindings.append((objectCount, .bind(.start, start))) }
+    if let end = draft.end { bindings.append((objectCount, .bind(.end, end))) }
     objectCount += 1
   }
 
-  private mutating func append(_ change: Change) { changes.append((objectCount, change)) }
+  private mutating func append(_ change: Change) { content.append((objectCount, change)) }
+
+  private func isValid(_ binding: Change) -> Bool {
+    guard case .bind(_, let end) = binding else { return false }
+    return end.object >= 0 && groupCount + end.object < objectCount
+  }
 
   private mutating func write(_ property: Property, _ value: Value) { append(.write(property, value)) }
 
@@ -112,13 +124,13 @@ struct ImportPlan {
     var made: [ObjectID] = []
     for run in changes.batches(length: { $0.change.length }) {
       try board.gesture { () throws(BoardError) in
-        for (index, change) in run { try Self.stage(change, at: index, of: &made, on: board) }
+        for (index, change) in run { try stage(change, at: index, of: &made, on: board) }
       }
     }
     return made
   }
 
-  private static func stage(_ change: Change, at index: Int, of made: inout [ObjectID], on board: BoardReplica)
+  private func stage(_ change: Change, at index: Int, of made: inout [ObjectID], on board: BoardReplica)
     throws(BoardError)
   {
     switch change {
@@ -126,6 +138,9 @@ struct ImportPlan {
     case .raise: try board.stageZIndex(made[index])
     case .write(let property, let value): try board.stage(made[index], property, value)
     case .join(let group): try board.stage(made[index], .group, .dot(made[group].dot))
+    case .bind(let side, let end):
+      let binding = Binding(to: made[groupCount + end.object], at: end.anchor, isExact: end.isExact)
+      try board.stage(made[index], side.property, binding.value)
     case .run(let value): try board.stage(made[index], .run(board.nextDot()), value)
     case .erasure(let value): try board.stage(made[index], .erasure(board.nextDot()), value)
     }

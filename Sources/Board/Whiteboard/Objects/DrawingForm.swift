@@ -299,6 +299,9 @@ extension ObjectRecord {
       guard case .pair(let x, let y) = entry.cell.value else { continue }
       points.append(Point(x: Double(x) / FixedPoint.unit, y: Double(y) / FixedPoint.unit))
     }
+    guard points.count > 1, ends.count == 2 else { return points }
+    if let start = ends[0] { points[0] = start }
+    if let end = ends[1] { points[points.count - 1] = end }
     return points
   }
 

@@ -45,6 +45,8 @@ extension ObjectSnapshot {
     if style.opacity != usual.opacity { json.add("opacity", style.opacity) }
     if style.start != usual.start { json.add("lineStart", string: style.start.name) }
     if style.end != usual.end { json.add("lineEnd", string: style.end.name) }
+    if let start { json.add("startBinding", json: Self.json(start)) }
+    if let end { json.add("endBinding", json: Self.json(end)) }
     if style.isCurved { json.add("isCurved", true) }
     if style.textSize != usual.textSize { json.add("textSize", style.textSize) }
     if style.typeface != usual.typeface { json.add("typeface", string: style.typeface.name) }
@@ -53,6 +55,14 @@ extension ObjectSnapshot {
     if style.isItalic { json.add("isItalic", true) }
     if let color = style.textColor { json.add("textColor", string: "#" + Self.hexadecimal(color)) }
     if style.isAutoWidth { json.add("isAutoWidth", true) }
+  }
+
+  private static func json(_ binding: Binding) -> String {
+    var json = JSONObject()
+    json.add("id", string: binding.target.description)
+    json.add("anchor", [binding.anchor.x, binding.anchor.y])
+    if binding.isExact { json.add("isExact", true) }
+    return json.text
   }
 
   private static func hexadecimal(_ color: UInt32) -> String {

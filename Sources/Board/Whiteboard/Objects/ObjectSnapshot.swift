@@ -34,6 +34,10 @@ public struct ObjectSnapshot: Hashable, Sendable {
   public let style: ObjectStyle
   /// The outline of a form, in its own board units relative to its center; nil for other objects.
   public let outline: Outline?
+  /// What the first point of a line or arrow is bound to; nil if it is free.
+  public let start: Binding?
+  /// What the last point of a line or arrow is bound to; nil if it is free.
+  public let end: Binding?
   /// The committed points of ink, at the positions where they were drawn; nil for forms and other objects.
   ///
   /// `shown(_:)` returns the position at which a point is shown now.
@@ -104,7 +108,7 @@ public struct ObjectSnapshot: Hashable, Sendable {
 
 extension ObjectSnapshot {
   init?(_ id: ObjectID, on state: BoardState, selectedBy holder: MemberID?, assets: Set<AssetID>) {
-    guard state.isShown(id), let record = state.record(id), let kind = record.kind else { return nil }
+    guard state.isShown(id), let record = state.shown(id), let kind = record.kind else { return nil }
     let (ink, form) = (record.ink, record.form)
     let frame = record.frame(points: ink)
     let asset = kind == .photo ? record.asset : nil
@@ -123,6 +127,8 @@ extension ObjectSnapshot {
       form: form,
       style: record.style,
       outline: record.outline(frame.size),
+      start: record.binding(.start),
+      end: record.binding(.end),
       ink: ink,
       lineWidth: kind == .drawing ? record.lineWidth : nil,
       isFinished: kind == .drawing ? record.isFinished : nil,

@@ -16,7 +16,7 @@ public class WhiteboardObject {
     self.board = board
   }
 
-  var record: ObjectRecord { board.state.record(id) ?? ObjectRecord() }
+  var record: ObjectRecord { board.state.shown(id) ?? ObjectRecord() }
 
   /// The state of the object as a value; nil if the object is not shown on the board.
   public final var snapshot: ObjectSnapshot? { board.snapshot(id) }
@@ -243,6 +243,17 @@ package struct ObjectDraft: Hashable, Sendable {
     case game(String, setup: [UInt8], size: Size)
   }
 
+  /// The object at which an end of a line lies, by its index among the drafts.
+  package struct End: Hashable, Sendable {
+    package var object: Int
+    package var anchor: Point
+    package var isExact: Bool
+
+    package init(_ object: Int, at anchor: Point, isExact: Bool) {
+      (self.object, self.anchor, self.isExact) = (object, anchor, isExact)
+    }
+  }
+
   package var content: Content
   /// If the center is nil, a drawing is centered on its points, and any other object is placed at the center of the
   /// board.
@@ -257,6 +268,10 @@ package struct ObjectDraft: Hashable, Sendable {
   package var group: Int?
   /// The style; nil for the default style of the object.
   package var style: ObjectStyle?
+  /// What the first point of a line or arrow is bound to.
+  package var start: End?
+  /// What the last point of a line or arrow is bound to.
+  package var end: End?
 
   /// Creates an object without scaling, rotation, lock, group or color of its own.
   package init(_ content: Content, at center: Point? = nil) {

@@ -101,10 +101,12 @@ public struct ChangeLog: Sendable {
       if !wasVisible { result.append(.added(id)) } else if entry.content { result.append(.changed(id)) }
       if entry.selection { result.append(.selected(id)) }
     }
-    guard !groups.isEmpty else { return result }
-    let reported = Set(result)
-    for id in state.objects(below: groups) where state.isReported(id) {
-      guard !reported.contains(.added(id)), !reported.contains(.changed(id)) else { continue }
+    var others = groups.isEmpty ? [] : state.objects(below: groups).filter { state.isReported($0) }
+    // Where a bound end of a line lies depends on the object to which it is bound.
+    others += state.lines(boundTo: entries.lazy.filter { $0.content || $0.wasVisible != nil }.map(\.object))
+    guard !others.isEmpty else { return result }
+    var reported = Set(result)
+    for id in others where !reported.contains(.added(id)) && reported.insert(.changed(id)).inserted {
       result.append(.changed(id))
     }
     return result

@@ -1,11 +1,18 @@
 /// The stored objects of a board with their cells.
 ///
-/// Each method that changes an object also updates the totals, the set of orphans, and the indexes of groups and
+/// Each method that changes an object also updates the totals, the set of orphans, and the indexes of groups, bindings and
 /// settings. The store does not know the context. `BoardState` decides which cells are valid.
 struct ObjectStore: Sendable {
   /// The objects that have cells, but no `kind` cell, because their create operation has not arrived yet.
   private(set) var orphans: Set<ObjectID> = []
-  private(set) var groups = GroupIndex()
+  private(set) var groups = ReferenceIndex { record in
+    guard case .dot(let dot)? = record[.group]?.value else { return [] }
+    return [ObjectID(dot)]
+  }
+  private(set) var bindings = ReferenceIndex { record in
+    let ends = [Binding(record[.startBinding]?.value)?.target, Binding(record[.endBinding]?.value)?.target]
+    return ends[0] == ends[1] ? ends.prefix(1).compactMap(\.self) : ends.compactMap(\.self)
+  }
   private(set) var settings = SettingsIndex()
   private(set) var cellCount = 0
   /// The number of bytes in the values of all cells.
@@ -190,12 +197,14 @@ struct ObjectStore: Sendable {
   private mutating func list(_ id: ObjectID, _ record: ObjectRecord) {
     settings.insert(id, record)
     groups.insert(id, record)
+    bindings.insert(id, record)
   }
 
   /// Removes an object with these cells from the indexes of groups and settings.
   private mutating func unlist(_ id: ObjectID, _ record: ObjectRecord) {
     settings.remove(id, record)
     groups.remove(id, record)
+    bindings.remove(id, record)
   }
 
   private mutating func setOrphan(_ id: ObjectID, _ record: ObjectRecord) {
@@ -223,12 +232,12 @@ package struct ObjectRecords: Sequence {
   }
 }
 
-/// An index of the objects on a board by the group that their `group` cells name, even if that group does not exist
-/// (BRD-26).
+/// An index of the objects on a board by the objects that their cells name, such as a group (BRD-26), even if these do
+/// not exist.
 ///
-/// Finding the members of a group takes O(log *n*) time, where *n* is the number of grouped objects, plus O(1) for each
+/// Finding the members of a group, or the lines that are bound to an object, takes O(log *n*) time, where *n* is the number of grouped objects, plus O(1) for each
 /// member.
-struct GroupIndex: Sendable {
+struct ReferenceIndex: Sendable {
   private struct Entry: Sendable {
     let group: ObjectID
     let member: ObjectID
@@ -237,6 +246,12 @@ struct GroupIndex: Sendable {
   }
 
   private var entries = ChunkedSortedArray<Entry>()
+  private let named: @Sendable (ObjectRecord) -> [ObjectID]
+
+  /// Creates an empty index; `named` returns the objects that an object's cells name, each once.
+  init(_ named: @escaping @Sendable (ObjectRecord) -> [ObjectID]) { self.named = named }
+
+  var isEmpty: Bool { entries.count == 0 }
 
   /// Returns the objects whose `group` cells name this group, in ascending order of id.
   func members(of group: ObjectID) -> [ObjectID] {
@@ -249,21 +264,18 @@ struct GroupIndex: Sendable {
     return members
   }
 
-  /// Adds an object, if its cells assign it to a group.
+  /// Adds an object, if its cells name others.
   mutating func insert(_ id: ObjectID, _ record: ObjectRecord) {
-    guard let entry = Self.entry(id, record) else { return }
-    entries.insert(entry, at: entries.position { $0.isBefore(entry) })
+    for entry in entries(of: id, record) { entries.insert(entry, at: entries.position { $0.isBefore(entry) }) }
   }
 
   /// `record` must be the cells with which the object was added.
   mutating func remove(_ id: ObjectID, _ record: ObjectRecord) {
-    guard let entry = Self.entry(id, record) else { return }
-    entries.remove(at: entries.position { $0.isBefore(entry) })
+    for entry in entries(of: id, record) { entries.remove(at: entries.position { $0.isBefore(entry) }) }
   }
 
-  private static func entry(_ id: ObjectID, _ record: ObjectRecord) -> Entry? {
-    guard case .dot(let dot)? = record[.group]?.value else { return nil }
-    return Entry(group: ObjectID(dot), member: id)
+  private func entries(of id: ObjectID, _ record: ObjectRecord) -> [Entry] {
+    named(record).map { Entry(group: $0, member: id) }
   }
 }
 

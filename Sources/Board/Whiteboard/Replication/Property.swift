@@ -147,6 +147,10 @@ extension Property {
   public static let textColor = Property(38)
   /// Whether a text is as wide as its longest paragraph, and is not wrapped: unsigned, 0 or 1.
   public static let autoWidth = Property(39)
+  /// What the first point of a line or arrow is bound to: bytes (see `Binding`), or none.
+  public static let startBinding = Property(40)
+  /// What the last point of a line or arrow is bound to: bytes (see `Binding`), or none.
+  public static let endBinding = Property(41)
 
   /// Returns the property for a chunk of a stroke's points.
   ///

@@ -137,6 +137,7 @@ struct UndoEntry {
     case .group: "group"
     case .lock: item.after.value == .unsigned(1) ? "lock" : "unlock"
     case let setting where setting.isSetting: "settings"
+    case .startBinding, .endBinding: "connection"
     case let look where Property.looks.contains(look): "style"
     default:
       switch item.property.number {
