@@ -94,7 +94,7 @@ extension BoardWorld {
     guard let id = random.element(of: ids) else { return }
     let author = Incarnation.random(using: &random)
     let wall = (clock + 2_000_000_000_000) << 16
-    let property = [Property.position, .color, .zIndex, .title, Property(40)][random.below(5)]
+    let property = [Property.position, .color, .zIndex, .title, Property(60)][random.below(5)]
     var values = [Stranger.value(&random), Stranger.value(&random)]
     // Values that differ only in their last bits, or in their shape.
     if random.chance(50) { values = [.unsigned(random.next() | 1), .unsigned(1 << 40)] }

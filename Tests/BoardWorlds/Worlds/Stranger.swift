@@ -20,7 +20,7 @@ struct Stranger {
     var operations: [Operation] = []
     let next = Dot(incarnation, sequence + 1)
     switch random.below(9) {
-    case 0: operations = [Operation(id, Property(40), Self.value(&random))]
+    case 0: operations = [Operation(id, Property(60), Self.value(&random))]
     case 1:
       operations = [
         Operation(id, Property(70, index: random.next()), Self.value(&random)),

@@ -33,9 +33,9 @@ import Testing
     case 0: return Operation(ObjectID(dot), .kind, .unsigned(1))
     case 1: return Operation(ObjectID(other), .purge, .none)
     case 2: return Operation(ObjectID(other), .run(dot), .bytes([1, 2, 3]))
-    case 3: return Operation(ObjectID(other), Property(40), .dot(other))
+    case 3: return Operation(ObjectID(other), Property(60), .dot(other))
     case 4: return Operation(ObjectID(other), .angle, .unsigned(random.next()))
-    case 5: return Operation(ObjectID(other), Property(41), .text("héllo"))
+    case 5: return Operation(ObjectID(other), Property(61), .text("héllo"))
     default: return Operation(ObjectID(other), .position, .pair(Int32(random.below(900)), -5))
     }
   }

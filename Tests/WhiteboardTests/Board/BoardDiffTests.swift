@@ -49,12 +49,12 @@ import Testing
     try board.gesture { () throws(BoardError) in
       let settings = try board.create(.settings)
       try board.stage(settings, .title, .text("Plan"))
-      try board.stage(id, Property(40), .pair(1, -2))
+      try board.stage(id, Property(60), .pair(1, -2))
       try board.stage(id, .move(board.nextDot()), .bytes([1]))
     }
     let diff = BoardDiff.between(before, board.state)
     #expect(diff.changes.count == 2)
-    #expect(diff.changes.first?.fields.map(\.name) == ["property-40", "moves"])
+    #expect(diff.changes.first?.fields.map(\.name) == ["property-60", "moves"])
     #expect(diff.changes.first?.fields.first?.after == "[1,-2]")
     #expect(diff.changes.last?.fields == [.init(name: "title", before: nil, after: #""Plan""#)])
   }

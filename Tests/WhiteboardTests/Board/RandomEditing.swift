@@ -33,6 +33,7 @@ enum RandomEditing {
     let choice = ids.isEmpty ? 0 : random.below(27)
     let id = ids.isEmpty ? nil : ids[random.below(ids.count)]
     let place = point(&random)
+    let lines = ids.filter { board.state.record($0)?.form?.hasPoints == true && board.state.isShown($0) }
     switch (choice, id) {
     case (0, _), (1, _): try board.createText(["", "a", "héllo", "x🙂y"][random.below(4)], at: place)
     case (2, _):
@@ -76,7 +77,9 @@ enum RandomEditing {
       let form = DrawingForm.allCases[random.below(DrawingForm.allCases.count)]
       let points = form.hasPoints ? (0..<2 + random.below(4)).map { _ in point(&random) } : []
       try board.createForm(form, at: place, points: points, label: ["", "héllo"][random.below(2)])
-    case (22, let id?): try board.setPoints((0..<1 + random.below(5)).map { _ in point(&random) }, of: id)
+    case (22, let id?):
+      let line = lines.isEmpty ? id : lines[random.below(lines.count)]
+      try board.setPoints((0..<1 + random.below(5)).map { _ in point(&random) }, of: line)
     case (23, let id?):
       let changes: [StyleChange] = [
         .fill(UInt32(random.below(2)) * 0xFF), .lineStyle(.dotted), .opacity(0.5), .end(.dot), .isCurved(true),
@@ -85,8 +88,9 @@ enum RandomEditing {
       try board.restyle([id], [changes[random.below(changes.count)], .opacity(1)])
     case (24, let id?): try board.resize(id, to: Size(width: Double(random.below(90)), height: 20))
     case (25, let id?), (26, let id?):
-      let binding = board.binding(to: ids[random.below(ids.count)], at: place, isExact: random.below(4) == 0)
-      try board.bind(random.below(2) == 0 ? .start : .end, of: id, to: random.below(5) == 0 ? nil : binding)
+      let binding = board.binding(to: id, at: place, isExact: random.below(4) == 0)
+      let line = lines.isEmpty ? id : lines[random.below(lines.count)]
+      try board.bind(random.below(2) == 0 ? .start : .end, of: line, to: random.below(5) == 0 ? nil : binding)
     case (_, let id?): try board.object(id)?.move(to: place)
     case (_, nil): break
     }

@@ -548,7 +548,7 @@ import Testing
     let board = board(1)
     let id = try board.createText("x", at: origin)
     let large = BoardLimits.valueBytes
-    for step in 0..<200 { try board.write(id, Property(40), .bytes(Array(repeating: UInt8(step % 251), count: large))) }
+    for step in 0..<200 { try board.write(id, Property(60), .bytes(Array(repeating: UInt8(step % 251), count: large))) }
     var count = 0
     while board.canUndo {
       try board.undo()

@@ -161,7 +161,7 @@ public struct Outline: Hashable, Sendable {
         room: distance(start, pieces[0].end),
         lineWidth: lineWidth
       ), Self.mark(style.end, at: last.end, from: beforeLast, room: distance(last.end, before), lineWidth: lineWidth),
-    ].compactMap(\.self)
+    ].compactMap { $0 }
   }
 
   /// Returns whether a point is inside the closed outline, by the even-odd rule.

@@ -11,7 +11,7 @@ struct ObjectStore: Sendable {
   }
   private(set) var bindings = ReferenceIndex { record in
     let ends = [Binding(record[.startBinding]?.value)?.target, Binding(record[.endBinding]?.value)?.target]
-    return ends[0] == ends[1] ? ends.prefix(1).compactMap(\.self) : ends.compactMap(\.self)
+    return ends[0] == ends[1] ? ends.prefix(1).compactMap { $0 } : ends.compactMap { $0 }
   }
   private(set) var settings = SettingsIndex()
   private(set) var cellCount = 0

@@ -138,17 +138,27 @@ struct RestorePlan {
     for value in Set(before.map { $0.value }).subtracting(after.map { $0.value }).sorted(by: Self.precedes) {
       changes.append((place, .erasure(value)))
     }
-    if old.kind == .text { try changeText(now, to: old.text, at: place) }
+    if old.hasText { try changeText(now, to: old.text, at: place) }
   }
 
-  /// Returns the value; if it is the id of a replaced group, returns the id of the replacement instead.
+  /// Returns the value; if it names a replaced object, such as a group, returns the value that names the replacement.
   ///
-  /// If the replacement does not exist yet, the id of the old group is returned. No existing object has that id.
+  /// If the replacement does not exist yet, the value is returned unchanged. No existing object has that id.
   private func resolved(_ value: Value, of property: Property) -> Value {
-    guard property == .group, case .dot(let dot) = value, case .here(let id)? = places[ObjectID(dot)] else {
-      return value
+    Self.naming(value, of: property) { id in if case .here(let here)? = places[id] { here } else { nil } }
+  }
+
+  /// Returns the value of a property with the replacement of the object that it names, if there is one.
+  private static func naming(_ value: Value, of property: Property, _ replacement: (ObjectID) -> ObjectID?) -> Value {
+    switch property {
+    case .group:
+      guard case .dot(let dot) = value, let id = replacement(ObjectID(dot)) else { return value }
+      return .dot(id.dot)
+    case .startBinding, .endBinding:
+      guard let binding = Binding(value), let id = replacement(binding.target) else { return value }
+      return Binding(to: id, at: binding.anchor, isExact: binding.isExact).value
+    default: return value
     }
-    return .dot(id.dot)
   }
 
   private static func precedes(_ lhs: Value, _ rhs: Value) -> Bool {
@@ -188,7 +198,7 @@ struct RestorePlan {
     }
     for (_, value) in Self.erasures(of: old) { changes.append((place, .erasure(value))) }
     // Split the text into runs, because text that several members typed may be too long for one run.
-    let scalars = Array((old.kind == .text ? old.text : "").unicodeScalars)
+    let scalars = Array((old.hasText ? old.text : "").unicodeScalars)
     for start in stride(from: 0, to: scalars.count, by: BoardLimits.textBytes) {
       var text = String.UnicodeScalarView()
       text.append(contentsOf: scalars[start..<min(scalars.count, start + BoardLimits.textBytes)])
@@ -243,9 +253,8 @@ extension RestorePlan {
   {
     switch change {
     case .create: preconditionFailure("a plan never creates an object that already exists")
-    case .write(.group, .dot(let dot)):
-      try board.stage(id, .group, .dot((replaced[ObjectID(dot)] ?? ObjectID(dot)).dot))
-    case .write(let property, let value): try board.stage(id, property, value)
+    case .write(let property, let value):
+      try board.stage(id, property, naming(value, of: property) { replaced[$0] })
     case .run(let value): try board.stage(id, .run(board.nextDot()), value)
     case .append(let text):
       let tree = TextTree(board.state.record(id) ?? ObjectRecord())
