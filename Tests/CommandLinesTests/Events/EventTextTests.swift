@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PeerCore
 import Testing
 import WhiteboardRendering
 
@@ -106,7 +107,7 @@ import WhiteboardRendering
       #"{"change":"added","id":"3-a","type":"text","after":{"text":"x","angle":0}}"#,
       #"{"change":"changed","id":"2-a","type":"photo","before":{"scale":1},"after":{"scale":2.5}}"#,
       #"{"change":"removed","id":"1-a","type":"drawing","before":{"points":[]}}"#,
-    ].map { try #require(JSONValue($0)) }
+    ].map { try #require(JSONTree($0)) }
     let diff = BoardEvent.Diff(from: "a", to: nil, count: 3, changes: changes)
     #expect(
       EventText.line(.diff(diff)) == """
@@ -125,12 +126,12 @@ import WhiteboardRendering
 
   @Test("a JSON value is written as it was read") func values() throws {
     let json = #"{"a":[null,true,1,-2.5,18446744073709551615,"x\u001b"],"b":{}}"#
-    let value = try #require(JSONValue(json))
+    let value = try #require(JSONTree(json))
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     #expect(String(decoding: try encoder.encode(value), as: UTF8.self) == json)
-    #expect(JSONValue("{") == nil)
-    #expect(JSONValue(String(repeating: "[", count: 100_000)) == nil)
+    #expect(JSONTree("{") == nil)
+    #expect(JSONTree(String(repeating: "[", count: 100_000)) == nil)
   }
 
   @Test("a game is shown in several lines; a locked or grouped object says so") func wholeObjects() {

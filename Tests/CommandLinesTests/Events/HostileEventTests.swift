@@ -102,7 +102,7 @@ import Testing
     var seen = 0
     func check(_ value: Any) {
       // The values of a game are text of the board; lines about games are `UntrustedText`.
-      if value is JSONValue || value is UntrustedText { return }
+      if value is JSONTree || value is UntrustedText { return }
       let name = String(describing: type(of: value))
       for child in Mirror(reflecting: value).children {
         let type = type(of: child.value)
@@ -280,7 +280,7 @@ import Testing
   }
 
   private static func answers(_ text: String) -> [BoardEvent] {
-    let change = JSONValue.object([
+    let change = JSONTree.object([
       "change": .string("changed"), "id": .string(text), "type": .string(text), "after": .object([text: .string(text)]),
     ])
     return [

@@ -446,7 +446,7 @@ import WhiteboardPrograms
       try await host.perform("play word crane")
       let told = await host.sees { event in
         guard case .objectChanged(let change) = event, change.id == word.description else { return false }
-        return change.changed == ["game"] && change.object.game?.view["moves"] == .whole(1)
+        return change.changed == ["game"] && change.object.game?.view["moves"] == .number(1)
       }
       #expect(told)
       #expect(try await object(host, "word").game?.lines.first?.raw.hasPrefix("crane ") == true)
@@ -486,7 +486,7 @@ import WhiteboardPrograms
       let (here, there) = (try await object(host, "\(four)").game, try await object(guest, "\(four)").game)
       for game in [here, there] {
         #expect(game?.view["state"] == .string("won"))
-        #expect(game?.view["moves"] == .whole(7))
+        #expect(game?.view["moves"] == .number(7))
         #expect(game?.lines.contains { $0.raw.hasPrefix("R is ada (") } == true)
         #expect(game?.lines.contains { $0.raw.hasPrefix("Y is ben (") } == true)
       }

@@ -26,7 +26,7 @@ extension EventText {
     -> [String]
   {
     var first = "\(UntrustedText(object.type).escaped()) \(UntrustedText(object.id).escaped())"
-    if let game = object.game?.view["game"]?.text { first += " \(UntrustedText(game).quoted())" }
+    if let game = object.game?.view["game"]?.string { first += " \(UntrustedText(game).quoted())" }
     if let text = object.wholeText { first += " \(text.quoted(limit: wordsLimit))" }
     var parts = [first]
     if let members = object.members { parts.append("of \(count(members.count, "object"))") }
@@ -66,7 +66,7 @@ extension EventText {
 
   private static func rules(_ object: BoardEvent.ObjectDescription) -> [String] {
     let play = "\n    (play \(UntrustedText(object.id).escaped())"
-    return switch object.game?.view["game"]?.text {
+    return switch object.game?.view["game"]?.string {
     case "wordle": ["\(play) WORD; = right place, ~ elsewhere in the word, - not in the word)"]
     case "connect-four": ["\(play) COLUMN, from 1 to 7, or resign)"]
     default: []
@@ -142,10 +142,10 @@ extension EventText {
     return lines(
       "\(count(diff.count, "change")) from \(from) to \(to)",
       diff.changes.map { change in
-        let fate = change["change"]?.text ?? ""
+        let fate = change["change"]?.string ?? ""
         let sign = ["added": "+", "removed": "-"][fate] ?? "~"
-        let type = UntrustedText(change["type"]?.text ?? "").escaped(limit: 64)
-        let id = UntrustedText(change["id"]?.text ?? "").escaped(limit: 64)
+        let type = UntrustedText(change["type"]?.string ?? "").escaped(limit: 64)
+        let id = UntrustedText(change["id"]?.string ?? "").escaped(limit: 64)
         guard case .object(let fields)? = change["after"], sign == "~" else { return "\(sign) \(type) \(id)" }
         let keys = fields.keys.sorted().map { UntrustedText($0).escaped(limit: 64) }
         return "\(sign) \(type) \(id) (\(keys.joined(separator: ", ")))"

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 extension BoardEvent {
@@ -55,7 +56,7 @@ extension BoardEvent {
     package var to: String?
     package var count: Int
     /// The difference of each object, with the keys `change`, `id`, `type`, `before` and `after`.
-    package var changes: [JSONValue]
+    package var changes: [JSONTree]
     package var request: RequestMark?
   }
 

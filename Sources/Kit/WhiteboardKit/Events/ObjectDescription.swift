@@ -344,10 +344,10 @@ extension BoardEvent.ObjectDescription {
 /// A game as one member sees it: JSON for programs (GAM-8), and a few lines for users.
 package struct GameDescription: Encodable, Sendable, Equatable {
   /// The JSON with the keys of GAM-8.
-  package var view: JSONValue
+  package var view: JSONTree
   package var lines: [UntrustedText]
 
-  package init(view: JSONValue, lines: [UntrustedText]) {
+  package init(view: JSONTree, lines: [UntrustedText]) {
     self.view = view
     self.lines = lines
   }
@@ -356,7 +356,7 @@ package struct GameDescription: Encodable, Sendable, Equatable {
   ///
   /// `name` returns the display names of members.
   init?(_ view: GameView, naming name: (MemberID) -> String) {
-    guard let json = JSONValue(view.json) else { return nil }
+    guard let json = JSONTree(view.json) else { return nil }
     self.init(view: json, lines: view.text(naming: name).map { UntrustedText($0) })
   }
 

@@ -43,7 +43,7 @@ final class BoardVersions {
     let earlier = try await state(at: from)
     let later: BoardState
     if let to { later = try await state(at: to) } else { later = editor.board.state }
-    let changes = BoardDiff.between(earlier, later).changes.compactMap { JSONValue($0.json) }
+    let changes = BoardDiff.between(earlier, later).changes.compactMap { JSONTree($0.json) }
     runtime.emit(.diff(.init(from: from, to: to, count: changes.count, changes: changes, request: request)))
   }
 

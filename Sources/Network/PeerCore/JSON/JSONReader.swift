@@ -85,7 +85,7 @@ package struct JSONReader {
     case UInt8(ascii: "t"): return try literal("true", .flag(true))
     case UInt8(ascii: "f"): return try literal("false", .flag(false))
     case UInt8(ascii: "n"): return try literal("null", .null)
-    case UInt8(ascii: "-"), 0x30...0x39: return .number(try number())
+    case UInt8(ascii: "-"), 0x30...0x39: return try number()
     default: throw .malformed(at: position)
     }
   }
@@ -144,7 +144,7 @@ package struct JSONReader {
     return tree
   }
 
-  private mutating func number() throws(JSONError) -> Double {
+  private mutating func number() throws(JSONError) -> JSONTree {
     let start = position
     _ = take(only: UInt8(ascii: "-"))
     if !take(only: UInt8(ascii: "0")) { try digits() }
@@ -153,9 +153,11 @@ package struct JSONReader {
       if !take(only: UInt8(ascii: "+")) { _ = take(only: UInt8(ascii: "-")) }
       try digits()
     }
-    let number = Double(String(decoding: bytes[start..<position], as: UTF8.self)) ?? .infinity
+    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    let number = Double(text) ?? .infinity
     guard isStrict || position - start <= Self.numberLength && number.isFinite else { throw .malformed(at: start) }
-    return number
+    // Beyond 2^53, a `Double` does not hold every whole number.
+    return number.magnitude > 0x1p53 && (UInt64(text) != nil || Int64(text) != nil) ? .digits(text) : .number(number)
   }
 
   private mutating func digits() throws(JSONError) {
@@ -284,10 +286,12 @@ package indirect enum JSONTree: Hashable, Sendable {
   case null
   case flag(Bool)
   case number(Double)
+  /// A whole number of 64 bits that is beyond 2^53 or below -2^53, as it was written.
+  case digits(String)
   case string(String)
   /// A list that contains only numbers, such as a point.
   case numbers([Double])
-  /// A list that is empty, or contains values that are not numbers.
+  /// A list that is empty, or contains values that are not a `number`.
   case list([JSONTree])
   /// An object; if a key occurs twice, its last value is used.
   case object([String: JSONTree])
@@ -303,8 +307,11 @@ package indirect enum JSONTree: Hashable, Sendable {
   }
 
   package var number: Double? {
-    guard case .number(let number) = self else { return nil }
-    return number
+    switch self {
+    case .number(let number): number
+    case .digits(let digits): Double(digits)
+    default: nil
+    }
   }
 
   package var flag: Bool? {
@@ -315,7 +322,9 @@ package indirect enum JSONTree: Hashable, Sendable {
   package var numbers: [Double]? {
     switch self {
     case .numbers(let numbers): numbers
-    case .list(let list) where list.isEmpty: []
+    case .list(let list):
+      // A list can contain digits.
+      list.allSatisfy { $0.number != nil } ? list.compactMap { $0.number } : nil
     default: nil
     }
   }
