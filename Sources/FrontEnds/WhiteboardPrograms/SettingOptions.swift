@@ -43,7 +43,24 @@ package struct WebOptions: ParsableArguments {
   }
 }
 
+extension SettingEntry {
+  /// The help line of the setting, with the option and the variables that also set it.
+  package var line: String {
+    let variables = [variable, otherwise?.variable].compactMap { $0 }
+    return "  \(name) is \(allowed) [\(flag), \(variables.joined(separator: ", "))]"
+  }
+}
+
 extension Settings {
+  /// Collects the values of all settings from options, the environment and the configuration file; throws
+  /// ``WhiteboardError`` for an invalid value.
+  package init(_ entries: [SettingEntry], flags: [String: String] = [:], at place: SettingsFile.Place?)
+    throws(WhiteboardError)
+  {
+    let file = try place.flatMap { (place) throws(WhiteboardError) in try SettingsFile(at: place) }
+    try self.init(entries, flags: flags, environment: { Environment[$0] }, file: file)
+  }
+
   package func chosenDataDirectory() throws(WhiteboardError) -> String {
     if let given = try directory(.dataDirectory) { return given }
     // The XDG specification requires that relative paths are ignored.

@@ -18,17 +18,11 @@ struct ConfigCommand: AsyncParsableCommand {
       line and the allowed values.
 
       The settings:
-      \(CommonOptions.entries.map(Self.line).joined(separator: "\n"))
+      \(CommonOptions.entries.map(\.line).joined(separator: "\n"))
       """,
     subcommands: [Show.self, Path.self],
     defaultSubcommand: Show.self
   )
-
-  /// Returns the help line of a setting, with the option and the variables that also set it.
-  private static func line(_ entry: SettingEntry) -> String {
-    let variables = [entry.variable, entry.otherwise?.variable].compactMap { $0 }
-    return "  \(entry.name) is \(entry.allowed) [\(entry.flag), \(variables.joined(separator: ", "))]"
-  }
 
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

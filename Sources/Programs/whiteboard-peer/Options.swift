@@ -48,13 +48,7 @@ struct CommonOptions: ParsableArguments {
     flags[.dataDirectory] = dataDirectory
     flags[.interface] = interface
     flags[.logLevel] = logLevel
-    let place = SettingsFile.Place(config) { Environment[$0] }
-    return try Settings(
-      Self.entries,
-      flags: flags,
-      environment: { Environment[$0] },
-      file: try place.flatMap { (place) throws(WhiteboardError) in try SettingsFile(at: place) }
-    )
+    return try Settings(Self.entries, flags: flags, at: SettingsFile.Place(config) { Environment[$0] })
   }
 
   func chosenDataDirectory() throws(WhiteboardError) -> String { try settings().chosenDataDirectory() }

@@ -17,16 +17,11 @@ struct ConfigCommand: AsyncParsableCommand {
       A running relay reads the file again at SIGHUP.
 
       The settings:
-      \(SettingEntry.ofRelay.map(Self.line).joined(separator: "\n"))
+      \(SettingEntry.ofRelay.map(\.line).joined(separator: "\n"))
       """,
     subcommands: [Show.self, Check.self],
     defaultSubcommand: Show.self
   )
-
-  /// Returns the help line of a setting, with the option and the variable that also set it.
-  private static func line(_ entry: SettingEntry) -> String {
-    "  \(entry.name) is \(entry.allowed) [\(entry.flag), \(entry.variable)]"
-  }
 
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -30,12 +30,7 @@ struct PlaceOptions: ParsableArguments {
   func settings(_ flags: [String: String] = [:]) throws(WhiteboardError) -> Settings {
     var flags = flags
     flags[.dataDirectory] = dataDirectory
-    return try Settings(
-      SettingEntry.ofRelay,
-      flags: flags,
-      environment: { Environment[$0] },
-      file: try place.flatMap { (place) throws(WhiteboardError) in try SettingsFile(at: place) }
-    )
+    return try Settings(SettingEntry.ofRelay, flags: flags, at: place)
   }
 
   var place: SettingsFile.Place? {

@@ -78,7 +78,7 @@ actor BoardRecorder {
   private func tell(_ state: String) async {
     let elapsed = began.map { Int64((ContinuousClock.now - $0) / .milliseconds(1)) } ?? 0
     let changes = await sharedBoard.recordedChanges
-    try? Console.tell("\(state)  \(Recording.text(elapsed))  \(counted(changes, "change"))\n")
+    try? Console.tell("\(state)  \(Recording.text(elapsed))  \(EventText.count(changes, "change"))\n")
   }
 }
 

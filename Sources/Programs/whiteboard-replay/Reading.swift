@@ -27,12 +27,7 @@ extension Recording {
   static func file(of word: String) async throws(WhiteboardError) -> String {
     if BoardFile.isMeant(by: word) || FileManager.default.fileExists(atPath: word) { return BoardFile.absolute(word) }
     let place = SettingsFile.Place(nil) { Environment[$0] }
-    let settings = try Settings(
-      SettingEntry.ofBoard + SettingEntry.ofTerminal,
-      flags: [:],
-      environment: { Environment[$0] },
-      file: try place.flatMap { (place) throws(WhiteboardError) in try SettingsFile(at: place) }
-    )
+    let settings = try Settings(SettingEntry.ofBoard + SettingEntry.ofTerminal, at: place)
     return try await BoardLibrary(inDataDirectory: try settings.chosenDataDirectory()).file(of: word)
   }
 
@@ -111,8 +106,4 @@ extension BoardFile {
     let photos = (try? await photos(file)) ?? [:]
     return photos.compactMapValues { try? PhotoDecoder.pixels(of: $0, within: 400, 400) }
   }
-}
-
-func counted(_ count: Int, _ one: String, _ many: String? = nil) -> String {
-  "\(count) \(count == 1 ? one : many ?? one + "s")"
 }

@@ -192,7 +192,7 @@ struct RecordCommand: AsyncParsableCommand {
     let traffic = recording.history.traffic
     try Console.tell(
       """
-      recorded \(counted(traffic.count, "entry", "entries")) in \(UntrustedText(output).escaped()): \
+      recorded \(EventText.count(traffic.count, "entry", "entries")) in \(UntrustedText(output).escaped()): \
       \(Recording.exactText(recording.duration)); `log --wire` lists them
 
       """
@@ -233,9 +233,9 @@ struct RecordCommand: AsyncParsableCommand {
     playback.seek(toPlace: recording.count)
     return """
       recorded \(UntrustedText(recording.history.name).quoted()) in \(UntrustedText(file).escaped()): \
-      \(Recording.text(recording.duration)), \(counted(statistics.batches, "change")) by \
-      \(counted(statistics.people.count, "person", "people")), \
-      \(counted(playback.board.shown().snapshots.count, "object")) in the end
+      \(Recording.text(recording.duration)), \(EventText.count(statistics.batches, "change")) by \
+      \(EventText.count(statistics.people.count, "person", "people")), \
+      \(EventText.count(playback.board.shown().snapshots.count, "object")) in the end
       digest \(playback.board.digest.hex)
 
       """

@@ -104,7 +104,7 @@ struct RunCommand: AsyncParsableCommand {
     guard peers ?? .max >= names.count else {
       throw WhiteboardError(
         .usage,
-        "the recording has \(counted(names.count, "author")), so --peers must be at least \(names.count)"
+        "the recording has \(EventText.count(names.count, "author")), so --peers must be at least \(names.count)"
       )
     }
     if let stranger = conditions.stranger(among: names) {
@@ -158,14 +158,14 @@ struct RunCommand: AsyncParsableCommand {
     }
     if let trace { try write(lines, to: trace) }
     let words =
-      "\(counted(names.count, "peer")), \(counted(replay.count, "batch", "batches")), "
-      + counted(operations, "operation")
+      "\(EventText.count(names.count, "peer")), \(EventText.count(replay.count, "batch", "batches")), "
+      + EventText.count(operations, "operation")
     let parts = replay.parts.count > 1 ? " in \(replay.parts.count) parts" : ""
-    let given = replay.given > 0 ? ", \(counted(replay.given, "step")) not replayed" : ""
+    let given = replay.given > 0 ? ", \(EventText.count(replay.given, "step")) not replayed" : ""
     try Console.tell(
       """
       \(faults.isEmpty && isWhole ? "ok" : "NOT OK")  \(UntrustedText(file).escaped()): \(words)\(parts)\
-      \(given), \(counted(messages, "message")), \(counted(disturbed, "network fault")), \
+      \(given), \(EventText.count(messages, "message")), \(EventText.count(disturbed, "network fault")), \
       \(Recording.text(time)) (seed \(seed))
           digest \(digest)
 

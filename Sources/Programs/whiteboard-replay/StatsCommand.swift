@@ -2,6 +2,7 @@ import ArgumentParser
 import PeerCore
 import SessionReplay
 import Whiteboard
+import WhiteboardKit
 import WhiteboardPrograms
 
 struct StatsCommand: AsyncParsableCommand {
@@ -32,9 +33,9 @@ struct StatsCommand: AsyncParsableCommand {
     let changed = statistics.people.reduce(0) { $0 + $1.bytes }
     let perOperation = statistics.operations > 0 ? Double(changed) / Double(statistics.operations) : 0
     var text = """
-      \(counted(statistics.batches, "batch", "batches")), \(counted(statistics.operations, "operation")), \
+      \(EventText.count(statistics.batches, "batch", "batches")), \(EventText.count(statistics.operations, "operation")), \
       \(changed) bytes (\((perOperation * 10).rounded() / 10) per operation); \
-      \(counted(statistics.states, "whole state")), \(statistics.bytes - changed) bytes
+      \(EventText.count(statistics.states, "whole state")), \(statistics.bytes - changed) bytes
       lasts \(Recording.exactText(recording.duration)); the longest pause, \
       \(Recording.exactText(statistics.longestPause.duration)), began at \
       \(Recording.exactText(statistics.longestPause.since))

@@ -132,6 +132,6 @@ actor WireRecorder {
     let count = await recorder.count
     let present = session?.peers().map(\.peer.name) ?? []
     let problem = await recorder.failure.map { "\(SaveProblem($0).headline); " } ?? ""
-    try? Console.tell("\(problem)\(counted(count, "entry", "entries")); \(RecorderLine.present(present))")
+    try? Console.tell("\(problem)\(EventText.count(count, "entry", "entries")); \(RecorderLine.present(present))")
   }
 }

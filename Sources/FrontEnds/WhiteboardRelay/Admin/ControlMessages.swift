@@ -102,6 +102,16 @@ package struct InvitationReport: Codable, Equatable, Sendable {
   package let role: String?
   /// The time when the code or link expires, in RFC 3339 format; `nil` if it does not expire.
   package let expires: String?
+
+  init(_ invited: BoardEvent.Invited, board: String) {
+    self.board = board
+    code = invited.code
+    link = invited.link
+    links = invited.links
+    fingerprint = invited.fingerprint
+    role = invited.role
+    expires = invited.expires
+  }
 }
 
 /// One line of a relay's answer.

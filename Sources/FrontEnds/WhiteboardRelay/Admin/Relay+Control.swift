@@ -77,15 +77,7 @@ extension Relay {
     do throws(CommandError) {
       let invited = try await sharedBoard.invite(request.terms ?? InvitationTerms())
       if let id = entry.id, boards[id]?.webLink == nil { showBrowserLink(invited, of: id) }
-      return InvitationReport(
-        board: entry.board,
-        code: invited.code,
-        link: invited.link,
-        links: invited.links,
-        fingerprint: invited.fingerprint,
-        role: invited.role,
-        expires: invited.expires
-      )
+      return InvitationReport(invited, board: entry.board)
     } catch { throw WhiteboardError(.notAllowed, error.message) }
   }
 
@@ -119,19 +111,7 @@ extension Relay {
     entry.code = invited.code
     try register.set(entry)
     if let id = entry.id { boards[id]?.link = invited.link }
-    return [
-      .invitation(
-        InvitationReport(
-          board: entry.board,
-          code: invited.code,
-          link: invited.link,
-          links: nil,
-          fingerprint: nil,
-          role: invited.role,
-          expires: nil
-        )
-      )
-    ]
+    return [.invitation(InvitationReport(invited, board: entry.board))]
   }
 
   private func served(_ entry: BoardRegister.Entry) async throws(WhiteboardError) -> SharedBoard {

@@ -52,31 +52,9 @@ public struct LoopbackSession: Sendable {
   ///
   /// - Throws: The error of a session that cannot be started, or `CancellationError`.
   public func run() async throws -> ReplayOutcome {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("whiteboard-run-\(UUID().uuidString)")
-      .path
-    defer { try? FileManager.default.removeItem(atPath: directory) }
-    return try await TransportThreads.withThreads(2) { threads in
-      try await withTransports(in: directory, on: threads, []) { transports in try await replayPart(transports) }
-    }
-  }
-
-  private func withTransports(
-    in directory: String,
-    on threads: TransportThreads,
-    _ made: [PeerTransport],
-    _ body: ([PeerTransport]) async throws -> ReplayOutcome
-  ) async throws -> ReplayOutcome {
-    guard made.count < count else { return try await body(made) }
-    var configuration = TransportConfiguration(
-      identity: .ephemeral(),
-      displayName: RecordingReplay.letter(made.count),
-      inboxDirectory: "\(directory)/\(made.count)",
-      logger: logger
-    )
-    configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
-    configuration.threads = threads
-    return try await PeerTransport.withTransport(configuration) { transport in
-      try await withTransports(in: directory, on: threads, made + [transport], body)
+    let peers = (0..<count).map { (identity: PeerIdentity.ephemeral(), name: RecordingReplay.letter($0)) }
+    return try await withLoopbackTransports(peers, threads: 2, logger: logger) { transports, _ in
+      try await replayPart(transports)
     }
   }
 
@@ -234,4 +212,35 @@ struct LoopbackFaults {
     }
     return (at, copies)
   }
+}
+
+/// Calls `body` with transports on the loopback interface, and with a private directory for files, which is removed at
+/// the end.
+func withLoopbackTransports<Result>(
+  _ peers: [(identity: PeerIdentity, name: String)],
+  threads count: Int,
+  logger: Logger,
+  _ body: (_ transports: [PeerTransport], _ directory: String) async throws -> Result
+) async throws -> Result {
+  let directory = FileManager.default.temporaryDirectory.path + "/session-replay-\(UUID().uuidString)"
+  try FileManager.default.createDirectory(
+    atPath: directory,
+    withIntermediateDirectories: true,
+    attributes: [.posixPermissions: 0o700]
+  )
+  defer { try? FileManager.default.removeItem(atPath: directory) }
+  func open(_ transports: [PeerTransport], on threads: TransportThreads) async throws -> Result {
+    guard transports.count < peers.count else { return try await body(transports, directory) }
+    let peer = peers[transports.count]
+    var configuration = TransportConfiguration(
+      identity: peer.identity,
+      displayName: peer.name,
+      inboxDirectory: "\(directory)/\(transports.count)",
+      logger: logger
+    )
+    configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
+    configuration.threads = threads
+    return try await PeerTransport.withTransport(configuration) { try await open(transports + [$0], on: threads) }
+  }
+  return try await TransportThreads.withThreads(count) { threads in try await open([], on: threads) }
 }

@@ -93,43 +93,13 @@ public struct TrafficReplay: Sendable {
     against request: JoinRequest,
     logger: Logger = Logger(label: "session-replay") { _ in SwiftLogNoOpLogHandler() }
   ) async throws -> Outcome {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("session-replay-\(UUID().uuidString)")
-      .path
-    try FileManager.default.createDirectory(
-      atPath: directory,
-      withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700]
-    )
-    defer { try? FileManager.default.removeItem(atPath: directory) }
-    return try await TransportThreads.withThreads(1) { threads in
-      try await withStandIns(request, directory, threads, logger, [:]) { standIns in try await act(standIns, directory)
-      }
+    let people = peers.map { peer in
+      let name = traffic.last { $0.kind == .joined && $0.peers == [peer.bytes] }?.text
+      return (identity: identities[peer] ?? .ephemeral(), name: name ?? peer.short)
     }
-  }
-
-  private func withStandIns(
-    _ request: JoinRequest,
-    _ directory: String,
-    _ threads: TransportThreads,
-    _ logger: Logger,
-    _ made: [PeerID: ReplayedPeer],
-    _ body: ([PeerID: ReplayedPeer]) async throws -> Outcome
-  ) async throws -> Outcome {
-    guard made.count < peers.count else { return try await body(made) }
-    let peer = peers[made.count]
-    let name = traffic.last { $0.kind == .joined && $0.peers == [peer.bytes] }?.text
-    var configuration = TransportConfiguration(
-      identity: identities[peer] ?? .ephemeral(),
-      displayName: name ?? peer.short,
-      inboxDirectory: "\(directory)/\(made.count)",
-      logger: logger
-    )
-    configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
-    configuration.threads = threads
-    return try await PeerTransport.withTransport(configuration) { transport in
-      let replayedPeer = ReplayedPeer(peer, transport, request, patience)
-      let all = made.merging([peer: replayedPeer]) { $1 }
-      return try await withStandIns(request, directory, threads, logger, all, body)
+    return try await withLoopbackTransports(people, threads: 1, logger: logger) { transports, directory in
+      let standIns = zip(peers, transports).map { ($0, ReplayedPeer($0, $1, request, patience)) }
+      return try await act(Dictionary(uniqueKeysWithValues: standIns), directory)
     }
   }
 
