@@ -9,8 +9,6 @@ struct PrometheusMetricsTests {
     .counter("relay_received_bytes_total", help: "Bytes received."),
     .gauge("relay_boards", help: "Boards that are open."),
     .gauge("relay_peers", help: "Peers that are connected, by role.", labels: ["role"]),
-    .histogram("relay_fsync_seconds", help: "How long a commit took.", upperBounds: [0.01, 0.1, 1]),
-    .histogram("relay_batch_bytes", help: "Size of a batch.", upperBounds: [100, 1_000]),
   ])
 
   /// Returns the samples of one family, without its comments.
@@ -31,24 +29,9 @@ struct PrometheusMetricsTests {
         metrics_refused_total{reason="unknown_name"} 0
         metrics_refused_total{reason="wrong_kind"} 0
         metrics_refused_total{reason="wrong_labels"} 0
-        # HELP relay_batch_bytes Size of a batch.
-        # TYPE relay_batch_bytes histogram
-        relay_batch_bytes_bucket{le="100"} 0
-        relay_batch_bytes_bucket{le="1000"} 0
-        relay_batch_bytes_bucket{le="+Inf"} 0
-        relay_batch_bytes_sum 0
-        relay_batch_bytes_count 0
         # HELP relay_boards Boards that are open.
         # TYPE relay_boards gauge
         relay_boards 0
-        # HELP relay_fsync_seconds How long a commit took.
-        # TYPE relay_fsync_seconds histogram
-        relay_fsync_seconds_bucket{le="0.01"} 0
-        relay_fsync_seconds_bucket{le="0.1"} 0
-        relay_fsync_seconds_bucket{le="1"} 0
-        relay_fsync_seconds_bucket{le="+Inf"} 0
-        relay_fsync_seconds_sum 0
-        relay_fsync_seconds_count 0
         # HELP relay_operations_total Operations, by outcome.
         # TYPE relay_operations_total counter
         # HELP relay_peers Peers that are connected, by role.
@@ -96,31 +79,6 @@ struct PrometheusMetricsTests {
     }
   }
 
-  @Test("a timer counts in seconds, and each bucket includes those below it") func observes() {
-    let fsync = Timer(label: "relay_fsync_seconds", factory: metrics)
-    fsync.recordMilliseconds(10)
-    fsync.recordMicroseconds(10_001)
-    fsync.recordSeconds(1)
-    fsync.recordSeconds(30)
-    fsync.recordNanoseconds(-1)
-    #expect(
-      samples("relay_fsync_seconds") == [
-        #"relay_fsync_seconds_bucket{le="0.01"} 2"#, #"relay_fsync_seconds_bucket{le="0.1"} 3"#,
-        #"relay_fsync_seconds_bucket{le="1"} 4"#, #"relay_fsync_seconds_bucket{le="+Inf"} 5"#,
-        "relay_fsync_seconds_sum 31.020001", "relay_fsync_seconds_count 5",
-      ]
-    )
-  }
-
-  @Test("a recorder that aggregates fills a histogram; NaN and infinity are ignored") func records() {
-    let size = Recorder(label: "relay_batch_bytes", factory: metrics)
-    size.record(100)
-    size.record(Double.nan)
-    size.record(-Double.infinity)
-    #expect(samples("relay_batch_bytes_sum") == ["relay_batch_bytes_sum 100"])
-    #expect(samples("relay_batch_bytes_count") == ["relay_batch_bytes_count 1"])
-  }
-
   @Test("series are sorted by their label values, whatever the order of the dimensions") func ordersLabels() {
     for (outcome, role) in [("refused", "viewer"), ("merged", "relay"), ("merged", "editor")] {
       Counter(label: "relay_operations_total", dimensions: [("role", role), ("outcome", outcome)], factory: metrics)
@@ -151,7 +109,7 @@ struct PrometheusMetricsTests {
     Counter(label: "other_total", factory: metrics).increment()
     #expect(refused("unknown_name") == "1")
     Counter(label: "relay_boards", factory: metrics).increment()
-    Meter(label: "relay_fsync_seconds", factory: metrics).set(1)
+    Recorder(label: "relay_boards", factory: metrics).record(1)
     Timer(label: "relay_peers", dimensions: [("role", "x")], factory: metrics).recordSeconds(1)
     #expect(refused("wrong_kind") == "3")
     let wrong: [[(String, String)]] = [
@@ -192,7 +150,6 @@ struct PrometheusMetricsTests {
       for _ in 0..<8 {
         group.addTask { [metrics] in
           let parts = FloatingPointCounter(label: "relay_received_bytes_total", factory: metrics)
-          let fsync = Timer(label: "relay_fsync_seconds", factory: metrics)
           let merged = Counter(
             label: "relay_operations_total",
             dimensions: [("outcome", "merged"), ("role", "editor")],
@@ -200,7 +157,6 @@ struct PrometheusMetricsTests {
           )
           for _ in 0..<5_000 {
             parts.increment(by: 0.5)
-            fsync.recordSeconds(1)
             merged.increment()
           }
         }
@@ -208,7 +164,6 @@ struct PrometheusMetricsTests {
       for _ in 0..<50 { #expect(metrics.text().hasSuffix("\n")) }
     }
     #expect(samples("relay_received_bytes_total") == ["relay_received_bytes_total 20000"])
-    #expect(samples("relay_fsync_seconds_count") == ["relay_fsync_seconds_count 40000"])
     #expect(samples("relay_operations_total").map { $0.hasSuffix(" 40000") } == [true])
   }
 
@@ -221,11 +176,9 @@ struct PrometheusMetricsTests {
       ProcessMetrics.families + [
         .counter("relay_x_total", help: "Backslash \\ and\nline end.", labels: ["reason"]),
         .counter("relay_empty_total", help: "No series.", labels: ["reason"]), .gauge("relay_state", help: "A state."),
-        .histogram("relay_join_seconds", help: "How long joining took."),
       ]
     )
     Counter(label: "relay_x_total", dimensions: [("reason", "a\"b\\c\nd")], factory: all).increment()
-    Timer(label: "relay_join_seconds", factory: all).recordMilliseconds(3)
     Meter(label: "relay_state", factory: all).set(-Double.infinity)
     ProcessMetrics(factory: all, start: 1_700_000_000.25).read()
     let verdict = try await promtool.judge(["check", "metrics"], input: all.text())

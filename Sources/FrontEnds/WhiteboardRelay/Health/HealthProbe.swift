@@ -3,30 +3,24 @@ import NIOHTTP1
 import NIOPosix
 
 /// A client that requests one path of a ``HealthServer``, for example for a container's health check.
-public struct HealthProbe: Sendable {
-  /// The server's answer.
-  public struct Answer: Hashable, Sendable {
+package struct HealthProbe: Sendable {
+  package struct Answer: Hashable, Sendable {
     /// The HTTP status code; 200 means that the server is healthy.
-    public let status: Int
+    package let status: Int
     /// The body of the answer, at most 64 KiB.
-    public let body: String
+    package let body: String
   }
 
-  /// The reason why the server did not answer.
-  public struct Failure: Error, Sendable, CustomStringConvertible {
-    /// A description of the reason.
-    public let description: String
+  package struct Failure: Error, Sendable, CustomStringConvertible {
+    package let description: String
   }
 
-  /// The address on which the server listens.
-  public var host: String
-  /// The port on which the server listens.
-  public var port: Int
+  package var host: String
+  package var port: Int
   /// The time within which the server must answer after the client has connected.
-  public var timeout: Duration = .seconds(10)
+  package var timeout: Duration = .seconds(10)
 
-  /// Creates a client of the server at an address.
-  public init(host: String = "127.0.0.1", port: Int = 26_274) {
+  package init(host: String = "127.0.0.1", port: Int = 26_274) {
     self.host = host
     self.port = port
   }
@@ -34,7 +28,7 @@ public struct HealthProbe: Sendable {
   /// Requests one path on a new connection.
   ///
   /// - Throws: ``Failure`` if the server does not answer in time, or the answer is not valid HTTP.
-  public func ask(_ path: String) async throws(Failure) -> Answer {
+  package func ask(_ path: String) async throws(Failure) -> Answer {
     let client: Client
     do {
       client = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(host: host, port: port) {

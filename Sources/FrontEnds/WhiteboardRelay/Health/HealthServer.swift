@@ -8,46 +8,41 @@ import PeerCore
 /// By default it is reachable only from this machine. Each connection gets one answer and is closed. The size of a
 /// request's head is limited, and a request must not have a body. If a client does not send its request and read the
 /// answer in time, its connection is closed.
-public struct HealthServer: Sendable {
-  /// The address on which the server listens, and its limits.
-  public struct Configuration: Sendable {
+package struct HealthServer: Sendable {
+  package struct Configuration: Sendable {
     /// The address on which to listen.
     ///
     /// Any address other than loopback exposes the metrics to the network.
-    public var host = "127.0.0.1"
+    package var host = "127.0.0.1"
     /// The port on which to listen; 0 chooses any free port.
-    public var port = 26_274
+    package var port = 26_274
     /// The maximum number of open connections.
     ///
     /// At the limit, a new connection replaces the oldest connection with an incomplete request. If there is no such
     /// connection, the server answers the new connection with 503.
-    public var maximumConnections = 32
+    package var maximumConnections = 32
     /// The maximum size of a request's head in bytes.
-    public var maximumHeadSize = 8 * 1_024
+    package var maximumHeadSize = 8 * 1_024
     /// The maximum time that a connection may stay open.
-    public var connectionTimeout: Duration = .seconds(10)
+    package var connectionTimeout: Duration = .seconds(10)
     /// The maximum time that an endpoint may take to answer.
-    public var answerTimeout: Duration = .seconds(5)
+    package var answerTimeout: Duration = .seconds(5)
 
-    /// Creates a configuration with the default port, on loopback.
-    public init() {}
+    package init() {}
   }
 
-  /// The reason why the server cannot listen.
-  public struct BindError: Error, Sendable, CustomStringConvertible {
-    /// A description of the reason.
-    public let description: String
+  package struct BindError: Error, Sendable, CustomStringConvertible {
+    package let description: String
   }
 
-  /// The port on which the server listens.
-  public let port: Int
+  package let port: Int
 }
 
 /// Runs a health server while `body` runs.
 ///
 /// When `body` returns or throws, the server closes every connection.
 /// - Throws: ``HealthServer/BindError`` if the server cannot listen on the address, and the errors of `body`.
-public func withHealthServer<Result>(
+package func withHealthServer<Result>(
   _ endpoints: HealthEndpoints,
   configuration: HealthServer.Configuration = HealthServer.Configuration(),
   group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
@@ -162,27 +157,24 @@ final class HealthClients: Sendable {
 ///
 /// The server calls a function for each request. If a function does not return in time, the server answers with 503,
 /// but does not cancel the function.
-public struct HealthEndpoints: Sendable {
+package struct HealthEndpoints: Sendable {
   /// A function that returns descriptions of the process's problems, for `/healthz`; empty if the process is healthy.
   ///
   /// The function should call the component that does the work, such as an event loop or an actor, so that it hangs if
   /// that component hangs.
-  public var ailments: @Sendable () async -> [String]
+  package var ailments: @Sendable () async -> [String]
 
   /// A function that returns the reasons why the program cannot serve clients now, for `/readyz`; empty if it is ready.
-  public var hindrances: @Sendable () async -> [String]
+  package var hindrances: @Sendable () async -> [String]
 
   /// A function that returns all metrics in the Prometheus text format, for `/metrics`.
-  public var metrics: @Sendable () async -> String
+  package var metrics: @Sendable () async -> String
 
-  /// The name of the program, for `/version`.
-  public var program: String
+  package var program: String
 
-  /// The version of the program, for `/version`.
-  public var version: String
+  package var version: String
 
-  /// Creates endpoints from the functions that answer requests.
-  public init(
+  package init(
     program: String,
     version: String,
     ailments: @escaping @Sendable () async -> [String] = { [] },

@@ -9,7 +9,7 @@ import PeerCore
 /// The caller never waits for the reader of the descriptor. If the reader is slow, lines wait in a queue of at most 1
 /// MiB. If the queue is full, the oldest line is dropped and counted. A line that cannot be written, for example
 /// because the disk is full, is dropped too. The process must ignore SIGPIPE if the reader can exit.
-public final class LogOutput: Sendable {
+package final class LogOutput: Sendable {
   /// The number of bytes that a writable pipe accepts without blocking, even if it has other writers.
   private static let pieceSize = 4_096
 
@@ -32,7 +32,7 @@ public final class LogOutput: Sendable {
   /// - Parameters:
   ///   - descriptor: The descriptor. It must stay open while the writer exists.
   ///   - dropped: A closure that is called for each line that is dropped because the queue is full.
-  public convenience init(descriptor: Int32, dropped: @escaping @Sendable () -> Void = {}) {
+  package convenience init(descriptor: Int32, dropped: @escaping @Sendable () -> Void = {}) {
     self.init(descriptor: descriptor, limit: 1 << 20, dropped: dropped)
   }
 
@@ -48,7 +48,7 @@ public final class LogOutput: Sendable {
   ///   - line: The line, with its line feed.
   ///   - note: A closure that returns the line to write in place of a number of dropped lines; `nil` if no such line
   ///     must be written.
-  public func write(_ line: String, ifDropped note: (@Sendable (Int) -> String)? = nil) {
+  package func write(_ line: String, ifDropped note: (@Sendable (Int) -> String)? = nil) {
     let (count, mustStart) = state.withLock { state in
       let count = state.lines.append(line, note: note, limit: limit)
       defer { state.isWriting = true }
@@ -62,7 +62,7 @@ public final class LogOutput: Sendable {
   /// Waits until all queued lines are written, or `timeout` has expired.
   ///
   /// - Parameter timeout: The maximum time that the calling thread waits.
-  public func flush(timeout: DispatchTimeInterval = .seconds(1)) {
+  package func flush(timeout: DispatchTimeInterval = .seconds(1)) {
     let written = DispatchWorkItem {}
     queue.async(execute: written)
     _ = written.wait(timeout: .now() + timeout)
@@ -221,7 +221,7 @@ extension String {
 }
 
 /// The format of the lines of a log.
-public enum LogFormat: String, CaseIterable, Sendable {
+package enum LogFormat: String, CaseIterable, Sendable {
   /// A format for people: time, level, logger, message, `key=value`.
   case text
   /// A format for programs: one JSON object per line.
@@ -236,7 +236,7 @@ public enum LogFormat: String, CaseIterable, Sendable {
   /// systemd sets `JOURNAL_STREAM` to the device and inode of the stream that it reads (systemd.exec(5)). A child
   /// process inherits the variable even if its own output goes elsewhere, so the function compares the descriptor with
   /// the variable.
-  public static func chosen(environment: [String: String], descriptor: Int32 = STDERR_FILENO) -> LogFormat {
+  package static func chosen(environment: [String: String], descriptor: Int32 = STDERR_FILENO) -> LogFormat {
     var status = stat()
     guard let stream = environment["JOURNAL_STREAM"], fstat(descriptor, &status) == 0,
       stream == "\(status.st_dev):\(status.st_ino)"

@@ -4,21 +4,18 @@ import Logging
 /// A log handler for the operator of a program.
 ///
 /// It writes one line per entry in a ``LogFormat``, without control characters.
-public struct OperatorLogHandler: LogHandler {
-  /// The lowest level that is written.
-  public var logLevel: Logger.Level
+package struct OperatorLogHandler: LogHandler {
+  package var logLevel: Logger.Level
   /// The metadata of every line from this logger.
-  public var metadata: Logger.Metadata = [:]
-  /// A provider of metadata from the current task.
-  public var metadataProvider: Logger.MetadataProvider?
+  package var metadata: Logger.Metadata = [:]
+  package var metadataProvider: Logger.MetadataProvider?
 
   private let label: String
   private let format: LogFormat
   private let writer: LogOutput
   private let now: @Sendable () -> LogTime
 
-  /// Creates a handler that writes lines in a format.
-  public init(
+  package init(
     label: String,
     format: LogFormat,
     level: Logger.Level = .info,
@@ -46,17 +43,14 @@ public struct OperatorLogHandler: LogHandler {
     logLevel = level
   }
 
-  /// A metadata value that is written with every line.
-  public subscript(metadataKey key: String) -> Logger.MetadataValue? {
+  package subscript(metadataKey key: String) -> Logger.MetadataValue? {
     get { metadata[key] }
     set { metadata[key] = newValue }
   }
 
-  /// Writes one log entry.
-  ///
   /// If several sources have a metadata value for the same key, the call takes precedence over the task, and the task
   /// over the logger.
-  public func log(event: LogEvent) {
+  package func log(event: LogEvent) {
     var said = metadata
     if let provided = metadataProvider?.get() { said.merge(provided) { $1 } }
     if let own = event.metadata { said.merge(own) { $1 } }

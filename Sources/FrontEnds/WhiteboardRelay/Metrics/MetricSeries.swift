@@ -1,20 +1,11 @@
 import CoreMetrics
-import PeerCore
 import Synchronization
 
 /// The values of one family for one set of label values.
 ///
 /// Any thread can write to a series. Writing does not allocate.
 protocol MetricSeries: AnyObject, Sendable {
-  var reading: MetricReading { get }
-}
-
-enum MetricReading: Equatable {
-  case number(MetricNumber)
-  /// The number of values in each bucket.
-  ///
-  /// A bucket contains the values between two successive bounds. The last bucket contains the values beyond all bounds.
-  case observations(counts: [UInt64], sum: Double)
+  var reading: MetricNumber { get }
 }
 
 /// A number that is stored as an integer if possible, so that large byte counts are exact.
@@ -27,9 +18,9 @@ final class CounterSeries: MetricSeries, CounterHandler, FloatingPointCounterHan
   private let whole = Atomic<UInt64>(0)
   private let parts = AtomicDouble()
 
-  var reading: MetricReading {
+  var reading: MetricNumber {
     let (whole, parts) = (whole.load(ordering: .relaxed), parts.value)
-    return .number(parts == 0 ? .whole(whole) : .real(Double(whole) + parts))
+    return parts == 0 ? .whole(whole) : .real(Double(whole) + parts)
   }
 
   func increment(by amount: Int64) {
@@ -51,7 +42,7 @@ final class CounterSeries: MetricSeries, CounterHandler, FloatingPointCounterHan
 final class GaugeSeries: MetricSeries, MeterHandler, RecorderHandler {
   private let number = AtomicDouble()
 
-  var reading: MetricReading { .number(.real(number.value)) }
+  var reading: MetricNumber { .real(number.value) }
 
   func set(_ value: Int64) { set(Double(value)) }
   func set(_ value: Double) { number.update { _ in value } }
@@ -59,37 +50,6 @@ final class GaugeSeries: MetricSeries, MeterHandler, RecorderHandler {
   func decrement(by amount: Double) { number.update { $0 - amount } }
   func record(_ value: Int64) { set(Double(value)) }
   func record(_ value: Double) { set(value) }
-}
-
-final class HistogramSeries: MetricSeries, RecorderHandler, TimerHandler {
-  private struct Observations {
-    var counts: [UInt64]
-    var sum = 0.0
-  }
-
-  private let upperBounds: [Double]
-  private let observations: Locked<Observations>
-
-  init(upperBounds: [Double]) {
-    self.upperBounds = upperBounds
-    observations = Locked(Observations(counts: Array(repeating: 0, count: upperBounds.count + 1)))
-  }
-
-  var reading: MetricReading { observations.withLock { .observations(counts: $0.counts, sum: $0.sum) } }
-
-  func record(_ value: Int64) { record(Double(value)) }
-
-  func record(_ value: Double) {
-    // Ignore NaN and infinity, because they would permanently invalidate the sum.
-    guard value.isFinite else { return }
-    let place = upperBounds.firstIndex { value <= $0 } ?? upperBounds.count
-    observations.withLock {
-      $0.counts[place] &+= 1
-      $0.sum += value
-    }
-  }
-
-  func recordNanoseconds(_ duration: Int64) { record(Double(max(duration, 0)) / 1e9) }
 }
 
 /// A number that any thread can change without a lock.

@@ -3,9 +3,9 @@ import Glibc
 import PeerCore
 
 /// The resource usage of this process, under the usual Prometheus names.
-public struct ProcessMetrics: Sendable {
+package struct ProcessMetrics: Sendable {
   /// The families that ``read()`` updates.
-  public static let families: [MetricFamily] = [
+  package static let families: [MetricFamily] = [
     .counter("process_cpu_seconds_total", help: "Processor time of this process, user and system."),
     .gauge("process_resident_memory_bytes", help: "Resident memory of this process."),
     .gauge("process_open_fds", help: "Number of open file descriptors."),
@@ -24,7 +24,7 @@ public struct ProcessMetrics: Sendable {
   /// - Parameters:
   ///   - factory: The factory, which must have the ``families``.
   ///   - start: The time at which the process started, in seconds since the Unix epoch.
-  public init(factory: any MetricsFactory, start: Double) {
+  package init(factory: any MetricsFactory, start: Double) {
     processorTime = FloatingPointCounter(label: "process_cpu_seconds_total", factory: factory)
     residentMemory = Meter(label: "process_resident_memory_bytes", factory: factory)
     openDescriptors = Meter(label: "process_open_fds", factory: factory)
@@ -37,7 +37,7 @@ public struct ProcessMetrics: Sendable {
   /// If the system does not report a value, the metric does not change.
   ///
   /// Call this method before the metrics are exported.
-  public func read() {
+  package func read() {
     var usage = rusage()
     if getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 {
       let time = Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime)

@@ -4,23 +4,21 @@ import PeerCore
 /// A client of the service manager's notification protocol, sd_notify(3).
 ///
 /// If `NOTIFY_SOCKET` is not set, for example in a shell, nothing is sent and every method returns false.
-public struct ServiceNotifier: Sendable {
-  /// The reason why an environment variable from the service manager is invalid.
-  public struct EnvironmentError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A description of the reason.
-    public let description: String
+package struct ServiceNotifier: Sendable {
+  package struct EnvironmentError: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
   }
 
   /// The watchdog timeout, within which the program must send a notification; `nil` if the service manager does not
   /// monitor this process.
-  public let watchdogTimeout: Duration?
+  package let watchdogTimeout: Duration?
   private let socket: NotifySocket?
 
   /// Creates a notifier from `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`.
   ///
   /// - Throws: ``EnvironmentError`` if a variable has a value that sd_notify(3) or sd_watchdog_enabled(3) does not
   ///   allow.
-  public init(environment: [String: String]) throws(EnvironmentError) {
+  package init(environment: [String: String]) throws(EnvironmentError) {
     socket = if let address = environment["NOTIFY_SOCKET"] { try NotifySocket(address) } else { nil }
     guard let text = environment["WATCHDOG_USEC"] else {
       watchdogTimeout = nil
@@ -37,17 +35,17 @@ public struct ServiceNotifier: Sendable {
   /// Reports that the program is ready: it has recovered its store and is listening.
   ///
   /// Also call this method when a reload announced by ``reloading()`` is complete.
-  @discardableResult public func ready(status: String? = nil) -> Bool {
+  @discardableResult package func ready(status: String? = nil) -> Bool {
     send(["READY=1"] + (status.map { [Self.assignment(status: $0)] } ?? []))
   }
 
   /// Sends a one-line description of the program's state, which `systemctl status` shows.
-  @discardableResult public func status(_ text: String) -> Bool { send([Self.assignment(status: text)]) }
+  @discardableResult package func status(_ text: String) -> Bool { send([Self.assignment(status: text)]) }
 
   /// Reports that the program is reloading its configuration.
   ///
   /// Call ``ready(status:)`` when the configuration is loaded.
-  @discardableResult public func reloading() -> Bool {
+  @discardableResult package func reloading() -> Bool {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     let microseconds = time.tv_sec * 1_000_000 + time.tv_nsec / 1_000
@@ -55,7 +53,7 @@ public struct ServiceNotifier: Sendable {
   }
 
   /// Reports that the program is stopping.
-  @discardableResult public func stopping(status: String? = nil) -> Bool {
+  @discardableResult package func stopping(status: String? = nil) -> Bool {
     send(["STOPPING=1"] + (status.map { [Self.assignment(status: $0)] } ?? []))
   }
 
@@ -69,7 +67,8 @@ public struct ServiceNotifier: Sendable {
   ///   - isWell: A health check, which returns whether the program is alive. It should call the component that does the
   ///     work. While it returns false or does not return, no notification is sent, and the service manager eventually
   ///     restarts the program.
-  public func keepWatchdogQuiet(clock: some Clock<Duration> = ContinuousClock(), while isWell: () async -> Bool) async {
+  package func keepWatchdogQuiet(clock: some Clock<Duration> = ContinuousClock(), while isWell: () async -> Bool) async
+  {
     guard let watchdogTimeout else { return }
     while !Task.isCancelled {
       if await isWell() { send(["WATCHDOG=1"]) }
