@@ -123,23 +123,24 @@ struct LineOptions: ParsableArguments {
 
   private func json(_ line: RecordingLine, _ recording: Recording, _ digest: String?) -> String {
     let time = BoardFile.time(recording.history.steps[line.number - 1].time)
-    var fields = [
-      #""step":\#(line.number)"#, #""ms":\#(line.elapsed)"#, #""time":\#(JSONObject.quoted(time))"#,
-      #""kind":\#(JSONObject.quoted(line.kind))"#, #""bytes":\#(line.bytes)"#,
-    ]
+    var json = JSONObject()
+    json.add("step", whole: line.number)
+    json.add("ms", whole: line.elapsed)
+    json.add("time", string: time)
+    json.add("kind", string: line.kind)
+    json.add("bytes", whole: line.bytes)
     if let member = line.member {
-      fields.append(#""author":\#(JSONObject.quoted(member.description))"#)
-      if let name = recording.name(of: member) { fields.append(#""name":\#(JSONObject.quoted(name))"#) }
+      json.add("author", string: member.description)
+      if let name = recording.name(of: member) { json.add("name", string: name) }
     }
     if let incarnation = line.incarnation {
-      fields += [
-        #""incarnation":\#(JSONObject.quoted(incarnation.description))"#, #""sequence":\#(line.sequence)"#,
-        #""operations":\#(line.operations)"#,
-      ]
+      json.add("incarnation", string: incarnation.description)
+      json.add("sequence", whole: line.sequence)
+      json.add("operations", whole: line.operations)
     }
-    fields.append(#""words":\#(JSONObject.quoted(line.words))"#)
-    if let digest { fields.append(#""digest":"\#(digest)""#) }
-    return "{\(fields.joined(separator: ","))}\n"
+    json.add("words", string: line.words)
+    if let digest { json.add("digest", string: digest) }
+    return json.text + "\n"
   }
 }
 
@@ -185,15 +186,16 @@ struct TrafficLine {
 
   /// Returns the entry as a JSON object with a line feed.
   func json(_ place: Int, _ elapsed: Int64) -> String {
-    let peers = members.map { JSONObject.quoted($0.description) }.joined(separator: ",")
-    var fields = [
-      #""entry":\#(place)"#, #""ms":\#(elapsed)"#, #""time":\#(JSONObject.quoted(BoardFile.time(entry.time)))"#,
-      #""kind":\#(JSONObject.quoted("\(entry.kind)"))"#, #""peers":[\#(peers)]"#,
-    ]
-    if entry.number > 0 { fields.append(#""number":\#(entry.number)"#) }
-    if entry.size > 0 { fields.append(#""size":\#(entry.size)"#) }
-    if !entry.text.isEmpty { fields.append(#""text":\#(JSONObject.quoted(entry.text))"#) }
-    if !entry.bytes.isEmpty { fields.append(#""bytes":\#(JSONObject.quoted(Hexadecimal.encode(entry.bytes)))"#) }
-    return "{\(fields.joined(separator: ","))}\n"
+    var json = JSONObject()
+    json.add("entry", whole: place)
+    json.add("ms", whole: elapsed)
+    json.add("time", string: BoardFile.time(entry.time))
+    json.add("kind", string: "\(entry.kind)")
+    json.add("peers", strings: members.map(\.description))
+    if entry.number > 0 { json.add("number", whole: entry.number) }
+    if entry.size > 0 { json.add("size", whole: entry.size) }
+    if !entry.text.isEmpty { json.add("text", string: entry.text) }
+    if !entry.bytes.isEmpty { json.add("bytes", string: Hexadecimal.encode(entry.bytes)) }
+    return json.text + "\n"
   }
 }

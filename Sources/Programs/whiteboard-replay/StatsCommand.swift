@@ -78,34 +78,56 @@ struct StatsCommand: AsyncParsableCommand {
   private static func json(_ statistics: RecordingStatistics, _ traffic: TrafficStatistics, _ recording: Recording)
     -> String
   {
-    func member(_ member: MemberID) -> String {
-      let name = recording.name(of: member).map { #","name":\#(JSONObject.quoted($0))"# } ?? ""
-      return #""peer":\#(JSONObject.quoted(member.description))\#(name)"#
+    func add(_ member: MemberID, to json: inout JSONObject) {
+      json.add("peer", string: member.description)
+      if let name = recording.name(of: member) { json.add("name", string: name) }
     }
-    func both(_ key: String, _ amounts: (received: TrafficStatistics.Amount, sent: TrafficStatistics.Amount)) -> String
-    {
-      #""\#(key)":{"received":\#(amounts.received.count),"receivedBytes":\#(amounts.received.bytes),"#
-        + #""sent":\#(amounts.sent.count),"sentBytes":\#(amounts.sent.bytes)}"#
+    func both(_ amounts: (received: TrafficStatistics.Amount, sent: TrafficStatistics.Amount)) -> String {
+      var json = JSONObject()
+      json.add("received", whole: amounts.received.count)
+      json.add("receivedBytes", whole: amounts.received.bytes)
+      json.add("sent", whole: amounts.sent.count)
+      json.add("sentBytes", whole: amounts.sent.bytes)
+      return json.text
     }
     let people = statistics.people.map { person in
-      "{" + (person.member.map { member($0) + "," } ?? "")
-        + #""operations":\#(person.operations),"batches":\#(person.batches),"bytes":\#(person.bytes),"#
-        + #""from":\#(person.first),"to":\#(person.last),"latency":\#(person.latency.median),"#
-        + #""latency99":\#(person.latency.late)}"#
+      var json = JSONObject()
+      if let member = person.member { add(member, to: &json) }
+      json.add("operations", whole: person.operations)
+      json.add("batches", whole: person.batches)
+      json.add("bytes", whole: person.bytes)
+      json.add("from", whole: person.first)
+      json.add("to", whole: person.last)
+      json.add("latency", whole: person.latency.median)
+      json.add("latency99", whole: person.latency.late)
+      return json.text
     }
-    let properties = statistics.properties.map { number, count in
-      "\(JSONObject.quoted(RecordingLog.name(ofProperty: number))):\(count)"
+    var properties = JSONObject()
+    for (number, count) in statistics.properties {
+      properties.add(RecordingLog.name(ofProperty: number), whole: count)
     }
     let peers = traffic.people.map { person in
-      "{\(member(person.member)),\(both("messages", person.messages)),"
-        + "\(both("datagrams", person.datagrams)),\(both("resources", person.resources)),"
-        + "\(both("streams", person.streams))," + #""joined":\#(person.joins),"lost":\#(person.losses)}"#
+      var json = JSONObject()
+      add(person.member, to: &json)
+      json.add("messages", json: both(person.messages))
+      json.add("datagrams", json: both(person.datagrams))
+      json.add("resources", json: both(person.resources))
+      json.add("streams", json: both(person.streams))
+      json.add("joined", whole: person.joins)
+      json.add("lost", whole: person.losses)
+      return json.text
     }
-    return #"{"batches":\#(statistics.batches),"operations":\#(statistics.operations),"#
-      + #""bytes":\#(statistics.bytes),"states":\#(statistics.states),"#
-      + #""ms":\#(recording.duration),"longestPause":\#(statistics.longestPause.duration),"#
-      + #""longestPauseSince":\#(statistics.longestPause.since),"# + #""people":[\#(people.joined(separator: ","))],"#
-      + #""properties":{\#(properties.joined(separator: ","))},"# + #""traffic":[\#(peers.joined(separator: ","))]}"#
-      + "\n"
+    var json = JSONObject()
+    json.add("batches", whole: statistics.batches)
+    json.add("operations", whole: statistics.operations)
+    json.add("bytes", whole: statistics.bytes)
+    json.add("states", whole: statistics.states)
+    json.add("ms", whole: recording.duration)
+    json.add("longestPause", whole: statistics.longestPause.duration)
+    json.add("longestPauseSince", whole: statistics.longestPause.since)
+    json.add("people", list: people)
+    json.add("properties", json: properties.text)
+    json.add("traffic", list: peers)
+    return json.text + "\n"
   }
 }

@@ -199,18 +199,23 @@ struct InfoCommand: AsyncParsableCommand {
       ("digest", "digest", playback.board.digest.hex, false),
     ]
     if json {
-      var fields = facts.map { fact in
-        "\(JSONObject.quoted(fact.key)):\(fact.isNumber ? fact.text : JSONObject.quoted(fact.text))"
-      }
+      var line = JSONObject()
+      for fact in facts { line.add(fact.key, json: fact.isNumber ? fact.text : JSONObject.quoted(fact.text)) }
       let markers = recording.markers.map { marker in
-        #"{"ms":\#(marker.elapsed),"name":\#(JSONObject.quoted(marker.name))}"#
+        var json = JSONObject()
+        json.add("ms", whole: marker.elapsed)
+        json.add("name", string: marker.name)
+        return json.text
       }
+      line.add("markers", list: markers)
       let unrecorded = gaps.map { gap in
-        #"{"from":\#(recording.elapsed(gap.time)),"to":\#(recording.elapsed(gap.until))}"#
+        var json = JSONObject()
+        json.add("from", whole: recording.elapsed(gap.time))
+        json.add("to", whole: recording.elapsed(gap.until))
+        return json.text
       }
-      fields.append(#""markers":[\#(markers.joined(separator: ","))]"#)
-      fields.append(#""gaps":[\#(unrecorded.joined(separator: ","))]"#)
-      try Console.tell("{\(fields.joined(separator: ","))}\n")
+      line.add("gaps", list: unrecorded)
+      try Console.tell(line.text + "\n")
       return
     }
     for fact in facts {

@@ -17,6 +17,8 @@ package struct JSONObject: Sendable {
     add(key, json: Self.number(number))
   }
 
+  package mutating func add(_ key: String, whole number: some BinaryInteger) { add(key, json: String(number)) }
+
   @inline(never) package mutating func add(_ key: String, _ isTrue: Bool) {
     add(key, json: isTrue ? "true" : "false")
   }
