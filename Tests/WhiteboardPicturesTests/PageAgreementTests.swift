@@ -25,6 +25,14 @@ import WhiteboardRendering
     if let asset = board.snapshot(lost)?.asset?.id { world.files[asset] = nil }
     let game = try board.createConnectFour(at: Point(x: 200, y: -100))
     try board.game(game).play("4")
+    let box = try board.createForm(.rectangle, at: Point(x: -300, y: 150), label: "Login", lineWidth: 6)
+    try board.restyle([box], [.fill(0x3060_C0FF), .lineStyle(.dashed)])
+    try board.createForm(
+      .arrow,
+      at: Point(x: -300, y: 250),
+      points: [Point(x: -80, y: 0), Point(x: 80, y: 0)],
+      lineWidth: 6
+    )
     return world
   }
 
@@ -33,7 +41,7 @@ import WhiteboardRendering
     let svg = SVGPage.svg(picture)
     let page = try PicturePageTests.Page(picture, scale: 2)
     let objects = Array(picture.objects(pixelsPerUnit: 2))
-    #expect(objects.count == 7)
+    #expect(objects.count == 9)
     func count(_ element: String) -> Int { svg.split(separator: "<\(element) ").count - 1 }
     var (lines, boxes, words, photos) = (0, 1, 0, 0)
     for object in objects {
@@ -57,6 +65,16 @@ import WhiteboardRendering
           words += 1
           #expect(svg.contains("fill=\"\(XML.color(row.color.rgb))\""))
           #expect(svg.contains(">\(row.text)</text>"))
+        case .area(let outline, let color):
+          lines += 1
+          #expect(svg.contains("fill=\"\(XML.color(color.rgb))\""))
+          let corner = Point(x: center.x + outline.start.x + 5, y: center.y + outline.start.y + 5)
+          #expect(page.rgb(corner) == color.rgb)
+        case .line(let form):
+          lines += 1 + form.ends.count
+          #expect(svg.contains("stroke=\"\(XML.color(form.color.rgb))\""))
+          let start = Point(x: center.x + form.outline.start.x, y: center.y + form.outline.start.y)
+          #expect(page.rgb(start) == form.color.rgb)
         case .photo:
           photos += 1
           // Red, green, blue and white of the file, rotated by a quarter.

@@ -38,7 +38,7 @@ public struct Outline: Hashable, Sendable {
   }
 
   /// Creates the outline of a form without points.
-  init(_ form: DrawingForm, _ size: Size) {
+  package init(_ form: DrawingForm, _ size: Size) {
     let (x, y) = (size.width / 2, size.height / 2)
     switch form {
     case .ellipse: self.init(roundedBox: x, y, radius: (x, y))
@@ -89,7 +89,7 @@ public struct Outline: Hashable, Sendable {
   }
 
   /// The smallest upright rectangle around all points, including control points.
-  var box: Rectangle {
+  package var box: Rectangle {
     pieces.reduce(Rectangle(start, start)) { box, piece in
       switch piece {
       case .line(let end): box.union(Rectangle(end, end))

@@ -29,13 +29,38 @@ struct PagePainter {
     cairo_translate(page, -picture.region.least.x, -picture.region.least.y)
     drawGrid()
     for object in picture.objects(pixelsPerUnit: scale) {
+      let opacity = object.snapshot.style.opacity
+      cairo_save(page)
+      if opacity < 1 { beginGroup(object.bounds) }
       for mark in object.marks {
         cairo_save(page)
         draw(mark, of: object.snapshot)
         cairo_restore(page)
       }
+      if opacity < 1 {
+        cairo_pop_group_to_source(page)
+        cairo_paint_with_alpha(page, opacity)
+      }
+      cairo_restore(page)
       try PicturePage.check(cairo_status(page))
     }
+  }
+
+  /// Begins to draw an object that is transparent as a whole; the group is as large as the object on the page.
+  private func beginGroup(_ bounds: Rectangle) {
+    // Letters and lines of one pixel can extend a little beyond the object.
+    let (margin, region) = (16 / scale, picture.region)
+    let least = Point(
+      x: max(bounds.least.x - margin, region.least.x),
+      y: max(bounds.least.y - margin, region.least.y)
+    )
+    let greatest = Point(
+      x: min(bounds.greatest.x + margin, region.greatest.x),
+      y: min(bounds.greatest.y + margin, region.greatest.y)
+    )
+    cairo_rectangle(page, least.x, least.y, max(greatest.x - least.x, 0), max(greatest.y - least.y, 0))
+    cairo_clip(page)
+    cairo_push_group(page)
   }
 
   private func drawGrid() {
@@ -55,17 +80,22 @@ struct PagePainter {
   }
 
   private func draw(_ mark: PageMark, of snapshot: ObjectSnapshot) {
-    if case .ink(let lines, let color) = mark {
-      PageStroke(lines, of: snapshot, picture.region, scale).draw(on: page, color)
-      return
+    // Strokes and forms can be larger than cairo's coordinates, so they have those of the board.
+    switch mark {
+    case .ink(let lines, let color): PageStroke(lines, of: snapshot, picture.region, scale).draw(on: page, color)
+    case .area(let outline, let color): shape(snapshot).fill(outline, on: page, color)
+    case .line(let form): shape(snapshot).draw(form, on: page)
+    case .box, .words, .photo:
+      enter(snapshot)
+      drawInside(mark, of: snapshot)
     }
-    enter(snapshot)
-    drawInside(mark, of: snapshot)
   }
+
+  private func shape(_ snapshot: ObjectSnapshot) -> PageShape { PageShape(snapshot, picture.region, scale) }
 
   func drawInside(_ mark: PageMark, of snapshot: ObjectSnapshot) {
     switch mark {
-    case .ink: break  // Strokes have board coordinates: see ``PageStroke``.
+    case .ink, .area, .line: break  // They have board coordinates.
     case .box(let area, let fill, let border): draw(area, fill: fill, border: border)
     case .words(let words): draw(words, of: snapshot)
     case .photo(let photo): draw(photo, of: snapshot)
@@ -111,28 +141,59 @@ extension PagePainter {
 
   /// Draws a row of words, unless its letters are too large.
   func draw(_ words: PageWords, of snapshot: ObjectSnapshot) {
-    guard BoardPicture.fontSize * snapshot.scale * scale <= Self.largestLetter else { return }
-    chooseFont(isBold: words.isBold)
+    let factor = words.face.factor
+    guard BoardPicture.fontSize * factor * snapshot.scale * scale <= Self.largestLetter else { return }
+    cairo_translate(page, words.corner.x, words.corner.y)
+    cairo_scale(page, factor, factor)
+    chooseFont(words.face)
     set(words.color)
     var extents = cairo_font_extents_t()
     cairo_font_extents(page, &extents)
     // Center the letters vertically in the row.
-    let room = BoardPicture.letter.height - extents.ascent - extents.descent
-    cairo_move_to(page, words.corner.x, words.corner.y + room / 2 + extents.ascent)
+    let baseline = (BoardPicture.letter.height - extents.ascent - extents.descent) / 2 + extents.ascent
+    guard words.face.typeface == .hand else {
+      cairo_move_to(page, 0, baseline)
+      return show(words.text)
+    }
+    // The letters have various widths; each one is in the middle of its columns.
+    var column = 0
+    for letter in words.text {
+      let columns = CharacterWidth.columns(letter)
+      draw(String(letter), Double(columns) * BoardPicture.letter.width, Double(column), baseline)
+      column += columns
+    }
+  }
+
+  /// Draws a letter in the middle of its columns, made narrower if it is too wide for them.
+  private func draw(_ letter: String, _ room: Double, _ column: Double, _ baseline: Double) {
+    var extents = cairo_text_extents_t()
+    cairo_text_extents(page, letter, &extents)
+    guard extents.x_advance > 0 else { return }
+    let share = min(room / extents.x_advance, 1)
+    cairo_save(page)
+    cairo_translate(page, column * BoardPicture.letter.width + (room - extents.x_advance * share) / 2, baseline)
+    cairo_scale(page, share, 1)
+    cairo_move_to(page, 0, 0)
+    show(letter)
+    cairo_restore(page)
+  }
+
+  private func show(_ text: String) {
     // `cairo_show_text` draws each letter separately, and would show a joiner as a box.
-    let letters = words.text.unicodeScalars.filter { $0 != "\u{200C}" && $0 != "\u{200D}" }
+    let letters = text.unicodeScalars.filter { $0 != "\u{200C}" && $0 != "\u{200D}" }
     cairo_show_text(page, String(String.UnicodeScalarView(letters)))
   }
 
-  /// Selects the system's monospaced font, in the size in which a letter is as wide as a cell.
-  private func chooseFont(isBold: Bool) {
+  /// Selects a font of the system; a letter of a monospaced one is as wide as a cell.
+  private func chooseFont(_ face: PageFace) {
     cairo_select_font_face(
       page,
-      "monospace",
-      CAIRO_FONT_SLANT_NORMAL,
-      isBold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL
+      face.typeface == .hand ? "cursive" : "monospace",
+      face.isItalic ? CAIRO_FONT_SLANT_ITALIC : CAIRO_FONT_SLANT_NORMAL,
+      face.isBold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL
     )
     cairo_set_font_size(page, BoardPicture.fontSize)
+    guard face.typeface != .hand else { return }
     var extents = cairo_text_extents_t()
     cairo_text_extents(page, "0", &extents)
     guard extents.x_advance > 0 else { return }

@@ -102,7 +102,7 @@ extension Rectangle {
   }
 
   /// Returns the part of a line inside the rectangle (algorithm of Liang and Barsky); nil if there is none.
-  fileprivate func part(from start: Point, to end: Point) -> (Point, Point)? {
+  func part(from start: Point, to end: Point) -> (Point, Point)? {
     let (dx, dy) = (end.x - start.x, end.y - start.y)
     var (first, last) = (0.0, 1.0)
     for (slope, room) in [

@@ -51,15 +51,9 @@ extension BoardPicture {
   package static let fontSize = 13.3
   /// The margin around a game's panel in board units.
   package static let panelMargin = 6.0
-  /// The maximum number of lines shown for one text object.
-  private static let lineLimit = 2_000
 
-  /// Returns the lines of a text object, wrapped to the width of its box.
-  package static func lines(of snapshot: ObjectSnapshot) -> [String] {
-    guard let text = snapshot.text, !text.isEmpty else { return [] }
-    let columns = Int(min(max(snapshot.size.width / letter.width, 4), 4_096))
-    return TextLines.wrapped(text, columns: columns, limit: lineLimit)
-  }
+  /// Returns the lines of a text object or label, wrapped to the width of its box.
+  package static func lines(of snapshot: ObjectSnapshot) -> [String] { TextLayout(snapshot)?.lines ?? [] }
 
   package static func columns(_ lines: [String]) -> Int { lines.reduce(0) { max($0, CharacterWidth.columns($1)) } }
 
@@ -76,9 +70,8 @@ extension BoardCanvas.Item {
   package var pageBounds: Rectangle {
     let label: Size?
     switch snapshot.kind {
-    case .text:
-      let lines = BoardPicture.lines(of: snapshot)
-      label = BoardPicture.size(columns: BoardPicture.columns(lines), rows: lines.count)
+    case .drawing where snapshot.form != nil: return snapshot.formBounds
+    case .text: label = TextLayout(snapshot)?.size ?? Size(width: 0, height: 0)
     case .game:
       label = game.map { game in
         // Measure the widest possible panel: names are truncated to 12 columns.

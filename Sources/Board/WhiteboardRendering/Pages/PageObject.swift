@@ -4,6 +4,8 @@ import Whiteboard
 package struct PageObject: Hashable, Sendable {
   /// The object, whose center, scale and angle determine where the marks are on the page.
   package let snapshot: ObjectSnapshot
+  /// The box around everything that is shown of the object, on the board.
+  package let bounds: Rectangle
   package let marks: [PageMark]
 }
 
@@ -13,28 +15,53 @@ package enum PageMark: Hashable, Sendable {
   case ink([PageLine], PageColor)
   /// A rectangle, optionally filled and with a border of one unit.
   case box(Rectangle, fill: PageColor?, border: PageColor?)
+  /// The area inside a closed outline, by the even-odd rule.
+  case area(Outline, PageColor)
+  /// The line of a form.
+  case line(PageOutline)
   /// Text in one row of letters.
   case words(PageWords)
   case photo(PagePhoto)
 }
 
-/// One row of text, in columns of the size ``BoardPicture/letter``.
+/// The line of a form, with round ends and corners; overlapping parts are as transparent as a single line.
+package struct PageOutline: Hashable, Sendable {
+  package let outline: Outline
+  /// What is drawn at the ends: filled if it is closed, otherwise a line without gaps.
+  package let ends: [Outline]
+  /// The width of the line in board units.
+  package let width: Double
+  /// The lengths of dashes and gaps in board units; empty for a line without gaps.
+  package let dashes: [Double]
+  package let color: PageColor
+}
+
+/// The size and shape of letters.
+package struct PageFace: Hashable, Sendable {
+  /// The size relative to letters of the size ``BoardPicture/letter``.
+  package var factor = 1.0
+  package var typeface = Typeface.plain
+  package var isBold = false
+  package var isItalic = false
+}
+
+/// One row of text, in columns of the size ``BoardPicture/letter`` times the factor of the face.
 package struct PageWords: Hashable, Sendable {
   /// The text, with `�` in place of characters that are not printable.
   package let text: String
   /// The top left corner of the row.
   package let corner: Point
   package let color: PageColor
-  package let isBold: Bool
+  package let face: PageFace
 
   /// Creates a row from unchecked text; nil if the text has no visible characters.
-  init?(_ text: String, _ corner: Point, _ color: PageColor, isBold: Bool = false) {
+  init?(_ text: String, _ corner: Point, _ color: PageColor, _ face: PageFace = PageFace()) {
     let shown = Self.shown(text)
     guard shown.contains(where: { $0 != " " }) else { return nil }
     self.text = shown
     self.corner = corner
     self.color = color
-    self.isBold = isBold
+    self.face = face
   }
 
   /// Returns a line of text that contains only characters that fonts, XML and graphics libraries accept.
@@ -103,7 +130,7 @@ extension BoardPicture {
   package func objects(pixelsPerUnit: Double) -> some Sequence<PageObject> {
     let leastWidth = 0.7 / pixelsPerUnit
     return items.lazy.filter { $0.pageBounds.touches(region) }.map {
-      PageObject(snapshot: $0.snapshot, marks: marks($0, leastWidth: leastWidth))
+      PageObject(snapshot: $0.snapshot, bounds: $0.pageBounds, marks: marks($0, leastWidth: leastWidth))
     }
   }
 
@@ -114,10 +141,11 @@ extension BoardPicture {
     let ink = PageInk(paper: background)
     switch snapshot.kind {
     case .drawing:
-      let width = snapshot.lineWidth ?? ObjectDefaults.lineWidth
-      let lines = PageLine.lines(of: snapshot, width: max(width, leastWidth / snapshot.scale))
+      let width = max(snapshot.lineWidth ?? ObjectDefaults.lineWidth, leastWidth / snapshot.scale)
+      if let outline = snapshot.shownOutline { return form(snapshot, outline, width) }
+      let lines = PageLine.lines(of: snapshot, width: width)
       return lines.isEmpty ? [] : [.ink(lines, ink.color(snapshot.color))]
-    case .text: return Self.words(snapshot, ink.color(snapshot.color))
+    case .text: return text(snapshot)
     case .photo:
       guard let asset = snapshot.asset, let file = photo(asset.id) else {
         return Self.placeholder("photo: not here", snapshot.size)
@@ -135,13 +163,51 @@ extension BoardPicture {
   }
 
   /// Returns the marks of a text object, with the same lines as on a terminal.
-  private static func words(_ snapshot: ObjectSnapshot, _ color: PageColor) -> [PageMark] {
-    let lines = lines(of: snapshot)
-    let left = -Double(columns(lines)) * letter.width / 2
-    let top = -Double(lines.count) * letter.height / 2
-    return lines.enumerated().compactMap { row, line in
-      PageWords(line, Point(x: left, y: top + Double(row) * letter.height), color).map { .words($0) }
+  private func text(_ snapshot: ObjectSnapshot) -> [PageMark] {
+    guard let layout = TextLayout(snapshot) else { return [] }
+    let fill = PageColor(fill: snapshot.style.fill)
+    let ground = fill.map { [PageMark.box(layout.box, fill: $0, border: nil)] } ?? []
+    return ground + Self.words(layout, snapshot.style, ink(on: fill).color(snapshot.color))
+  }
+
+  private static func words(_ layout: TextLayout, _ style: ObjectStyle, _ color: PageColor) -> [PageMark] {
+    let face = PageFace(
+      factor: layout.letter.width / letter.width,
+      typeface: style.typeface,
+      isBold: style.isBold,
+      isItalic: style.isItalic
+    )
+    return layout.lines.indices.compactMap { row in
+      PageWords(layout.lines[row], layout.corner(ofRow: row), color, face).map { .words($0) }
     }
+  }
+
+  /// Returns the marks of a form: its area, its line and its label.
+  private func form(_ snapshot: ObjectSnapshot, _ outline: Outline, _ width: Double) -> [PageMark] {
+    let style = snapshot.style
+    let fill = outline.isClosed ? PageColor(fill: style.fill) : nil
+    var marks = fill.map { [PageMark.area(outline, $0)] } ?? []
+    if snapshot.form != .note {
+      let line = PageOutline(
+        outline: outline,
+        ends: snapshot.endMarks,
+        width: width,
+        dashes: style.lineStyle.dashes.map { $0 * width },
+        color: PageInk(paper: background).color(snapshot.color)
+      )
+      marks.append(.line(line))
+    }
+    guard let label = TextLayout(snapshot) else { return marks }
+    let isOnLine = snapshot.form?.hasPoints == true
+    // The line would make the letters illegible.
+    if isOnLine { marks.append(.box(label.box, fill: PageColor(rgb: background ?? 0xFFFFFF), border: nil)) }
+    return marks + Self.words(label, style, ink(on: isOnLine ? nil : fill).color(style.textColor))
+  }
+
+  /// Returns the colors of letters on a fill.
+  private func ink(on fill: PageColor?) -> PageInk {
+    guard let fill else { return PageInk(paper: background) }
+    return PageInk(paper: fill.blended(with: background ?? 0xFFFFFF))
   }
 
   /// Returns a box in place of an object that cannot be shown, with `words` in it if they fit.
@@ -176,7 +242,7 @@ extension BoardPicture {
           marks.append(.box(area, fill: PageColor(rgb: ground), border: nil))
         }
         let isBold = span.style.attributes.contains(.bold)
-        PageWords(span.text, Point(x: x, y: y), Self.color(span.style, ink), isBold: isBold).map {
+        PageWords(span.text, Point(x: x, y: y), Self.color(span.style, ink), PageFace(isBold: isBold)).map {
           marks.append(.words($0))
         }
         x = end
@@ -203,6 +269,20 @@ package struct PageColor: Hashable, Sendable {
   package init(rgb: UInt32, opacity: Double = 1) {
     self.rgb = rgb & 0xFF_FFFF
     self.opacity = opacity
+  }
+
+  /// Creates the color of a fill `0xRRGGBBAA`; nil if it is not visible.
+  init?(fill: UInt32?) {
+    guard let fill, fill & 0xFF > 0 else { return nil }
+    self.init(rgb: fill >> 8, opacity: Double(fill & 0xFF) / 255)
+  }
+
+  /// Returns the color `0xRRGGBB` that is seen when this color is over another one.
+  func blended(with ground: UInt32) -> UInt32 {
+    [16, 8, 0].reduce(UInt32(0)) { result, shift in
+      let (own, other) = (Double(rgb >> UInt32(shift) & 0xFF), Double(ground >> UInt32(shift) & 0xFF))
+      return result << 8 | UInt32((own * opacity + other * (1 - opacity)).rounded())
+    }
   }
 }
 

@@ -30,7 +30,9 @@ package struct SVGPage {
     // Browsers show one board unit as one pixel by default.
     drawGrid()
     for object in picture.objects(pixelsPerUnit: 1) where !object.marks.isEmpty {
-      line("<g \(Self.transform(object.snapshot))>")
+      let opacity = object.snapshot.style.opacity
+      let seen = opacity < 1 ? " opacity=\"\(DecimalText.hundredths(opacity))\"" : ""
+      line("<g \(Self.transform(object.snapshot))\(seen)>")
       for mark in object.marks { draw(mark) }
       line("</g>")
     }
@@ -62,6 +64,9 @@ package struct SVGPage {
       let paint = fill.map { Self.paint($0, "fill") } ?? "fill=\"none\""
       let edge = border.map { " stroke=\"\(XML.color($0.rgb))\"" } ?? ""
       line("<rect \(Self.box(area)) \(paint)\(edge)/>")
+    case .area(let outline, let color):
+      line("<path fill-rule=\"evenodd\" \(Self.paint(color, "fill")) d=\"\(Self.data(outline))\"/>")
+    case .line(let form): draw(form)
     case .words(let words): draw(words)
     case .photo(let photo): draw(photo)
     }
@@ -123,16 +128,28 @@ package struct SVGPage {
 
   /// The distance of the baseline of letters from the top of their row.
   private static let baseline = 12.0
-  private static let font =
-    "font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" "
-    + "font-size=\"\(DecimalText.hundredths(BoardPicture.fontSize))\" xml:space=\"preserve\""
+
+  private static func font(_ face: PageFace) -> String {
+    let family =
+      switch face.typeface {
+      case .plain: "DejaVu Sans Mono, Menlo, Consolas, monospace"
+      case .hand: "Comic Shanns Mono, Comic Mono, Comic Neue, Comic Sans MS, Chalkboard, cursive"
+      case .code: "Liberation Mono, Courier New, Courier, monospace"
+      }
+    let size = DecimalText.hundredths(BoardPicture.fontSize * face.factor)
+    let weight = face.isBold ? " font-weight=\"bold\"" : ""
+    let slant = face.isItalic ? " font-style=\"italic\"" : ""
+    return "font-family=\"\(family)\" font-size=\"\(size)\" xml:space=\"preserve\"\(weight)\(slant)"
+  }
 
   private mutating func draw(_ words: PageWords) {
-    let weight = words.isBold ? " font-weight=\"bold\"" : ""
+    // The letters of most other typefaces do not have the width of a column.
+    let width = Double(CharacterWidth.columns(words.text)) * BoardPicture.letter.width * words.face.factor
+    let length = words.face.typeface == .plain ? "" : " textLength=\"\(DecimalText.hundredths(width))\""
     line(
       "<text x=\"\(DecimalText.hundredths(words.corner.x))\" "
-        + "y=\"\(DecimalText.hundredths(words.corner.y + Self.baseline))\" "
-        + "\(Self.font)\(weight) \(Self.paint(words.color, "fill"))>" + "\(XML.escaped(words.text))</text>"
+        + "y=\"\(DecimalText.hundredths(words.corner.y + Self.baseline * words.face.factor))\" "
+        + "\(Self.font(words.face))\(length) \(Self.paint(words.color, "fill"))>" + "\(XML.escaped(words.text))</text>"
     )
   }
 
@@ -144,6 +161,31 @@ package struct SVGPage {
       line("<path stroke-width=\"\(DecimalText.hundredths(part.width))\" d=\"\(Self.data(part))\"/>")
     }
     line("</g>")
+  }
+
+  /// The group has the opacity, so that a line and its ends are not darker where they overlap.
+  private mutating func draw(_ form: PageOutline) {
+    line("<g fill=\"none\" stroke-linecap=\"round\" stroke-linejoin=\"round\" \(Self.paint(form.color, "stroke"))>")
+    let width = "stroke-width=\"\(DecimalText.hundredths(form.width))\""
+    let lengths = form.dashes.map(DecimalText.hundredths).joined(separator: " ")
+    let dashes = lengths.isEmpty ? "" : " stroke-dasharray=\"\(lengths)\""
+    line("<path \(width)\(dashes) d=\"\(Self.data(form.outline))\"/>")
+    for end in form.ends {
+      let paint = end.isClosed ? "stroke=\"none\" fill=\"\(XML.color(form.color.rgb))\"" : width
+      line("<path \(paint) d=\"\(Self.data(end))\"/>")
+    }
+    line("</g>")
+  }
+
+  private static func data(_ outline: Outline) -> String {
+    var data = "M\(text(outline.start))"
+    for piece in outline.pieces {
+      switch piece {
+      case .line(let end): data += "L\(text(end))"
+      case .curve(let first, let second, let end): data += "C\(text(first)) \(text(second)) \(text(end))"
+      }
+    }
+    return data + (outline.isClosed ? "Z" : "")
   }
 
   private static func data(_ line: PageLine) -> String {
