@@ -71,7 +71,7 @@ public struct Outline: Hashable, Sendable {
   /// Creates the line through points; nil if there are none.
   ///
   /// A curve is a Catmull-Rom spline: the tangent at each point is parallel to the line between its neighbors.
-  init?(through points: [Point], isCurved: Bool) {
+  package init?(through points: [Point], isCurved: Bool) {
     guard let first = points.first, let last = points.last else { return nil }
     let isClosed = points.count > 2 && first == last
     guard isCurved, points.count > 2 else {

@@ -17,18 +17,27 @@ package struct ImportedBoard: Sendable {
 
   package init() {}
 
-  /// Reads a board in this program's JSON format, or a drawing of Excalidraw; throws ``ImportError`` with the reason.
-  package init(reading bytes: [UInt8], hash: @escaping ([UInt8]) -> AssetID?) throws(ImportError) {
+  /// Reads a board in this program's JSON format, or a drawing or library of Excalidraw; throws ``ImportError`` with
+  /// the reason.
+  ///
+  /// `photo` converts a picture in another format, such as WebP, to a photo that a board accepts; nil if it cannot.
+  package init(
+    reading bytes: [UInt8],
+    photo: @escaping ([UInt8]) -> [UInt8]? = { _ in nil },
+    hash: @escaping ([UInt8]) -> AssetID?
+  ) throws(ImportError) {
     guard bytes.count <= Self.byteLimit else { throw .tooLong(limit: Self.byteLimit) }
-    guard let first = bytes.first(where: { $0 > 0x20 && $0 < 0x80 }), first == UInt8(ascii: "{") else {
-      throw .unknownFormat
+    var bytes = bytes
+    if bytes.first(where: { $0 > 0x20 && $0 < 0x80 }) != UInt8(ascii: "{") {
+      guard let document = ExcalidrawSource.document(in: bytes) else { throw .unknownFormat }
+      bytes = document
     }
     let tree: JSONTree
     do throws(JSONError) { tree = try JSONReader.read(bytes) } catch { throw ImportError(error, length: bytes.count) }
     if tree["format"]?.string == BoardJSON.format {
       self = try BoardJSONReader.read(tree, hash: hash)
-    } else if tree["type"]?.string == "excalidraw" {
-      self = try ExcalidrawReader.read(tree, hash: hash)
+    } else if let type = tree["type"]?.string, Excalidraw.types.contains(type) {
+      self = try ExcalidrawReader.read(tree, hash: hash, photo: photo)
     } else {
       throw .unknownFormat
     }

@@ -69,7 +69,7 @@ enum FileCommands {
     notes: [
       "Without at=, objects keep the positions that they have in the file, and a picture is placed at 0,0.",
       "`undo` removes all imported objects in one step. Imported games start without their moves.",
-      "Excalidraw shapes are imported without their fill.",
+      "What a board cannot show as in the file is reported by kind and number.",
     ],
     .file,
     .pointOption("at")

@@ -131,7 +131,7 @@ final class ImportExport {
     guard FileReading.size(copies) != nil else {
       throw CommandError(.refused, "no objects were copied yet; use `copy ID …` first")
     }
-    guard var imported = try await Self.read(copies) else { return CommandOutcome(ids: []) }
+    guard var imported = try await Self.read(copies, nil) else { return CommandOutcome(ids: []) }
     imported.settings = BoardSettings()
     return try add(imported, at: place, from: copies)
   }
@@ -143,7 +143,7 @@ final class ImportExport {
     -> CommandOutcome
   {
     defer { checkIsolation(#isolation) }
-    guard let imported = try await Self.read(file) else {
+    guard let imported = try await Self.read(file, configuration.photos) else {
       return try await editor.importPhoto(file, at: place.map { Point($0) } ?? Point(x: 0, y: 0))
     }
     var outcome = try add(imported, at: place, from: file)
@@ -161,11 +161,20 @@ final class ImportExport {
   }
 
   /// Reads an import file without blocking the board; returns nil for a picture.
-  private static func read(_ file: String) async throws(CommandError) -> ImportedBoard? {
+  ///
+  /// Converts WebP pictures in the file if the program supports it.
+  private static func read(_ file: String, _ converter: (any PhotoConverter)?) async throws(CommandError)
+    -> ImportedBoard?
+  {
     let bytes = try FileReading.whole(file, limit: ImportedBoard.byteLimit)
     guard !PhotoHeader.isPhoto(bytes), !PhotoHeader.isWebP(bytes) else { return nil }
-    do throws(ImportError) { return try ImportedBoard(reading: bytes) { AssetID(Array(SHA256.hash(data: $0))) } } catch
-    {
+    do throws(ImportError) {
+      return try ImportedBoard(reading: bytes) { picture in
+        PhotoHeader.isWebP(picture) ? try? converter?.photo(ofWebP: picture) : nil
+      } hash: {
+        AssetID(Array(SHA256.hash(data: $0)))
+      }
+    } catch {
       throw CommandError(
         .fileUnreadable,
         "\(UntrustedText(file).quoted(limit: 256)): \(UntrustedText(error.message).escaped())"

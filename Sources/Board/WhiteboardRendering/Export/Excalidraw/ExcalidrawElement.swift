@@ -1,6 +1,7 @@
 import PeerCore
 import Whiteboard
 
+/// One element of an Excalidraw drawing, of any version of its format.
 struct ExcalidrawElement {
   /// The position and size of an element before rotation.
   struct Box {
@@ -17,13 +18,17 @@ struct ExcalidrawElement {
 
   init(_ tree: JSONTree) {
     self.tree = tree
-    type = tree["type"]?.string ?? ""
+    // Before freehand lines had a type of their own, lines of several points had the type `draw`.
+    let type = tree["type"]?.string ?? ""
+    self.type = type == "draw" ? "line" : type
     let angle = tree["angle"]?.number ?? 0
     self.angle = angle.magnitude <= 1e6 ? angle : 0
   }
 
   /// The type of the element, quoted so that it is safe to display.
   var shownType: String { UntrustedText(type).quoted() }
+
+  var id: String? { tree["id"]?.string }
 
   var box: Box? {
     guard let x = tree["x"]?.number, let y = tree["y"]?.number else { return nil }
@@ -40,25 +45,41 @@ struct ExcalidrawElement {
     return box
   }
 
-  /// The color of visible lines or words.
-  struct Color {
-    /// The color `0xRRGGBBAA`; nil for the default color.
-    let own: UInt32?
+  // MARK: - Style
+
+  /// The color of the lines or letters, `0xRRGGBBAA`.
+  var strokeColor: UInt32 { tree["strokeColor"]?.string.flatMap(ColorNames.color) ?? Excalidraw.plain }
+
+  /// The color of the lines or letters; nil for the default color.
+  var ownColor: UInt32? { strokeColor == Excalidraw.plain ? nil : strokeColor }
+
+  var opacity: Double { min(max(tree["opacity"]?.number ?? 100, 0), 100) / 100 }
+
+  /// The color inside the shape; nil if there is none.
+  var fill: UInt32? {
+    guard let fill = tree["backgroundColor"]?.string.flatMap(ColorNames.color), fill & 0xFF != 0 else { return nil }
+    return fill
   }
 
-  /// The color of the element's lines; nil if they are invisible.
-  var color: Color? {
-    let stroke = tree["strokeColor"]?.string.flatMap(ColorNames.color) ?? Excalidraw.plain
-    let opacity = min(max(tree["opacity"]?.number ?? 100, 0), 100) / 100
-    let alpha = UInt32((Double(stroke & 0xFF) * opacity).rounded())
-    guard alpha > 0 else { return nil }
-    let color = stroke & 0xFFFF_FF00 | alpha
-    return Color(own: color == Excalidraw.plain ? nil : color)
+  /// Whether the element has a color in a notation that is not known.
+  var hasUnknownColor: Bool {
+    [tree["strokeColor"], tree["backgroundColor"]].contains { color in
+      color?.string.map { !$0.isEmpty && ColorNames.color($0) == nil } ?? false
+    }
   }
 
-  var isFilled: Bool {
-    guard let fill = tree["backgroundColor"]?.string.flatMap(ColorNames.color) else { return false }
-    return fill & 0xFF != 0
+  /// Whether corners are round, or a line bends smoothly at its points.
+  var isRound: Bool {
+    if let roundness = tree["roundness"] { return roundness.members != nil }
+    return tree["strokeSharpness"]?.string == "round"
+  }
+
+  var lineStyle: LineStyle {
+    switch tree["strokeStyle"]?.string {
+    case "dashed": .dashed
+    case "dotted": .dotted
+    default: .solid
+    }
   }
 
   /// The width with which the element's lines are shown.
@@ -75,11 +96,93 @@ struct ExcalidrawElement {
     return pressures.map { UInt8(min(max(($0 * 255).rounded(), 0), 255)) }
   }
 
-  /// Returns a point, rotated with the element around its center.
-  ///
-  /// Arrowheads have no effect on the position of the center.
-  func turned(_ place: Point, _ box: Box) -> Point {
-    let middle = points.flatMap(Self.bounds)?.center ?? box.center
+  /// An arrowhead, and whether it is only similar to that of the file.
+  func head(_ key: String) -> (end: LineEnd, isChanged: Bool) {
+    // In old files, arrows without this key have an arrowhead at their end.
+    guard let value = tree.members?[key] else { return (key == "endArrowhead" ? .arrow : .none, false) }
+    guard let name = value.string else { return (.none, false) }
+    return switch name {
+    case "arrow": (.arrow, false)
+    case "triangle": (.triangle, false)
+    case "bar": (.bar, false)
+    case "dot", "circle": (.dot, false)
+    case "circle_outline": (.dot, true)
+    case "triangle_outline", "diamond", "diamond_outline": (.triangle, true)
+    case "crowfoot_one", "cardinality_one", "cardinality_exactly_one": (.bar, true)
+    default: (.arrow, true)
+    }
+  }
+
+  // MARK: - Words
+
+  /// The height of a row of text.
+  var textSize: Double {
+    // Old files contain the font like "20px Virgil".
+    let old = tree["font"]?.string?.split(separator: "p").first.flatMap { Double($0) }
+    let size = (tree["fontSize"]?.number ?? old ?? 20) * rowHeight
+    return min(max((size * 64).rounded() / 64, BoardLimits.leastTextSize), BoardLimits.textSize)
+  }
+
+  private var rowHeight: Double {
+    guard let height = tree["lineHeight"]?.number, (1...2).contains(height) else { return Excalidraw.lineHeight }
+    return height
+  }
+
+  /// The typeface, and whether it is only similar to that of the file.
+  var typeface: (face: Typeface, isChanged: Bool) {
+    if let old = tree["font"]?.string, tree["fontFamily"] == nil {
+      if old.hasSuffix("Cascadia") { return (.code, false) }
+      return (old.hasSuffix("Helvetica") ? .plain : .hand, false)
+    }
+    return switch tree["fontFamily"]?.number ?? 1 {
+    case 1, 5: (.hand, false)
+    case 2, 6, 9, 10: (.plain, false)
+    case 3, 8: (.code, false)
+    default: (.plain, true)
+    }
+  }
+
+  var alignment: TextAlignment? {
+    switch tree["textAlign"]?.string {
+    case "left": .left
+    case "center": .center
+    case "right": .right
+    default: nil
+    }
+  }
+
+  /// A value that this program stored, because Excalidraw has no place of its own for it.
+  func own(_ key: String) -> JSONTree? { tree["customData"]?["whiteboard"]?[key] }
+
+  // MARK: - Points
+
+  /// The points of a line before its rotation; nil if they are not valid.
+  var points: [Point]? {
+    guard let x = tree["x"]?.number, let y = tree["y"]?.number else { return nil }
+    var offsets: [Point] = []
+    if let list = tree["points"]?.list {
+      for element in list {
+        guard let pair = element.numbers, pair.count >= 2 else { return nil }
+        offsets.append(Point(x: pair[0], y: pair[1]))
+      }
+    } else if type != "freedraw", tree.members?["points"] == nil {
+      // In old files, lines of two points have only a size.
+      offsets = [Point(x: 0, y: 0), Point(x: tree["width"]?.number ?? 0, y: tree["height"]?.number ?? 0)]
+    }
+    let points = offsets.map { Point(x: x + $0.x, y: y + $0.y) }
+    guard !points.isEmpty,
+      points.allSatisfy({ abs($0.x) < BoardLimits.coordinate && abs($0.y) < BoardLimits.coordinate })
+    else { return nil }
+    return points
+  }
+
+  static func bounds(_ points: [Point]) -> Rectangle? {
+    points.reduce(nil) { $0?.union(Rectangle($1, $1)) ?? Rectangle($1, $1) }
+  }
+
+  /// Returns a place, rotated with the element around `middle`.
+  func turned(_ place: Point, around middle: Point) -> Point {
+    guard angle != 0 else { return place }
     let rotation = Rotation(steps: (try? FixedPoint.angleSteps(angle)) ?? 0)
     let (x, y) = (place.x - middle.x, place.y - middle.y)
     return Point(
@@ -87,99 +190,4 @@ struct ExcalidrawElement {
       y: middle.y + x * rotation.sine + y * rotation.cosine
     )
   }
-
-  // MARK: - Lines
-
-  /// Returns the outline of the element before its rotation, as one line; nil if the element has no outline.
-  func outline(_ box: Box) -> [Point]? {
-    let (corner, size, center) = (box.corner, box.size, box.center)
-    let (right, bottom) = (corner.x + size.width, corner.y + size.height)
-    switch type {
-    case "rectangle":
-      return [corner, Point(x: right, y: corner.y), Point(x: right, y: bottom), Point(x: corner.x, y: bottom), corner]
-    case "diamond":
-      let top = Point(x: center.x, y: corner.y)
-      return [top, Point(x: right, y: center.y), Point(x: center.x, y: bottom), Point(x: corner.x, y: center.y), top]
-    case "ellipse": return Self.ellipse(center, size)
-    default:
-      guard let line = points else { return nil }
-      guard type == "arrow" || type == "line" else { return line }
-      return withHeads(line)
-    }
-  }
-
-  static func bounds(_ points: [Point]) -> Rectangle? {
-    points.reduce(nil) { $0?.union(Rectangle($1, $1)) ?? Rectangle($1, $1) }
-  }
-
-  private static func ellipse(_ center: Point, _ size: Size) -> [Point] {
-    let count: UInt64 = 64
-    return (0...count).map { step in
-      let rotation = Rotation(steps: step * 4096 / count)
-      return Point(x: center.x + rotation.cosine * size.width / 2, y: center.y + rotation.sine * size.height / 2)
-    }
-  }
-
-  private var points: [Point]? {
-    guard let x = tree["x"]?.number, let y = tree["y"]?.number, let list = tree["points"]?.list, !list.isEmpty else {
-      return nil
-    }
-    let limit = BoardLimits.coordinate
-    let points = list.compactMap { element -> Point? in
-      guard let pair = element.numbers, pair.count >= 2, abs(x + pair[0]) < limit, abs(y + pair[1]) < limit else {
-        return nil
-      }
-      return Point(x: x + pair[0], y: y + pair[1])
-    }
-    return points.count == list.count ? points : nil
-  }
-
-  /// Returns the line with its arrowheads, as one stroke of a pen.
-  private func withHeads(_ line: [Point]) -> [Point] {
-    var line = line
-    if tree["endArrowhead"]?.string != nil { line += Self.head(of: line) }
-    if tree["startArrowhead"]?.string != nil { line = Array(Self.head(of: line.reversed()).reversed()) + line }
-    return line
-  }
-
-  /// Returns an arrowhead as points: from the tip to one barb, back, to the other barb, and back.
-  private static func head(of line: [Point]) -> [Point] {
-    guard let tip = line.last, let from = line.last(where: { $0 != tip }) else { return [] }
-    let (x, y) = (tip.x - from.x, tip.y - from.y)
-    let length = (x * x + y * y).squareRoot()
-    guard length > 0 else { return [] }
-    let reach = min(length * 0.4, 24) / length
-    let (ux, uy) = (x * reach, y * reach)
-    return [
-      Point(x: tip.x - ux - uy * 0.5, y: tip.y - uy + ux * 0.5), tip,
-      Point(x: tip.x - ux + uy * 0.5, y: tip.y - uy - ux * 0.5), tip,
-    ]
-  }
-}
-
-/// A parser of colors in the notations that imported files use.
-enum ColorNames {
-  /// Returns the color `0xRRGGBBAA` for `#rgb`, `#rgba`, `#rrggbb`, `#rrggbbaa` or one of a few names; nil for other
-  /// text.
-  static func color(_ text: String) -> UInt32? {
-    if let known = names[text.lowercased()] { return known }
-    guard text.utf8.first == UInt8(ascii: "#") else { return nil }
-    var digits = Array(text.utf8.dropFirst())
-    guard digits.allSatisfy(isHexadecimal) else { return nil }
-    if digits.count == 3 || digits.count == 4 { digits = digits.flatMap { [$0, $0] } }
-    guard digits.count == 6 || digits.count == 8,
-      let number = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
-    else { return nil }
-    return digits.count == 6 ? number << 8 | 0xFF : number
-  }
-
-  private static func isHexadecimal(_ byte: UInt8) -> Bool {
-    (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
-  }
-
-  private static let names: [String: UInt32] = [
-    "transparent": 0, "black": 0x0000_00FF, "white": 0xFFFF_FFFF, "red": 0xFF00_00FF, "green": 0x0080_00FF,
-    "blue": 0x0000_FFFF, "yellow": 0xFFFF_00FF, "orange": 0xFFA5_00FF, "purple": 0x8000_80FF, "pink": 0xFFC0_CBFF,
-    "gray": 0x8080_80FF, "grey": 0x8080_80FF, "brown": 0xA52A_2AFF, "cyan": 0x00FF_FFFF, "magenta": 0xFF00_FFFF,
-  ]
 }

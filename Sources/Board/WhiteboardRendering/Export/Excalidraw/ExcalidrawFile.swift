@@ -3,8 +3,10 @@ import Whiteboard
 
 /// A board as an Excalidraw drawing, in version 2 of its file format.
 ///
-/// Strokes are freehand lines, words are text, and photos are images with their files. Excalidraw has no erasures and
-/// no games. A partly erased stroke becomes its remaining lines, and a game becomes text.
+/// Forms are shapes, lines and arrows with bound texts, strokes are freehand lines, texts are texts, and photos are
+/// images with their files. Excalidraw has no erasures and no games. A partly erased stroke becomes its remaining
+/// lines, and a game becomes text. What only this program can represent, such as bold letters, is stored in
+/// `customData`, so that an import restores it.
 package enum ExcalidrawFile {
   package static func text(_ export: BoardExport) -> String {
     var writer = ExcalidrawWriter(export)
@@ -30,17 +32,60 @@ enum Excalidraw {
   static let plain: UInt32 = 0x1E1E_1EFF
   /// The ratio between the visible width of a freehand line and its `strokeWidth`.
   static let breadth = 4.25
-  static let font = 3.0
   /// The distance between lines, as a multiple of the font size.
-  static let lineHeight = 1.2
+  static let lineHeight = 1.25
+  /// Returns the number of a font.
+  static func font(_ typeface: Typeface) -> Double {
+    switch typeface {
+    case .plain: 2
+    case .hand: 5
+    case .code: 3
+    }
+  }
+
+  /// Returns the name of an arrowhead; nil if there is none.
+  static func head(_ end: LineEnd) -> String? {
+    switch end {
+    case .none: nil
+    case .dot: "circle"
+    case .arrow, .triangle, .bar: end.name
+    }
+  }
+
+  /// The value of `type` in a library.
+  static let libraryType = "excalidrawlib"
+  /// The values of `type` in documents that can be imported.
+  static let types = ["excalidraw", "excalidraw/clipboard", libraryType]
+  /// The greatest brightness of a fill on which letters are white.
+  private static let dark = 0.4
+
+  /// The color of letters without a color of their own on a fill.
+  static func letters(on fill: UInt32?) -> UInt32 {
+    guard let fill, fill & 0xFF >= 0x80 else { return plain }
+    let (red, green, blue) = (Double(fill >> 24), Double(fill >> 16 & 0xFF), Double(fill >> 8 & 0xFF))
+    return (0.299 * red + 0.587 * green + 0.114 * blue) / 255 < dark ? 0xFFFF_FFFF : plain
+  }
 }
 
 private struct ExcalidrawWriter {
   private(set) var elements: [String] = []
   private let picture: BoardPicture
   private var photos: [AssetID: AssetReference] = [:]
+  /// The lines that are bound to each object, in the order of the lines.
+  private var lines: [ObjectID: [ObjectID]] = [:]
+  private let ids: Set<ObjectID>
+  /// The number of elements that were written for the present object.
+  private var parts = 0
 
-  init(_ export: BoardExport) { picture = export.picture }
+  init(_ export: BoardExport) {
+    picture = export.picture
+    ids = Set(picture.items.map(\.snapshot.id))
+    for snapshot in picture.items.map(\.snapshot) {
+      for binding in [snapshot.start, snapshot.end].compactMap({ $0 }) where ids.contains(binding.target) {
+        lines[binding.target, default: []].append(snapshot.id)
+      }
+    }
+  }
 
   /// The photo files of the images, as a JSON object.
   var files: String {
@@ -60,9 +105,15 @@ private struct ExcalidrawWriter {
 
   mutating func add(_ item: BoardCanvas.Item) {
     let snapshot = item.snapshot
+    parts = 0
     switch snapshot.kind {
     case .text: add(BoardPicture.lines(of: snapshot), snapshot, original: snapshot.text ?? "")
-    case .drawing: add(stroke: snapshot)
+    case .drawing:
+      if let form = snapshot.form, let outline = snapshot.outline {
+        add(form, outline, snapshot)
+      } else {
+        add(stroke: snapshot)
+      }
     case .photo:
       guard let asset = snapshot.asset else { return }
       add(photo: asset, snapshot)
@@ -75,73 +126,266 @@ private struct ExcalidrawWriter {
     }
   }
 
-  private mutating func element(
+  /// Creates an element; `own` is what only this program can represent.
+  private func element(
     _ type: String,
     of snapshot: ObjectSnapshot,
     corner: Point,
     size: Size,
     isTurned: Bool = true,
-    strokeWidth: Double = 1
+    strokeWidth: Double = 1,
+    color: UInt32? = nil,
+    fill: UInt32? = nil,
+    roundness: Double? = nil,
+    label: Bool = false,
+    id: String? = nil,
+    own: JSONObject? = nil
   ) -> JSONObject {
-    let color = snapshot.color ?? Excalidraw.plain
+    let color = color ?? snapshot.color ?? Excalidraw.plain
+    let isMain = id == nil && parts == 0
     var json = JSONObject()
-    json.add("id", string: "w\(elements.count)-\(snapshot.id)")
+    json.add("id", string: id ?? (isMain ? snapshot.id.description : "\(snapshot.id)-\(elements.count)"))
     json.add("type", string: type)
     json.add("x", Self.rounded(corner.x))
     json.add("y", Self.rounded(corner.y))
     json.add("width", Self.rounded(size.width))
     json.add("height", Self.rounded(size.height))
     json.add("angle", isTurned ? snapshot.angle : 0)
-    json.add("strokeColor", string: XML.color(color >> 8))
-    json.add("backgroundColor", string: "transparent")
+    json.add("strokeColor", string: Self.color(color))
+    json.add("backgroundColor", string: fill.map(Self.color) ?? "transparent")
     json.add("fillStyle", string: "solid")
     json.add("strokeWidth", strokeWidth)
-    json.add("strokeStyle", string: "solid")
+    json.add("strokeStyle", string: snapshot.style.lineStyle.name)
     json.add("roughness", 0)
-    json.add("opacity", (Double(color & 0xFF) / 2.55).rounded())
+    json.add("opacity", Self.percent(snapshot.style.opacity))
     json.add("groupIds", strings: snapshot.groups.map(\.description))
     json.add("frameId", string: nil)
-    json.add("roundness", string: nil)
+    if let roundness {
+      var round = JSONObject()
+      round.add("type", roundness)
+      json.add("roundness", json: round.text)
+    } else {
+      json.add("roundness", string: nil)
+    }
     json.add("seed", Double(elements.count + 1))
     json.add("version", 1)
     json.add("versionNonce", Double(elements.count + 1))
     json.add("isDeleted", false)
-    json.add("boundElements", string: nil)
+    add(boundTo: isMain ? snapshot.id : nil, label: label, to: &json)
     json.add("updated", Double(snapshot.updatedAt))
     json.add("link", string: nil)
     json.add("locked", snapshot.isLocked)
+    if let own {
+      var custom = JSONObject()
+      custom.add("whiteboard", json: own.text)
+      json.add("customData", json: custom.text)
+    }
     return json
   }
 
+  /// Adds the label and the lines that are bound to an object.
+  private func add(boundTo id: ObjectID?, label: Bool, to json: inout JSONObject) {
+    func bound(_ type: String, _ id: String) -> String {
+      var json = JSONObject()
+      json.add("type", string: type)
+      json.add("id", string: id)
+      return json.text
+    }
+    var list = label ? id.map { [bound("text", Self.labelID($0))] } ?? [] : []
+    for line in id.flatMap({ lines[$0] }) ?? [] { list.append(bound("arrow", line.description)) }
+    if list.isEmpty { json.add("boundElements", string: nil) } else { json.add("boundElements", list: list) }
+  }
+
+  private mutating func append(_ json: JSONObject) {
+    elements.append(json.text)
+    parts += 1
+  }
+
+  private static func labelID(_ id: ObjectID) -> String { "\(id)-label" }
+
   private static func rounded(_ value: Double) -> Double { (value * 1024).rounded() / 1024 }
+
+  /// A color as `#rrggbb`, or as `#rrggbbaa` if it is translucent.
+  private static func color(_ color: UInt32) -> String {
+    if color & 0xFF == 0 { return "transparent" }
+    let digits = String(color, radix: 16)
+    let whole = String(repeating: "0", count: 8 - digits.count) + digits
+    return "#" + (color & 0xFF == 0xFF ? String(whole.dropLast(2)) : whole)
+  }
+
+  /// An opacity in percent, with as many digits as needed to read it again.
+  private static func percent(_ opacity: Double) -> Double {
+    let whole = (opacity * 100).rounded()
+    let isExact = (whole / 100 * 255).rounded() == (opacity * 255).rounded()
+    return isExact ? whole : (opacity * 10_000).rounded() / 100
+  }
+
+  // MARK: - Words
 
   private mutating func add(_ lines: [String], _ snapshot: ObjectSnapshot, original: String) {
     guard !lines.isEmpty else { return }
-    let scale = snapshot.scale
-    let columns = Double(BoardPicture.columns(lines)) * BoardPicture.letter.width
-    // Several lines are aligned with the left edge of the longest one; a single line is centered in its box.
-    let isSingle = lines.count == 1
-    let width = (isSingle ? max(snapshot.size.width, columns) : columns) * scale
-    let fontSize = BoardPicture.fontSize * scale
-    let height = Double(lines.count) * fontSize * Excalidraw.lineHeight
+    let (scale, style) = (snapshot.scale, snapshot.style)
+    let textSize = style.textSize * scale
+    let width = Double(BoardPicture.columns(lines)) * textSize / 2
+    let height = Double(lines.count) * textSize
     let center = snapshot.centerPosition
+    var own: JSONObject?
+    if snapshot.kind == .text {
+      own = letters(style)
+      if !style.isAutoWidth {
+        own.add("size", [snapshot.size.width * scale, snapshot.size.height * scale])
+      }
+      if let fill = style.fill { own.add("fill", string: Self.color(fill)) }
+    }
     var json = element(
       "text",
       of: snapshot,
       corner: Point(x: center.x - width / 2, y: center.y - height / 2),
-      size: Size(width: width, height: height)
+      size: Size(width: width, height: height),
+      own: own
     )
-    json.add("fontSize", fontSize)
-    json.add("fontFamily", Excalidraw.font)
-    json.add("text", string: lines.joined(separator: "\n"))
-    json.add("textAlign", string: isSingle ? "center" : "left")
+    addWords(lines, original, textSize, style, to: &json)
+    json.add("textAlign", string: style.alignment.name)
     json.add("verticalAlign", string: "top")
     json.add("containerId", string: nil)
-    json.add("originalText", string: original)
-    json.add("autoResize", false)
-    json.add("lineHeight", Excalidraw.lineHeight)
-    elements.append(json.text)
+    json.add("autoResize", style.isAutoWidth && snapshot.kind == .text)
+    append(json)
   }
+
+  private func letters(_ style: ObjectStyle) -> JSONObject? {
+    guard style.isBold || style.isItalic else { return nil }
+    var own = JSONObject()
+    if style.isBold { own.add("isBold", true) }
+    if style.isItalic { own.add("isItalic", true) }
+    return own
+  }
+
+  private func addWords(
+    _ lines: [String],
+    _ original: String,
+    _ textSize: Double,
+    _ style: ObjectStyle,
+    to json: inout JSONObject
+  ) {
+    json.add("fontSize", textSize / Excalidraw.lineHeight)
+    json.add("fontFamily", Excalidraw.font(style.typeface))
+    json.add("text", string: lines.joined(separator: "\n"))
+    json.add("originalText", string: original)
+    json.add("lineHeight", Excalidraw.lineHeight)
+  }
+
+  // MARK: - Forms
+
+  private mutating func add(_ form: DrawingForm, _ outline: Outline, _ snapshot: ObjectSnapshot) {
+    let (scale, style, center) = (snapshot.scale, snapshot.style, snapshot.centerPosition)
+    let label = snapshot.text ?? ""
+    if form.hasPoints {
+      addLine(form, outline, snapshot)
+    } else {
+      let size = Size(width: snapshot.size.width * scale, height: snapshot.size.height * scale)
+      var own: JSONObject?
+      if form == .note { own.add("form", string: form.name) }
+      let json = element(
+        form == .ellipse ? "ellipse" : form == .diamond ? "diamond" : "rectangle",
+        of: snapshot,
+        corner: Point(x: center.x - size.width / 2, y: center.y - size.height / 2),
+        size: size,
+        strokeWidth: (snapshot.lineWidth ?? ObjectDefaults.formLineWidth) * scale,
+        color: form == .note ? 0 : nil,
+        fill: style.fill,
+        roundness: form == .roundedRectangle ? 3 : nil,
+        label: !label.isEmpty,
+        own: own
+      )
+      append(json)
+    }
+    guard !label.isEmpty else { return }
+    let textSize = style.textSize * scale
+    let width = max(snapshot.innerWidth * scale, textSize / 2)
+    let lines = TextLines.wrapped(label, columns: Int(min(width / (textSize / 2), 4096)), limit: 2_000)
+    let box = Size(
+      width: Double(BoardPicture.columns(lines)) * textSize / 2,
+      height: Double(lines.count) * textSize
+    )
+    let middle = form.hasPoints ? shown(outline.middle, snapshot) : center
+    var json = element(
+      "text",
+      of: snapshot,
+      corner: Point(x: middle.x - box.width / 2, y: middle.y - box.height / 2),
+      size: box,
+      isTurned: !form.hasPoints,
+      color: style.textColor ?? Excalidraw.letters(on: style.fill),
+      id: Self.labelID(snapshot.id),
+      own: letters(style)
+    )
+    addWords(lines, label, textSize, style, to: &json)
+    json.add("textAlign", string: style.alignment.name)
+    json.add("verticalAlign", string: "middle")
+    json.add("containerId", string: snapshot.id.description)
+    json.add("autoResize", true)
+    append(json)
+  }
+
+  private func shown(_ offset: Point, _ snapshot: ObjectSnapshot) -> Point {
+    let rotation = snapshot.rotation
+    return snapshot.shown(offset, sine: rotation.sine, cosine: rotation.cosine)
+  }
+
+  private mutating func addLine(_ form: DrawingForm, _ outline: Outline, _ snapshot: ObjectSnapshot) {
+    let (scale, style) = (snapshot.scale, snapshot.style)
+    let corners = snapshot.points ?? []
+    guard let first = corners.first, let bounds = ExcalidrawElement.bounds(outline.points()) else { return }
+    // Excalidraw rotates a line around the center of its box.
+    let pivot = shown(bounds.center, snapshot)
+    func place(_ point: Point) -> Point {
+      Point(x: pivot.x + (point.x - bounds.center.x) * scale, y: pivot.y + (point.y - bounds.center.y) * scale)
+    }
+    let start = place(first)
+    // Only arrows can have heads, a text or bound ends.
+    let isPlain =
+      form == .line && style.start == .none && style.end == .none && snapshot.text?.isEmpty != false
+      && snapshot.start == nil && snapshot.end == nil
+    var own: JSONObject?
+    if form == .line, !isPlain { own.add("form", string: form.name) }
+    var json = element(
+      isPlain ? "line" : "arrow",
+      of: snapshot,
+      corner: start,
+      size: Size(
+        width: (bounds.greatest.x - bounds.least.x) * scale,
+        height: (bounds.greatest.y - bounds.least.y) * scale
+      ),
+      strokeWidth: (snapshot.lineWidth ?? ObjectDefaults.formLineWidth) * scale,
+      fill: style.fill,
+      roundness: style.isCurved ? 2 : nil,
+      label: snapshot.text?.isEmpty == false,
+      own: own
+    )
+    json.add(
+      "points",
+      points: corners.map(place).map { Point(x: Self.rounded($0.x - start.x), y: Self.rounded($0.y - start.y)) }
+    )
+    json.add("lastCommittedPoint", string: nil)
+    json.add("startBinding", json: binding(snapshot.start))
+    json.add("endBinding", json: binding(snapshot.end))
+    json.add("startArrowhead", string: Excalidraw.head(style.start))
+    json.add("endArrowhead", string: Excalidraw.head(style.end))
+    if !isPlain { json.add("elbowed", false) }
+    append(json)
+  }
+
+  private func binding(_ binding: Binding?) -> String {
+    guard let binding, ids.contains(binding.target) else { return "null" }
+    var json = JSONObject()
+    json.add("elementId", string: binding.target.description)
+    json.add("focus", 0)
+    json.add("gap", binding.isExact ? 1 : 4)
+    json.add("fixedPoint", [binding.anchor.x + 0.5, binding.anchor.y + 0.5])
+    json.add("mode", string: binding.isExact ? "inside" : "orbit")
+    return json.text
+  }
+
+  // MARK: - Ink
 
   private mutating func add(stroke snapshot: ObjectSnapshot) {
     let lines = snapshot.inkLines
@@ -180,7 +424,7 @@ private struct ExcalidrawWriter {
     json.add("pressures", hasPressure ? line.pressures.map { (Double($0) / 255 * 1000).rounded() / 1000 } : [])
     json.add("simulatePressure", false)
     json.add("lastCommittedPoint", string: nil)
-    elements.append(json.text)
+    append(json)
   }
 
   private mutating func add(photo asset: AssetReference, _ snapshot: ObjectSnapshot) {
@@ -196,6 +440,49 @@ private struct ExcalidrawWriter {
     json.add("status", string: "saved")
     json.add("fileId", string: asset.id.description)
     json.add("scale", [1, 1])
-    elements.append(json.text)
+    append(json)
+  }
+}
+
+extension JSONObject? {
+  fileprivate mutating func add(_ key: String, string: String) {
+    self = self ?? JSONObject()
+    self?.add(key, string: string)
+  }
+
+  fileprivate mutating func add(_ key: String, _ numbers: [Double]) {
+    self = self ?? JSONObject()
+    self?.add(key, numbers)
+  }
+}
+
+extension ObjectSnapshot {
+  /// The width to which the label of a form is wrapped, before its scale; unlimited for lines and arrows.
+  fileprivate var innerWidth: Double {
+    switch form {
+    case .ellipse: size.width * 0.7
+    case .diamond: size.width / 2
+    case .rectangle, .roundedRectangle, .note: size.width - 16
+    default: .greatestFiniteMagnitude
+    }
+  }
+}
+
+extension Outline {
+  /// The point at the middle of the length.
+  fileprivate var middle: Point {
+    let points = points()
+    func length(_ from: Point, _ to: Point) -> Double {
+      ((to.x - from.x) * (to.x - from.x) + (to.y - from.y) * (to.y - from.y)).squareRoot()
+    }
+    var rest = zip(points, points.dropFirst()).reduce(0) { $0 + length($1.0, $1.1) } / 2
+    for (from, to) in zip(points, points.dropFirst()) {
+      let step = length(from, to)
+      if step > 0, rest <= step {
+        return Point(x: from.x + (to.x - from.x) * rest / step, y: from.y + (to.y - from.y) * rest / step)
+      }
+      rest -= step
+    }
+    return points.last ?? start
   }
 }

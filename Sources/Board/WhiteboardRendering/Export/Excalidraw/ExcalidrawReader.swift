@@ -1,22 +1,53 @@
 import PeerCore
 import Whiteboard
 
-/// An element that cannot be read is left out with a warning; the other elements are imported.
+/// A reader of drawings and libraries of Excalidraw.
+///
+/// An element that cannot be read is left out; the other elements are imported. Everything that is left out or changed
+/// is reported by kind and number.
 struct ExcalidrawReader {
+  /// The elements that are read together; ids are unique in them.
+  private struct Scope {
+    /// The texts in shapes, by the id of the shape.
+    var labels: [String: ExcalidrawElement] = [:]
+    /// The frames, by id.
+    var frames: Set<String> = []
+    /// The indexes of the imported objects, by id.
+    var objects: [String: Int] = [:]
+    /// The lines whose ends can be bound, with the indexes of their objects.
+    var lines: [(index: Int, element: ExcalidrawElement)] = []
+    /// The name of the group that contains everything; nil without such a group.
+    var group: String?
+  }
+
   private var result = ImportedBoard()
   private var groups: [String: Int] = [:]
-  private var leftOut: [String: Int] = [:]
+  private var reports: [String: Int] = [:]
+  private var scope = Scope()
   private let files: JSONTree?
   private let hash: ([UInt8]) -> AssetID?
+  private let photo: ([UInt8]) -> [UInt8]?
 
-  static func read(_ tree: JSONTree, hash: @escaping ([UInt8]) -> AssetID?) throws(ImportError) -> ImportedBoard {
-    guard let elements = tree["elements"]?.list else { throw .wrongValue("elements", expected: "a list of elements") }
-    guard elements.count <= BoardLimits.objects else { throw .tooManyObjects }
-    var reader = ExcalidrawReader(files: tree["files"], hash: hash)
-    for element in elements where element["isDeleted"]?.flag != true { reader.read(ExcalidrawElement(element)) }
-    guard reader.result.objects.count <= BoardLimits.objects else { throw .tooManyObjects }
-    for (reason, count) in reader.leftOut.sorted(by: { $0.key < $1.key }) {
-      reader.result.warnings.append(count == 1 ? reason : "\(reason) (\(count) times)")
+  /// The distance between the items of a library.
+  private static let gap = 40.0
+
+  static func read(
+    _ tree: JSONTree,
+    hash: @escaping ([UInt8]) -> AssetID?,
+    photo: @escaping ([UInt8]) -> [UInt8]?
+  ) throws(ImportError) -> ImportedBoard {
+    var reader = ExcalidrawReader(files: tree["files"], hash: hash, photo: photo)
+    if tree["type"]?.string == Excalidraw.libraryType {
+      guard let items = tree["libraryItems"]?.list ?? tree["library"]?.list else {
+        throw .wrongValue("libraryItems", expected: "a list of items")
+      }
+      try reader.read(items: items.map { $0["elements"]?.list ?? $0.list ?? [] })
+    } else {
+      guard let elements = tree["elements"]?.list else { throw .wrongValue("elements", expected: "a list of elements") }
+      try reader.read(elements)
+    }
+    for (report, count) in reader.reports.sorted(by: { $0.key < $1.key }) {
+      reader.result.warnings.append("\(report): \(count)")
     }
     // Boards have a white background by default.
     if let background = tree["appState"]?["viewBackgroundColor"]?.string.flatMap(ColorNames.color),
@@ -27,23 +58,74 @@ struct ExcalidrawReader {
     return reader.result
   }
 
-  private init(files: JSONTree?, hash: @escaping ([UInt8]) -> AssetID?) {
+  private init(
+    files: JSONTree?,
+    hash: @escaping ([UInt8]) -> AssetID?,
+    photo: @escaping ([UInt8]) -> [UInt8]?
+  ) {
     self.files = files
     self.hash = hash
+    self.photo = photo
   }
 
-  private mutating func leaveOut(_ what: String) { leftOut[what, default: 0] += 1 }
+  private mutating func report(_ what: String) { reports[what, default: 0] += 1 }
+
+  /// Reads the items of a library side by side, each as a group.
+  private mutating func read(items: [[JSONTree]]) throws(ImportError) {
+    var right: Double?
+    for (number, elements) in items.enumerated() {
+      scope = Scope()
+      scope.group = "item \(number)"
+      let first = result.objects.count
+      try read(elements)
+      let bounds = result.objects[first...].reduce(Rectangle?.none) { $0?.union($1.bounds) ?? $1.bounds }
+      guard let bounds else { continue }
+      let offset = Point(x: (right.map { $0 + Self.gap } ?? 0) - bounds.least.x, y: -bounds.least.y)
+      for index in first..<result.objects.count { result.objects[index].move(by: offset) }
+      right = bounds.greatest.x + offset.x
+    }
+  }
+
+  private mutating func read(_ elements: [JSONTree]) throws(ImportError) {
+    guard elements.count <= BoardLimits.objects else { throw .tooManyObjects }
+    let elements = elements.filter { $0["isDeleted"]?.flag != true }.map { ExcalidrawElement($0) }
+    let containers = Set(elements.compactMap { Self.canHaveLabel($0) ? $0.id : nil })
+    for element in elements {
+      if Self.isFrame(element), let id = element.id { scope.frames.insert(id) }
+      guard element.type == "text", let container = element.tree["containerId"]?.string,
+        containers.contains(container), scope.labels[container] == nil
+      else { continue }
+      scope.labels[container] = element
+    }
+    for element in elements { read(element) }
+    for line in scope.lines { bind(line.index, line.element) }
+    guard result.objects.count <= BoardLimits.objects else { throw .tooManyObjects }
+  }
+
+  private static func canHaveLabel(_ element: ExcalidrawElement) -> Bool {
+    ["rectangle", "diamond", "ellipse", "arrow", "line"].contains(element.type) && element.box != nil
+      && (element.type != "arrow" && element.type != "line" || (element.points?.count ?? 0) > 1)
+  }
+
+  private static func isFrame(_ element: ExcalidrawElement) -> Bool {
+    element.type == "frame" || element.type == "magicframe"
+  }
 
   private mutating func read(_ element: ExcalidrawElement) {
     guard let box = element.box else {
-      leaveOut("an element of type \(element.shownType) has no position on the board")
+      report("elements of type \(element.shownType) have no position on the board and are left out")
       return
     }
+    if element.hasUnknownColor { report("colors that are not known are replaced") }
+    if element.tree["link"]?.string?.isEmpty == false { report("links are left out") }
     switch element.type {
     case "text": read(text: element, box)
     case "image": read(image: element, box)
-    case "freedraw", "line", "arrow", "rectangle", "diamond", "ellipse": read(lines: element, box)
-    default: leaveOut("elements of type \(element.shownType) are not supported")
+    case "rectangle", "diamond", "ellipse": read(shape: element, box)
+    case "line", "arrow": read(line: element, box)
+    case "freedraw": read(ink: element, box)
+    case "frame", "magicframe": read(frame: element, box)
+    default: report("elements of type \(element.shownType) are not supported and are left out")
     }
   }
 
@@ -51,23 +133,207 @@ struct ExcalidrawReader {
     var draft = draft
     draft.angle = element.angle
     draft.isLocked = element.tree["locked"]?.flag ?? false
-    draft.group = result.group(element.tree["groupIds"]?.strings ?? [], &groups)
+    if element.opacity < 1 {
+      var style = draft.style ?? ObjectStyle()
+      style.opacity = element.opacity
+      draft.style = style
+    }
+    var names = (element.tree["groupIds"]?.strings ?? []).map { "group \($0) of \(scope.group ?? "")" }
+    let frame = Self.isFrame(element) ? element.id : element.tree["frameId"]?.string
+    if let frame, scope.frames.contains(frame) { names.append("frame \(frame) of \(scope.group ?? "")") }
+    if let group = scope.group { names.append(group) }
+    draft.group = result.group(names, &groups)
+    if let id = element.id, scope.objects[id] == nil { scope.objects[id] = result.objects.count }
     result.objects.append(draft)
   }
 
-  // MARK: - Strokes
+  // MARK: - Shapes and lines
 
-  private mutating func read(lines element: ExcalidrawElement, _ box: ExcalidrawElement.Box) {
-    guard let points = element.outline(box) else {
-      leaveOut("an element of type \(element.shownType) has no valid points")
+  /// Returns the style of a shape or line, and reports what is different from the file.
+  private mutating func style(_ element: ExcalidrawElement, of form: DrawingForm) -> ObjectStyle {
+    var style = ObjectStyle(form: form)
+    style.fill = element.fill
+    style.lineStyle = element.lineStyle
+    if element.fill != nil, let pattern = element.tree["fillStyle"]?.string, pattern != "solid" {
+      report("fills with a pattern (\(UntrustedText(pattern).escaped(limit: 16))) become solid")
+    }
+    reportRoughness(element)
+    return style
+  }
+
+  private mutating func reportRoughness(_ element: ExcalidrawElement) {
+    if let roughness = element.tree["roughness"]?.number, roughness > 0 { report("sketchy lines become even") }
+  }
+
+  /// Returns whether the element can be seen; if not, it is reported.
+  private mutating func isVisible(_ element: ExcalidrawElement, label: Bool = false) -> Bool {
+    let isVisible = element.opacity > 0 && (element.strokeColor & 0xFF != 0 || element.fill != nil || label)
+    if !isVisible { report("invisible elements are left out") }
+    return isVisible
+  }
+
+  private mutating func read(shape element: ExcalidrawElement, _ box: ExcalidrawElement.Box) {
+    guard isVisible(element, label: label(of: element) != nil) else { return }
+    var form: DrawingForm =
+      switch element.type {
+      case "ellipse": .ellipse
+      case "diamond": .diamond
+      default: element.isRound ? .roundedRectangle : .rectangle
+      }
+    if element.type == "diamond", element.isRound { report("round corners of diamonds become sharp") }
+    if element.own("form")?.string == DrawingForm.note.name { form = .note }
+    var style = style(element, of: form)
+    let text = addLabel(of: element, to: &style)
+    // A shape without a width or a height is a line in Excalidraw, and as thin as possible here.
+    let least = 1 / FixedPoint.unit
+    let size = Size(width: max(box.size.width, least), height: max(box.size.height, least))
+    var draft = ObjectDraft(
+      .form(form, size: size, points: [], label: text, lineWidth: element.lineWidth),
+      at: box.center
+    )
+    draft.style = style
+    draft.color = form == .note && element.strokeColor & 0xFF == 0 ? nil : element.ownColor
+    add(draft, element)
+  }
+
+  private mutating func read(line element: ExcalidrawElement, _ box: ExcalidrawElement.Box) {
+    guard var points = element.points, points.count > 1 else {
+      report("elements of type \(element.shownType) have no valid points and are left out")
       return
     }
-    guard let color = element.color else {
-      leaveOut("invisible elements are left out")
+    guard isVisible(element, label: label(of: element) != nil) else { return }
+    guard points.count <= BoardLimits.pointCells else {
+      report("lines with more than \(BoardLimits.pointCells) points become freehand lines")
+      return read(ink: element, box)
+    }
+    let form: DrawingForm = element.type == "arrow" && element.own("form")?.string != "line" ? .arrow : .line
+    var style = style(element, of: form)
+    style.isCurved = element.isRound
+    (style.start, style.end) = (.none, .none)
+    if element.type == "arrow" {
+      let (start, end) = (element.head("startArrowhead"), element.head("endArrowhead"))
+      (style.start, style.end) = (start.end, end.end)
+      for head in [start, end] where head.isChanged { report("arrowheads are replaced by similar ones") }
+    }
+    if element.fill != nil, let first = points.first, let last = points.last, points.count > 2,
+      abs(first.x - last.x) < Self.closing, abs(first.y - last.y) < Self.closing
+    {
+      points[points.count - 1] = first
+    }
+    let text = addLabel(of: element, to: &style)
+    let outline = Outline(through: points, isCurved: style.isCurved)
+    let middle = outline.flatMap { ExcalidrawElement.bounds($0.points())?.center } ?? box.center
+    // Positions are multiples of 1/64, so that the points keep their distances.
+    let center = Point(
+      x: (middle.x * FixedPoint.unit).rounded() / FixedPoint.unit,
+      y: (middle.y * FixedPoint.unit).rounded() / FixedPoint.unit
+    )
+    let offsets = points.map { Point(x: $0.x - center.x, y: $0.y - center.y) }
+    var draft = ObjectDraft(
+      .form(form, size: Size(width: 0, height: 0), points: offsets, label: text, lineWidth: element.lineWidth),
+      at: center
+    )
+    draft.style = style
+    draft.color = element.ownColor
+    scope.lines.append((result.objects.count, element))
+    add(draft, element)
+  }
+
+  /// Excalidraw closes a filled line whose ends are closer than this.
+  private static let closing = 8.0
+
+  // MARK: - Bound ends
+
+  private mutating func bind(_ index: Int, _ element: ExcalidrawElement) {
+    guard case .form(_, _, let points, _, _) = result.objects[index].content, let center = result.objects[index].center
+    else { return }
+    let places = points.map { element.turned(Point(x: center.x + $0.x, y: center.y + $0.y), around: center) }
+    let isElbowed = element.tree["elbowed"]?.flag == true
+    result.objects[index].start = end(element.tree["startBinding"], places.first, from: places[1], isElbowed)
+    result.objects[index].end = end(element.tree["endBinding"], places.last, from: places[places.count - 2], isElbowed)
+  }
+
+  private mutating func end(_ binding: JSONTree?, _ place: Point?, from: Point, _ isElbowed: Bool) -> ObjectDraft.End? {
+    guard let name = binding?["elementId"]?.string, let place else { return nil }
+    guard let index = scope.objects[name] else {
+      report("ends of lines are bound to elements that are left out")
+      return nil
+    }
+    let target = result.objects[index]
+    if case .form(let form, _, _, _, _) = target.content, form.hasPoints {
+      report("ends of lines are bound to elements that are left out")
+      return nil
+    }
+    let (center, size) = target.frame
+    guard size.width > 0, size.height > 0 else { return ObjectDraft.End(index, at: Point(x: 0, y: 0), isExact: false) }
+    let rotation = Rotation(steps: (try? FixedPoint.angleSteps(target.angle)) ?? 0)
+    /// The place in the target, in parts of its half width and half height.
+    func share(_ place: Point) -> Point {
+      let (x, y) = (place.x - center.x, place.y - center.y)
+      return Point(
+        x: (x * rotation.cosine + y * rotation.sine) / target.scale / size.width,
+        y: (y * rotation.cosine - x * rotation.sine) / target.scale / size.height
+      )
+    }
+    let exact = ObjectDraft.End(index, at: share(place), isExact: true)
+    if let fixed = binding?["fixedPoint"]?.numbers, fixed.count == 2, let mode = binding?["mode"]?.string {
+      return ObjectDraft.End(index, at: Point(x: fixed[0] - 0.5, y: fixed[1] - 0.5), isExact: mode == "inside")
+    }
+    let (x, y) = (place.x - from.x, place.y - from.y)
+    let square = x * x + y * y
+    guard !isElbowed, square > 0 else { return exact }
+    // The end aims at the place on the extended line that is nearest to the middle of the target.
+    let ahead = ((center.x - place.x) * x + (center.y - place.y) * y) / square
+    let aim = share(Point(x: place.x + ahead * x, y: place.y + ahead * y))
+    guard ahead > 0, abs(aim.x) < 0.45, abs(aim.y) < 0.45 else { return exact }
+    if case .form(.diamond, _, _, _, _) = target.content, abs(aim.x) + abs(aim.y) > 0.45 { return exact }
+    if case .form(.ellipse, _, _, _, _) = target.content, aim.x * aim.x + aim.y * aim.y > 0.2 { return exact }
+    return ObjectDraft.End(index, at: aim, isExact: false)
+  }
+
+  // MARK: - Frames
+
+  /// Adds the outline and the title of a frame; the objects in the frame become a group with them.
+  private mutating func read(frame element: ExcalidrawElement, _ box: ExcalidrawElement.Box) {
+    report("frames become a group with an outline and a title")
+    let least = 1 / FixedPoint.unit
+    let size = Size(width: max(box.size.width, least), height: max(box.size.height, least))
+    var outline = ObjectDraft(.form(.rectangle, size: size, points: [], label: "", lineWidth: 1), at: box.center)
+    outline.color = Self.frameColor
+    add(outline, element)
+    guard let name = element.tree["name"]?.string, name.contains(where: { !$0.isWhitespace }) else { return }
+    let text = result.fitting(name)
+    let width = Double(BoardPicture.columns([text])) * ObjectStyle.textSize / 2
+    var title = ObjectDraft(
+      .text(text, size: Size(width: width, height: ObjectStyle.textSize)),
+      at: Point(x: box.corner.x + width / 2, y: box.corner.y - ObjectStyle.textSize)
+    )
+    title.color = Self.frameColor
+    var style = ObjectStyle()
+    style.isAutoWidth = true
+    title.style = style
+    add(title, element)
+  }
+
+  private static let frameColor: UInt32 = 0x9999_99FF
+
+  // MARK: - Ink
+
+  private mutating func read(ink element: ExcalidrawElement, _ box: ExcalidrawElement.Box) {
+    guard let points = element.points else {
+      report("elements of type \(element.shownType) have no valid points and are left out")
       return
     }
-    if element.isFilled { leaveOut("shapes are imported without their fill") }
-    let width = element.lineWidth
+    guard element.strokeColor & 0xFF != 0, element.opacity > 0 else {
+      report("invisible elements are left out")
+      return
+    }
+    if element.fill != nil, points.count > 2, let first = points.first, let last = points.last,
+      abs(first.x - last.x) < Self.closing, abs(first.y - last.y) < Self.closing
+    {
+      report("freehand lines lose their fill")
+    }
+    let whole = ExcalidrawElement.bounds(points)?.center ?? box.center
     let pressures = element.pressures(count: points.count)
     // Split a line that is too long into several strokes.
     for start in stride(from: 0, to: points.count, by: BoardLimits.pointsPerStroke) {
@@ -81,49 +347,101 @@ struct ExcalidrawReader {
       )
       if let stroke {
         var draft = ObjectDraft(
-          .drawing(stroke.ink, lineWidth: width, erased: StrokeSpans()),
-          at: element.angle == 0 ? stroke.center : element.turned(middle, box)
+          .drawing(stroke.ink, lineWidth: element.lineWidth, erased: StrokeSpans()),
+          at: element.angle == 0 ? stroke.center : element.turned(middle, around: whole)
         )
-        draft.color = color.own
+        draft.color = element.ownColor
         add(draft, element)
       } else {
-        leaveOut("an element of type \(element.shownType) is outside the board")
+        report("elements of type \(element.shownType) are outside the board and are left out")
       }
     }
   }
 
   // MARK: - Words
 
+  /// The text of a shape or line; nil if there is none.
+  private func label(of element: ExcalidrawElement) -> (element: ExcalidrawElement, text: String)? {
+    guard let label = element.id.flatMap({ scope.labels[$0] }),
+      let text = label.tree["originalText"]?.string ?? label.tree["text"]?.string,
+      text.contains(where: { !$0.isWhitespace })
+    else { return nil }
+    return (label, text)
+  }
+
+  private mutating func addLabel(of element: ExcalidrawElement, to style: inout ObjectStyle) -> String {
+    guard let (label, text) = label(of: element) else { return "" }
+    addLetters(of: label, to: &style)
+    style.alignment = label.alignment ?? .center
+    let isDefault =
+      label.strokeColor == Excalidraw.plain || label.strokeColor == Excalidraw.letters(on: element.fill)
+    style.textColor = isDefault ? nil : label.strokeColor
+    let vertical = label.tree["verticalAlign"]?.string
+    if vertical == "top" || vertical == "bottom" { report("texts at the top or bottom of a shape are centered") }
+    return result.fitting(text)
+  }
+
+  private mutating func addLetters(of element: ExcalidrawElement, to style: inout ObjectStyle) {
+    let face = element.typeface
+    if face.isChanged { report("typefaces are replaced by similar ones") }
+    style.typeface = face.face
+    style.textSize = element.textSize
+    style.isBold = element.own("isBold")?.flag ?? false
+    style.isItalic = element.own("isItalic")?.flag ?? false
+  }
+
   private mutating func read(text element: ExcalidrawElement, _ box: ExcalidrawElement.Box) {
+    let container = element.tree["containerId"]?.string
+    if let container, let label = scope.labels[container], label.id == element.id {
+      if label.tree != element.tree { report("elements with the id of another one are left out") }
+      if !(element.tree["text"]?.string ?? "").contains(where: { !$0.isWhitespace }) {
+        report("empty texts are left out")
+      }
+      return
+    }
     let shown = element.tree["text"]?.string ?? ""
-    // Text that belongs to a shape has line breaks that fit it into the shape. Other text is wrapped to its own box.
-    let isBound = element.tree["containerId"]?.string != nil
-    let original = isBound ? nil : element.tree["originalText"]?.string
+    // Text whose shape is missing has line breaks that fit it into the shape.
+    let original = container != nil ? nil : element.tree["originalText"]?.string
     let words = original ?? shown
     guard words.contains(where: { !$0.isWhitespace }) else {
-      leaveOut("empty texts are left out")
+      report("empty texts are left out")
       return
     }
-    guard let color = element.color else {
-      leaveOut("invisible elements are left out")
+    guard element.strokeColor & 0xFF != 0, element.opacity > 0 else {
+      report("invisible elements are left out")
       return
     }
-    let fontSize = element.tree["fontSize"]?.number ?? 20
-    let scale = min(max(fontSize / BoardPicture.fontSize, BoardLimits.leastScale), BoardLimits.greatestScale)
     let text = result.fitting(words)
-    let plain = ObjectDefaults.size(of: .text)
+    var style = ObjectStyle()
+    addLetters(of: element, to: &style)
+    style.alignment = element.alignment ?? .left
+    style.isAutoWidth = container == nil && element.tree["autoResize"]?.flag != false
+    style.fill = element.own("fill")?.string.flatMap(ColorNames.color)
     // Letters on a board are wider than in most fonts. Widen the box so that a single line stays one line.
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    let isBroken = original != nil && shown != words
-    let columns = Double(isBroken ? 0 : BoardPicture.columns(lines)) * BoardPicture.letter.width
-    let width = max(box.size.width / scale, columns, BoardPicture.letter.width * 4)
-    let size = Size(
-      width: min((width * 64).rounded(.up) / 64, BoardLimits.coordinate / 2),
-      height: max(plain.height, min(box.size.height / scale, BoardLimits.coordinate / 2))
+    let isBroken = !style.isAutoWidth && original != nil && shown != words
+    let columns = Double(isBroken ? 4 : max(1, BoardPicture.columns(lines))) * style.textSize / 2
+    let width = style.isAutoWidth ? columns : max(box.size.width, columns)
+    let rows = Double(lines.count) * style.textSize
+    let limit = BoardLimits.coordinate / 2
+    var size = Size(
+      width: min((width * 64).rounded(.up) / 64, limit),
+      height: min(max(style.isAutoWidth ? 0 : box.size.height, rows), limit)
     )
-    var draft = ObjectDraft(.text(text, size: size), at: box.center)
-    draft.scale = scale
-    draft.color = color.own
+    let own = element.own("size")?.numbers ?? []
+    let isOwn = own.count == 2 && own.allSatisfy { $0 > 0 && $0 < limit }
+    if isOwn { size = Size(width: own[0], height: own[1]) }
+    // The side to which the text is aligned stays where it is.
+    let shift: Double =
+      switch isOwn ? .center : style.alignment {
+      case .left: (size.width - box.size.width) / 2
+      case .center: 0
+      case .right: (box.size.width - size.width) / 2
+      }
+    let center = Point(x: box.center.x + shift, y: box.center.y)
+    var draft = ObjectDraft(.text(text, size: size), at: element.turned(center, around: box.center))
+    draft.style = style
+    draft.color = element.ownColor
     add(draft, element)
   }
 
@@ -134,16 +452,34 @@ struct ExcalidrawReader {
       let comma = url.firstIndex(of: ","), url[..<comma].hasSuffix(";base64"),
       let bytes = Base64.decode(url[url.index(after: comma)...])
     else {
-      leaveOut("an image without its file is left out")
+      report("images without their file are left out")
       return
     }
+    guard element.opacity > 0 else {
+      report("invisible elements are left out")
+      return
+    }
+    var (center, size) = (box.center, box.size)
+    if let crop = element.tree["crop"], let width = crop["width"]?.number, let height = crop["height"]?.number,
+      let x = crop["x"]?.number, let y = crop["y"]?.number, let wide = crop["naturalWidth"]?.number,
+      let high = crop["naturalHeight"]?.number, width > 0, height > 0, wide >= width, high >= height
+    {
+      // The part that the file shows stays where it is.
+      report("cropped images are shown whole")
+      let (across, down) = (size.width / width, size.height / height)
+      size = Size(width: wide * across, height: high * down)
+      center.x += (wide / 2 - x - width / 2) * across
+      center.y += (high / 2 - y - height / 2) * down
+    }
+    if element.tree["scale"]?.numbers?.contains(where: { $0 < 0 }) == true { report("images are not mirrored") }
     do throws(PhotoError) {
-      let asset = try result.keep(bytes, hash: hash)
-      add(ObjectDraft(.photo(asset, size: box.size), at: box.center), element)
+      let asset = try result.keep(PhotoHeader.isPhoto(bytes) ? bytes : photo(bytes) ?? bytes, hash: hash)
+      add(ObjectDraft(.photo(asset, size: size), at: element.turned(center, around: box.center)), element)
     } catch {
-      leaveOut(
+      report(
         error == .unknownFormat
-          ? "images that are neither JPEG nor PNG are left out" : "an image that is damaged or too large is left out"
+          ? "images that are neither JPEG, PNG nor WebP are left out"
+          : "images that are damaged or too large are left out"
       )
     }
   }
