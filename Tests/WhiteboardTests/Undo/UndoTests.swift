@@ -49,6 +49,24 @@ import Testing
     #expect(board.content == after)
   }
 
+  @Test("[I9] a step that changed an object before it deleted it is undone completely") func changedAndDeleted() throws {
+    let board = board(1)
+    let id = try board.createText("x", at: origin)
+    try board.object(id)?.setColor(0xFF)
+    for _ in 0..<2 {
+      board.beginStep()
+      try board.gesture { try board.write(id, .deleted, .unsigned(1)) }
+      try board.undelete(id)
+      try board.object(id)?.setColor(0xAAFF)
+      try board.delete(id)
+      board.endStep()
+      try board.undo()
+      #expect(board.snapshot(id)?.color == 0xFF)
+    }
+    try board.undo()
+    #expect(board.snapshot(id)?.color == nil)
+  }
+
   @Test("[GAM-2] an undo removes a game without moves, but not one with moves") func games() throws {
     let world = GameWorld(2)
     let (anna, bob) = (world.boards[0], world.boards[1])
