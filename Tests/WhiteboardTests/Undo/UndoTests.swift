@@ -49,7 +49,8 @@ import Testing
     #expect(board.content == after)
   }
 
-  @Test("[I9] a step that changed an object before it deleted it is undone completely") func changedAndDeleted() throws {
+  @Test("[I9] a step that changed an object before it deleted it is undone completely") func changedAndDeleted() throws
+  {
     let board = board(1)
     let id = try board.createText("x", at: origin)
     try board.object(id)?.setColor(0xFF)
