@@ -127,6 +127,39 @@ async function editing(check) {
   check("the same board after edits", await equal(anna, bert)
     && anna.order.join() === bert.order.join());
 
+  // Forms, their labels and styles
+  const box = anna.createForm("rounded", [400, 400], { size: [160, 80], text: "one", fill: "#a5d8ff80", lineStyle: "dashed", color: "#e8601c" });
+  const note = anna.createForm("note", [600, 400]);
+  const arrow = anna.createForm("arrow", [400, 600], { points: [[-50, 0], [50, 0]], lineStart: "dot", isCurved: true });
+  check("forms arrive", await equal(anna, bert) && await has(bert, box, (object) => object.form === "rounded" && object.size.join() === "160,80"
+    && object.text === "one" && object.fill === "#a5d8ff80" && object.lineStyle === "dashed" && object.lineWidth === 2 && object.color === "#e8601cff")
+    && bert.objects.get(note).size.join() === "200,200" && bert.objects.get(arrow).lineStart === "dot" && bert.objects.get(arrow).points.join() === "-50,0,50,0");
+  anna.resize(box, [100, 120], [410, 390]);
+  check("a form has another size", anna.objects.get(box).size.join() === "100,120" && anna.objects.get(box).centerPosition.join() === "410,390" && anna.objects.get(box).lineWidth === 2);
+  anna.undo();
+  check("a new size is one step", anna.objects.get(box).size.join() === "160,80" && anna.objects.get(box).centerPosition.join() === "400,400");
+  anna.setPoints(arrow, [[350, 600], [400, 550], [450, 600]]);
+  check("a line has other points", anna.objects.get(arrow).points.length === 3 && await equal(anna, bert));
+  anna.undo();
+  check("new points are one step", anna.objects.get(arrow).points.length === 2);
+  anna.setText(box, "one two");
+  await equal(anna, bert);
+  bert.setText(box, "zero one two", "one two");
+  anna.setText(box, "one two three", "one two");
+  check("two members write one label", await equal(anna, bert) && bert.objects.get(box).text === "zero one two three");
+  const styles = { fill: null, lineStyle: "dotted", opacity: 0.5, textSize: 24, typeface: "code", alignment: "right", isBold: true, isItalic: true, textColor: "#ff0000ff", form: "diamond" };
+  anna.restyle([box, note, text], styles);
+  const { fill, opacity, ...others } = anna.objects.get(box);
+  check("styles change", fill === undefined && Math.abs(opacity - 0.5) < 0.01 && Object.entries(styles).slice(3).every(([key, value]) => others[key] === value)
+    && anna.objects.get(note).form === "diamond" && anna.objects.get(text).isBold === true && anna.objects.get(text).lineStyle === undefined);
+  anna.undo();
+  check("new styles are one step", anna.objects.get(box).fill === "#a5d8ff80" && anna.objects.get(box).form === "rounded" && !anna.objects.get(text).isBold);
+  anna.restyle(arrow, { lineEnd: "none", lineStart: "bar", isCurved: false });
+  check("ends change", anna.objects.get(arrow).lineEnd === "none" && anna.objects.get(arrow).lineStart === "bar" && !anna.objects.get(arrow).isCurved && await equal(anna, bert));
+  check("a wrong style is refused", await code(() => anna.restyle(box, { lineStyle: "wavy" })) === "out-of-range" && await code(() => anna.resize(line, [1, 1])) === "wrong-kind");
+  anna.restyle(note, { lineStyle: "dashed", lineWidth: 3, fill: "#b2f2bb" });
+  anna.remove([box, note, arrow]);
+
   // Selections
   anna.select(text);
   check("a selection holds an object", await has(bert, text, (object) => object.selectedBy === anna.me.id)
@@ -367,11 +400,15 @@ async function fuzzing(check, seeds) {
     const objects = () => one([() => [object()], () => [object(), object()], () => [], object, ids])();
     const text = () => one([() => "word", () => one(bad), () => "long ".repeat(pick(40_000)), () => "\u0000\r\n\u2028"])();
     const many = () => Array.from({ length: pick(6) }, point);
-    const style = () => ({ lineWidth: number(), color: one([number(), "#123456", "#12", 0x336699FF]) });
+    const style = () => ({ lineWidth: number(), color: one([number(), "#123456", "#12", 0x336699FF]), fill: one([number(), "#123456", undefined]),
+      lineStyle: one(["dashed", "dotted", text()]), opacity: number(), lineEnd: one(["dot", "bar", number()]), isCurved: one([true, number()]), textSize: number(),
+      alignment: one(["left", "right", text()]), isBold: one([true, false, number()]), form: one([undefined, "ellipse", "arrow", text()]) });
     let stroke = null;
     const edits = [
       () => anna.createText(text(), point(), style()), () => anna.createDrawing(many(), style()),
       () => anna.createShape(one(["line", "ellipse", "arrow", "rectangle", "none"]), point(), point(), style()),
+      () => anna.createForm(one(["rounded", "note", "line", "diamond", 3]), point(), { size: point(), points: one([undefined, many()]), text: text(), ...style() }),
+      () => anna.resize(object(), point(), one([null, point()])), () => anna.setPoints(object(), many()), () => anna.release(object(), one([true, false, 3])),
       () => anna.setText(object(), text(), text()), () => anna.move(objects(), point()),
       () => anna.scale(objects(), number(), { pivot: one([null, point()]), keepsLineWidth: one([true, false, 3]) }),
       () => anna.rotate(objects(), number(), { pivot: one([null, point()]) }), () => anna.restyle(objects(), style()),

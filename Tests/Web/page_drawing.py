@@ -59,7 +59,7 @@ board.play(four, "4");
 const texts = ["Hello\\nsecond line", "שלום abc 123\\nעולם", "漢字かな交じり文", "e\\u0301a\\u0300o\\u0302\\u0308 yjg|", "WWWWW ~ mmmm", "👩‍👩‍👧 🎉 ok", "﷽ ﷺ wide", "ẤẾỖ ÅÄÖ ṩ"];
 texts.forEach((text, index) => board.createText(text, [-250 + 120 * (index % 5), -150 + 70 * Math.floor(index / 5)], { color: ["#e8601cff", null, "#3b8fd980"][index % 3] }));
 for (const [index, shape] of ["line", "rectangle", "ellipse", "arrow"].entries()) {
-  board.createShape(shape, [-200 + 90 * index, 10], [-130 + 90 * index, 60], { lineWidth: [2, 5, 12, 20][index], color: "#1fae84ff" });
+  board.createShape(shape, [-200 + 90 * index, 10], [-130 + 90 * index, 60], { lineWidth: [2, 5, 12, 20][index], color: "#1fae84ff", text: ["", "ÅÄÖ yjg", "", "next"][index] });
 }
 for (let index = 0; index < 8; index += 1) {
   board.createDrawing(Array.from({ length: 30 }, (_, step) => [-240 + 60 * index + 25 * Math.sin(step / (2 + index % 3)), -20 + 3 * step, ...(index % 2 ? [0.1 + step / 34] : [])]),
@@ -427,7 +427,7 @@ def check_style(page, checks):
     """A color and a width, which are chosen by touch."""
     check = checks.check
     box = script(page, """
-      const id = board.createShape("rectangle", [-60, -80], [60, 0], { lineWidth: 5 });
+      const id = board.createDrawing([[-60, -80], [60, 0]], { lineWidth: 5 });
       ui.fit();
       ui.finishTool([id]);
       return id;""")
@@ -834,10 +834,12 @@ def check_grid(page, checks):
 def check_corners(page, checks):
     """Corners that were drawn stay, and lines drawn by hand are smooth (`InkTurn`)."""
     found = script(page, """
-      const { inkLines, outline, PathData } = await import("./geometry.mjs");
+      const { inkLines, PathData } = await import("./geometry.mjs");
+      const square = (side) => [[0, 0], [side, 0], [side, side], [0, side], [0, 0]];
+      const circle = Array.from({ length: 65 }, (_, step) => [10 + 10 * Math.cos(step / 32 * Math.PI), 10 + 10 * Math.sin(step / 32 * Math.PI)]);
       const bends = (points) => inkLines({ points, lineWidth: 2 }, () => new PathData()).map(({ path }) => path.data.split("Q").length - 1);
       const stairs = Array.from({ length: 12 }, (_, index) => [8 * Math.ceil(index / 2), 16 * Math.floor(index / 2)]);
-      return [[4, 10, 16, 18, 30].map((side) => bends(outline("rectangle", [0, 0], [side, side]))[0]), bends(stairs)[0], bends(outline("ellipse", [0, 0], [20, 20]))[0]];""")
+      return [[4, 10, 16, 18, 30].map((side) => bends(square(side))[0]), bends(stairs)[0], bends(circle)[0]];""")
     checks.check("small rectangles have corners, stairs of cells and ellipses do not", found == [[0] * 5, 10, 63], found)
 
 

@@ -237,7 +237,7 @@ def check_copies(page, checks):
     page.drag([(300, 200), (350, 250), (500, 320)])
     original = top(page)["centerPosition"]
     hidden(page)
-    page.drag([(300 + step * 20, 200) for step in range(6)], ALT)
+    page.drag([(330 + step * 20, 200) for step in range(6)], ALT)
     found = objects(page)
     check("Alt and a drag move a copy", len(found) == 2 and found[0]["centerPosition"] == original
           and abs(found[1]["centerPosition"][0] - original[0] - 100) < 4, [one["centerPosition"] for one in found])

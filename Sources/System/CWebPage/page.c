@@ -44,6 +44,10 @@ static const unsigned char files_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/files.mjs"
 };
 
+static const unsigned char forms_mjs[] = {
+#embed "../../FrontEnds/WhiteboardWeb/Resources/forms.mjs"
+};
+
 static const unsigned char frames_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/frames.mjs"
 };
@@ -108,6 +112,10 @@ static const unsigned char storage_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/storage.mjs"
 };
 
+static const unsigned char style_mjs[] = {
+#embed "../../FrontEnds/WhiteboardWeb/Resources/style.mjs"
+};
+
 static const unsigned char text_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/text.mjs"
 };
@@ -151,6 +159,7 @@ static const struct whiteboard_page_file files[] = {
     {"/draw.mjs", "text/javascript; charset=utf-8", NULL, draw_mjs, sizeof draw_mjs},
     {"/errors.mjs", "text/javascript; charset=utf-8", NULL, errors_mjs, sizeof errors_mjs},
     {"/files.mjs", "text/javascript; charset=utf-8", NULL, files_mjs, sizeof files_mjs},
+    {"/forms.mjs", "text/javascript; charset=utf-8", NULL, forms_mjs, sizeof forms_mjs},
     {"/frames.mjs", "text/javascript; charset=utf-8", NULL, frames_mjs, sizeof frames_mjs},
     {"/games.mjs", "text/javascript; charset=utf-8", NULL, games_mjs, sizeof games_mjs},
     {"/geometry.mjs", "text/javascript; charset=utf-8", NULL, geometry_mjs, sizeof geometry_mjs},
@@ -167,6 +176,7 @@ static const struct whiteboard_page_file files[] = {
     {"/resources.mjs", "text/javascript; charset=utf-8", NULL, resources_mjs, sizeof resources_mjs},
     {"/session.mjs", "text/javascript; charset=utf-8", NULL, session_mjs, sizeof session_mjs},
     {"/storage.mjs", "text/javascript; charset=utf-8", NULL, storage_mjs, sizeof storage_mjs},
+    {"/style.mjs", "text/javascript; charset=utf-8", NULL, style_mjs, sizeof style_mjs},
     {"/text.mjs", "text/javascript; charset=utf-8", NULL, text_mjs, sizeof text_mjs},
     {"/toolbar.mjs", "text/javascript; charset=utf-8", NULL, toolbar_mjs, sizeof toolbar_mjs},
     {"/tools.mjs", "text/javascript; charset=utf-8", NULL, tools_mjs, sizeof tools_mjs},

@@ -8,6 +8,8 @@ import Whiteboard
 struct EditCommand {
   private let fields: JSONTree
 
+  private init(_ fields: JSONTree) { self.fields = fields }
+
   init?(_ bytes: [UInt8]) {
     guard let fields = try? JSONReader.read(bytes, depthLimit: 4) else { return nil }
     self.fields = fields
@@ -55,10 +57,55 @@ struct EditCommand {
     return ink
   }
 
-  func color() throws(BoardError) -> UInt32? {
-    guard has("color") else { return nil }
-    guard let color = UInt32(exactly: try number("color")) else { throw .outOfRange("color") }
+  /// A color; nil if it is missing, or the word "none".
+  @inline(never) func color(_ key: String = "color") throws(BoardError) -> UInt32? {
+    guard has(key), fields[key]?.string != "none" else { return nil }
+    guard let color = UInt32(exactly: try number(key)) else { throw .outOfRange(key) }
     return color
+  }
+
+  func size(_ key: String) throws(BoardError) -> Size {
+    let numbers = try numbers(key, count: 2)
+    return Size(width: numbers[0], height: numbers[1])
+  }
+
+  func form() throws(BoardError) -> DrawingForm {
+    guard let form = DrawingForm(name: try text("form")) else { throw .outOfRange("form") }
+    return form
+  }
+
+  /// The changes in `style`, an object with the keys of BRD-19.
+  func style() throws(BoardError) -> [StyleChange] {
+    guard let fields = fields["style"] else { return [] }
+    return try EditCommand(fields).changes()
+  }
+
+  private func changes() throws(BoardError) -> [StyleChange] {
+    var changes: [StyleChange] = []
+    if has("color") { changes.append(.color(try color())) }
+    if has("lineWidth") { changes.append(.lineWidth(try number("lineWidth"))) }
+    if has("form") { changes.append(.form(try form())) }
+    if has("fill") { changes.append(.fill(try color("fill"))) }
+    if let style = try named("lineStyle", LineStyle.allCases, { $0.name }) { changes.append(.lineStyle(style)) }
+    if has("opacity") { changes.append(.opacity(try number("opacity"))) }
+    if let end = try named("lineStart", LineEnd.allCases, { $0.name }) { changes.append(.start(end)) }
+    if let end = try named("lineEnd", LineEnd.allCases, { $0.name }) { changes.append(.end(end)) }
+    if has("isCurved") { changes.append(.isCurved(flag("isCurved"))) }
+    if has("textSize") { changes.append(.textSize(try number("textSize"))) }
+    if let typeface = try named("typeface", Typeface.allCases, { $0.name }) { changes.append(.typeface(typeface)) }
+    if let side = try named("alignment", TextAlignment.allCases, { $0.name }) { changes.append(.alignment(side)) }
+    if has("isBold") { changes.append(.isBold(flag("isBold"))) }
+    if has("isItalic") { changes.append(.isItalic(flag("isItalic"))) }
+    if has("textColor") { changes.append(.textColor(try color("textColor"))) }
+    if has("isAutoWidth") { changes.append(.isAutoWidth(flag("isAutoWidth"))) }
+    return changes
+  }
+
+  private func named<Value>(_ key: String, _ all: [Value], _ name: (Value) -> String) throws(BoardError) -> Value? {
+    guard has(key) else { return nil }
+    let word = try text(key)
+    for value in all where name(value) == word { return value }
+    throw .outOfRange(key)
   }
 
   func id() throws(BoardError) -> ObjectID { try id(of: try text("id")) }

@@ -33,7 +33,7 @@ extension PageReplica {
     switch command.name {
     case "undo": try board.undo()
     case "redo": try board.redo()
-    case "setText": try update(board.text(try command.id()), try command.text("text"), try command.text("base"))
+    case "setText": try update(board[try command.id()], try command.text("text"), try command.text("base"))
     case "beginStep":
       board.beginStep(try command.text("text"))
       openSteps += 1
@@ -50,7 +50,10 @@ extension PageReplica {
   private func change(_ board: Board, _ command: EditCommand) throws(BoardError) -> [ObjectID] {
     switch command.name {
     case "createText":
-      return [try board.createText(try command.text("text"), at: try command.point("at"), color: try command.color())]
+      let (text, center) = (try command.text("text"), try command.point("at"))
+      let id = try board.createText(text, at: center, color: try command.color())
+      try restyle(board, [id], try command.style())
+      return [id]
     case "createDrawing":
       return [
         try board.createDrawing(
@@ -59,6 +62,14 @@ extension PageReplica {
           color: try command.color()
         )
       ]
+    case "createForm": return [try createForm(board, command)]
+    case "resize":
+      let center = command.has("at") ? try command.point("at") : nil
+      try board.resize(try command.id(), to: try command.size("size"), center: center)
+    case "setPoints": try board.setPoints(try command.points("points"), of: try command.id())
+    case "release":
+      let side: LineSide = command.flag("isEnd") ? .end : .start
+      try board.bind(side, of: try command.id(), to: nil)
     case "createGame": return [try createGame(board, command)]
     case "play": try board.game(try command.id()).play(try command.text("text"))
     case "chat":
@@ -87,7 +98,7 @@ extension PageReplica {
     case "rotate":
       let angle = Angle.radians(try command.number("angle"))
       try board.rotate(ids, by: angle, about: try pivot(command, ids))
-    case "restyle": try restyle(board, command, ids)
+    case "restyle": try restyle(board, ids, try command.style())
     case "lock": for id in ids { try board.setLocked(id, command.flag("isLocked")) }
     case "group": return [try board.group(ids)]
     case "ungroup": for id in ids { try board.ungroup(id) }
@@ -116,19 +127,32 @@ extension PageReplica {
     return replica.board.bounds(of: ids)?.center ?? Point(x: 0, y: 0)
   }
 
-  /// Changes colors and line widths; skips objects that do not have the property.
-  private func restyle(_ board: Board, _ command: EditCommand, _ ids: [ObjectID]) throws(BoardError) {
-    let color = try command.color()
-    let width = command.has("lineWidth") ? try command.number("lineWidth") : nil
-    for id in ids.flatMap({ board.object($0) == nil ? board.members(ofGroup: $0) : [$0] }) {
-      let kind = board.object(id)?.kind
-      if command.flag("hasColor"), kind != .photo { try board.setColor(color, of: id) }
-      if let width, kind == .drawing { try board.setLineWidth(width, of: id) }
+  /// Changes the style of objects; skips objects that do not have a property.
+  private func restyle(_ board: Board, _ ids: [ObjectID], _ changes: [StyleChange]) throws(BoardError) {
+    for change in changes {
+      do throws(BoardError) { try board.restyle(ids, [change]) } catch {
+        guard case .wrongKind = error else { throw error }
+      }
     }
   }
 
-  /// Changes a text from `base` to `words`; keeps the changes that other members have made since `base`.
-  private func update(_ object: TextObject, _ words: String, _ base: String) throws(BoardError) {
+  /// Creates a form, whose style is also the first change of its style.
+  private func createForm(_ board: Board, _ command: EditCommand) throws(BoardError) -> ObjectID {
+    let id = try board.createForm(
+      try command.form(),
+      at: try command.point("at"),
+      size: command.has("size") ? try command.size("size") : nil,
+      points: command.has("points") ? try command.points("points") : [],
+      label: try command.text("text"),
+      lineWidth: try command.number("lineWidth"),
+      color: try command.color()
+    )
+    try restyle(board, [id], try command.style())
+    return id
+  }
+
+  /// Changes a text or label from `base` to `words`; keeps the changes that other members have made since `base`.
+  private func update(_ object: WhiteboardObject, _ words: String, _ base: String) throws(BoardError) {
     let before = Array(base.unicodeScalars)
     let edit = TextDifference(from: before, to: Array(PlainText.lines(words).unicodeScalars))
     let later = TextDifference(from: before, to: Array(object.text.unicodeScalars))

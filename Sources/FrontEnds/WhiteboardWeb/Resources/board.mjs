@@ -1,5 +1,4 @@
 import { BoardError } from "./errors.mjs";
-import { outline } from "./geometry.mjs";
 import { hex, memberColor, memberID, sortKey, visible } from "./ids.mjs";
 import { BoardReplica, newKey } from "./replica.mjs";
 
@@ -10,7 +9,9 @@ const PHOTO_BYTES = 32 << 20;
 /** The session name of a member without a name. */
 const GUEST = "Guest";
 const ROLES = [null, "editor", "viewer", "relay"];
-const SHAPES = new Set(["line", "rectangle", "ellipse", "arrow"]);
+/** The forms that are determined by points. */
+const POINTED = new Set(["line", "arrow"]);
+const COLORS = new Set(["color", "fill", "textColor"]);
 /** The edits that change no object, or only its selection. */
 const UNCOUNTED = new Set(["select", "deselect", "deselectAll", "beginStep", "endStep", "presence", "profile"]);
 const NOTICES = new Set(["full", "photosLeftOut", "diverged", "unrecorded", "deletedUnseen", "violation", "clock"]);
@@ -162,17 +163,29 @@ export class Board extends EventTarget {
     return this.#edit({ do: "createDrawing", ink: ink(points), lineWidth, color: number(color) }).ids[0];
   }
 
-  createShape(shape, from, to, style = {}) {
-    if (!SHAPES.has(shape) || !Array.isArray(from) || !Array.isArray(to)) throw new BoardError("bad-argument");
-    return this.createDrawing(outline(shape, from, to), style);
+  /**
+   * Creates a form: `rectangle`, `rounded`, `ellipse`, `diamond` and `note` have a `size`; `line` and `arrow` have `points`
+   * relative to the position. `style` has the keys that `restyle` has, and `text` is the label.
+   */
+  createForm(form, [x, y], { size, points, text = "", lineWidth = 2, color = null, ...style } = {}) {
+    const shape = points ? { points: flat(points) } : size ? { size } : {};
+    return this.#edit({ do: "createForm", form, at: [x, y], ...shape, text: string(text), lineWidth, color: number(color), style: styled(style) }).ids[0];
   }
 
-  createText(text, [x, y], { color = null } = {}) {
-    return this.#edit({ do: "createText", text: string(text), at: [x, y], color: number(color) }).ids[0];
+  /** Creates a form that reaches from one point to another. */
+  createShape(form, from, to, style = {}) {
+    if (!Array.isArray(from) || !Array.isArray(to)) throw new BoardError("bad-argument");
+    const [[x, y], [u, v]] = [from, to], center = [(x + u) / 2, (y + v) / 2];
+    if (POINTED.has(form)) return this.createForm(form, center, { ...style, points: [from, to].map(([a, b]) => [a - center[0], b - center[1]]) });
+    return this.createForm(form, center, { ...style, size: [Math.max(Math.abs(u - x), 1), Math.max(Math.abs(v - y), 1)] });
+  }
+
+  createText(text, [x, y], { color = null, ...style } = {}) {
+    return this.#edit({ do: "createText", text: string(text), at: [x, y], color: number(color), style: styled(style) }).ids[0];
   }
 
   /**
-   * Replaces the text of an object; keeps the changes that other members made since its text was `base`. Edits within a second
+   * Replaces the text or label of an object; keeps the changes that other members made since its text was `base`. Edits within a second
    * are one undo step.
    */
   setText(id, text, base = this.objects.get(id)?.text ?? "") {
@@ -211,13 +224,17 @@ export class Board extends EventTarget {
   }
   /** Rotates objects clockwise about a pivot; by default, their common center. */
   rotate(ids, radians, { pivot = null } = {}) { this.#edit({ do: "rotate", ids: list(ids), angle: radians, pivot }); }
-  /** Changes colors and line widths; skips objects that do not have the property. */
-  restyle(ids, { color, lineWidth } = {}) {
-    const command = { do: "restyle", ids: list(ids) };
-    if (color !== undefined) Object.assign(command, { hasColor: true, color: number(color) });
-    if (lineWidth !== undefined) command.lineWidth = lineWidth;
-    this.#edit(command);
-  }
+  /**
+   * Changes how objects are drawn: `change` has keys of the objects in `objects`, from `color` to `isAutoWidth`. A color is null
+   * for the default color. Skips objects that do not have a property.
+   */
+  restyle(ids, change) { this.#edit({ do: "restyle", ids: list(ids), style: styled(change) }); }
+  /** Gives a form, photo or text another size before its scale, and another center unless it is null. */
+  resize(id, [width, height], center = null) { this.#edit({ do: "resize", id, size: [width, height], at: center }); }
+  /** Replaces the points of a line or arrow; `points` are positions on the board. */
+  setPoints(id, points) { this.#edit({ do: "setPoints", id, points: flat(points) }); }
+  /** Releases an end of a line or arrow from the object to which it is bound. */
+  release(id, isEnd) { this.#edit({ do: "release", id, isEnd }); }
   setLocked(ids, isLocked) { this.#edit({ do: "lock", ids: list(ids), isLocked: Boolean(isLocked) }); }
   group(ids) { return this.#edit({ do: "group", ids: list(ids) }).ids[0]; }
   ungroup(ids) { this.#edit({ do: "ungroup", ids: list(ids) }); }
@@ -445,7 +462,7 @@ export class Board extends EventTarget {
     if (view) object.view = withMembers(view);
     if (pressure) object.pressure = pressure;
     if (object.isFinished !== false) this.#endPreview(object.id);
-    if (from && object.type === "text" && old?.text !== object.text) this.#showTyping(from);
+    if (from && (old?.text ?? "") !== (object.text ?? "")) this.#showTyping(from);
     if (object.sha256 && object.isAssetAvailable && old && !old.isAssetAvailable) {
       this.#emit("photo", { sha256: object.sha256 });
     }
@@ -658,6 +675,10 @@ function number(color) {
   if (!digits) throw new BoardError("bad-argument");
   return parseInt(digits[1] + (digits[2] ?? "ff"), 16);
 }
+
+/** The word "none" is the default color, because the replica skips values that are null. */
+const styled = (change) => Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)
+  .map(([key, value]) => [key, COLORS.has(key) ? number(value) ?? "none" : value]));
 
 const list = (ids) => (typeof ids === "string" ? [ids] : [...ids]);
 

@@ -3,8 +3,8 @@
  * change redraws only the damaged part. The live layer above it has everything that changes in each frame.
  */
 
-import { CanvasPainter, drawObject, linesOf, overhang } from "./draw.mjs";
-import { outline, rectangle, shapeOf, shown, touches, union, widened } from "./geometry.mjs";
+import { CanvasPainter, drawObject, inkColor, linesOf, overhang } from "./draw.mjs";
+import { cornersOf, rectangle, shapeOf, touches, union, widened } from "./geometry.mjs";
 
 /**
  * The limits for drawing new tiles in one frame: the time in milliseconds, and the number of objects, which falls while frames
@@ -190,16 +190,16 @@ export class Scene {
 const looksSame = (one, other) => Object.keys({ ...one, ...other }).every((key) => key === "selectedBy" || one[key] === other[key]);
 
 export function boundsOf(object, placement = object) {
-  const { width, height, bounds } = shapeOf(object);
-  const more = object.type === "game" ? 6 : object.type === "text" ? overhang(object) : 0;
+  const { width, height, bounds, margin: reach } = shapeOf(object);
+  const more = object.type === "game" ? 6 : object.type === "text" ? overhang(object) : reach + (object.text ? overhang(object) : 0);
   const margin = (1 + more) * Math.max(placement.scale, 1);
   if (placement === object) return widened(bounds, margin);
-  const corners = outline("rectangle", [-width / 2, -height / 2], [width / 2, height / 2]).map((corner) => shown(placement, corner));
-  return widened(corners.map((corner) => rectangle(corner, corner)).reduce(union), margin);
+  return widened(cornersOf(placement, [width, height]).map((corner) => rectangle(corner, corner)).reduce(union), margin);
 }
 
 /** The number of objects, or of paths, that take as long to draw as an object. */
-const workOf = (object) => object.type === "drawing" ? Math.max(1, linesOf(object).length) : 1;
+const workOf = (object) => isInk(object) ? Math.max(1, linesOf(object).length) : 1;
+const isInk = ({ type, form }) => type === "drawing" && !form;
 
 /** The tiles of one zoom factor. Positions of tiles are relative to an origin on the board. */
 class Level {
@@ -292,8 +292,8 @@ class Level {
       if (touches(bounds, tile.area)) {
         if (isOver()) return false;
         limits.objects -= 1;
-        if (job.steps || (object.type === "drawing" && linesOf(object).length > STEPS)) {
-          job.steps ??= painter.inkInSteps(object, scene.looks.palette.color(object.color), tile.area);
+        if (job.steps || (isInk(object) && linesOf(object).length > STEPS)) {
+          job.steps ??= painter.inkInSteps(object, inkColor(object, scene.looks.palette), tile.area);
           while (!job.steps.next().done) {
             limits.objects -= 1;
             if (isOver()) return false;

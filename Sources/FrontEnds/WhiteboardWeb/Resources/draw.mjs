@@ -1,7 +1,10 @@
 /** Draws objects on the screen and in exported files. */
 
 import { drawGame } from "./games.mjs";
-import { GRID_OPACITY, gridLines, gridSpacing, inkLines, isRightToLeft, LETTER, shapeOf, touches, widened } from "./geometry.mjs";
+import { DASHES, fillOf, hasPoints, trace } from "./forms.mjs";
+import {
+  GRID_OPACITY, gridLines, gridSpacing, inkLines, isRightToLeft, LETTER, lettersOf, shapeOf, touches, widened,
+} from "./geometry.mjs";
 
 /** The colors of the board, adapted to be visible on the background (`PageInk`). */
 export class Palette {
@@ -19,6 +22,15 @@ export class Palette {
   }
 }
 
+/** Returns a palette for what is drawn on a fill `#rrggbbaa`, through which the background can be seen. */
+function paletteOn(fill, palette) {
+  if (!fill) return palette;
+  const opacity = parseInt(fill.slice(7) || "ff", 16) / 255;
+  const mixed = [1, 3, 5].map((at) => [fill, palette.paper].map((rgb) => parseInt(rgb.slice(at, at + 2), 16)))
+    .map(([over, under]) => Math.round(over * opacity + under * (1 - opacity)).toString(16).padStart(2, "0"));
+  return new Palette(`#${mixed.join("")}`);
+}
+
 function luminance(rgb) {
   const [red, green, blue] = [1, 3, 5].map((index) => (parseInt(rgb.slice(index, index + 2), 16) / 255) ** 2);
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
@@ -31,16 +43,16 @@ function contrast(one, other) {
 
 const paths = new WeakMap();
 const ruler = document.createElement("canvas").getContext("2d");
-const font = (size, family, isBold) => `${isBold ? "bold " : ""}${size}px ${family}`;
+const font = (size, { family, isBold, isItalic }) => `${isItalic ? "italic " : ""}${isBold ? "bold " : ""}${size}px ${family}`;
 
-/** Returns the size of a line of text as this browser draws it. */
-export function measured(text, size, family, isBold) {
-  ruler.font = font(size, family, isBold);
+/** Returns the size of a line of text as this browser draws it; `letters` have a `family`, and may be `isBold` and `isItalic`. */
+export function measured(text, size, letters) {
+  ruler.font = font(size, letters);
   return ruler.measureText(text);
 }
 
-/** The canvas on which lines that overlap are drawn, before they become transparent together. */
-let scratch = null;
+/** The canvases on which parts that overlap are drawn, before they become transparent together; one for each level. */
+const scratch = [];
 
 /** Returns a context like another one, with its transform, on an empty canvas of the same size. */
 function emptyLike(context, canvas) {
@@ -94,11 +106,41 @@ export class CanvasPainter {
   }
 
   lines(lines, { rgb, opacity }, leastWidth = this.leastWidth) {
-    const isGroup = opacity < 1 && lines.length > 1, { context } = this;
-    const target = isGroup ? emptyLike(context, scratch ??= document.createElement("canvas")) : context;
-    if (!isGroup) context.globalAlpha = opacity;
-    for (const line of lines) this.line(target, line, rgb, leastWidth);
-    if (isGroup) this.#add(target, opacity);
+    if (opacity < 1 && lines.length > 1) return this.together(opacity, () => this.lines(lines, { rgb, opacity: 1 }, leastWidth));
+    this.context.globalAlpha = opacity;
+    for (const line of lines) this.line(this.context, line, rgb, leastWidth);
+    this.context.globalAlpha = 1;
+  }
+
+  #level = 0;
+
+  /** Draws what `body` draws with an opacity, so that nothing can be seen through its parts. */
+  together(opacity, body) {
+    if (opacity === 1) return body();
+    const { context } = this;
+    this.context = emptyLike(context, scratch[this.#level] ??= document.createElement("canvas"));
+    this.#level += 1;
+    body();
+    this.#level -= 1;
+    const drawn = this.context;
+    this.context = context;
+    this.#add(drawn, opacity);
+  }
+
+  /** Draws outlines: `fill` and `stroke` are colors with an opacity, or null; `dashes` are in line widths. */
+  outlines(outlines, { fill = null, stroke = null, width = 0, dashes = [], scale = 1 }) {
+    const { context } = this, path = new Path2D();
+    for (const outline of outlines) trace(outline, path);
+    if (fill) {
+      Object.assign(context, { fillStyle: fill.rgb, globalAlpha: fill.opacity });
+      context.fill(path);
+    }
+    if (stroke) {
+      Object.assign(context, { strokeStyle: stroke.rgb, globalAlpha: stroke.opacity, lineWidth: Math.max(width, this.leastWidth / scale) });
+      context.setLineDash(dashes.map((length) => Math.max(length * width, 0.01)));
+      context.stroke(path);
+      context.setLineDash([]);
+    }
     context.globalAlpha = 1;
   }
 
@@ -173,9 +215,9 @@ export class CanvasPainter {
   }
 
   /** Draws a line of text; letters are narrower if the line would be wider than `most`. */
-  words(text, x, y, { size, color, align = "left", isBold = false, family = LETTER.family, most }) {
+  words(text, x, y, { size, color, align = "left", isBold = false, isItalic = false, family = LETTER.family, most }) {
     const context = this.context;
-    context.font = font(size, family, isBold);
+    context.font = font(size, { family, isBold, isItalic });
     context.fillStyle = color.rgb;
     context.globalAlpha = color.opacity;
     context.textAlign = align;
@@ -195,18 +237,60 @@ export class CanvasPainter {
  */
 export function drawObject(painter, object, looks, placement = object) {
   painter.place(placement, () => {
-    const { type, size: [width, height] } = object;
-    const color = looks.palette.color(object.color);
-    if (type === "drawing") painter.ink(object, color, placement.scale);
-    else if (type === "text") drawText(painter, object, color);
-    else if (type === "game") drawGame(painter, object, looks);
-    else if (type === "photo") {
-      const photo = looks.photo(object);
-      if (photo) painter.image(photo, width, height);
-      else drawPlaceholder(painter, object, "Photo", looks);
-    } else drawPlaceholder(painter, object, "?", looks);
+    const { type, form, opacity = 1, size: [width, height] } = object, { palette } = looks;
+    if (form) return painter.together(opacity, () => drawForm(painter, object, palette, placement.scale));
+    if (type === "drawing") return painter.ink(object, inkColor(object, palette), placement.scale);
+    painter.together(opacity, () => {
+      if (type === "text") drawText(painter, object, palette);
+      else if (type === "game") drawGame(painter, object, looks);
+      else if (type === "photo") {
+        const photo = looks.photo(object);
+        if (photo) painter.image(photo, width, height);
+        else drawPlaceholder(painter, object, "Photo", looks);
+      } else drawPlaceholder(painter, object, "?", looks);
+    });
   });
 }
+
+/** Returns the color of ink, with the opacity of the object. */
+export function inkColor({ color, opacity = 1 }, palette) {
+  const own = palette.color(color);
+  return { rgb: own.rgb, opacity: own.opacity * opacity };
+}
+
+const fillColor = (fill) => fill && { rgb: fill.slice(0, 7), opacity: parseInt(fill.slice(7) || "ff", 16) / 255 };
+
+function drawForm(painter, object, palette, scale) {
+  const { outline, marks, label } = shapeOf(object), { lineWidth: width = 5, lineStyle = "solid" } = object, fill = fillOf(object);
+  if (!outline) return;
+  const color = palette.color(object.color), isLine = hasPoints(object);
+  if (fill && outline.isClosed) painter.outlines([outline], { fill: fillColor(fill) });
+  const dashes = DASHES[lineStyle] ?? [];
+  // The marks overlap the line, so both are transparent together.
+  if (marks.length) {
+    painter.together(color.opacity, () => {
+      const stroke = { rgb: color.rgb, opacity: 1 };
+      painter.outlines([outline], { stroke, width, dashes, scale });
+      painter.outlines(marks.filter(({ isClosed }) => !isClosed), { stroke, width, scale });
+      painter.outlines(marks.filter(({ isClosed }) => isClosed), { fill: stroke, stroke, width, scale });
+    });
+  } else if (object.form !== "note") painter.outlines([outline], { stroke: color, width, dashes, scale });
+  if (!label) return;
+  const [x, y] = label.center, paper = { rgb: palette.paper, opacity: 1 };
+  if (isLine) painter.outlines([boxAround(label)], { fill: paper });
+  drawLetters(painter, object, label, [x, y], labelColor(object, palette));
+}
+
+/** Returns the color of the label of a form: its own, or else black or white, whichever can be read. */
+export function labelColor(object, palette) {
+  const on = hasPoints(object) ? palette : paletteOn(fillOf(object), palette);
+  return on.color(object.textColor);
+}
+
+const boxAround = ({ center: [x, y], width, height }) => ({
+  start: [x - width / 2, y - height / 2], isClosed: true,
+  pieces: [[x + width / 2, y - height / 2], [x + width / 2, y + height / 2], [x - width / 2, y + height / 2]],
+});
 
 /** Returns the area on the board of an area relative to the center of an upright object. */
 const placed = ({ left, top, right, bottom }, { centerPosition: [x, y], scale }) =>
@@ -215,21 +299,28 @@ const placed = ({ left, top, right, bottom }, { centerPosition: [x, y], scale })
 /** The position of a line's letters below its upper edge. */
 const BASE = 12;
 
-/** Returns how far the letters of a text reach beyond its box, because this browser's fonts have wider or higher letters. */
+/** Returns how far the letters of a text or label reach beyond its box, because this browser's fonts have wider or higher letters. */
 export function overhang(object) {
-  const shape = shapeOf(object);
-  return shape.overhang ??= shape.lines.reduce((most, line) => {
-    const { actualBoundingBoxLeft: left, actualBoundingBoxRight: right, actualBoundingBoxAscent: up, actualBoundingBoxDescent: down } = measured(line, LETTER.font, LETTER.family);
-    return Math.max(most, left + right - shape.width, up - BASE, down - LETTER.height + BASE);
+  const shape = shapeOf(object), letters = lettersOf(object), { unit } = letters, { lines, width } = shape.label ?? shape;
+  return shape.overhang ??= lines.reduce((most, line) => {
+    const { actualBoundingBoxLeft: left, actualBoundingBoxRight: right, actualBoundingBoxAscent: up, actualBoundingBoxDescent: down } = measured(line, LETTER.font * unit, letters);
+    return Math.max(most, left + right - width, up - BASE * unit, down - (LETTER.height - BASE) * unit);
   }, 0);
 }
 
-function drawText(painter, object, color) {
-  const { lines, width, height } = shapeOf(object);
+function drawText(painter, object, palette) {
+  const shape = shapeOf(object);
+  if (object.fill) painter.outlines([boxAround({ ...shape, center: [0, 0] })], { fill: fillColor(object.fill) });
+  drawLetters(painter, object, shape, [0, 0], paletteOn(object.fill, palette).color(object.color));
+}
+
+/** Draws lines of text around a point; a line that begins on the right is on the right, unless the object is aligned. */
+function drawLetters(painter, object, { lines, width, height }, [x, y], color) {
+  const { unit, alignment, ...letters } = lettersOf(object);
   lines.forEach((line, row) => {
-    const align = isRightToLeft(line) ? "right" : "left";
-    const x = align === "right" ? width / 2 : -width / 2;
-    painter.words(line, x, row * LETTER.height + BASE - height / 2, { size: LETTER.font, color, align });
+    const align = alignment !== "left" ? alignment : isRightToLeft(line) ? "right" : "left";
+    const side = { left: -width / 2, center: 0, right: width / 2 }[align];
+    painter.words(line, x + side, y + (row * LETTER.height + BASE) * unit - height / 2, { size: LETTER.font * unit, color, align, ...letters });
   });
 }
 

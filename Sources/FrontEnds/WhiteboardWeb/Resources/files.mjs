@@ -2,6 +2,7 @@
 
 import { boundsOf } from "./canvas.mjs";
 import { CanvasPainter, drawObject, measured, Palette } from "./draw.mjs";
+import { trace } from "./forms.mjs";
 import { GRID_OPACITY, gridLines, gridSpacing, inkLines, isRightToLeft, LETTER, number, PathData, union, widened } from "./geometry.mjs";
 
 /** The longest side of a photo that is added, in pixels, and the largest file that is opened, in bytes. */
@@ -244,11 +245,28 @@ class SVGPainter {
 
   ink(object, { rgb, opacity }) {
     // The lines overlap, so they are transparent together.
+    this.together(opacity, () => {
+      for (const { path, width } of inkLines(object, () => new PathData(), Infinity)) {
+        this.#add("path", { d: path.data, fill: "none", stroke: rgb, "stroke-width": width, "stroke-linecap": "round", "stroke-linejoin": "round" });
+      }
+    });
+  }
+
+  together(opacity, body) {
     if (opacity < 1) this.text += `<g opacity="${number(opacity)}">\n`;
-    for (const { path, width } of inkLines(object, () => new PathData(), Infinity)) {
-      this.#add("path", { d: path.data, fill: "none", stroke: rgb, "stroke-width": width, "stroke-linecap": "round", "stroke-linejoin": "round" });
-    }
+    body();
     if (opacity < 1) this.text += "</g>\n";
+  }
+
+  outlines(outlines, { fill = null, stroke = null, width = 0, dashes = [] }) {
+    if (!outlines.length) return;
+    const path = new PathData();
+    for (const outline of outlines) trace(outline, path);
+    this.#add("path", {
+      d: path.data, fill: fill?.rgb ?? "none", "fill-opacity": fill && fill.opacity < 1 ? fill.opacity : null, stroke: stroke?.rgb,
+      "stroke-opacity": stroke && stroke.opacity < 1 ? stroke.opacity : null, "stroke-width": stroke && width, "stroke-linecap": stroke && "round",
+      "stroke-linejoin": stroke && "round", "stroke-dasharray": stroke && dashes.length ? dashes.map((length) => number(length * width)).join(" ") : null,
+    });
   }
 
   grid(grid, area, plain) {
@@ -263,12 +281,12 @@ class SVGPainter {
     this.#add("rect", { x, y, width, height, rx: radius || null, fill, stroke, "stroke-width": stroke ? lineWidth : null });
   }
 
-  words(text, x, y, { size, color, align = "left", isBold, family = LETTER.family, most }) {
-    const isTooWide = most && measured(text, size, family, isBold).width > most;
+  words(text, x, y, { size, color, align = "left", isBold, isItalic, family = LETTER.family, most }) {
+    const isTooWide = most && measured(text, size, { family, isBold, isItalic }).width > most;
     const isRTL = isRightToLeft(text);
     const anchor = align === "center" ? "middle" : (align === "right") === isRTL ? null : "end";
     this.#add("text", {
-      x, y, "font-family": family.replaceAll('"', "'"), "font-size": size, "font-weight": isBold ? "bold" : null, fill: color.rgb,
+      x, y, "font-family": family.replaceAll('"', "'"), "font-size": size, "font-weight": isBold ? "bold" : null, "font-style": isItalic ? "italic" : null, fill: color.rgb,
       opacity: color.opacity < 1 ? color.opacity : null, "text-anchor": anchor, direction: isRTL ? "rtl" : null, "xml:space": "preserve",
       textLength: isTooWide ? most : null, lengthAdjust: isTooWide ? "spacingAndGlyphs" : null,
     }, escaped(text));

@@ -1,5 +1,7 @@
 /** The positions and outlines of objects, by the same rules as `Whiteboard` and `WhiteboardRendering`. */
 
+import { contains, flattened, hasPoints, marksOf, middleOf, outlineOf, fillOf } from "./forms.mjs";
+
 /** The size of a letter on the board (`BoardPicture.letter`), and the font in which letters have this width. */
 export const LETTER = { width: 8, height: 16, font: 13.3, family: '"DejaVu Sans Mono", Menlo, Consolas, monospace' };
 
@@ -58,19 +60,46 @@ export function wrapped(text, limit) {
   return lines.slice(0, 2000);
 }
 
-export function layout(text, boxWidth) {
-  const lines = text ? wrapped(text, Math.floor(Math.min(Math.max(boxWidth / LETTER.width, 4), 4096))) : [];
-  const width = lines.reduce((most, line) => Math.max(most, columns(line)), 1) * LETTER.width;
-  return { lines, width, height: Math.max(lines.length, 1) * LETTER.height };
+const FAMILIES = {
+  plain: LETTER.family, code: LETTER.family, hand: '"Comic Neue", "Comic Sans MS", "Chalkboard SE", "Segoe Print", cursive',
+};
+/** The text size of an object without one. */
+const TEXT_SIZE = 16;
+
+/** Returns how the letters of an object look; `unit` is the factor to the letters of a text without a size. */
+export function lettersOf({ textSize = TEXT_SIZE, typeface = "plain", alignment, isBold = false, isItalic = false, form }) {
+  return { unit: textSize / TEXT_SIZE, family: FAMILIES[typeface], alignment: alignment ?? (form ? "center" : "left"), isBold, isItalic };
 }
+
+/** Breaks a text into lines that fit into a width, and returns them with the size of its box; `least` is in columns. */
+export function layout(text, boxWidth, { unit = 1, least = 4 } = {}) {
+  const lines = text ? wrapped(text, Math.floor(Math.min(Math.max(boxWidth / (LETTER.width * unit), least), 4096))) : [];
+  const width = lines.reduce((most, line) => Math.max(most, columns(line)), 1) * LETTER.width * unit;
+  return { lines, width, height: Math.max(lines.length, 1) * LETTER.height * unit };
+}
+
+/** Returns the text of a text object or the label of a form as `layout` does. */
+export function textOf(object, text = object.text ?? "") {
+  const { unit } = lettersOf(object), [width] = object.size;
+  if (object.type === "text") return layout(text, object.isAutoWidth ? Infinity : width, { unit });
+  if (hasPoints(object)) return layout(text, Infinity, { unit });
+  return layout(text, inner(object, width), { unit, least: 1 });
+}
+
+/** Returns the part of a form's width or height that its label has. */
+const inner = ({ form }, side) => form === "ellipse" ? side * 0.7 : form === "diamond" ? side / 2 : side - 16;
+/** Returns the width or height of a form for a label of this width or height. */
+const outer = ({ form }, side) => form === "ellipse" ? side / 0.7 : form === "diamond" ? side * 2 : side + 16;
 
 export const isRightToLeft = (text) => /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/u.test(text);
 
-/** A path as SVG data, with the calls of `Path2D` that ink needs. */
+/** A path as SVG data, with the calls of `Path2D` that ink and forms need. */
 export class PathData {
   data = "";
   moveTo(x, y) { this.data += `M${number(x)} ${number(y)}`; }
   lineTo(x, y) { this.data += `L${number(x)} ${number(y)}`; }
+  bezierCurveTo(...numbers) { this.data += `C${numbers.map(number).join(" ")}`; }
+  closePath() { this.data += "Z"; }
   quadraticCurveTo(a, b, x, y) { this.data += `Q${number(a)} ${number(b)} ${number(x)} ${number(y)}`; }
 }
 
@@ -312,36 +341,72 @@ export function gridLines(spacing, start, end) {
   return Array.from({ length: Math.max(last - first + 1, 0) }, (_, index) => (first + index) * spacing);
 }
 
-/** Returns the points of a shape that is dragged from one point to another (`Tool.outline`). */
-export function outline(kind, [x, y], [u, v]) {
-  if (kind === "rectangle") return [[x, y], [u, y], [u, v], [x, v], [x, y]];
-  if (kind === "ellipse") {
-    return Array.from({ length: 65 }, (_, step) => {
-      const turn = step / 32 * Math.PI;
-      return [(x + u) / 2 + (u - x) / 2 * Math.cos(turn), (y + v) / 2 + (v - y) / 2 * Math.sin(turn)];
-    });
-  }
-  const length = Math.hypot(u - x, v - y);
-  if (kind !== "arrow" || !length) return [[x, y], [u, v]];
-  const head = Math.min(length * 0.4, 24) / length;
-  const [dx, dy] = [(u - x) * head, (v - y) * head];
-  return [[x, y], [u, v], [u - dx - dy / 2, v - dy + dx / 2], [u, v], [u - dx + dy / 2, v - dy - dx / 2]];
-}
-
 const shapes = new WeakMap();
 
-/** Returns the size of an object before scaling, its bounds on the board, and the lines of a text. */
+/** Returns the corners of the box of an object, on the board. */
+export const cornersOf = (placement, [width, height]) =>
+  [[-1, -1], [1, -1], [1, 1], [-1, 1]].map(([x, y]) => shown(placement, [x * width / 2, y * height / 2]));
+
+/**
+ * Returns the size of an object before scaling, its bounds on the board, and the lines of a text. A form also has its `outline`,
+ * `marks`, `label`, and the `margin` by which its line is outside of its size.
+ */
 export function shapeOf(object) {
   let shape = shapes.get(object);
   if (shape) return shape;
   const [width, height] = object.size;
-  shape = { width, height };
-  if (object.type === "text") shape = layout(object.text, width);
-  const corners = [[-1, -1], [1, -1], [1, 1], [-1, 1]];
-  shape.corners = corners.map(([x, y]) => shown(object, [x * shape.width / 2, y * shape.height / 2]));
+  shape = { width, height, margin: 0 };
+  if (object.type === "text") Object.assign(shape, textOf(object));
+  if (object.form) Object.assign(shape, formShape(object));
+  shape.corners = cornersOf(object, [shape.width, shape.height]);
   shape.bounds = shape.corners.map((corner) => rectangle(corner, corner)).reduce(union);
   shapes.set(object, shape);
   return shape;
+}
+
+/** Returns a line or arrow with other points, relative to its center; the center of the result is the center of these points. */
+export function withPoints(object, points) {
+  const { start, pieces } = outlineOf({ ...object, points }), all = [start];
+  for (const piece of pieces) for (let at = 0; at < piece.length; at += 2) all.push(piece.slice(at, at + 2));
+  const { left, top, right, bottom } = all.map((point) => rectangle(point, point)).reduce(union), [x, y] = [(left + right) / 2, (top + bottom) / 2];
+  const { lineWidth } = object, size = [right - left + lineWidth, bottom - top + lineWidth];
+  return { ...object, centerPosition: shown(object, [x, y]), size, points: points.map(([u, v]) => [u - x, v - y]) };
+}
+
+/**
+ * Returns a form or text whose side or corner was moved by `[dx, dy]`, in its own coordinates; `sides` has -1, 0 or 1 for each
+ * direction. The opposite side stays where it is.
+ */
+export function resized(object, [across, down], [dx, dy], keepsProportions = false) {
+  const { width: w, height: h } = shapeOf(object), least = 4;
+  let [width, height] = [Math.max(w + across * dx, least), Math.max(h + down * dy, least)];
+  if (keepsProportions) {
+    const factor = across && down ? Math.max(width / w, height / h) : across ? width / w : height / h;
+    [width, height] = [w * factor, h * factor];
+  }
+  const isText = object.type === "text", after = { ...object, size: isText ? [width, object.size[1]] : [width, height] };
+  if (isText) delete after.isAutoWidth;
+  const { width: u, height: v } = shapeOf(after);
+  return { ...after, centerPosition: shown(object, [across * (u - w) / 2, (isText ? 1 : down) * (v - h) / 2]) };
+}
+
+function formShape(object) {
+  const { lineWidth = 5 } = object;
+  let [width, height] = object.size;
+  const label = object.text ? { ...textOf(object), center: [0, 0] } : null;
+  if (label && !hasPoints(object)) {
+    const room = Math.max(inner(object, width) - label.width, 0) / 2;
+    label.center = [{ left: -room, center: 0, right: room }[lettersOf(object).alignment], 0];
+    height = Math.max(height, outer(object, label.height));
+  }
+  const outline = outlineOf(object, width, height), marks = marksOf(object, outline);
+  let margin = Math.max(object.form === "note" ? 0 : lineWidth / 2, label ? (label.width - width) / 2 : 0);
+  if (label && hasPoints(object) && outline) {
+    label.center = middleOf(flattened(outline));
+    margin = Math.max(margin, label.width / 2, label.height / 2);
+  }
+  if (marks.length) margin = Math.max(margin, 4 + 2.5 * lineWidth);
+  return { width, height, outline, marks, label, margin };
 }
 
 function distance([x, y], [ax, ay], [bx, by]) {
@@ -350,25 +415,29 @@ function distance([x, y], [ax, ay], [bx, by]) {
   return Math.hypot(x - ax - share * dx, y - ay - share * dy);
 }
 
-/** Returns whether an object covers a position; a drawing covers only its line. */
+/** Returns whether an object covers a position; a drawing covers only its line, unless it is a form with a fill or a label. */
 export function covers(object, place, tolerance) {
-  const shape = shapeOf(object);
-  if (!touches(widened(shape.bounds, tolerance), rectangle(place, place))) return false;
-  const [x, y] = local(object, place);
-  const reach = tolerance / object.scale;
-  if (object.type !== "drawing") return Math.abs(x) <= shape.width / 2 + reach && Math.abs(y) <= shape.height / 2 + reach;
-  return visibleParts(object).some((part) => part.some((point, index) =>
-    distance([x, y], part[Math.max(index - 1, 0)], point) <= reach + (object.lineWidth ?? 5) / 2));
+  const shape = shapeOf(object), { type, scale, lineWidth = 5 } = object;
+  if (!touches(widened(shape.bounds, tolerance + shape.margin * scale), rectangle(place, place))) return false;
+  const [x, y] = local(object, place), reach = tolerance / scale;
+  const isInBox = ([u, v], { width, height }) => Math.abs(x - u) <= width / 2 + reach && Math.abs(y - v) <= height / 2 + reach;
+  if (type !== "drawing") return isInBox([0, 0], shape);
+  const { label, outline } = shape, isNear = (part) => part.some((point, index) =>
+    distance([x, y], part[Math.max(index - 1, 0)], point) <= reach + lineWidth / 2);
+  if (!object.form) return visibleParts(object).some(isNear);
+  const points = outline ? flattened(outline) : [];
+  if (outline?.isClosed && (fillOf(object) || label) && contains(points, [x, y])) return true;
+  return isNear(points) || Boolean(label && hasPoints(object) && isInBox(label.center, label));
 }
 
 export function isInside(object, area) {
-  const { bounds, corners } = shapeOf(object);
-  if (!touches(bounds, area)) return false;
-  if (object.type !== "drawing") return true;
+  const { bounds, corners, outline, margin } = shapeOf(object);
+  if (!touches(widened(bounds, margin * object.scale), area)) return false;
+  if (object.type !== "drawing" || (outline?.isClosed && touches(bounds, area))) return true;
   const contains = ([x, y]) => x >= area.left && x <= area.right && y >= area.top && y <= area.bottom;
   if (corners.every(contains)) return true;
   // A long straight line may have no point in the area, so also check the middles of its segments.
-  return visibleParts(object).some((part) => part.some((point, index) => {
+  return (outline ? [flattened(outline)] : object.form ? [] : visibleParts(object)).some((part) => part.some((point, index) => {
     const before = part[Math.max(index - 1, 0)];
     return [0, 0.25, 0.5, 0.75].some((share) =>
       contains(shown(object, [point[0] + (before[0] - point[0]) * share, point[1] + (before[1] - point[1]) * share])));

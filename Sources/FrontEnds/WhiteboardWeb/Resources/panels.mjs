@@ -119,9 +119,10 @@ export function hideScreen() {
 
 const EDITING = [
   ["9", "Add photos"], ["Ctrl+Z", "Undo"], ["Ctrl+Y or Ctrl+Shift+Z", "Redo"], ["Ctrl+C, Ctrl+V", "Copy, paste"], ["Ctrl+X", "Cut"],
-  ["Ctrl+D or Alt+drag", "Duplicate"], ["Ctrl+Alt+C, Ctrl+Alt+V", "Copy, paste the color and width"], ["Ctrl+G, Ctrl+Shift+G", "Group, ungroup"],
-  ["Ctrl+Shift+L", "Lock, unlock"], ["Delete", "Delete the selection"], ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit text, open a game"],
-  ["Ctrl+] or [", "Bring forward, send backward (Shift: all the way)"], ["Shift while drawing", "Keep the proportions or the angle"],
+  ["Ctrl+D or Alt+drag", "Duplicate"], ["Ctrl+Alt+C, Ctrl+Alt+V", "Copy, paste the style"], ["Ctrl+G, Ctrl+Shift+G", "Group, ungroup"],
+  ["Ctrl+Shift+L", "Lock, unlock"], ["Delete", "Delete the selection"], ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit a text or label, open a game"],
+  ["Enter with the tool of a form", "Add the form in the middle of the screen"], ["S", "Style of the selection"], ["Ctrl+arrow keys", "Change the size of a form (Shift: faster)"],
+  ["Ctrl+] or [", "Bring forward, send backward (Shift: all the way)"], ["Shift while drawing or resizing", "Keep the proportions or the angle"],
 ];
 const VIEWING = [
   ["Ctrl+A", "Select everything"], ["Shift+Alt+C", "Copy as a picture (PNG)"], ["Hold Space", "Move the board"], ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100%"],
@@ -354,6 +355,9 @@ export function nameForm(done, label) {
   return element("form.name", { onsubmit: submit }, field, element("button.primary", {}, label));
 }
 
+const FORMS = {
+  __proto__: null, rectangle: "Rectangle", rounded: "Rounded rectangle", ellipse: "Ellipse", diamond: "Diamond", note: "Note", line: "Line", arrow: "Arrow",
+};
 const KINDS = { __proto__: null, text: "Text", drawing: "Drawing", photo: "Photo", game: "Game" };
 const PAGE = 100;
 
@@ -402,14 +406,14 @@ export class ObjectList {
   }
 
   #row(object) {
-    const { ui } = this, { id, type } = object;
-    const what = type === "text" ? object.text : type === "game" ? gameName(object) : KINDS[type] ?? "Object";
-    const kind = KINDS[type] ?? "Object", name = what === kind ? kind : `${kind}: ${what.slice(0, 100)}`;
+    const { ui } = this, { id, type, form } = object, kind = FORMS[form] ?? KINDS[type] ?? "Object";
+    const what = type === "text" ? object.text : type === "game" ? gameName(object) : object.text || kind;
+    const name = what === kind ? kind : `${kind}: ${what.slice(0, 100)}`;
     const author = object.author === ui.board.me.id ? "you" : object.author ? ui.name(object.author) : "";
     const facts = [author && `by ${isolated(author)}`, object.isLocked && "locked"].filter(Boolean);
     const about = [...(what === kind ? [] : [kind]), ...facts].join(", ");
     const go = element("button.grow", { type: "button", onclick: () => ui.goTo(id), ariaLabel: `Go to ${[name, ...facts].join(", ")}` },
-      icon({ text: "text", photo: "image", game: "wordle" }[type] ?? "pen"), element("span", {}, element("b", { dir: "auto" }, what.slice(0, 100)), element("small", {}, about)));
+      icon({ text: "text", photo: "image", game: "wordle" }[type] ?? form ?? "pen"), element("span", {}, element("b", { dir: "auto" }, what.slice(0, 100)), element("small", {}, about)));
     const remove = ui.isViewer || object.isLocked ? null : button("trash", `Delete ${name}`, () => ui.attempt(() => ui.board.remove([id])));
     return element("li", { "data-id": id }, go, remove);
   }

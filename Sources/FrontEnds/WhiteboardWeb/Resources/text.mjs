@@ -1,22 +1,26 @@
-/** Editing text in place: a text field above the board, so that every input method of the system works. */
+/** Editing texts and labels in place: a text field above the board, so that every input method of the system works. */
 
 import { element, isComposing, toast } from "./dom.mjs";
-import { measured } from "./draw.mjs";
-import { layout, LETTER, shown } from "./geometry.mjs";
+import { labelColor, measured } from "./draw.mjs";
+import { hasPoints } from "./forms.mjs";
+import { lettersOf, LETTER, shapeOf, shown, textOf } from "./geometry.mjs";
 
 /** The font size of the field in CSS pixels. Below 16, phones zoom into the page, so the field is scaled with a transform. */
 const FONT = 16;
 
 /** The shape of a new text. */
-const NEW = { centerPosition: [0, 0], scale: 1, angle: 0, size: [200] };
+const NEW = { type: "text", centerPosition: [0, 0], scale: 1, angle: 0, size: [200, 50] };
 /** The time between two changes of the board while the user types, in milliseconds. */
 const INTERVAL = 250;
 
-/** Returns the upper left corner of an object with the given text. */
+/** Returns the upper left corner of the box of an object's text, if it were the given one. */
 function corner(object, text) {
-  const { width, height } = layout(text, object.size[0]);
-  return shown(object, [-width / 2, -height / 2]);
+  const { width, height } = textOf(object, text), [x, y] = object.form ? labelCenter(object, text) : [0, 0];
+  return shown(object, [x - width / 2, y - height / 2]);
 }
+
+/** A line without a label would have none in its middle. */
+const labelCenter = (object, text) => shapeOf({ ...object, text: text || " " }).label?.center ?? [0, 0];
 
 export class TextEditor {
   #field = null;
@@ -37,6 +41,8 @@ export class TextEditor {
 
   constructor(ui) { this.ui = ui; }
 
+  #isLabel = false;
+
   get isOpen() { return this.#field !== null; }
 
   /**
@@ -48,6 +54,7 @@ export class TextEditor {
     if (this.#field) return;
     const { ui } = this, object = ui.board.objects.get(id);
     if (ui.isViewer || (id && !object) || object?.isLocked) return;
+    this.#isLabel = Boolean(object?.form);
     ui.tools.select.set([]);
     if (ui.attempt(() => ui.board.beginStep("text"))) return;
     this.#hasStep = true;
@@ -56,7 +63,7 @@ export class TextEditor {
     this.#base = object?.text ?? "";
     this.#place = object ? null : [place[0], place[1] - LETTER.height / 2];
     const field = element("textarea.text", {
-      value: this.#base, dir: "auto", spellcheck: false, autocapitalize: "sentences", ariaLabel: "Text on the board",
+      value: this.#base, dir: "auto", spellcheck: false, autocapitalize: "sentences", ariaLabel: this.#isLabel ? `Label of the ${object.form}` : "Text on the board",
       oninput: () => this.#changed(),
       onblur: () => this.close(),
       onkeydown: (event) => {
@@ -85,18 +92,31 @@ export class TextEditor {
     if (!field) return;
     const { ui } = this, { camera } = ui;
     const object = ui.board.objects.get(this.#id), shape = object ?? NEW;
-    const scale = shape.scale * camera.zoom;
-    const size = layout(field.value, shape.size[0]);
+    const scale = shape.scale * camera.zoom, size = textOf(shape, field.value), { unit: factor, alignment, ...letters } = lettersOf(shape);
     // The field is as large as the text, so that lines in both directions begin where the board has them. It has room for
     // the caret at its sides.
-    const unit = FONT / LETTER.font, room = LETTER.width * unit;
-    const width = Math.max(size.width, ...size.lines.map((line) => measured(line, LETTER.font, LETTER.family).width));
+    const font = LETTER.font * factor, unit = FONT / font, room = LETTER.width * factor * unit;
+    const width = Math.max(size.width, ...size.lines.map((line) => measured(line, font, letters).width));
+    const { palette } = ui.looks, color = this.#isLabel ? labelColor(shape, palette) : palette.color(object ? object.color : ui.style.color);
     Object.assign(field.style, {
       width: `${width * unit + 2 * room + 1}px`, padding: `0 ${room}px`, height: `${size.height * unit + 2}px`, fontSize: `${FONT}px`,
-      lineHeight: `${LETTER.height * unit}px`, color: ui.looks.palette.color(object ? object.color : ui.pen.color).rgb,
+      lineHeight: `${LETTER.height * factor * unit}px`, color: color.rgb, textAlign: alignment === "left" ? "" : alignment, fontFamily: letters.family,
+      fontWeight: letters.isBold ? "bold" : "", fontStyle: letters.isItalic ? "italic" : "",
+      background: object && this.#isLabel && hasPoints(object) ? palette.paper : "",
     });
-    const [x, y] = camera.toScreen(object ? corner(object, object.text) : this.#place);
-    field.style.transform = `translate(${x}px,${y}px) rotate(${shape.angle}rad) scale(${scale / unit}) translate(${-room}px)`;
+    // A label stays in the middle of its form while the user types.
+    const [x, y] = camera.toScreen(object ? corner(object, this.#isLabel ? field.value : object.text) : this.#place);
+    const spread = alignment === "left" ? room : alignment === "right" ? width * unit - size.width * unit + room : (width - size.width) * unit / 2 + room;
+    field.style.transform = `translate(${x}px,${y}px) rotate(${shape.angle}rad) scale(${scale / unit}) translate(${-spread}px)`;
+    ui.drawLive();
+  }
+
+  /** Draws a form while its label is edited, as high as the label needs it. */
+  draw(painter) {
+    const object = this.#field && this.#isLabel && this.ui.board.objects.get(this.#id);
+    if (!object) return null;
+    const { width, height } = shapeOf({ ...object, text: this.#field.value });
+    return this.ui.drawObject(painter, { ...object, text: undefined, size: [width, height] });
   }
 
   /** Moves the board so that the keyboard of a phone does not cover the field. */
@@ -133,8 +153,8 @@ export class TextEditor {
     if (!this.#field || !this.#id || object === this.#before) return;
     this.#before = null;
     if (!object) return this.close();
-    if (this.#isComposing || this.#field.value !== this.#base || object.text === this.#base) return;
-    this.#show(object.text);
+    if (this.#isComposing || this.#field.value !== this.#base || (object.text ?? "") === this.#base) return;
+    this.#show(object.text ?? "");
     this.place();
   }
 
@@ -157,7 +177,7 @@ export class TextEditor {
       if (!text.trim()) return;
       const [x, y] = this.#place, [dx, dy] = corner(NEW, text);
       ui.attempt(() => {
-        this.#id = board.createText(text, [x - dx, y - dy], { color: ui.pen.color });
+        this.#id = board.createText(text, [x - dx, y - dy], { color: ui.style.color });
         this.#before = undefined;
         this.#base = text;
         ui.hideObjects([this.#id]);
@@ -171,6 +191,8 @@ export class TextEditor {
       this.#base = text;
       const after = board.objects.get(this.#id), isLate = after === object && (isChanged || !object);
       if (isLate) this.#before = object;
+      // A label stays in the middle of its form.
+      if (this.#isLabel) return this.refresh();
       const [one, other] = isLate ? [old, text].map((text) => corner(object ?? NEW, text))
         : [object, after].map((object) => corner(object, object.text));
       const move = [one[0] - other[0], one[1] - other[1]];
@@ -192,7 +214,8 @@ export class TextEditor {
   /** Adds the text in the field as a new text next to the object, because another member has selected or locked the object. */
   #writeCopy() {
     const id = this.#id, object = this.ui.board.objects.get(id);
-    const [x, y] = object ? corner(object, object.text) : this.#place;
+    const [x, y] = object ? corner(object, object.text ?? "") : this.#place;
+    this.#isLabel = false;
     [this.#id, this.#place] = [null, [x + LETTER.height, y + LETTER.height]];
     this.#write();
     if (this.#id) toast("Your text was added as a separate object.");
@@ -210,7 +233,7 @@ export class TextEditor {
     this.#isComposing = false;
     this.#write();
     if (this.#id && this.#isRefused) this.#writeCopy();
-    if (!field.value.trim() && this.#exists) ui.attempt(() => board.remove([this.#id]));
+    if (!field.value.trim() && !this.#isLabel && this.#exists) ui.attempt(() => board.remove([this.#id]));
     if (this.#hasStep) ui.attempt(() => board.endStep());
     this.#hasStep = false;
     if (this.#isRefused && !ui.isViewer) return;

@@ -1,16 +1,11 @@
 import { $, button, element } from "./dom.mjs";
 import { attachPopup } from "./panels.mjs";
+import { COLORS, StylePanel, WIDTHS } from "./style.mjs";
+import { FORM_TOOLS } from "./tools.mjs";
 
-/** The colors of the terminal (`Pens`), which color-blind people can distinguish; null is black or white. */
-const COLORS = [
-  ["Default", null], ["Red", "#e8601c"], ["Orange", "#e69f00"], ["Yellow", "#f0e442"], ["Green", "#1fae84"],
-  ["Sky", "#56b4e9"], ["Blue", "#3b8fd9"], ["Violet", "#9a7be0"], ["Pink", "#cc79a7"], ["Gray", "#999999"],
-];
-const WIDTHS = [["Fine", 2], ["Thin", 5], ["Medium", 8], ["Thick", 12], ["Bold", 20]];
-const SHAPES = ["line", "rectangle", "ellipse", "arrow"];
 export const TOOLS = {
   select: ["Select", "v1"], hand: ["Move the board", "h"], pen: ["Pen", "p7"], line: ["Line", "l6"], rectangle: ["Rectangle", "r2"],
-  ellipse: ["Ellipse", "o4"], arrow: ["Arrow", "a5"], text: ["Text", "t8"], eraser: ["Eraser", "e0"], laser: ["Laser pointer", "k"],
+  ellipse: ["Ellipse", "o4"], diamond: ["Diamond", "d3"], arrow: ["Arrow", "a5"], note: ["Note", "n"], text: ["Text", "t8"], eraser: ["Eraser", "e0"], laser: ["Laser pointer", "k"],
 };
 export const VIEWER_TOOLS = ["select", "hand", "laser"];
 
@@ -33,7 +28,7 @@ export class Toolbar {
     // Chrome on Android offers the camera only for an input of its own.
     if (matchMedia("(pointer: coarse)").matches) photo = this.#flyout("Photos", "image", "edit", [photo, choose("camera", "Take a photo", "camera")]).root;
     const game = (name, label, iconName) => button(iconName, label, () => ui.addGame(name), { kind: "button.icon.edit" });
-    this.#shapes = this.#flyout("Shapes", this.#shape, "edit", SHAPES.map(tool));
+    this.#shapes = this.#flyout("Shapes", this.#shape, "edit", FORM_TOOLS.map(tool));
     const more = this.#flyout("More tools", "more", "", [
       tool("hand"), tool("laser"), game("wordle", "New Wordle game", "wordle"), game("connect-four", "New Connect Four game", "four"),
     ]);
@@ -51,6 +46,7 @@ export class Toolbar {
   #style;
   #popup;
   #lock;
+  #panel;
 
   /** Buttons in a row on a large screen; on a phone, one button that opens them. */
   #flyout(label, iconName, kind, buttons) {
@@ -63,21 +59,24 @@ export class Toolbar {
     return { root, opener };
   }
 
+  /** Opens the panel with the style of the selection. */
+  openStyle() { this.#panel.opener.click(); }
+
   update() {
     const { ui } = this, { tool } = ui;
-    if (SHAPES.includes(tool)) this.#shape = tool;
+    if (FORM_TOOLS.includes(tool)) this.#shape = tool;
     this.#shapes.opener.querySelector("use").setAttribute("href", `#i-${this.#shape}`);
-    this.#shapes.opener.ariaPressed = String(SHAPES.includes(tool));
+    this.#shapes.opener.ariaPressed = String(FORM_TOOLS.includes(tool));
     for (const [name, made] of this.#tools) made.ariaPressed = String(name === tool);
     const { rgb } = ui.looks.palette.color(ui.style.color);
     this.#style.style.setProperty("--color", rgb);
-    this.#style.style.setProperty("--width", `${8 + Math.min(ui.style.lineWidth, 20) * 0.7}px`);
+    this.#style.style.setProperty("--width", `${8 + Math.min(ui.style[ui.widthName], 20) * 0.7}px`);
     document.body.classList.toggle("viewer", ui.isViewer);
     if (this.#popup.classList.contains("open")) this.#buildStyle();
   }
 
   #buildStyle() {
-    const { ui } = this, { color, lineWidth } = ui.style;
+    const { ui } = this, { color, [ui.widthName]: lineWidth } = ui.style;
     const focus = document.activeElement?.ariaLabel;
     const choice = (label, kind, isChosen, run, variable, value) => {
       const made = element(`button.${kind}`, { type: "button", ariaLabel: label, title: label, ariaPressed: String(isChosen), onclick: run }, element("i"));
@@ -99,7 +98,9 @@ export class Toolbar {
     const { ui } = this;
     const change = (iconName, label, run) => button(iconName, label, run, { kind: "button.icon.change" });
     this.#lock = button("lock", "", () => ui.toggleLock());
+    this.#panel = new StylePanel(ui);
     $("selection").append(
+      this.#panel.root,
       button("copy", "Duplicate (Ctrl+D)", () => ui.duplicate()),
       change("front", "Bring to the front", () => ui.reorder("bringToFront")),
       change("back", "Send to the back", () => ui.reorder("sendToBack")),
@@ -113,6 +114,7 @@ export class Toolbar {
     const { isLocked, selection } = this.ui.tools.select, bar = $("selection");
     bar.hidden = this.ui.isViewer || !selection.size;
     bar.classList.toggle("locked", isLocked);
+    if (!bar.hidden) this.#panel.update();
     this.#lock.title = this.#lock.ariaLabel = isLocked ? "Unlock (Ctrl+Shift+L)" : "Lock (Ctrl+Shift+L)";
     this.#lock.querySelector("use").setAttribute("href", isLocked ? "#i-unlock" : "#i-lock");
   }

@@ -1,4 +1,5 @@
-import { covers, Ink, isInside, local, outline, rectangle, shapeOf, shown, union, widened } from "./geometry.mjs";
+import { hasPoints } from "./forms.mjs";
+import { cornersOf, covers, Ink, isInside, local, rectangle, resized, shapeOf, shown, union, widened, withPoints } from "./geometry.mjs";
 
 /** The smoothing of strokes without pressure: each point moves this share of the way to the pointer. */
 const SMOOTHING = 0.6;
@@ -6,13 +7,18 @@ export const TRAIL = 700;
 /** The maximum number of points in the path of an eraser (`BoardLimits.eraserPoints`). */
 const ERASER_POINTS = 4096;
 
+/** The tools that create forms. */
+export const FORM_TOOLS = ["rectangle", "ellipse", "diamond", "line", "arrow", "note"];
+/** The width and height of forms that are created without a drag, in board units. */
+const SIZES = { line: [160, 0], arrow: [160, 0], note: [200, 200] }, SIZE = [200, 100];
+
 /** The tool that gets the input: `down`, `move`, `up`, `cancel` and `interrupt`, with places in CSS pixels. */
 export class Tools {
   constructor(ui) {
     this.ui = ui;
-    const shape = new ShapeTool(ui);
+    const shape = new ShapeTool(ui), shapes = Object.fromEntries(FORM_TOOLS.map((name) => [name, shape]));
     this.all = {
-      select: new SelectTool(ui), pen: new PenTool(ui), line: shape, rectangle: shape, ellipse: shape, arrow: shape,
+      select: new SelectTool(ui), pen: new PenTool(ui), ...shapes,
       eraser: new EraserTool(ui), text: new TextTool(ui), laser: new LaserTool(ui), hand: new Tool(ui),
     };
   }
@@ -177,12 +183,26 @@ class ShapeTool extends Tool {
   }
 
   up() {
-    const { ui } = this, [from, to] = [this.#from, this.#to];
+    const [from, to] = [this.#from, this.#to], isNote = this.ui.tool === "note";
     this.cancel();
-    if (!to || Math.hypot(from[0] - to[0], from[1] - to[1]) < 4) return;
+    const isTap = !to || Math.hypot(from[0] - to[0], from[1] - to[1]) < 4;
+    if (isTap && isNote) this.add(this.board(from));
+    else if (!isTap) this.#create(this.board(from), this.board(to));
+  }
+
+  /** Creates a form of the usual size around a point on the board. */
+  add([x, y]) {
+    const [width, height] = SIZES[this.ui.tool] ?? SIZE;
+    this.#create(...[-1, 1].map((side) => [x + side * width / 2, y + side * height / 2]));
+  }
+
+  #create([x, y], [u, v]) {
+    const { ui } = this, isNote = ui.tool === "note";
     let id;
-    const problem = ui.attempt(() => { id = ui.board.createShape(ui.tool, this.board(from), this.board(to), ui.pen); });
-    if (!problem) ui.finishTool([id]);
+    const problem = ui.attempt(() => { id = ui.board.createShape(ui.tool, [x, y], [u, v], ui.formPen); });
+    if (problem) return;
+    ui.finishTool([id]);
+    if (isNote) ui.editText(id);
   }
 
   cancel() {
@@ -192,10 +212,11 @@ class ShapeTool extends Tool {
 
   draw(painter) {
     if (!this.#to) return null;
-    const ink = new Ink(this.ui.pen.lineWidth);
-    for (const point of outline(this.ui.tool, this.board(this.#from), this.board(this.#to))) ink.add(point);
-    painter.lines(ink.end().paths, this.ui.penColor);
-    return areaOf(ink.points, this.ui.pen.lineWidth);
+    const { ui } = this, { tool: form } = ui, [from, to] = [this.board(this.#from), this.board(this.#to)];
+    const object = { type: "drawing", form, centerPosition: [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2], scale: 1, angle: 0, ...ui.formPen };
+    const size = [0, 1].map((axis) => Math.abs(to[axis] - from[axis]));
+    if (!hasPoints(object)) return ui.drawObject(painter, { ...object, size });
+    return ui.drawObject(painter, withPoints(object, [from, to].map(([x, y]) => [x - object.centerPosition[0], y - object.centerPosition[1]])));
   }
 }
 
@@ -326,6 +347,12 @@ export function drawTrail(painter, trail, zoom, now, rgb = "#ff2d46") {
 
 /** The distance of the frame from the objects, and of the rotation handle from the frame, in CSS pixels. */
 const [MARGIN, ARM] = [6, 26];
+/** The length of a side, or of a piece of a line, that has a handle in its middle; in CSS pixels. */
+const LEAST_SIDE = 64;
+/** The height of the frame around a text that has handles at its sides, in CSS pixels. */
+const LEAST_TEXT = 28;
+/** The distance at which a point of a line is dropped onto its neighbor, which removes it; in CSS pixels. */
+const DROP = 8;
 const SNAP = Math.PI / 12;
 /** The time between two changes of the board while objects are dragged, in milliseconds. */
 const INTERVAL = 60;
@@ -388,12 +415,40 @@ export class SelectTool extends Tool {
     return { centerPosition: [(left + right) / 2, (top + bottom) / 2], scale: 1, angle: 0, size: [right - left, bottom - top] };
   }
 
-  /** The handles with their positions on the board, and the point that stays where it is. */
+  /**
+   * The handles with their positions on the board. A handle scales about its `pivot` or turns the objects, moves the `sides` of a form
+   * or text, or moves or adds the point of a line with an `index`.
+   */
   #handles(frame) {
-    const [width, height] = frame.size;
-    const corner = (x, y) => ({ place: shown(frame, [x * width / 2, y * height / 2]), pivot: shown(frame, [-x * width / 2, -y * height / 2]) });
-    const arm = -height / 2 - ARM / this.ui.camera.zoom;
-    return [corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1), { place: shown(frame, [0, arm]), pivot: frame.centerPosition, isTurn: true }];
+    const { line, ui: { camera } } = this;
+    if (line) return this.#pointHandles(line);
+    const [width, height] = frame.size, [object, ...others] = this.objects;
+    const at = (x, y) => shown(frame, [x * width / 2, y * height / 2]);
+    const isForm = !others.length && object.form, isText = !others.length && object.type === "text";
+    const corner = (x, y) => ({ place: at(x, y), ...(isForm ? { sides: [x, y] } : { pivot: at(-x, -y) }) });
+    // Handles in the middle of short sides would cover the corners. A text of one line is wide.
+    const hasRoom = (side, least = LEAST_SIDE) => side * camera.zoom >= least;
+    const across = isForm ? hasRoom(height) : isText && hasRoom(height, LEAST_TEXT), down = isForm && hasRoom(width);
+    const sides = [[-1, 0, across], [1, 0, across], [0, -1, down], [0, 1, down]].filter(([, , isThere]) => isThere);
+    const arm = -height / 2 - ARM / camera.zoom;
+    return [corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1), ...sides.map(([x, y]) => ({ place: at(x, y), sides: [x, y] })),
+      { place: shown(frame, [0, arm]), pivot: frame.centerPosition, isTurn: true }];
+  }
+
+  /** The selected line or arrow, if it is the only object and can be changed: its points have handles, instead of a frame. */
+  get line() {
+    const [object, ...others] = this.objects;
+    return object && !others.length && hasPoints(object) && this.#canChange ? object : null;
+  }
+
+  #pointHandles(line) {
+    const places = line.points.map((point) => shown(line, point)), { zoom } = this.ui.camera;
+    const handles = places.map((place, index) => ({ place, index }));
+    places.slice(1).forEach(([x, y], index) => {
+      const [u, v] = places[index];
+      if (Math.hypot(x - u, y - v) * zoom >= LEAST_SIDE) handles.push({ place: [(x + u) / 2, (y + v) / 2], index: index + 1, isNew: true });
+    });
+    return handles;
   }
 
   #handleAt(place, reach) {
@@ -412,6 +467,7 @@ export class SelectTool extends Tool {
     const { ui } = this;
     const at = this.board(place);
     const handle = this.#handleAt(place, event.pointerType === "touch" ? 22 : 11);
+    if (handle?.sides || handle?.index !== undefined) return this.#beginReshape(at, handle);
     if (handle) return this.#beginDrag(at, { handle });
     const tapped = ui.objectAt(place);
     if (event.shiftKey && tapped) {
@@ -445,10 +501,47 @@ export class SelectTool extends Tool {
     ui.hideObjects(ids);
   }
 
+  /** Begins to change the size of a form or text, or the points of a line. */
+  #beginReshape(at, handle) {
+    const { ui } = this, [object] = this.objects, { index, isNew } = handle;
+    ui.board.beginStep(handle.sides ? "resize" : "points");
+    this.#gesture = { kind: "reshape", at, handle, object, shown: object, appliedAt: 0 };
+    ui.hideObjects([object.id]);
+    const isBound = !isNew && [object.startBinding && index === 0, object.endBinding && index === object.points?.length - 1];
+    if (isBound && isBound.some(Boolean) && ui.attempt(() => ui.board.release(object.id, Boolean(isBound[1])))) this.cancel();
+  }
+
+  #reshape(place, event) {
+    const gesture = this.#gesture, { object, at, handle: { sides, index, isNew } } = gesture;
+    const [to, from] = [local(object, place), local(object, at)];
+    if (sides) gesture.shown = resized(object, sides, [to[0] - from[0], to[1] - from[1]], event.shiftKey);
+    else {
+      const points = object.points.map(([x, y]) => [x, y]), drop = DROP / this.ui.camera.zoom / object.scale;
+      points.splice(index, isNew ? 0 : 1, to);
+      const isOnNeighbor = [points[index - 1], points[index + 1]].some((point) => point && Math.hypot(to[0] - point[0], to[1] - point[1]) < drop);
+      if (isOnNeighbor && points.length > 2) points.splice(index, 1);
+      gesture.shown = withPoints(object, points);
+    }
+    if (performance.now() - gesture.appliedAt > INTERVAL) this.#applyShape();
+  }
+
+  #applyShape() {
+    const { shown: after, object, handle } = this.#gesture, { board } = this.ui;
+    if (after === object) return;
+    const problem = this.ui.attempt(() => {
+      if (!handle.sides) return board.setPoints(after.id, after.points.map((point) => shown(after, point)));
+      if (object.isAutoWidth) board.restyle([after.id], { isAutoWidth: false });
+      board.resize(after.id, after.size, after.centerPosition);
+    });
+    this.#gesture.appliedAt = performance.now();
+    if (problem) this.cancel();
+  }
+
   move(places, event) {
     const gesture = this.#gesture;
     if (!gesture) return;
     const place = places.at(-1);
+    if (gesture.kind === "reshape") this.#reshape(this.board(place), event);
     if (gesture.kind === "wait" && Math.hypot(place[0] - gesture.from[0], place[1] - gesture.from[1]) > 3) {
       this.#beginDrag(gesture.at, { isCopy: event.altKey });
     }
@@ -504,8 +597,9 @@ export class SelectTool extends Tool {
   up(place, event) {
     const gesture = this.#gesture;
     if (gesture?.kind === "drag") this.#apply();
+    if (gesture?.kind === "reshape") this.#applyShape();
     if (gesture?.kind === "band" && (gesture.found?.length || gesture.before.length)) this.set([...gesture.before, ...(gesture.found ?? [])]);
-    const tapped = gesture && gesture.kind !== "drag" && !gesture.found && gesture.tapped;
+    const tapped = gesture && !isChange(gesture) && !gesture.found && gesture.tapped;
     this.cancel();
     if (tapped && !event.shiftKey) {
       // The same click must not take objects that it could not select.
@@ -515,7 +609,7 @@ export class SelectTool extends Tool {
   }
 
   cancel() {
-    if (this.#gesture?.kind === "drag") {
+    if (isChange(this.#gesture)) {
       this.#gesture = null;
       this.ui.board.endStep();
       this.ui.hideObjects([]);
@@ -525,8 +619,8 @@ export class SelectTool extends Tool {
   }
 
   doubleTap(place) {
-    const object = this.ui.objectAt(place);
-    if (object) this.ui.open(object.id);
+    const { ui } = this, object = ui.objectAt(place) ?? ui.formAround(place);
+    if (object) ui.open(object.id);
     else if (!this.ui.isViewer) this.ui.editText(null, this.ui.camera.toBoard(place));
   }
 
@@ -534,7 +628,7 @@ export class SelectTool extends Tool {
     if (this.ui.tool !== "select") return;
     const handle = place && this.#handleAt(place, 11);
     const object = place && !this.ui.isViewer && this.ui.objectAt(place);
-    this.ui.boardElement.style.cursor = handle ? (handle.isTurn ? "grab" : "nwse-resize") : object && !object.isLocked ? "move" : "";
+    this.ui.boardElement.style.cursor = handle ? cursorOf(handle) : object && !object.isLocked ? "move" : "";
   }
 
 
@@ -545,7 +639,8 @@ export class SelectTool extends Tool {
       for (const object of gesture.objects) area = union(area, this.ui.drawObject(painter, object, changed(object, gesture.change)));
     }
     if (gesture?.kind === "band") area = union(area, this.#drawBand(painter, gesture));
-    const frame = gesture?.kind !== "drag" && this.#frame;
+    if (gesture?.kind === "reshape") return this.ui.drawObject(painter, gesture.shown);
+    const frame = !isChange(gesture) && this.#frame;
     return frame ? union(area, this.#drawFrame(painter, frame)) : area;
   }
 
@@ -559,25 +654,27 @@ export class SelectTool extends Tool {
 
   #drawFrame(painter, frame) {
     const { accent, camera: { zoom } } = this.ui, unit = 1 / zoom, [width, height] = frame.size;
-    const { context } = painter, { isLocked } = this;
-    painter.place(frame, () => {
+    const { context } = painter, { isLocked, line } = this;
+    if (!line) painter.place(frame, () => {
       if (isLocked) context.setLineDash([5 * unit, 5 * unit]);
       painter.box(-width / 2, -height / 2, width, height, { stroke: accent, lineWidth: 1.5 * unit, radius: 3 * unit });
     });
     const handles = this.#canChange ? this.#handles(frame) : [];
-    for (const { place: [x, y], isTurn } of handles) {
+    for (const { place: [x, y], isTurn, index, isNew } of handles) {
       context.beginPath();
-      if (isTurn || !context.roundRect) context.arc(x, y, 6 * unit, 0, 7);
+      if (isTurn || index !== undefined || !context.roundRect) context.arc(x, y, (isNew ? 4 : 6) * unit, 0, 7);
       else context.roundRect(x - 5 * unit, y - 5 * unit, 10 * unit, 10 * unit, 3 * unit);
-      context.fillStyle = "#ffffff";
+      context.globalAlpha = isNew ? 0.6 : 1;
+      context.fillStyle = isNew ? accent : "#ffffff";
       context.fill();
       context.strokeStyle = accent;
       context.lineWidth = 1.5 * unit;
       context.stroke();
+      context.globalAlpha = 1;
     }
     if (isLocked) this.#drawLock(context, shown(frame, [width / 2, -height / 2]), unit);
-    const corners = outline("rectangle", [-width / 2, -height / 2 - (ARM + 10) * unit], [width / 2, height / 2]).map((corner) => shown(frame, corner));
-    return widened(corners.map((corner) => rectangle(corner, corner)).reduce(union), 10 * unit);
+    const corners = cornersOf(frame, [width, height + 2 * (ARM + 10) * unit]), places = [...corners, ...handles.map(({ place }) => place)];
+    return widened(places.map((place) => rectangle(place, place)).reduce(union), 10 * unit);
   }
 
   #drawLock(context, [x, y], unit) {
@@ -591,6 +688,16 @@ export class SelectTool extends Tool {
     context.stroke(lock);
     context.restore();
   }
+}
+
+/** Whether a gesture changes objects on the board, as one undo step. */
+const isChange = (gesture) => gesture?.kind === "drag" || gesture?.kind === "reshape";
+
+function cursorOf({ isTurn, index, sides }) {
+  if (isTurn) return "grab";
+  if (index !== undefined) return "crosshair";
+  const [across, down] = sides ?? [1, 1];
+  return !down ? "ew-resize" : !across ? "ns-resize" : sides && across !== down ? "nesw-resize" : "nwse-resize";
 }
 
 function changed({ centerPosition: [x, y], scale, angle }, { move, factor, turn, pivot }) {

@@ -6,7 +6,8 @@ import { drawObject, Palette } from "./draw.mjs";
 import { refusal } from "./errors.mjs";
 import { exportPicture, Photos, picture, prepared } from "./files.mjs";
 import { playGame } from "./games.mjs";
-import { covers, Ink, shapeOf, touches, union, visibleParts, widened } from "./geometry.mjs";
+import { contains, flattened, hasPoints } from "./forms.mjs";
+import { covers, Ink, local, resized, shapeOf, touches, union, visibleParts, widened } from "./geometry.mjs";
 import { isolated, visible } from "./ids.mjs";
 import { Input } from "./input.mjs";
 import {
@@ -15,7 +16,7 @@ import {
 import { Pointers } from "./pointers.mjs";
 import { TextEditor } from "./text.mjs";
 import { Toolbar, TOOLS, VIEWER_TOOLS } from "./toolbar.mjs";
-import { Tools } from "./tools.mjs";
+import { FORM_TOOLS, Tools } from "./tools.mjs";
 
 const PAPER = { light: "#ffffff", dark: "#17171a" };
 /** The time after which the unfinished stroke of another member is drawn like a finished one, in milliseconds. */
@@ -25,11 +26,14 @@ const GROWING = 100, GROWING_POINTS = 20_000;
 /** The number of visible objects of one holder above which they have one frame together. */
 const FRAMES = 200;
 
+const ARROWS = { __proto__: null, ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
 export class UI {
   camera = new Camera();
   tool = "pen";
   erasesParts = settings.get("erasesParts", false);
-  style = settings.get("style", { color: null, lineWidth: 5 });
+  /** The color of new objects, the line width of new ink, and the line width of new forms. */
+  style = { color: null, lineWidth: 5, formWidth: 2, ...settings.get("style", {}) };
   followed = null;
   /** The members whose objects, messages and pointers this browser does not show. */
   hidden = new Set(settings.get("hidden", []));
@@ -73,7 +77,13 @@ export class UI {
 
   get isViewer() { return this.board.me.role === "viewer" || ["removed", "refused"].includes(this.board.state.connection); }
   get accent() { return "#6e6ade"; }
-  get pen() { return this.style; }
+  get pen() { return { color: this.style.color, lineWidth: this.style.lineWidth }; }
+  get formPen() { return { color: this.style.color ?? undefined, lineWidth: this.style.formWidth }; }
+  /** The name in `style` of the line width for the present tool or selection. */
+  get widthName() {
+    const { objects } = this.tools?.select ?? { objects: [] };
+    return (objects.length ? objects.every(({ form }) => form) : FORM_TOOLS.includes(this.tool)) ? "formWidth" : "lineWidth";
+  }
   get penColor() { return this.looks.palette.color(this.style.color); }
 
   name = (id) => id === this.board.me.id ? this.board.me.name || "You" : this.board.members.get(id)?.name || `Guest ${id.slice(0, 4)}`;
@@ -94,6 +104,16 @@ export class UI {
     const at = this.camera.toBoard(place), tolerance = 8 / this.camera.zoom;
     // The items are from the last frame, so their objects may have been deleted.
     const item = this.scene.items.findLast(({ id, object }) => this.board.objects.has(id) && isWanted(object) && covers(object, at, tolerance));
+    return item ? this.board.objects.get(item.id) : null;
+  }
+
+  /** Returns the topmost form around a position, also if it is empty. */
+  formAround(place) {
+    const at = this.camera.toBoard(place);
+    const item = this.scene.items.findLast(({ id, object }) => {
+      const { outline } = shapeOf(object);
+      return this.board.objects.has(id) && object.form && !hasPoints(object) && outline && contains(flattened(outline), local(object, at));
+    });
     return item ? this.board.objects.get(item.id) : null;
   }
 
@@ -122,7 +142,7 @@ export class UI {
     if (this.#viewChanged) this.#showView();
     if (this.scene.frame(now)) this.schedule();
     this.live.draw((painter) => union(this.#drawGrowing(painter, now), union(this.#drawHolders(painter),
-      union(this.tools.draw(painter, now), this.pointers.draw(painter, now)))));
+      union(this.editor.draw(painter), union(this.tools.draw(painter, now), this.pointers.draw(painter, now))))));
     if (this.#presenceChanged) {
       this.#presenceChanged = false;
       this.board.showPresence(this.#presence);
@@ -348,9 +368,16 @@ export class UI {
     if (!this.tools.active && !this.editor.isOpen) this.finishTool(ids);
   }
 
+  /** Sets the color and line width of new objects, and of the selection. */
   setStyle(change) {
-    Object.assign(this.style, change);
+    const { lineWidth, ...others } = change;
+    Object.assign(this.style, others, lineWidth && { [this.widthName]: lineWidth });
     settings.set("style", this.style);
+    this.restyle(change);
+  }
+
+  /** Changes the style of the selection. */
+  restyle(change) {
     const ids = [...this.tools.select.selection];
     if (ids.length) this.attempt(() => this.board.restyle(ids, change));
     this.toolbar.update();
@@ -372,7 +399,7 @@ export class UI {
 
   open(id) {
     const object = this.board.objects.get(id);
-    if (object?.type === "text") this.editText(id);
+    if (object?.type === "text" || object?.form) this.editText(id);
     if (object?.type === "game") playGame(this, id);
   }
 
@@ -660,8 +687,9 @@ export class UI {
       toast(error.message);
     }
     const again = (object) => {
-      const { type, text, color, lineWidth } = object, [x, y] = place(object);
-      if (type === "text") return [board.createText(text, [x, y], { color })];
+      const { type, form, text, color, lineWidth } = object, [x, y] = place(object);
+      if (type === "text") return [board.createText(text, [x, y], { color, ...styleOf(object) })];
+      if (form) return [board.createForm(form, [x, y], { size: object.size, points: object.points, text, color, lineWidth, ...styleOf(object) })];
       if (type !== "drawing") return photos.get(object.id) ?? [];
       return visibleParts(object).map((part) => board.createDrawing(part.map(([u, v, pressure = 0]) => [u + x, v + y, pressure / 255]), { color, lineWidth }));
     };
@@ -683,8 +711,8 @@ export class UI {
   }
 
   #copyStyle() {
-    const { color, lineWidth } = this.tools.select.objects[0];
-    this.#copiedStyle = { color, lineWidth };
+    const [object] = this.tools.select.objects;
+    this.#copiedStyle = { color: object.color, lineWidth: object.lineWidth, ...styleOf(object) };
   }
 
   #pasteStyle() {
@@ -733,6 +761,12 @@ export class UI {
           a: () => { this.setTool("select"); select.set(this.scene.items.filter(({ object }) => !object.isLocked).map(({ id }) => id)); },
           "+": () => this.zoomBy(1.25), "=": () => this.zoomBy(1.25), "-": () => this.zoomBy(0.8), 0: () => this.zoomBy(1 / this.camera.zoom),
         };
+        const way = ARROWS[key], [form, ...others] = select.objects, step = shiftKey ? 20 : 2;
+        const isSized = way && form && !others.length && form.form && !hasPoints(form) && !this.isViewer;
+        if (isSized) return () => this.attempt(() => {
+          const { size, centerPosition } = resized(form, [1, 1], way.map((direction) => direction * step));
+          this.board.resize(form.id, size, centerPosition);
+        });
         const edit = { z: () => this.undo(shiftKey), y: () => this.undo(true) };
         const arrange = {
           g: () => this.attempt(() => shiftKey ? this.board.ungroup(this.#groups()) : this.board.group([...selection])),
@@ -756,10 +790,12 @@ export class UI {
       if (key === "9" && !this.isViewer) return () => $("file").click();
       if (code === "Space" && !isButton) return () => this.#setSpace(true);
       if (key === "Escape") return () => { this.tools.cancel(); selection.size ? select.set([]) : this.sheet.name ? this.sheet.close() : this.setTool("select"); };
+      if (key === "Enter" && FORM_TOOLS.includes(this.tool) && !isButton) return () => this.tools.current.add(this.camera.center);
       if (!selection.size || this.isViewer) return null;
       if (key === "Enter" && selection.size === 1 && !isButton) return () => this.open([...selection][0]);
       if (key === "Delete" || key === "Backspace") return () => this.removeSelection();
-      const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key] ?? [0, 0];
+      if (key === "s" && !shiftKey) return () => { if (!select.isLocked) this.toolbar.openStyle(); };
+      const [dx, dy] = ARROWS[key] ?? [0, 0];
       const step = shiftKey ? 20 : 2;
       return dx || dy ? () => this.attempt(() => this.board.move([...selection], [dx * step, dy * step])) : null;
     })();
@@ -767,6 +803,11 @@ export class UI {
     event.preventDefault();
     run();
   }
+}
+
+/** Returns what an object has of a style, apart from its color and line width. */
+function styleOf({ fill, lineStyle, opacity, lineStart, lineEnd, isCurved, textSize, typeface, alignment, isBold, isItalic, textColor, isAutoWidth }) {
+  return { fill, lineStyle, opacity, lineStart, lineEnd, isCurved, textSize, typeface, alignment, isBold, isItalic, textColor, isAutoWidth };
 }
 
 /** Returns a frame around objects, with the position and size of an object. */

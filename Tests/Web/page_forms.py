@@ -1,0 +1,325 @@
+"""Checks of forms: drawing them with the tools, their labels, sizes, points and styles, with the mouse, touches and keys."""
+
+import browser
+from browser import SHIFT
+from page_drawing import nodes, script
+
+CAMERA = "whiteboard.ui.camera"
+
+
+def top(page):
+    """Returns the topmost object."""
+    return page.run("const { board } = whiteboard; return { ...board.objects.get(board.order.at(-1)) }")
+
+
+def count(page):
+    return page.run("return whiteboard.board.objects.size")
+
+
+def settle(page):
+    """Waits for the next two frames."""
+    page.driver.execute_async_script("const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))")
+
+
+def clear(page):
+    page.run("const { board, ui } = whiteboard; ui.tools.select.set([]); board.remove([...board.order]); ui.setTool('select')"
+             "; Object.assign(ui.camera, { zoom: 1, x: -640, y: -400 }); ui.panBy(0, 0)")
+    settle(page)
+
+
+def form(page, kind, center, **more):
+    """Adds a form, and selects it."""
+    id = page.run("const { board, ui } = whiteboard, id = board.createForm(...arguments); ui.setTool('select'); return id", kind, center, more)
+    settle(page)
+    page.run("whiteboard.ui.tools.select.set([arguments[0]])", id)
+    settle(page)
+    return id
+
+
+def object_of(page, id):
+    return page.run("return { ...whiteboard.board.objects.get(arguments[0]) }", id)
+
+
+def near(one, other, most=1.0):
+    return len(one) == len(other) and all(abs(a - b) <= most for a, b in zip(one, other))
+
+
+def double_click(page, place):
+    for clicks in (1, 2):
+        for kind in ("mousePressed", "mouseReleased"):
+            page.command("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=clicks, buttons=1)
+    settle(page)
+
+
+def undone(page, checks, what, id, before):
+    """Checks that an edit is one undo step, and can be repeated."""
+    after = object_of(page, id)
+    page.run("whiteboard.ui.undo()")
+    found = object_of(page, id)
+    same = {key: found.get(key) for key in before if key not in ("selectedBy", "updatedAt")}
+    checks.check(f"{what} is one undo step", same == {key: before[key] for key in same}, (before, found))
+    page.run("whiteboard.ui.undo(true)")
+    found = object_of(page, id)
+    checks.check(f"{what} is done again", all(found.get(key) == after.get(key) for key in ("size", "points", "text", "fill")), (after, found))
+
+
+def check_tools(page, checks):
+    """Each tool draws its form with the mouse; a small form stays exact."""
+    check = checks.check
+    clear(page)
+    for key, kind in [("r", "rectangle"), ("o", "ellipse"), ("d", "diamond"), ("l", "line"), ("a", "arrow"), ("3", "diamond")]:
+        page.key(key)
+        page.drag([(300, 300), (340, 320), (400, 350)])
+        drawn = top(page)
+        size = [102, 52] if kind in ("line", "arrow") else [100, 50]
+        check(f"the key {key} and the mouse draw: {kind}", drawn["form"] == kind and near(drawn["size"], size) and drawn["lineWidth"] == 2
+              and near(drawn["centerPosition"], [-290, -75]) and drawn.get("points", "none") == ([[-50, -25], [50, 25]] if size[0] > 100 else "none"), drawn)
+        page.run("whiteboard.ui.undo()")
+        check(f"{kind} is one undo step", count(page) == 0, count(page))
+    for side in (10, 14, 17, 20, 30):
+        page.key("r")
+        page.drag([(300, 300), (300 + side // 2, 300 + side // 2), (300 + side, 300 + side)])
+        drawn = top(page)
+        check(f"a square of {side} units is exact", drawn["form"] == "rectangle" and drawn["size"] == [side, side], drawn)
+        clear(page)
+    page.key("r")
+    page.drag([(300, 300), (340, 310), (400, 330)], SHIFT)
+    check("Shift draws a square", near(top(page)["size"], [100, 100]), top(page))
+    clear(page)
+    page.key("n")
+    page.drag([(500, 400)])
+    page.type("call Ben")
+    page.key("Escape")
+    note = top(page)
+    check("a click with the note tool adds a note, and its label is typed", note["form"] == "note" and note["size"] == [200, 200]
+          and note["text"] == "call Ben" and near(note["centerPosition"], [-140, 0]), note)
+    checks.picture(page, "forms-note")
+
+
+def check_labels(page, checks):
+    """A label is edited in place, also by two members, and makes its form higher."""
+    check = checks.check
+    clear(page)
+    id = form(page, "rectangle", [0, 0], size=[160, 60])
+    page.run("whiteboard.ui.tools.select.set([])")
+    double_click(page, (640, 400))
+    check("a double click in an empty form edits its label", page.run("return document.activeElement.ariaLabel") == "Label of the rectangle")
+    page.type("Login")
+    page.wait("[...whiteboard.board.objects.values()][0].text === 'Login'")
+    field = page.run("const { left, right, top, bottom } = document.activeElement.getBoundingClientRect(); return [(left + right) / 2, (top + bottom) / 2]")
+    check("the field is in the middle of the form", near(field, [640, 400], 3), field)
+    page.run("document.activeElement.setSelectionRange(0, 0)")
+    page.type("The ")
+    page.key("Escape")
+    check("the label is on the board", object_of(page, id)["text"] == "The Login" and object_of(page, id)["centerPosition"] == [0, 0], object_of(page, id))
+    page.run("whiteboard.ui.undo()")
+    check("typing a label is one undo step", not object_of(page, id).get("text") and count(page) == 1, object_of(page, id))
+    page.run("whiteboard.ui.undo(true)")
+    page.run("whiteboard.ui.tools.select.set([arguments[0]])", id)
+    page.key("Enter")
+    check("Enter edits the label", page.run("return document.activeElement.value") == "The Login")
+    page.type(" server that answers all of the requests of the other members")
+    page.key("Escape")
+    shape = script(page, "const { shapeOf } = await import('./geometry.mjs'); return shapeOf(board.objects.get(given[0]))", id)
+    object = object_of(page, id)
+    check("a long label makes the form higher, and is not stored in its size", shape["label"]["height"] + 16 == shape["height"] > 60 and object["size"] == [160, 60]
+          and all(len(line) <= 18 for line in shape["label"]["lines"]), shape)
+    page.key("Enter", code="Enter")
+    page.run("whiteboard.ui.tools.select.set([arguments[0]]); whiteboard.ui.editText(arguments[0])", id)
+    page.run("document.activeElement.value = ''; document.activeElement.dispatchEvent(new Event('input'))")
+    page.key("Escape")
+    check("a form without a label stays", count(page) == 1 and not object_of(page, id).get("text"), object_of(page, id))
+    arrow = form(page, "arrow", [0, 150], points=[[-80, 0], [80, 0]])
+    page.key("Enter")
+    page.type("yes")
+    page.key("Escape")
+    check("an arrow has a label", object_of(page, arrow)["text"] == "yes", object_of(page, arrow))
+    checks.picture(page, "forms-labels")
+    page.run("whiteboard.ui.sheet.toggle(whiteboard.ui.panels.list)")
+    names = page.run("return [...document.querySelectorAll('.objects .grow')].map(({ ariaLabel }) => ariaLabel)")
+    names = [name.replace("\u2068", "").replace("\u2069", "") for name in names]
+    check("the list names forms and their labels", names == ["Go to Arrow: yes, by you", "Go to Rectangle, by you"], names)
+    page.run("whiteboard.ui.sheet.close()")
+
+
+def check_sizes(page, checks):
+    """Sides and corners of a form are dragged; the line width stays."""
+    check = checks.check
+    clear(page)
+    id = form(page, "ellipse", [0, 0], size=[160, 100], lineWidth=3)
+    before = object_of(page, id)
+    page.drag([(726, 400), (756, 410), (776, 420)])
+    wider = object_of(page, id)
+    check("a side makes a form wider", near(wider["size"], [210, 100]) and near(wider["centerPosition"], [25, 0]) and wider["scale"] == 1 and wider["lineWidth"] == 3, wider)
+    undone(page, checks, "the new width", id, before)
+    before = object_of(page, id)
+    settle(page)
+    page.drag([(776, 456), (780, 470), (786, 506)], 0)
+    larger = object_of(page, id)
+    check("a corner changes both", near(larger["size"], [220, 150]) and near(larger["centerPosition"], [30, 25]), larger)
+    undone(page, checks, "the new size", id, before)
+    settle(page)
+    page.drag([(786, 506), (800, 506), (896, 506)], SHIFT)
+    check("Shift keeps the proportions", near([object_of(page, id)["size"][0] / object_of(page, id)["size"][1]], [220 / 150], 0.02), object_of(page, id))
+    before = object_of(page, id)["size"]
+    page.key("ArrowRight", browser.CONTROL)
+    check("Ctrl+Right makes the form wider", near(object_of(page, id)["size"], [before[0] + 2, before[1]]), object_of(page, id))
+    page.run("const { board } = whiteboard; board.rotate(arguments[0], Math.PI / 2); board.resize(arguments[0], [100, 100], [0, 0])", id)
+    settle(page)
+    page.drag([(640, 456), (640, 470), (640, 496)])
+    turned = object_of(page, id)
+    check("the side of a turned form follows the pointer", near(turned["size"], [140, 100], 1.5) and near(turned["centerPosition"], [0, 20], 1.5), turned)
+    clear(page)
+    text = page.run("const { board } = whiteboard; return board.createText('one two three four five', [0, 0])")
+    settle(page)
+    page.run("whiteboard.ui.tools.select.set([arguments[0]])", text)
+    settle(page)
+    shape = lambda: script(page, """
+      const { shapeOf } = await import("./geometry.mjs"), object = board.objects.get(given[0]), { bounds: { left, right, top, bottom }, lines } = shapeOf(object);
+      return { lines, scale: object.scale, left, top, edge: camera.toScreen([right, (top + bottom) / 2]) };""", text)
+    before, object = shape(), object_of(page, text)
+    x, y = before["edge"]
+    page.drag([(x + 6, y), (x - 20, y), (x - 94, y)])
+    after = shape()
+    check("the side of a text changes where it wraps", len(after["lines"]) > len(before["lines"]) == 1 and after["scale"] == 1
+          and near([after["left"], after["top"]], [before["left"], before["top"]]), (before, after))
+    undone(page, checks, "the new width of a text", text, object)
+
+
+def check_points(page, checks):
+    """Points of a line are moved, added and removed with the mouse."""
+    check = checks.check
+    clear(page)
+    id = form(page, "arrow", [0, 0], points=[[-100, 0], [100, 0]])
+    before = object_of(page, id)
+    page.drag([(740, 400), (750, 420), (760, 460)])
+    moved = object_of(page, id)
+    places = lambda: script(page, "const { shown } = await import('./geometry.mjs'), o = board.objects.get(given[0]); return o.points.map((point) => shown(o, point))", id)
+    check("an end is dragged", near(sum(places(), []), [-100, 0, 120, 60]), (moved, places()))
+    undone(page, checks, "the moved end", id, before)
+    before = object_of(page, id)
+    settle(page)
+    page.drag([(650, 430), (640, 400), (640, 340)])
+    check("dragging the middle adds a point", near(sum(places(), []), [-100, 0, 0, -60, 120, 60]), places())
+    undone(page, checks, "the new point", id, before)
+    before = object_of(page, id)
+    settle(page)
+    page.drag([(640, 340), (700, 400), (758, 458)])
+    check("a point that is dropped on its neighbor is removed", near(sum(places(), []), [-100, 0, 120, 60]), places())
+    undone(page, checks, "the removed point", id, before)
+
+
+def choose(page, group, label):
+    """Presses a button of the style panel."""
+    found = page.run("""const group = [...document.querySelectorAll('#selection .part')].find(({ ariaLabel }) => ariaLabel === arguments[0]);
+      const button = [...group?.querySelectorAll('button') ?? []].find(({ ariaLabel }) => ariaLabel === arguments[1]);
+      button?.click(); return Boolean(button)""", group, label)
+    settle(page)
+    return found
+
+
+def check_styles(page, checks):
+    """The style panel changes each property, as one undo step, and has names."""
+    check = checks.check
+    clear(page)
+    id = form(page, "rectangle", [0, 0], size=[160, 80], text="words")
+    page.run("document.activeElement.blur()")
+    page.key("s")
+    settle(page)
+    check("the key S opens the style panel", page.run("return document.querySelector('#selection .popup').classList.contains('open') && document.activeElement.closest('.popup') !== null"))
+    for group, label, key, value in [
+        ("Form", "Diamond", "form", "diamond"), ("Fill", "Light blue", "fill", "#a5d8ffff"), ("Color", "Red", "color", "#e8601cff"),
+        ("Line width", "Medium", "lineWidth", 8), ("Line", "Dashed line", "lineStyle", "dashed"), ("Text size", "Large text", "textSize", 24),
+        ("Letters", "Align right", "alignment", "right"), ("Letters", "Bold", "isBold", True), ("Letters", "Italic", "isItalic", True),
+        ("Typeface", "Code", "typeface", "code"), ("Opacity", "50%", "opacity", 0.5),
+    ]:
+        before = object_of(page, id)
+        has = choose(page, group, label)
+        found = object_of(page, id).get(key)
+        is_equal = abs(found - value) < 0.01 if key == "opacity" and found else found == value
+        check(f"the panel sets {group}: {label}", has and is_equal, object_of(page, id))
+        pressed = page.run("return [...document.querySelectorAll('#selection .part button')].find(({ dataset }) => dataset.name === arguments[0]).ariaPressed", f"{group} {label}")
+        check(f"{label} is pressed", pressed == "true", pressed)
+        page.run("whiteboard.board.undo()")
+        check(f"{label} is one undo step", object_of(page, id).get(key) == before.get(key), object_of(page, id))
+        page.run("whiteboard.board.redo()")
+    choose(page, "Fill", "No fill")
+    check("the fill is removed", "fill" not in object_of(page, id), object_of(page, id))
+    checks.picture(page, "forms-style")
+    found = [node for node in nodes(page) if node["properties"].get("focusable") and node["role"]["value"] == "button"]
+    check("all buttons of the panel have names", len(found) > 60 and all(node["name"]["value"].strip() for node in found), len(found))
+    groups = [node["name"]["value"] for node in nodes(page) if node["role"]["value"] == "group" and node.get("name", {}).get("value")]
+    check("the parts of the panel have names", {"Style of the selection", "Form", "Fill", "Color", "Opacity", "Order"} <= set(groups), groups)
+    box = page.run("const { left, right, top, bottom } = document.querySelector('#selection .popup').getBoundingClientRect(); return [left, top, innerWidth - right, innerHeight - bottom]")
+    check("the panel is on the screen", min(box) >= 0, box)
+    page.key("Escape")
+    check("Escape closes the panel, and keeps the selection", page.run("return !document.querySelector('#selection .popup').classList.contains('open') && whiteboard.ui.tools.select.selection.size === 1"))
+    arrow = form(page, "arrow", [0, 150], points=[[-80, 0], [0, 60], [80, 0]])
+    page.click("#selection .opens button")
+    for group, label, key, value in [("Start", "Dot", "lineStart", "dot"), ("End", "Triangle", "lineEnd", "triangle"), ("Line", "Curved", "isCurved", True), ("End", "No end mark", "lineEnd", "none")]:
+        has = choose(page, group, label)
+        check(f"the panel sets {group} of an arrow: {label}", has and object_of(page, arrow).get(key) == value, object_of(page, arrow))
+    page.click("#selection .opens button")
+
+
+def check_hits(page, checks):
+    """An empty form is selected at its line only."""
+    clear(page)
+    for kind in ("rectangle", "ellipse", "diamond"):
+        for more, is_solid in [({}, False), ({"fill": "#ffc9c9ff"}, True), ({"text": "x"}, True)]:
+            id = form(page, kind, [0, 0], size=[200, 100], **more)
+            at = lambda x, y: page.run("return whiteboard.ui.objectAt([arguments[0], arguments[1]])?.id ?? null", x, y) == id
+            corner = kind == "rectangle"
+            checks.check(f"{kind} with {more or 'nothing'} in it is hit", at(540, 400) and at(620, 400) == is_solid and at(545, 355) == corner and not at(500, 400),
+                         [at(540, 400), at(620, 400), at(545, 355), at(500, 400)])
+            clear(page)
+
+
+def check_pictures(page, checks):
+    """The SVG has everything that a form has."""
+    clear(page)
+    form(page, "ellipse", [0, 0], size=[200, 100], fill="#a5d8ff80", lineStyle="dashed", lineWidth=4, text="Label", isItalic=True, opacity=0.5)
+    form(page, "arrow", [0, 150], points=[[-80, 0], [0, 60], [80, 0]], isCurved=True, lineEnd="triangle", lineWidth=2)
+    text = script(page, "const { picture } = await import('./files.mjs'); return (await picture(ui, 'svg', board.order)).text()")
+    wanted = ['stroke-dasharray="12 16"', 'fill-opacity="0.5"', '<g opacity="0.5">', 'font-style="italic"', ">Label</text>", 'text-anchor="middle"', "C"]
+    checks.check("the SVG has fill, dashes, opacity, marks and label", all(word in text for word in wanted), text)
+
+
+def check_touch(page, checks):
+    """A phone: notes, labels, sizes and styles by touch."""
+    check = checks.check
+    page.run("whiteboard.ui.setTool('select')")
+    page.tap("#tools > :nth-child(3) .opener")
+    places = page.run("return [...document.querySelectorAll('#tools > :nth-child(3) .items button')].map((one) => one.getBoundingClientRect()).map(({ left, right }) => [left, right])")
+    check("all forms are on the screen", len(places) == 6 and all(0 <= left < right <= 390 for left, right in places), places)
+    checks.picture(page, "phone-forms")
+    page.tap("#tools > :nth-child(3) [aria-label='Note']")
+    page.swipe([(195, 300)])
+    page.type("milk")
+    page.swipe([(195, 650)])
+    note = top(page)
+    check("a tap adds a note with a label", note.get("form") == "note" and note["text"] == "milk", note)
+    page.run("whiteboard.ui.tools.select.set([arguments[0]])", note["id"])
+    settle(page)
+    page.tap("#selection .opens button")
+    box = page.run("const { left, right, top, bottom } = document.querySelector('#selection .popup').getBoundingClientRect(); return [left, top, innerWidth - right, innerHeight - bottom]")
+    check("the style panel is on the screen of a phone", min(box) >= 0, box)
+    page.tap("#selection .part[aria-label='Fill'] [aria-label='Light green']")
+    check("a tap changes the fill", object_of(page, note["id"]).get("fill") == "#b2f2bbff", object_of(page, note["id"]))
+    checks.picture(page, "phone-style")
+    page.tap("#selection .opens button")
+
+
+def check_forms(address, checks):
+    for is_phone, bodies in [
+        (False, [check_tools, check_labels, check_sizes, check_points]), (False, [check_styles, check_hits, check_pictures]), (True, [check_touch]),
+    ]:
+        page = browser.Page(address, is_phone)
+        try:
+            page.open()
+            for body in bodies:
+                body(page, checks)
+            errors = page.log()
+            checks.check("no error", not errors, errors)
+        finally:
+            page.close()
