@@ -42,6 +42,8 @@ package struct JSONReader {
   private var position = 0
   private var depth = 0
   private var values = 0
+  /// The numbers with a fraction or an exponent, if the reader is strict.
+  private var fractions: [Range<Int>] = []
 
   private init(_ bytes: [UInt8], depthLimit: Int, isStrict: Bool = false) {
     self.bytes = bytes
@@ -62,10 +64,14 @@ package struct JSONReader {
   /// Checks that the bytes are exactly one object by the rules for control payloads (FRM-5).
   ///
   /// No object has a key twice, and no string has half a surrogate pair. A number can be out of the range of `Double`.
-  package static func check(_ bytes: [UInt8], depthLimit: Int = strictDepthLimit) throws(JSONError) {
+  /// Returns where the numbers with a fraction or an exponent are.
+  @discardableResult package static func check(_ bytes: [UInt8], depthLimit: Int = strictDepthLimit)
+    throws(JSONError) -> [Range<Int>]
+  {
     var reader = JSONReader(bytes, depthLimit: min(depthLimit, strictDepthLimit), isStrict: true)
     guard try reader.next() == UInt8(ascii: "{") else { throw .notAnObject }
     _ = try reader.document()
+    return reader.fractions
   }
 
   private mutating func document() throws(JSONError) -> JSONTree {
@@ -148,11 +154,13 @@ package struct JSONReader {
     let start = position
     _ = take(only: UInt8(ascii: "-"))
     if !take(only: UInt8(ascii: "0")) { try digits() }
+    let end = position
     if take(only: UInt8(ascii: ".")) { try digits() }
     if take(only: UInt8(ascii: "e")) || take(only: UInt8(ascii: "E")) {
       if !take(only: UInt8(ascii: "+")) { _ = take(only: UInt8(ascii: "-")) }
       try digits()
     }
+    if isStrict, position > end { fractions.append(start..<position) }
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     let number = Double(text) ?? .infinity
     guard isStrict || position - start <= Self.numberLength && number.isFinite else { throw .malformed(at: start) }

@@ -32,10 +32,20 @@ extension ControlPayload {
   /// Checks the limits of a frame's payload, then decodes it; if it throws ``ControlMessageError``, the link must be
   /// closed with `protocol-error` (FRM-4).
   static func decode(_ bytes: [UInt8]) throws(ControlMessageError) -> Self {
-    do { try JSONReader.check(bytes) } catch { throw .notJSON }
-    do { return try JSONDecoder().decode(Self.self, from: Data(withoutWrittenFractions(bytes))) } catch let error
-      as DecodingError
-    { throw ControlMessageError(error) } catch { throw .notJSON }
+    let fractions: [Range<Int>]
+    do { fractions = try JSONReader.check(bytes) } catch { throw .notJSON }
+    // The decoder would accept `1.0` and `1e3` as integers, which FRM-5 forbids. Replacing numbers at unknown keys is
+    // harmless, because every number in the protocol is an integer.
+    var json: [UInt8] = []
+    var start = 0
+    for fraction in fractions {
+      json += bytes[start..<fraction.lowerBound] + Array("0.5".utf8)
+      start = fraction.upperBound
+    }
+    json += bytes[start...]
+    do { return try JSONDecoder().decode(Self.self, from: Data(json)) } catch let error as DecodingError {
+      throw ControlMessageError(error)
+    } catch { throw .notJSON }
   }
 
   /// Returns the encoded payload with sorted keys, so that one value has one encoding.
@@ -63,42 +73,6 @@ extension ControlMessageError {
   private static func path(_ keys: [any CodingKey]) -> String {
     keys.map { key in key.intValue.map { String($0) } ?? key.stringValue }.joined(separator: ".")
   }
-}
-
-/// Replaces every number that has a fraction or an exponent with `0.5`.
-///
-/// The decoder would accept `1.0` and `1e3` as integers, which FRM-5 forbids. Replacing numbers at unknown keys is
-/// harmless, because every number in the protocol is an integer. `bytes` must be JSON.
-private func withoutWrittenFractions(_ bytes: [UInt8]) -> [UInt8] {
-  var result: [UInt8] = []
-  var start = 0
-  var position = 0
-  while position < bytes.count {
-    switch bytes[position] {
-    case UInt8(ascii: "\""):
-      position += 1
-      while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
-        position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
-      }
-      position += 1
-    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-      let number = bytes[position...].prefix { byte in
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."),
-          UInt8(ascii: "e"), UInt8(ascii: "E"):
-          true
-        default: false
-        }
-      }
-      if number.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }) {
-        result += bytes[start..<position] + Array("0.5".utf8)
-        start = number.endIndex
-      }
-      position = number.endIndex
-    default: position += 1
-    }
-  }
-  return start == 0 ? bytes : result + bytes[start...]
 }
 
 struct ProofBytes: Hashable, Sendable {
