@@ -32,7 +32,7 @@ import WhiteboardRendering
 
   private func objects(_ scriptedBoard: ScriptedBoard) async throws -> [BoardEvent.ObjectDescription] {
     try await scriptedBoard.perform("objects")
-    var last: BoardEvent.Objects?
+    var last: BoardEvent.ObjectList?
     for case .objects(let list) in await scriptedBoard.events { last = list }
     return try #require(last).objects
   }

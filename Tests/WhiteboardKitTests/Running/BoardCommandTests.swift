@@ -19,7 +19,7 @@ import WhiteboardPrograms
 
   private func found(_ scriptedBoard: ScriptedBoard, _ line: String) async throws -> [String] {
     try await scriptedBoard.perform(line)
-    var last: BoardEvent.Found?
+    var last: BoardEvent.ObjectList?
     for case .found(let found) in await scriptedBoard.events { last = found }
     return try #require(last).objects.map(\.id)
   }

@@ -141,9 +141,7 @@ import WhiteboardRendering
     let buttons = desk.client.titleBar.toolButtons.buttons
     #expect(buttons.count == Tool.allCases.count + Pens.colors.count)
     #expect(desk.lines()[0].contains("\(count) new"))
-    _ = desk.client.receive(
-      .settingChanged(.init(changed: ["title"], settings: .init(title: "A board with an extraordinarily long title")))
-    )
+    desk.client.applyChange(.settings(.init(title: "A board with an extraordinarily long title")))
     #expect(desk.client.titleBar.toolButtons.buttons.count == buttons.count)
   }
 }

@@ -51,9 +51,9 @@ import WhiteboardSync
 
   @Test("a board without a title, as after its undo, shows its own name") func title() throws {
     var desk = try Desk()
-    _ = desk.client.receive(.settingChanged(.init(changed: ["title"], settings: .init(title: "Plan B"))))
+    desk.client.applyChange(.settings(.init(title: "Plan B")))
     #expect(desk.client.session.board.name == "Plan B")
-    _ = desk.client.receive(.settingChanged(.init(changed: ["title"], settings: .init())))
+    desk.client.applyChange(.settings(.init()))
     #expect(desk.client.session.board.name == "Plans")
   }
 

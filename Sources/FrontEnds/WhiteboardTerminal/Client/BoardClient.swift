@@ -273,8 +273,9 @@ extension BoardClient {
     case .preview(let preview): workspace.scene.canvas.preview(preview.points, from: preview.first, of: preview.stroke)
     case .presence(let presence, let member): session.members.show(presence, of: MemberID(member.id), now: now)
     case .saving(let state): saveStatus.state = state
+    case .settings(let settings): show(settings)
     // Events report these changes, except photos, which the terminal loads.
-    case .photo, .settings, .chat, .joined, .left, .message, .resource, .caughtUp, .missed: break
+    case .photo, .chat, .joined, .left, .message, .resource, .caughtUp, .missed: break
     }
     workspace.settleTyping()
   }
@@ -310,11 +311,9 @@ extension BoardClient {
     case .ready(let ready):
       session.begin(ready)
       workspace.scene.ownID = MemberID(text: ready.peer)
-      return [Command.settings, .chat].map { .command(CommandRequest($0)) }
+      return [.command(CommandRequest(.chat))]
     case .done(let done): finish(done)
     case .error(let failure): fail(failure)
-    case .settings(let answer): show(answer.settings)
-    case .settingChanged(let change): show(change.settings)
     case .selected(let selected) where selected.lostByUs == true:
       say("\(selected.name?.displayed ?? "a member") has selected it")
     case .warning(let warning): show(warning)
@@ -334,10 +333,10 @@ extension BoardClient {
     }
   }
 
-  private mutating func show(_ settings: BoardEvent.SettingsDescription) {
+  private mutating func show(_ settings: BoardSettings) {
     workspace.scene.canvas.grid = settings.grid.flatMap { $0 > 0 ? $0 : nil }
-    workspace.scene.canvas.background = settings.background.flatMap { ColorText.rgba(of: $0) }.map { $0 >> 8 }
-    session.board.title = settings.title
+    workspace.scene.canvas.background = settings.shownBackground
+    session.board.title = settings.title.map { UntrustedText($0) }
   }
 
   private mutating func show(_ warning: BoardEvent.Remark) {

@@ -8,7 +8,7 @@ extension BoardEvent {
     package var request: RequestMark?
   }
 
-  package struct Objects: Encodable, Sendable {
+  package struct ObjectList: Encodable, Sendable {
     package var count: Int
     package var objects: [ObjectDescription]
     package var request: RequestMark?
@@ -17,12 +17,6 @@ extension BoardEvent {
   package struct Shown: Encodable, Sendable {
     package var id: String
     package var object: ObjectDescription
-    package var request: RequestMark?
-  }
-
-  package struct Found: Encodable, Sendable {
-    package var count: Int
-    package var objects: [ObjectDescription]
     package var request: RequestMark?
   }
 

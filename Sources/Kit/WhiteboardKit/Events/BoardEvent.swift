@@ -47,9 +47,9 @@ package enum BoardEvent: Sendable {
   case streamData(StreamData)
   case streamClosed(StreamClosed)
   case digest(Digest)
-  case objects(Objects)
+  case objects(ObjectList)
   case object(Shown)
-  case found(Found)
+  case found(ObjectList)
   case chatHistory(ChatHistory)
   case settings(Settings)
   /// The save state changed: some work is not saved on disk, or all work is saved again. Also the answer to `save`.

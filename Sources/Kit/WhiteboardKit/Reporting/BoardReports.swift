@@ -44,6 +44,7 @@ final class BoardReports {
     }
     // The stored settings are not reported as a change.
     _ = board.takeSettingsChange()
+    runtime.sink.boardChanged(.settings(board.settings))
     settings = BoardEvent.SettingsDescription(board.settings)
   }
 

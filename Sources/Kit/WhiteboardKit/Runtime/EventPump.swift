@@ -163,7 +163,7 @@ package protocol EventSink: Sendable {
   /// Events with other content are not created.
   var contents: EventContents { get }
 
-  /// Receives a change of the board when it happens, before its event; also all objects of the stored board.
+  /// Receives a change of the board when it happens, before its event; also the stored objects and settings.
   ///
   /// The changes of hidden authors are left out. The function does not wait: a slow receiver stores only the latest
   /// state of each object. The default implementation does nothing.
