@@ -247,8 +247,23 @@ MUTATIONS = [
     ),
     expression(
         "change-of-a-group-not-told", "Board/Whiteboard/Replication/ChangeLog.swift",
-        "guard «!groups.isEmpty» else { return result }", "!groups.isEmpty && !result.isEmpty",
+        "guard «!others.isEmpty» else { return result }", "!others.isEmpty && !result.isEmpty",
         "WhiteboardTests.GroupTests", "replicas",
+    ),
+    expression(
+        "line-that-followed-not-told", "Board/Whiteboard/Replication/ChangeLog.swift",
+        "entries.lazy.filter { «$0.content || $0.wasVisible != nil» }", "$0.content && $0.wasVisible != nil",
+        "WhiteboardTests.FormTests",
+    ),
+    expression(
+        "bound-end-at-the-anchor", "Board/Whiteboard/Objects/Binding.swift",
+        "guard «!binding.isExact» else { return place }", "binding.isExact",
+        "WhiteboardTests.FormTests",
+    ),
+    expression(
+        "labels-are-not-restored", "Board/Whiteboard/Undo/RestorePlan.swift",
+        "if «old.hasText» { try changeText", "old.kind == .text",
+        "WhiteboardTests.RestoreTests", "WhiteboardTests.FormTests",
     ),
     expression(
         "ranges-that-touch-are-not-joined", "Board/Whiteboard/Replication/DotSet.swift",

@@ -6,6 +6,19 @@ import Testing
 @Suite struct FormTests {
   private let boards = TwoBoards()
 
+  @Test("a restore writes the earlier label back") func restoring() throws {
+    let board = boards.anna
+    let id = try board.createForm(.note, at: Point(x: 0, y: 0), label: "old words")
+    let checkpoint = board.state
+    try board.object(id)?.update(text: "new")
+    _ = try board.restore(checkpoint)
+    #expect(board.object(id)?.text == "old words")
+    try board.delete(id)
+    try board.purge(id)
+    let outcome = try board.restore(checkpoint)
+    #expect(board.object(try #require(outcome.replaced[id]))?.text == "old words")
+  }
+
   private func isNear(_ one: Point, _ other: Point) -> Bool {
     abs(one.x - other.x) < 1e-6 && abs(one.y - other.y) < 1e-6
   }
