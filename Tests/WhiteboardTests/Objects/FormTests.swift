@@ -16,7 +16,8 @@ import Testing
     try board.delete(id)
     try board.purge(id)
     let outcome = try board.restore(checkpoint)
-    #expect(board.object(try #require(outcome.replaced[id]))?.text == "old words")
+    let copy = try #require(outcome.replaced[id])
+    #expect(board.object(copy)?.text == "old words")
   }
 
   private func isNear(_ one: Point, _ other: Point) -> Bool {
