@@ -12,7 +12,7 @@ from names (`signing.py`), so that the file is the same each time.
 import json
 
 from vector_file import PROTOCOL, write_or_check
-from vectors import answers, basics, batches, links, owned, readings, retirements, stacking
+from vectors import answers, basics, batches, form_readings, links, owned, readings, retirements, stacking
 
 TARGET = PROTOCOL / "Vectors" / "board.json"
 NOTE = (
@@ -31,9 +31,17 @@ def build():
         **owned.groups(),
         **retirements.groups(),
         **readings.groups(),
+        **form_readings.groups(),
         **stacking.groups(),
     }
 
 
+def text(groups):
+    """The file: indented, with one line for each vector of the group `forms`, most of which are numbers."""
+    forms = groups.pop("forms")
+    lines = ",\n".join("  " + json.dumps(vector) for vector in forms)
+    return json.dumps(groups, indent=1)[: -len("\n}")] + ',\n "forms": [\n' + lines + "\n ]\n}\n"
+
+
 if __name__ == "__main__":
-    write_or_check({TARGET: json.dumps(build(), indent=1) + "\n"})
+    write_or_check({TARGET: text(build())})

@@ -8,6 +8,7 @@ import unittest
 import signing
 from cryptography.hazmat.primitives.asymmetric import ec
 from test_vectors_session import VectorCase
+from vectors.form_readings import described
 from vectors.forms import batch_json, difference_json, incarnation_of, text_of
 from whiteboard_peer import admission, authors, cells, codec, messages, owned, retirement, stacking, views
 from whiteboard_peer.authors import LinkReader
@@ -76,6 +77,13 @@ class Board(VectorCase):
             state.apply(operations)
             shown = views.describe(state, operations[0].object)
             self.assertEqual({key: shown.get(key) for key in vector["reads"]}, vector["reads"])
+
+    def test_brd_48_forms(self):
+        for vector in self.each(VECTORS["forms"]):
+            for order in (vector["batches"], vector["batches"][::-1]):
+                state = self.board({"batches": order})
+                found = {views.object_text(i): described(state, i) for i in views.drawn_objects(state)}
+                self.assertEqual(found, vector["objects"])
 
     def test_z_indexes(self):
         vectors = VECTORS["zIndexes"]

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 
-from . import authors, cells, codec, messages, retirement, stacking, views
+from . import authors, cells, codec, messages, outlines, retirement, stacking, views
 from .authors import Author, LinkReader, LinkWriter
 from .cells import BoardError, Dot, State
 from .clock import Clock, runs
@@ -39,6 +39,16 @@ def image_header(data):
                 return 1, width, height
             at += 2 + length
     raise ValueError("neither PNG nor JPEG")
+
+
+def _steps(point):
+    """A pair in multiples of 1/64 unit."""
+    return tuple(round(v * 64) for v in point)
+
+
+def _common(one, other):
+    """The number of equal elements at the start of both lists."""
+    return next((n for n, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))
 
 
 class _Replica:
@@ -334,6 +344,68 @@ class BoardPeer(Peer):
                 (cells.END, None, cells.UNSIGNED, len(fine)),
             ],
         )
+
+    def add_form(self, form, x, y, size=None, points=(), label="", width=2, colour=0x112233FF, style=None):
+        """Creates a form around (x, y). `size` is its width and height, `points` are positions of a line on the board,
+        and `style` maps property numbers to values (BRD-48, BRD-50)."""
+        middle = x, y
+        if points:
+            low, high = outlines.through(points, bool((style or {}).get(cells.CURVE))).box()
+            middle = tuple((a + b) / 2 for a, b in zip(low, high))
+        own = [outlines.add(point, middle, -1) for point in points]
+        return self._create(
+            cells.DRAWING,
+            [
+                (cells.FORM, None, cells.UNSIGNED, form),
+                (cells.POSITION, None, cells.PAIR, _steps(middle)),
+                (cells.COLOUR, None, cells.UNSIGNED, colour),
+                (cells.LINE_WIDTH, None, cells.UNSIGNED, round(width * 64)),
+                *([(cells.SIZE, None, cells.PAIR, _steps(size))] if size else []),
+                *((cells.POINT, k << 32, cells.PAIR, _steps(point)) for k, point in enumerate(own, 1)),
+                *((number, None, cells.UNSIGNED, value) for number, value in (style or {}).items()),
+                *([(cells.RUN, OWN, cells.BYTES, codec.encode_run(codec.ROOT, None, label))] if label else []),
+            ],
+        )
+
+    def restyle(self, identifier, style):
+        """Writes styles: property numbers with values (BRD-49)."""
+        self.commit([(identifier, number, None, cells.UNSIGNED, value) for number, value in style.items()])
+
+    def set_points(self, identifier, points):
+        """Gives a line or arrow these points, which are positions on the board.
+
+        Points that are equal at the start and at the end keep their cells; of the others, as many as possible are moved
+        (BRD-50).
+        """
+        with self.condition:
+            placement = views.placement_of(self.state, identifier)
+            new = [_steps(placement.own(point)) for point in points]
+            held = [(key, _steps(p)) for key, p in views.point_cells(self.state, identifier) if p]
+            old = [point for _, point in held]
+            front = _common(old, new)
+            back = _common(old[front:][::-1], new[front:][::-1])
+            middle, changed = held[front : len(held) - back], new[front : len(new) - back]
+            operations = [(key, point) for (key, was), point in zip(middle, changed) if was != point]
+            operations += [(key, None) for key, _ in middle[len(changed) :]]
+            added = changed[len(middle) :]
+            keys = [0, *(key for key, _ in held)]
+            low, high = keys[len(held) - back], keys[len(keys) - back] if back else None
+            operations += zip(self._keys(low, high, len(added)), added)
+            self.commit(
+                [
+                    (identifier, cells.POINT, key, cells.PAIR if point else cells.NONE, point)
+                    for key, point in operations
+                ]
+            )
+
+    def _keys(self, low, high, count):
+        """Returns keys of `count` new points between two others (BRD-50)."""
+        gap = ((low + (count + 1 << 32) if high is None else high) - low) // (count + 1)
+        if count and gap < 2:
+            raise ValueError("there is no room for another point")
+        # New points of other members, at the same place, have other keys.
+        shift = self.board_incarnation % max(1, (gap + 1) // 2)
+        return [low + i * gap + shift for i in range(1, count + 1)]
 
     def add_photo(self, x, y, path):
         data = pathlib.Path(path).read_bytes()

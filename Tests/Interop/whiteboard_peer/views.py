@@ -1,10 +1,10 @@
-"""The meaning of cells for users: objects as JSON, text, points, chat (BRD-13 to BRD-21)."""
+"""The meaning of cells for users: objects as JSON, text, points, forms, chat (BRD-13 to BRD-21, BRD-48 to BRD-52)."""
 
 import datetime
 import math
 import struct
 
-from . import cells, codec
+from . import cells, codec, outlines
 from .clock import LAST_FLOOR
 from .wire import base32, parse_base32
 
@@ -18,6 +18,19 @@ SETTING_LIMITS = {
     cells.LANGUAGE: 16,
 }
 NOT_DRAWN = {cells.CHAT, cells.GROUP_KIND, cells.SETTINGS}
+# The points of a line or arrow that are read (BRD-50).
+POINTS = 4_096
+ROUND_TURN = 4_096
+ANCHOR_STEPS, GREATEST_ANCHOR, SPACE = 4_096, 65_536, 4
+FORMS = ["line", "arrow", "rectangle", "rounded", "ellipse", "diamond", "note"]
+# The words for the values of a property, of which the first is usual (BRD-49).
+WORDS = {
+    cells.LINE_STYLE: ["solid", "dashed", "dotted"],
+    cells.LINE_START: ["none", "arrow", "triangle", "bar", "dot"],
+    cells.LINE_END: ["none", "arrow", "triangle", "bar", "dot"],
+    cells.TYPEFACE: ["plain", "hand", "code"],
+    cells.ALIGNMENT: ["left", "center", "right"],
+}
 KINDS = {cells.TEXT: "text", cells.DRAWING: "drawing", cells.PHOTO: "photo", cells.GAME: "game"}
 
 
@@ -207,6 +220,268 @@ def selected_by(state, identifier, member_of):
     return selection if member_of(cell.dot.incarnation) == selection and cell.time < 2**63 - 4097 else None
 
 
+def form_of(state, identifier):
+    """The form of a drawing as a number of BRD-48, or None."""
+    form = state.read(identifier, cells.FORM)
+    if state.read(identifier, cells.KIND) != cells.DRAWING or not form:
+        return None
+    return form if form <= outlines.NOTE else outlines.RECTANGLE
+
+
+def has_points(state, identifier):
+    """Whether the object is a line or an arrow."""
+    return form_of(state, identifier) in outlines.HAS_POINTS
+
+
+def word_of(state, identifier, number):
+    """(the value as a number of BRD-49, the value of an absent cell)."""
+    form = form_of(state, identifier)
+    usual = {cells.ALIGNMENT: 1 if form else 0, cells.LINE_END: 1 if form == outlines.ARROW else 0}.get(number, 0)
+    value = state.read(identifier, number)
+    return (usual if value is None or value >= len(WORDS[number]) else value), usual
+
+
+def colour_of(state, identifier, number, usual=None):
+    value = state.read(identifier, number)
+    return usual if value is None or value > 0xFFFFFFFF else value
+
+
+def line_width_of(state, identifier):
+    return min((state.read(identifier, cells.LINE_WIDTH) or 320) / 64, 1024)
+
+
+class Placement:
+    """Where the own coordinates of an object are shown: at `place` + `scale` x rotate(`steps`, point)."""
+
+    def __init__(self, place, scale, steps):
+        self.place, self.scale, self.steps = place, scale, steps
+
+    def shown(self, point):
+        return outlines.add(self.place, self._rotated(point, 1), self.scale)
+
+    def own(self, place):
+        x, y = self._rotated(outlines.add(place, self.place, -1), -1)
+        return x / self.scale, y / self.scale
+
+    def _rotated(self, point, direction):
+        angle = self.steps / ROUND_TURN * 2 * math.pi * direction
+        x, y = point
+        return x * math.cos(angle) - y * math.sin(angle), x * math.sin(angle) + y * math.cos(angle)
+
+
+def placement_of(state, identifier):
+    """The placement of the object's own coordinates; their origin is the center of every object but a line or arrow."""
+    position = state.read(identifier, cells.POSITION)
+    if position:
+        place = tuple(v / 64 for v in position)
+    elif state.read(identifier, cells.KIND) == cells.DRAWING and not form_of(state, identifier):
+        place = _middle(*_ink_box(state, identifier))
+    else:
+        place = 0, 0
+    scale = state.read(identifier, cells.SCALE)
+    scale = min(max((65_536 if scale is None else scale) / 65_536, 1 / 1024), 1024)
+    return Placement(place, scale, (state.read(identifier, cells.ANGLE) or 0) % ROUND_TURN)
+
+
+def _middle(low, high):
+    return tuple((a + b) / 2 for a, b in zip(low, high))
+
+
+def _ink_box(state, identifier):
+    points = points_of(state, identifier) or [(0, 0, 0)]
+    return tuple(tuple(pick(p[i] for p in points) / 16 for i in (0, 1)) for pick in (min, max))
+
+
+def point_cells(state, identifier):
+    """(key, point or None) of the points of a line or arrow, in order, including removed ones (BRD-50)."""
+    held = state.objects[identifier]
+    keys = sorted(q for number, q in held if number == cells.POINT)[:POINTS]
+    values = [(key, state.read(identifier, cells.POINT, key)) for key in keys]
+    return [(key, value and (value[0] / 64, value[1] / 64)) for key, value in values]
+
+
+def line_points(state, identifier):
+    """The points of a line or arrow in its own coordinates; bound ends are where they are shown (BRD-52)."""
+    points = [point for _, point in point_cells(state, identifier) if point]
+    if len(points) < 2:
+        return points
+    placement = placement_of(state, identifier)
+    width = line_width_of(state, identifier) * placement.scale
+    ends = [binding_of(state, identifier, number) for number in (cells.START_BINDING, cells.END_BINDING)]
+    targets = [binding and _Target.of(state, binding, width) for binding in ends]
+    shown = [placement.shown(point) for point in points]
+    found = list(points)
+    for target, other, at, neighbor in ((*targets, 0, 1), (*targets[::-1], -1, -2)):
+        if target:
+            source = other.anchor if other and len(points) == 2 else shown[neighbor]
+            found[at] = placement.own(target.end(source))
+    return found
+
+
+def binding_of(state, identifier, number):
+    """(object, (x, y) of the anchor, is exact) of a bound end; None if it is free (BRD-52)."""
+    value = state.read(identifier, number)
+    if value is None or not has_points(state, identifier):
+        return None
+    reader = codec.Reader(value)
+    try:
+        target = cells.Dot(reader.incarnation(), reader.sequence())
+        anchor = reader.zigzag(), reader.zigzag()
+        exact = reader.u8()
+        reader.end()
+    except codec.BoardError:
+        return None
+    if exact > 1 or max(map(abs, anchor)) > GREATEST_ANCHOR:
+        return None
+    return target, tuple(v / ANCHOR_STEPS for v in anchor), exact == 1
+
+
+class _Target:
+    """The object to which an end of a line is bound."""
+
+    @staticmethod
+    def of(state, binding, line_width):
+        """None if the object is not visible, or is a line or arrow."""
+        target = binding[0]
+        is_visible = state.is_created(target) and not state.is_deleted(target)
+        if not is_visible or state.read(target, cells.KIND) not in KINDS or has_points(state, target):
+            return None
+        return _Target(state, binding, line_width)
+
+    def __init__(self, state, binding, line_width):
+        target, anchor, self.is_exact = binding
+        self.form = form_of(state, target)
+        centre, size = frame_of(state, target)
+        around = placement_of(state, target)
+        self.placement = Placement(centre, around.scale, around.steps)
+        self.aim = anchor[0] * size[0], anchor[1] * size[1]
+        self.anchor = self.placement.shown(self.aim)
+        has_line = self.form not in (None, outlines.NOTE)
+        border = line_width_of(state, target) * around.scale / 2 if has_line else 0
+        gap = (SPACE + line_width / 2 + border) / around.scale
+        self.half = size[0] / 2 + gap, size[1] / 2 + gap
+
+    def end(self, source):
+        """Where a line from `source` ends: at the anchor, or where it meets the outline first."""
+        if self.is_exact:
+            return self.anchor
+        source = self.placement.own(source)
+        share = self._share(*(tuple(v / h for v, h in zip(p, self.half)) for p in (source, self.aim)))
+        if share is None:
+            return self.anchor
+        return self.placement.shown(outlines.add(source, outlines.add(self.aim, source, -1), share))
+
+    def _share(self, start, end):
+        """The part of the way from `start` to `end` up to the outline, in units of half the width and height; None if
+        `start` is not outside or `end` is not inside."""
+        if self.form == outlines.ELLIPSE:
+            way = outlines.add(end, start, -1)
+            square, half = (sum(a * b for a, b in zip(way, other)) for other in (way, start))
+            rest = math.hypot(*start) ** 2 - 1
+            if rest <= 0 or math.hypot(*end) >= 1:
+                return None
+            return (-half - math.sqrt(half * half - square * rest)) / square
+        sides = [(1, 0), (-1, 0), (0, 1), (0, -1)]
+        if self.form == outlines.DIAMOND:
+            sides = [(1, 1), (-1, 1), (1, -1), (-1, -1)]
+        shares = []
+        for side in sides:
+            outside, inside = (sum(a * b for a, b in zip(side, point)) - 1 for point in (start, end))
+            if inside >= 0:
+                return None
+            if outside > 0:
+                shares.append(outside / (outside - inside))
+        return max(shares, default=None)
+
+
+def _line_of(state, identifier):
+    """The outline of a line or arrow in its own coordinates; None if it has no points."""
+    return outlines.through(line_points(state, identifier), bool(state.read(identifier, cells.CURVE)))
+
+
+def frame_of(state, identifier):
+    """(center, size before scaling) of an object."""
+    kind, form = state.read(identifier, cells.KIND), form_of(state, identifier)
+    placement, width = placement_of(state, identifier), line_width_of(state, identifier)
+    if has_points(state, identifier):
+        line = _line_of(state, identifier)
+        low, high = line.box() if line else ((0, 0), (0, 0))
+        return placement.shown(_middle(low, high)), tuple(b - a + width for a, b in zip(low, high))
+    if kind == cells.DRAWING and not form:
+        low, high = _ink_box(state, identifier)
+        return placement.place, tuple(b - a + width for a, b in zip(low, high))
+    defaults = {cells.TEXT: (200, 50), cells.PHOTO: (200, 200), cells.GAME: (120, 50)}
+    usual = (200, 200 if form == outlines.NOTE else 100) if form else defaults.get(kind, (0, 0))
+    size = state.read(identifier, cells.SIZE)
+    # Values out of range read as BRD-35 specifies.
+    return placement.place, tuple(v / 64 for v in size) if size and min(size) >= 0 else usual
+
+
+def outline_of(state, identifier):
+    """The outline of a form, relative to its center, neither scaled nor rotated; None if there is none (BRD-51)."""
+    form = form_of(state, identifier)
+    if form is None:
+        return None
+    if form not in outlines.HAS_POINTS:
+        return outlines.of_box(form, *frame_of(state, identifier)[1])
+    line = _line_of(state, identifier)
+    return line and line.moved(tuple(-v for v in _middle(*line.box())))
+
+
+def end_marks_of(state, identifier):
+    """The marks at the ends of a line or arrow, in the coordinates of its outline (BRD-51)."""
+    if not has_points(state, identifier):
+        return []
+    start, end = (word_of(state, identifier, number)[0] for number in (cells.LINE_START, cells.LINE_END))
+    return outlines.end_marks(outline_of(state, identifier), start, end, line_width_of(state, identifier))
+
+
+def _style(state, identifier):
+    """The form, and what differs from an object without style cells (BRD-19)."""
+    result = {}
+    form = form_of(state, identifier)
+    if form:
+        result["form"] = FORMS[form - 1]
+    fill = colour_of(state, identifier, cells.FILL, 0xFFEC99FF if form == outlines.NOTE else None)
+    for key, colour in (("fill", fill), ("textColor", colour_of(state, identifier, cells.TEXT_COLOUR))):
+        if colour is not None:
+            result[key] = f"#{colour:08x}"
+    for key, number in (
+        ("lineStyle", cells.LINE_STYLE),
+        ("lineStart", cells.LINE_START),
+        ("lineEnd", cells.LINE_END),
+        ("typeface", cells.TYPEFACE),
+        ("alignment", cells.ALIGNMENT),
+    ):
+        value, usual = word_of(state, identifier, number)
+        if value != usual:
+            result[key] = WORDS[number][value]
+    opacity = state.read(identifier, cells.OPACITY)
+    if opacity is not None and opacity < 255:
+        result["opacity"] = opacity / 255
+    size = state.read(identifier, cells.TEXT_SIZE)
+    size = min(max(size, 64), 65_536) / 64 if size else 16
+    if size != 16:
+        result["textSize"] = size
+    emphasis = state.read(identifier, cells.EMPHASIS) or 0
+    for key, is_so in (
+        ("isCurved", state.read(identifier, cells.CURVE)),
+        ("isBold", emphasis & 1),
+        ("isItalic", emphasis & 2),
+        ("isAutoWidth", state.read(identifier, cells.AUTO_WIDTH)),
+    ):
+        if is_so:
+            result[key] = True
+    for key, number in (("startBinding", cells.START_BINDING), ("endBinding", cells.END_BINDING)):
+        binding = binding_of(state, identifier, number)
+        if binding:
+            target, anchor, is_exact = binding
+            result[key] = {"id": object_text(target), "anchor": list(anchor)}
+            if is_exact:
+                result[key]["isExact"] = True
+    return result
+
+
 def describe(
     state, identifier, has_asset=lambda sha256: False, member_of=lambda incarnation: None
 ):
@@ -216,34 +491,21 @@ def describe(
         value = state.read(identifier, number)
         return default if value is None else value
 
-    kind = state.read(identifier, cells.KIND)
-    result = {"id": object_text(identifier), "type": KINDS.get(kind, "unknown")}
-    points = points_of(state, identifier) if kind == cells.DRAWING else []
-    low = [min((p[i] for p in points), default=0) / 16 for i in (0, 1)]
-    high = [max((p[i] for p in points), default=0) / 16 for i in (0, 1)]
-    middle = [(a + b) / 2 for a, b in zip(low, high)]
-    position = state.read(identifier, cells.POSITION)
-    centre = [v / 64 for v in position] if position else middle
-    # Values out of range read as BRD-35 specifies.
-    line_width = min((read(cells.LINE_WIDTH, 0) or 320) / 64, 1024)
-    size = state.read(identifier, cells.SIZE)
-    size = size if size and min(size) >= 0 else None
-    colour = state.read(identifier, cells.COLOUR)
-    defaults = {cells.TEXT: (200, 50), cells.PHOTO: (200, 200), cells.GAME: (120, 50)}
-    if kind == cells.DRAWING:
-        extent = [b - a + line_width for a, b in zip(low, high)]
-    else:
-        extent = [v / 64 for v in size] if size else list(defaults.get(kind, (0, 0)))
-    scale = min(max(read(cells.SCALE, 65_536) / 65_536, 1 / 1024), 1024)
+    kind, form = state.read(identifier, cells.KIND), form_of(state, identifier)
+    centre, size = frame_of(state, identifier)
+    placement = placement_of(state, identifier)
+    colour = colour_of(state, identifier, cells.COLOUR)
     selection = selected_by(state, identifier, member_of)
     latest = max(
         cell.time for key, cell in state.objects[identifier].items() if key[0] != cells.SELECTION
     )
-    result.update(
-        centerPosition=centre,
-        size=extent,
-        scale=scale,
-        angle=read(cells.ANGLE, 0) % 4_096 / 4_096 * 2 * math.pi,
+    result = dict(
+        id=object_text(identifier),
+        type=KINDS.get(kind, "unknown"),
+        centerPosition=list(centre),
+        size=list(size),
+        scale=placement.scale,
+        angle=placement.steps / ROUND_TURN * 2 * math.pi,
         selectedBy=base32(selection) if selection else None,
         updatedAt=datetime.datetime.fromtimestamp(
             (latest >> 16) / 1000, datetime.timezone.utc
@@ -251,16 +513,23 @@ def describe(
         zIndex=read(cells.Z_INDEX, b"").hex(),
         groups=[object_text(group) for group in groups_of(state, identifier)],
         isLocked=bool(read(cells.LOCK, 0)),
+        **_style(state, identifier),
     )
-    if colour is not None and colour <= 0xFFFFFFFF:
+    if colour is not None:
         result["color"] = f"#{colour:08x}"
-    if kind == cells.TEXT:
-        result["text"] = text_of(state, identifier)
+    text = text_of(state, identifier) if kind == cells.TEXT or form else ""
+    if text or kind == cells.TEXT:
+        result["text"] = text
     if kind == cells.DRAWING:
-        result["points"] = [[p[0] / 16 - middle[0], p[1] / 16 - middle[1]] for p in points]
-        result["lineWidth"] = line_width
+        result["lineWidth"] = line_width_of(state, identifier)
+        result["isFinished"] = form is not None or state.read(identifier, cells.END) is not None
+    if kind == cells.DRAWING and form is None:
+        middle = _middle(*_ink_box(state, identifier))
+        result["points"] = [[p[0] / 16 - middle[0], p[1] / 16 - middle[1]] for p in points_of(state, identifier)]
         result["erased"] = [[start / 16, end / 16] for start, end in erased(state, identifier)]
-        result["isFinished"] = state.read(identifier, cells.END) is not None
+    if form in outlines.HAS_POINTS:
+        outline = outline_of(state, identifier)
+        result["points"] = [list(point) for point in outline.points()] if outline else []
     if kind == cells.PHOTO:
         asset = asset_of(state, identifier)
         if asset:

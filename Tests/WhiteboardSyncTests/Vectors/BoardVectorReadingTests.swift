@@ -12,6 +12,7 @@ extension BoardVectors {
     case number(Double)
     case text(String)
     case array([JSONValue])
+    case object([String: JSONValue])
 
     init(from decoder: any Decoder) throws {
       let container = try decoder.singleValueContainer()
@@ -23,8 +24,21 @@ extension BoardVectors {
         self = .number(value)
       } else if let value = try? container.decode(String.self) {
         self = .text(value)
+      } else if let value = try? container.decode([JSONValue].self) {
+        self = .array(value)
       } else {
-        self = .array(try container.decode([JSONValue].self))
+        self = .object(try container.decode([String: JSONValue].self))
+      }
+    }
+
+    /// Returns whether the values are equal, apart from small differences of numbers.
+    func isClose(to other: JSONValue) -> Bool {
+      switch (self, other) {
+      case (.number(let one), .number(let two)): BoardVectors.areClose([one], [two])
+      case (.array(let one), .array(let two)): one.count == two.count && zip(one, two).allSatisfy { $0.isClose(to: $1) }
+      case (.object(let one), .object(let two)):
+        one.count == two.count && one.allSatisfy { $1.isClose(to: two[$0] ?? .null) }
+      default: self == other
       }
     }
   }

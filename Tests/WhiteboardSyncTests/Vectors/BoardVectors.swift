@@ -193,6 +193,7 @@ struct BoardVectors: Decodable {
   let answers: Answers
   let zIndexes: ZIndexes
   let outOfRange: [OutOfRange]
+  let forms: [Form]
 
   static let file: BoardVectors = {
     let path = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")

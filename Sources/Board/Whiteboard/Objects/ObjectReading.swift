@@ -104,8 +104,10 @@ extension ObjectRecord {
 
   /// If there are neither, the defaults are used.
   package func frame(points: [InkPoint]?) -> (center: Point, size: Size) {
-    if let line {
-      let (box, position) = (line.box, position ?? Point(x: 0, y: 0))
+    if form?.hasPoints == true {
+      let zero = Point(x: 0, y: 0)
+      // If all points of a line were removed, only its width is left.
+      let (box, position) = (line?.box ?? Rectangle(zero, zero), position ?? zero)
       let (across, down) = (box.greatest.x - box.least.x, box.greatest.y - box.least.y)
       return (
         position + Rotation(steps: angleSteps).turned(box.center) * scale,

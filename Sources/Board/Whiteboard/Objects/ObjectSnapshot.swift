@@ -60,7 +60,7 @@ public struct ObjectSnapshot: Hashable, Sendable {
 
   /// The points of ink, or of a line or arrow, relative to its center, neither scaled nor rotated, in board units.
   public var points: [Point]? {
-    if let outline, form?.hasPoints == true { return [outline.start] + outline.pieces.map { $0.end } }
+    if form?.hasPoints == true { return outline.map { [$0.start] + $0.pieces.map { $0.end } } ?? [] }
     guard let ink else { return nil }
     guard let center = InkBounds(ink)?.center else { return [] }
     return ink.map { Point(x: $0.point.x - center.x, y: $0.point.y - center.y) }
