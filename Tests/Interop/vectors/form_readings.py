@@ -3,7 +3,7 @@
 import struct
 
 from whiteboard_peer import cells, codec, outlines, views
-from whiteboard_peer.cells import BYTES, DRAWING, NONE, PAIR, SIGNED, STRING, TEXT, UNSIGNED, Dot
+from whiteboard_peer.cells import BYTES, DRAWING, NONE, PAIR, SIGNED, TEXT, UNSIGNED, Dot
 from whiteboard_peer.codec import zigzag
 
 from . import batches
@@ -148,7 +148,8 @@ def styles():
     every += [(cells.ALIGNMENT, 1), (cells.EMPHASIS, 3), (cells.AUTO_WIDTH, 1), (cells.TEXT_COLOUR, 0xFF)]
     yield one("styles of a text", [create(TEXT), run("words"), *(cell(*style) for style in every)])
     yield one("the usual alignment of a text", [create(TEXT), cell(cells.ALIGNMENT, 0)])
-    yield one("styles of ink", [create(DRAWING), *(cell(*style) for style in every), cell(cells.LINE_END, 1)])
+    stroke = (OWN, cells.INK, 0, BYTES, codec.encode_ink([(0, 0, 0), (160, 80, 0)]))
+    yield one("styles of ink", [create(DRAWING), stroke, *(cell(*style) for style in every), cell(cells.LINE_END, 1)])
     yield one("styles of two members", of_form(outlines.NOTE, cell(cells.FILL, 0xFF)),
               ("anna", [cell(cells.FILL, 0x112233FF), cell(cells.EMPHASIS, 1)]),
               ("ben", [cell(cells.FILL, 0x445566FF), cell(cells.OPACITY, 102)]))
@@ -226,10 +227,85 @@ def labels():
     gone = (OWN, cells.DELETION, "own", BYTES, codec.encode_deletion(first, 0, 2))
     yield one("a label that was deleted", typed, ("ben", [gone]))
     yield one("a label of a line", of_form(outlines.ARROW, *points((0, 0), (100, 0)), run("sends")))
-    yield one("ink has no label", [create(DRAWING), run("words")])
+    stroke = (OWN, cells.INK, 0, BYTES, codec.encode_ink([(0, 0, 0), (160, 80, 0)]))
+    yield one("ink has no label", [create(DRAWING), stroke, run("words")])
     yield one("a malformed run", [*box, (OWN, cells.RUN, "own", BYTES, b"\3abc")])
 
 
+def bound(target, anchor=(0, 0), exact=0):
+    """The value of a binding, with an anchor in steps of 1/4096."""
+    return struct.pack(">Q", target.incarnation) + varint(target.sequence) + b"".join(map(zigzag, anchor)) + bytes([exact])
+
+
+def bindings():
+    """Object 1 is the line, with points at (0, 0) and (400, 100); Ben's objects are the targets."""
+    left, right = Dot(BEN, 1), Dot(BEN, 9)
+
+    def target(writer, kind, *written):
+        own = Dot(writer.incarnation, writer.sequence + 1)
+        return [create(kind), *((own, n, None, UNSIGNED if isinstance(v, int) else PAIR, v) for n, v in written)]
+
+    def case(name, form, *written, kind=DRAWING, more=(), anchor=(0, 0), exact=0, places=((0, 0), (400, 100)), line=()):
+        anna, ben = Writer(ANNA), Writer(BEN)
+        content = [(cells.FORM, form)] if form else []
+        content += [(cells.POSITION, units(400, 100)), (cells.SIZE, units(120, 60)), *written]
+        made = ben.write(batches.at(0), *target(ben, kind, *content))
+        end = (OWN, cells.END_BINDING, None, BYTES, bound(left, anchor, exact))
+        drawn = anna.write(batches.at(1), *of_form(outlines.ARROW, *points(*places), end, *line))
+        later = [ben.write(batches.at(2 + n), *changes) for n, changes in enumerate(more)]
+        return reading(name, made, drawn, *later)
+
+    def change(property_number, value, shape=UNSIGNED):
+        return [(left, property_number, None, shape, value)]
+
+    for form in range(outlines.RECTANGLE, outlines.NOTE + 1):
+        yield case(f"bound to {NAMES[form]}", form)
+    yield case("bound to a text", None, kind=TEXT)
+    yield case("bound to a scaled and rotated diamond", outlines.DIAMOND, (cells.SCALE, 131_072), (cells.ANGLE, 300))
+    yield case("bound to a wide outline", outlines.ELLIPSE, (cells.LINE_WIDTH, 1_280))
+    yield case("an anchor", outlines.RECTANGLE, anchor=(-1_024, 2_000))
+    yield case("an anchor outside", outlines.RECTANGLE, anchor=(0, 4_096))
+    yield case("an exact anchor", outlines.ELLIPSE, anchor=(-2_048, 0), exact=1)
+    yield case("the greatest anchor", outlines.RECTANGLE, anchor=(65_536, -65_536))
+    yield case("an anchor beyond it", outlines.RECTANGLE, anchor=(65_537, 0))
+    yield case("from inside", outlines.RECTANGLE, places=((390, 100), (500, 100)))
+    yield case("a neighbor between", outlines.RECTANGLE, places=((0, 0), (400, -200), (1, 1)))
+    yield case("a curve", outlines.RECTANGLE, places=((0, 0), (300, -200), (1, 1)), line=[cell(cells.CURVE, 1)])
+    turned = [cell(cells.SCALE, 32_768), cell(cells.ANGLE, 700), cell(cells.POSITION, units(30, -20))]
+    yield case("a line that is scaled and rotated", outlines.RECTANGLE, line=turned)
+    yield case("one point is not bound", outlines.RECTANGLE, places=((5, 5),))
+    yield case("moved", outlines.RECTANGLE, more=[change(cells.POSITION, units(0, 300), PAIR)])
+    yield case("resized", outlines.RECTANGLE, more=[change(cells.SIZE, units(300, 20), PAIR)])
+    yield case("deleted", outlines.RECTANGLE, more=[change(cells.DELETED, 1)])
+    yield case("restored", outlines.RECTANGLE, more=[change(cells.DELETED, 1), change(cells.DELETED, 0)])
+    yield case("purged", outlines.RECTANGLE, more=[change(cells.DELETED, 1), change(cells.PURGE, None, NONE)])
+    yield case("a target that becomes a line", outlines.RECTANGLE, more=[change(cells.FORM, outlines.LINE)])
+    released = [(OWN, cells.END_BINDING, None, NONE, None)]
+    yield case("released", outlines.RECTANGLE, more=[released])
+
+    anna, ben = Writer(ANNA), Writer(BEN)
+    data = [
+        ben.write(batches.at(0), *target(ben, DRAWING, (cells.FORM, 5), (cells.POSITION, units(0, 0)),
+                                         (cells.SIZE, units(100, 80)), (cells.LINE_WIDTH, 128))),
+        ben.write(batches.at(0), *[create(cells.GROUP_KIND)] * 3),
+        ben.write(batches.at(1), *target(ben, DRAWING, (cells.FORM, 6), (cells.POSITION, units(300, 200)))),
+        anna.write(batches.at(1), *of_form(outlines.LINE, *points((0, 0), (1, 1)))),
+        anna.write(batches.at(2), (OWN, cells.START_BINDING, None, BYTES, bound(left, (1_000, 0)))),
+        ben.write(batches.at(2), (OWN, cells.END_BINDING, None, BYTES, bound(right))),
+    ]
+    yield reading("both ends, bound by two members", *data)
+    both = [(left, units(-100, 40)), (right, units(250, -150))]
+    moves = [w.write(batches.at(3), (o, cells.POSITION, None, PAIR, to)) for w, (o, to) in zip((anna, ben), both)]
+    yield reading("both ends, moved by two members at once", *data, *moves)
+    for name, value in (
+        ("to itself", bound(OWN)), ("to an object that does not exist", bound(Dot(BEN, 77))),
+        ("with flags 2", bound(left, exact=2)), ("with a byte too many", bound(left) + b"\0"), ("cut", bound(left)[:-1]),
+        ("to incarnation 0", bytes(8) + bound(left)[8:]),
+    ):
+        yield one(f"bound {name}", of_form(outlines.LINE, *points((0, 0), (9, 9))),
+                  ("ben", [(OWN, cells.START_BINDING, None, BYTES, value)]))
+
+
 def groups():
-    found = [sizes, styles, lines, edited_points, labels]
+    found = [sizes, styles, lines, edited_points, labels, bindings]
     return {"forms": [vector for part in found for vector in part()]}
