@@ -76,7 +76,7 @@ enum Scenes {
     let id = ids.isEmpty ? nil : ids[random.below(ids.count)]
     let place = point(&random)
     do {
-      switch (random.below(13), id) {
+      switch (random.below(19), id) {
       case (0, _), (1, nil): try board.createText(["hello", "漢字\nx", "👩‍👩‍👧 é"][random.below(3)], at: place)
       case (1, let id?): try board.object(id)?.move(to: place)
       case (2, let id?): try board.object(id)?.rotate(to: .radians(Double(random.below(7))))
@@ -91,6 +91,11 @@ enum Scenes {
         try board.appendInk([InkPoint(place, pressure: pressure)], to: id, first: count)
       case (9, _): _ = try board.erase(along: [place, point(&random)], radius: 12)
       case (10, _): try board.createPhoto(try photo(UInt8(1 + random.below(3))), at: place)
+      case (12, _), (13, _): try addForm(board, at: place, &random)
+      case (14, let id?): try board.restyle([id], changes(&random))
+      case (15, let id?): try board.resize(id, to: Size(width: size(&random), height: size(&random)))
+      case (16, let id?): try board.object(id)?.update(text: ["", "Login", "漢字 one two three\nfour"][random.below(3)])
+      case (17, let id?): try board.setPoints((0..<3).map { _ in point(&random) }, of: id)
       case (11, _): _ = try begin(board, [InkPoint(place), InkPoint(point(&random))])
       default:
         let points = (0..<1 + random.below(6)).map { _ in point(&random) }
@@ -101,6 +106,35 @@ enum Scenes {
         )
       }
     } catch {}
+  }
+
+  private static func size(_ random: inout SeededGenerator) -> Double { Double(1 + random.below(160)) }
+
+  private static func addForm(_ board: Board, at place: Point, _ random: inout SeededGenerator) throws {
+    let form = DrawingForm.allCases[random.below(7)]
+    let end = board.objectIDs.last.flatMap { board.binding(to: $0, at: place) }
+    try board.createForm(
+      form,
+      at: place,
+      size: Size(width: size(&random), height: size(&random)),
+      points: form.hasPoints ? (0..<2 + random.below(3)).map { _ in point(&random) } : [],
+      label: ["", "a", "two words\n漢字"][random.below(3)],
+      lineWidth: Double(1 + random.below(12)),
+      color: UInt32(random.below(1 << 24)) << 8,
+      to: form.hasPoints && random.chance(50) ? end : nil
+    )
+  }
+
+  private static func changes(_ random: inout SeededGenerator) -> [StyleChange] {
+    let fills: [UInt32?] = [nil, 0xFFEC_99FF, 0x3060_C040]
+    return switch random.below(6) {
+    case 0: [.fill(fills[random.below(3)])]
+    case 1: [.lineStyle(LineStyle.allCases[random.below(3)])]
+    case 2: [.opacity(Double(random.below(3)) / 2)]
+    case 3: [.alignment(TextAlignment.allCases[random.below(3)]), .textSize(Double(8 + random.below(32)))]
+    case 4: [.end(LineEnd.allCases[random.below(5)]), .isCurved(random.chance(50))]
+    default: [.lineWidth(Double(1 + random.below(20)))]
+    }
   }
 
   static func point(_ random: inout SeededGenerator) -> Point {

@@ -24,7 +24,7 @@ package struct TextLayout: Hashable, Sendable {
     let style = snapshot.style
     let factor = style.textSize / ObjectStyle.textSize
     letter = Size(width: BoardPicture.letter.width * factor, height: BoardPicture.letter.height * factor)
-    let inner = FormInset(snapshot.form)?.width(snapshot.size.width)
+    let inner = Self.innerWidth(of: snapshot)
     let limit: Double =
       if let inner {
         min(max(inner / letter.width, 1), Self.columnLimits.upperBound)
@@ -40,6 +40,11 @@ package struct TextLayout: Hashable, Sendable {
     room = max(inner ?? 0, Double(columns) * letter.width)
     alignment = style.alignment
     center = snapshot.middle ?? Point(x: 0, y: 0)
+  }
+
+  /// Returns the width to which the label of a form is wrapped; nil for lines and for objects that are no forms.
+  static func innerWidth(of snapshot: ObjectSnapshot) -> Double? {
+    FormInset(snapshot.form)?.width(snapshot.size.width)
   }
 
   /// The size of all rows.

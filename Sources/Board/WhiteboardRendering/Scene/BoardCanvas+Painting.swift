@@ -7,8 +7,9 @@ extension BoardCanvas {
     var isGrowing = true
     while isGrowing {
       isGrowing = false
-      for place in order where place.label != nil && place.area.touches(whole) {
-        let next = whole.union(place.area)
+      for place in order {
+        guard let label = place.label?.area.clamped(to: screen.area), label.touches(whole) else { continue }
+        let next = whole.union(label)
         isGrowing = isGrowing || next != whole
         whole = next
       }
@@ -70,7 +71,9 @@ extension BoardCanvas {
   mutating func draw(_ item: Item, _ place: Place, in area: CellArea) -> Int {
     let covered = place.area.clamped(to: area)
     let work = 1 + Self.cellWork * covered.width * covered.height
+    guard item.snapshot.style.opacity > 0 else { return work }
     switch item.snapshot.kind {
+    case .drawing where item.shape != nil: return work + letterWork(of: item) + drawForm(item, place, in: area)
     case .drawing: return 1 + drawStroke(item, place, DotArea(area, dots.grid))
     case .photo: drawPhoto(item.snapshot, in: area)
     default: drawLabel(of: item.snapshot, place, in: area)
@@ -86,6 +89,7 @@ extension BoardCanvas {
     let covered = place.area.clamped(to: area)
     if snapshot.kind != .text { ground.fill(covered) }
     dots.clear(covered)
+    if snapshot.kind == .text, let fill = CellFill(snapshot.style) { paint(fill, covered) }
     label.draw(on: &ground, in: area)
   }
 
@@ -141,7 +145,7 @@ extension BoardCanvas {
   /// The background on which the colors of lines must be visible.
   var surface: Paper { shownBackground.map { Paper($0) } ?? paper }
 
-  private var shownBackground: UInt32? { isMonochrome ? nil : background }
+  var shownBackground: UInt32? { isMonochrome ? nil : background }
 
   /// The areas of the photos that the terminal shows as pixels.
   private var pixelAreas: [CellArea] {
@@ -241,16 +245,27 @@ package struct Label: Hashable, Sendable {
   }
 
   package var lines: [[Span]] = []
+  /// The side to which the lines are aligned.
+  var alignment = TextAlignment.left
 
   package var width: Int { lines.reduce(0) { max($0, Self.columns($1)) } }
   package var height: Int { lines.count }
 
   static func columns(_ line: [Span]) -> Int { line.reduce(0) { $0 + CharacterWidth.columns($1.text) } }
 
+  /// Returns the number of columns to the left of a line.
+  func indent(ofRow row: Int) -> Int {
+    switch alignment {
+    case .left: 0
+    case .center: (width - Self.columns(lines[row])) / 2
+    case .right: width - Self.columns(lines[row])
+    }
+  }
+
   /// Draws the label from its top left corner, clipped to an area.
   func draw(on screen: inout Screen, at origin: (x: Int, y: Int), in area: CellArea) {
     for (row, line) in lines.enumerated() {
-      var column = origin.x
+      var column = origin.x + indent(ofRow: row)
       for span in line { column = screen.put(span.text, x: column, y: origin.y + row, span.style, in: area) }
     }
   }
@@ -268,6 +283,23 @@ struct PlacedLabel: Sendable {
   mutating func move(to center: (x: Int, y: Int)) {
     let (width, height) = (area.width, area.height)
     area = CellArea(x: center.x - width / 2, y: center.y - height / 2, width: width, height: height)
+  }
+
+  /// Moves the label to the middle rows of an area, and to the side of it to which its lines are aligned.
+  mutating func move(into room: CellArea) {
+    let free = room.width - area.width
+    let shift =
+      switch label.alignment {
+      case .left: 0
+      case .center: free / 2
+      case .right: free
+      }
+    area = CellArea(
+      x: room.columns.lowerBound + shift,
+      y: room.rows.lowerBound + (room.height - area.height) / 2,
+      width: area.width,
+      height: area.height
+    )
   }
 
   func draw(on screen: inout Screen, in area: CellArea) {

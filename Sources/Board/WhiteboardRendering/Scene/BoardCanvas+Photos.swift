@@ -120,14 +120,16 @@ extension BoardCanvas {
   private func textLabel(_ snapshot: ObjectSnapshot) -> Label? {
     guard let text = snapshot.text, !text.isEmpty else { return nil }
     let cell = Double(DotGrid.fine.across) / viewport.scale
-    let columns = Int(min(snapshot.size.width * snapshot.scale / cell, 400))
-    var style = CellStyle(InkColor.shown(snapshot.color, on: surface))
-    if snapshot.scale >= Self.boldScale { style.attributes.insert(.bold) }
-    if snapshot.scale <= Self.dimScale { style.attributes.insert(.dim) }
+    let own = snapshot.style
+    let columns = own.isAutoWidth ? 400 : Int(min(snapshot.size.width * snapshot.scale / cell, 400))
+    let scale = snapshot.scale * own.textSize / ObjectStyle.textSize
+    var style = CellStyle(color(snapshot.color, on: CellFill(own)))
+    if scale >= Self.boldScale || own.isBold { style.attributes.insert(.bold) }
+    if scale <= Self.dimScale { style.attributes.insert(.dim) }
     let lines = TextLines.wrapped(text, columns: max(columns, 4), limit: 200)
     // If the board is zoomed out, truncate the text, so that it does not cover everything.
     let rows = max(1, Int(400 * snapshot.scale * viewport.scale / Double(DotGrid.fine.down)))
-    var label = Label(lines: lines.prefix(rows).map { [.init($0, style)] })
+    var label = Label(lines: lines.prefix(rows).map { [.init($0, style)] }, alignment: own.alignment)
     if let angle = angle(snapshot), let last = label.lines.indices.last {
       label.lines[last].append(.init(angle, CellStyle(style.foreground, on: .terminal, .dim)))
     }

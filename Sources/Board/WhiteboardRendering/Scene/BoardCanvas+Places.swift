@@ -8,8 +8,8 @@ extension BoardCanvas {
       id: snapshot.id,
       area: CellArea(x: 0, y: 0, width: 0, height: 0),
       label: label(item).map { PlacedLabel($0) },
-      color: InkColor.shown(snapshot.color, on: surface),
-      dashes: isMonochrome ? InkColor.dashes(snapshot.color) : .none
+      color: item.shape == nil ? InkColor.shown(snapshot.color, on: surface) : lineColor(snapshot),
+      dashes: isMonochrome && item.shape == nil ? InkColor.dashes(snapshot.color) : .none
     )
     move(&place, item)
     return place
@@ -18,7 +18,11 @@ extension BoardCanvas {
   /// Updates the area and label position of an object whose label is already laid out.
   func move(_ place: inout Place, _ item: Item) {
     let snapshot = item.snapshot
-    if place.label != nil {
+    if let shape = item.shape {
+      place.area = viewport.area(of: widened(shape.bounds))
+      place.label = placedLabel(snapshot, shape, in: place.area)
+      if let label = place.label?.area.clamped(to: screen.area) { place.area = place.area.union(label) }
+    } else if place.label != nil {
       place.label?.move(to: viewport.cell(of: snapshot.centerPosition))
       place.area = place.label?.area.clamped(to: screen.area) ?? place.area
     } else if snapshot.kind == .drawing {
@@ -29,11 +33,11 @@ extension BoardCanvas {
     }
   }
 
-  /// Returns the part of the board that the text of an object covers; nil if the object has no text.
+  /// Returns the part of the board that the text of an object covers; nil if the object has no text, or is a form.
   ///
   /// The rectangle connects the centers of the outermost cells.
   package func words(of id: ObjectID) -> Rectangle? {
-    guard let area = place(of: id)?.label?.area, !area.isEmpty else { return nil }
+    guard items[id]?.shape == nil, let area = place(of: id)?.label?.area, !area.isEmpty else { return nil }
     let (columns, rows) = (area.columns, area.rows)
     return Rectangle(
       viewport.place(atColumn: Double(columns.lowerBound) + 0.5, row: Double(rows.lowerBound) + 0.5),

@@ -16,12 +16,15 @@ package struct BoardCanvas: Sendable {
     let inkCenter: Point?
     /// The lines to draw if the stroke is not drawn completely, because parts were erased or add nothing visible.
     let parts: [ObjectSnapshot.InkLine]?
+    /// How a form is drawn; nil for all other objects.
+    let shape: FormShape?
 
     package init(_ snapshot: ObjectSnapshot, game: GameView? = nil) {
       self.snapshot = snapshot
       self.game = game
       inkCenter = snapshot.ink.flatMap { InkBounds($0)?.center }
       parts = snapshot.isInkComplete ? nil : snapshot.inkLines
+      shape = FormShape(snapshot)
     }
   }
 
@@ -236,7 +239,7 @@ package struct BoardCanvas: Sendable {
     let hadSigns = dotStyle == .ascii
     dotStyle = style
     if dots.grid != style.grid { makeLayers() }
-    if hadSigns != (style == .ascii) { layOut { $0.snapshot.kind != .drawing } }
+    if hadSigns != (style == .ascii) { layOut { $0.snapshot.kind != .drawing || $0.shape != nil } }
   }
 
   private mutating func makeLayers() {
@@ -338,8 +341,7 @@ package struct BoardCanvas: Sendable {
 extension BoardCanvas {
   /// Returns the cell for the caret after a number of Unicode scalars; nil if the object shows no text.
   package func caret(in id: ObjectID, after scalars: Int) -> (x: Int, y: Int)? {
-    guard let item = items[id], let text = item.snapshot.text, let placed = order.first(where: { $0.id == id })?.label
-    else { return nil }
+    guard let item = items[id], let text = item.snapshot.text, let placed = place(of: id)?.label else { return nil }
     let lines = placed.label.lines
     // Lines are consecutive parts of the text. Only spaces and line feeds between them are left out.
     var rest = text.unicodeScalars[...]
@@ -356,7 +358,8 @@ extension BoardCanvas {
         // Trailing spaces are not shown, but a caret after them must be at the right column.
         let blanks = max(0, inLine - words.count)
         return (
-          placed.area.columns.lowerBound + CharacterWidth.columns(before) + blanks, placed.area.rows.lowerBound + row
+          placed.area.columns.lowerBound + placed.label.indent(ofRow: row) + CharacterWidth.columns(before) + blanks,
+          placed.area.rows.lowerBound + row
         )
       }
       rest = rest.dropFirst(words.count)

@@ -96,6 +96,15 @@ struct DotLayer: Sendable {
     return stroke.work
   }
 
+  /// Sets all dots in a polygon, clipped to an area of dots.
+  mutating func fill(_ polygon: DotPolygon, _ color: UInt32, within area: DotArea) {
+    for row in area.rows {
+      for span in polygon.spans(atRow: Double(row) + 0.5, within: area.columns) {
+        for column in span { dots[row * width + column] = color }
+      }
+    }
+  }
+
   // MARK: - Cells
 
   /// Returns the dots of a cell as a braille mask, and their most frequent color; nil if none is set.

@@ -1,3 +1,5 @@
+import Whiteboard
+
 /// A pen that moves over dots and draws a stroke.
 ///
 /// A line always has the same dots, even if only a part of it is drawn. Therefore a repainted area matches its
@@ -200,11 +202,25 @@ struct Dashes: Hashable, Sendable {
   let bits: UInt32
   /// The number of bits in the pattern, which repeats.
   let count: Int
+  /// The length of a bit, in dots.
+  var unit = 1
 
   static let none = Dashes(bits: 1, count: 1)
 
+  /// Returns the gaps of a line style; the round ends of dashes are part of the pen.
+  static func of(_ style: LineStyle, unit: Int) -> Dashes {
+    switch style {
+    case .solid: .none
+    case .dashed: Dashes(bits: 0b111, count: 7, unit: unit)
+    case .dotted: Dashes(bits: 0b1, count: 2, unit: unit)
+    }
+  }
+
   /// Returns whether the line is drawn at this distance from its start, in dots.
-  func isDrawn(at distance: Double) -> Bool { bits >> UInt32(Int(min(distance, 1e9)) % count) & 1 == 1 }
+  func isDrawn(at distance: Double) -> Bool {
+    let place = Int(min(distance, 1e9)) / unit % count
+    return bits & (1 << UInt32(place)) != 0
+  }
 }
 
 /// The tip of a pen: the dots of a disc.

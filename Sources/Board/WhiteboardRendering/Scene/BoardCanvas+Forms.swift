@@ -1,0 +1,274 @@
+import Whiteboard
+
+extension BoardCanvas {
+  // MARK: - Colors
+
+  /// The color `0xRRGGBB` on which a fill is seen if nothing else is behind it.
+  private var plainGround: UInt32 { shownBackground ?? (paper == .light ? 0xFFFFFF : 0x000000) }
+
+  /// Returns the color of letters or lines on a fill.
+  func color(_ rgba: UInt32?, on fill: CellFill?) -> CellColor {
+    guard !isMonochrome, let fill, fill.isHiding else { return InkColor.shown(rgba, on: surface) }
+    let paper = Paper(fill.seen(on: plainGround))
+    let color = InkColor.shown(rgba, on: paper)
+    return color == .terminal ? CellColor(rgb: paper == .light ? 0x000000 : 0xFFFFFF) : color
+  }
+
+  /// The fill of a form; nil if there is none.
+  private func fill(_ snapshot: ObjectSnapshot) -> CellFill? {
+    snapshot.outline?.isClosed == true ? CellFill(snapshot.style) : nil
+  }
+
+  func lineColor(_ snapshot: ObjectSnapshot) -> CellColor { color(snapshot.color, on: fill(snapshot)) }
+
+  /// Whether a form has an outline; a note has one only if its fill cannot be seen.
+  private func hasLine(_ snapshot: ObjectSnapshot) -> Bool { snapshot.form != .note || isMonochrome }
+
+  // MARK: - Labels
+
+  /// Returns the label of a form in cells that its outline does not touch; nil if there is no label or no room.
+  func placedLabel(_ snapshot: ObjectSnapshot, _ shape: FormShape, in area: CellArea) -> PlacedLabel? {
+    guard let layout = shape.label, let text = snapshot.text else { return nil }
+    let isOnLine = snapshot.form?.hasPoints == true
+    guard let room = isOnLine ? lineRoom(snapshot, layout) : room(snapshot, shape), isOnLine || room.touches(area)
+    else { return nil }
+    let own = snapshot.style
+    var style = CellStyle(color(own.textColor, on: isOnLine ? nil : fill(snapshot)))
+    if own.isBold { style.attributes.insert(.bold) }
+    let lines = TextLines.wrapped(text, columns: columns(snapshot, room), limit: room.height)
+    var label = PlacedLabel(Label(lines: lines.map { [.init($0, style)] }, alignment: own.alignment))
+    label.move(into: room)
+    return label
+  }
+
+  /// The number of dots for each of a form's own board units.
+  private func factor(_ snapshot: ObjectSnapshot) -> Double { snapshot.scale * viewport.scale }
+
+  /// Returns the number of columns to which a label is wrapped: as on a page if the letters are as large.
+  private func columns(_ snapshot: ObjectSnapshot, _ room: CellArea) -> Int {
+    guard let inner = TextLayout.innerWidth(of: snapshot), snapshot.rotation.sine == 0 else { return room.width }
+    let cells: Double = inner * factor(snapshot) / Double(DotGrid.fine.across)
+    return min(room.width, max((cells + 1e-6).wholeCells(.down), 1))
+  }
+
+  /// Returns the cells for the label of a line, around its middle.
+  private func lineRoom(_ snapshot: ObjectSnapshot, _ layout: TextLayout) -> CellArea? {
+    let rotation = snapshot.rotation
+    let middle = viewport.cell(of: snapshot.shown(layout.center, sine: rotation.sine, cosine: rotation.cosine))
+    let factor = factor(snapshot)
+    // Wide letters of a large text size need no more cells than its columns.
+    let across: Double = layout.size.width * factor / Double(DotGrid.fine.across)
+    let down: Double = layout.size.height * factor / Double(DotGrid.fine.down)
+    let width = max(min(across.wholeCells(.down), layout.columns), 1)
+    let height = max(min(down.wholeCells(.down), layout.lines.count), 1)
+    return CellArea(x: middle.x - width / 2, y: middle.y - height / 2, width: width, height: height)
+  }
+
+  /// Returns the cells inside a form for its label; nil if there is none.
+  private func room(_ snapshot: ObjectSnapshot, _ shape: FormShape) -> CellArea? {
+    let factor = factor(snapshot)
+    let line = hasLine(snapshot) ? (snapshot.lineWidth ?? ObjectDefaults.lineWidth) * factor / 2 : 0
+    guard shape.isUpright else {
+      let share: Double = snapshot.form == .diamond ? 1 : 1.4
+      let side: Double = min(shape.box.greatest.x, shape.box.greatest.y) * factor * share
+      return room(around: snapshot, Size(width: side * 0.9, height: side * 0.4))
+    }
+    let box = snapshot.shown(shape.box)
+    let (least, greatest) = (viewport.dot(of: box.least), viewport.dot(of: box.greatest))
+    let size = Size(width: greatest.x - least.x, height: greatest.y - least.y)
+    switch snapshot.form {
+    case .ellipse: return room(around: snapshot, Size(width: size.width * 0.7, height: size.height * 0.7))
+    case .diamond: return room(around: snapshot, Size(width: size.width * 0.5, height: size.height * 0.5))
+    case .note where !hasLine(snapshot): return room(around: snapshot, size)
+    default:
+      func inside(_ from: Double, _ to: Double, _ dots: Int) -> Range<Int>? {
+        let (start, stop): (Double, Double) = ((from + line) / Double(dots), (to - line) / Double(dots))
+        let (first, end) = (start.wholeCells(.down) + 1, stop.wholeCells(.down))
+        return first < end ? first..<end : nil
+      }
+      guard let columns = inside(least.x, greatest.x, DotGrid.fine.across),
+        let rows = inside(least.y, greatest.y, DotGrid.fine.down)
+      else { return nil }
+      return CellArea(columns: columns, rows: rows)
+    }
+  }
+
+  /// Returns the cells that are completely inside a box around an object's center, in dots; nil if there are none.
+  private func room(around snapshot: ObjectSnapshot, _ size: Size) -> CellArea? {
+    let center = viewport.dot(of: snapshot.centerPosition)
+    func inside(_ middle: Double, _ size: Double, _ dots: Int) -> Range<Int>? {
+      let start: Double = (middle - size / 2) / Double(dots)
+      let stop: Double = (middle + size / 2) / Double(dots)
+      let (first, end) = ((start - 1e-6).wholeCells(.up), (stop + 1e-6).wholeCells(.down))
+      return first < end ? first..<end : nil
+    }
+    guard let columns = inside(center.x, size.width, DotGrid.fine.across),
+      let rows = inside(center.y, size.height, DotGrid.fine.down)
+    else { return nil }
+    return CellArea(columns: columns, rows: rows)
+  }
+
+  // MARK: - Painting
+
+  /// Draws a form: its fill, its line and its label; returns the work, in dots.
+  mutating func drawForm(_ item: Item, _ place: Place, in area: CellArea) -> Int {
+    guard let shape = item.shape else { return 0 }
+    let snapshot = item.snapshot
+    let covered = place.area.clamped(to: area)
+    var work = shape.line.points.count
+    if let fill = fill(snapshot) {
+      work += shape.line.points.count * covered.height
+      paint(fill, DotPolygon(dots(of: shape.line, snapshot, .fine)), covered, isWhole: hasLine(snapshot))
+    }
+    if hasLine(snapshot) { work += drawLine(snapshot, shape, place, in: area) }
+    guard let label = place.label else { return work }
+    let letters = label.area.clamped(to: area)
+    if snapshot.form?.hasPoints == true { ground.fill(letters) }
+    dots.clear(letters)
+    label.draw(on: &ground, in: area)
+    return work
+  }
+
+  private func dots(of part: FormShape.Part, _ snapshot: ObjectSnapshot, _ grid: DotGrid) -> [Point] {
+    let rotation = snapshot.rotation
+    return part.points.map { point in
+      let dot = viewport.dot(of: snapshot.shown(point, sine: rotation.sine, cosine: rotation.cosine))
+      return Point(x: dot.x * grid.factor, y: dot.y * grid.factor)
+    }
+  }
+
+  /// Paints the cells of a polygon; if `isWhole` is true, also those that are only partly covered, so that a line
+  /// around it has the same background everywhere.
+  private mutating func paint(_ fill: CellFill, _ polygon: DotPolygon, _ area: CellArea, isWhole: Bool) {
+    let grid = DotGrid.fine
+    let columns = area.columns.lowerBound * grid.across..<area.columns.upperBound * grid.across
+    for y in area.rows {
+      let offsets = isWhole ? (0..<grid.down).map { Double($0) + 0.5 } : [Double(grid.down) / 2]
+      var cells: Set<Int> = []
+      for offset in offsets {
+        for span in polygon.spans(atRow: Double(y * grid.down) + offset, within: columns) {
+          let first = isWhole ? span.lowerBound / grid.across : (span.lowerBound + 1) / grid.across
+          let end = isWhole ? (span.upperBound - 1) / grid.across + 1 : (span.upperBound + 1) / grid.across
+          cells.formUnion(first..<max(first, end))
+        }
+      }
+      for x in cells.sorted() where area.columns.contains(x) {
+        paint(fill, CellArea(x: x, y: y, width: 1, height: 1))
+      }
+    }
+  }
+
+  /// Gives cells the background of a fill; if it is not very transparent, it hides what is in them.
+  mutating func paint(_ fill: CellFill, _ area: CellArea) {
+    if fill.isHiding { dots.clear(area) } else if isMonochrome { return }
+    for y in area.rows {
+      for x in area.columns {
+        let under = ground[x, y].style.background.rgb ?? plainGround
+        let color = isMonochrome ? CellColor.terminal : CellColor(rgb: fill.seen(on: under))
+        if fill.isHiding {
+          ground.fill(CellArea(x: x, y: y, width: 1, height: 1), with: ScreenCell(.space, CellStyle(on: color)))
+        } else {
+          ground[x, y].style.background = color
+        }
+      }
+    }
+  }
+
+  private mutating func drawLine(_ snapshot: ObjectSnapshot, _ shape: FormShape, _ place: Place, in area: CellArea)
+    -> Int
+  {
+    let breadths = PenBreadth(
+      dots: (snapshot.lineWidth ?? ObjectDefaults.lineWidth) * factor(snapshot),
+      style: dotStyle
+    )
+    if let frame = frame(snapshot, shape, breadths[0]) {
+      drawFrame(frame, snapshot, place.color, in: area)
+      return 0
+    }
+    let color = DotLayer.dot(place.color)
+    let unit = max(breadths[0], dotStyle == .ascii ? DotGrid.fine.across : 1)
+    let gaps = Dashes.of(snapshot.style.lineStyle, unit: unit)
+    let (area, grid) = (DotArea(area, dots.grid), dots.grid)
+    var work = 0
+    for (index, part) in ([shape.line] + shape.ends).enumerated() {
+      let points = dots(of: part, snapshot, grid)
+      if index > 0, part.isClosed { dots.fill(DotPolygon(points), color, within: area) }
+      let pen = DotPen(breadths: breadths, color: color, dashes: index == 0 ? gaps : .none)
+      let path = points.lazy.map { DotPoint(x: $0.x, y: $0.y) }
+      work += dots.draw(path, isBend: { _ in false }, pen, within: area)
+    }
+    return work
+  }
+
+  /// Returns the cells of a rectangle that is drawn with characters; nil if the form is drawn with dots.
+  ///
+  /// Characters are used where dots are too coarse for a thin line.
+  private func frame(_ snapshot: ObjectSnapshot, _ shape: FormShape, _ breadth: Int) -> CellArea? {
+    let isBox = snapshot.form.map { [.rectangle, .roundedRectangle, .note].contains($0) } ?? false
+    guard isBox, dotStyle != .braille, shape.isUpright, breadth == 1 else { return nil }
+    let box = snapshot.shown(shape.box)
+    let (least, greatest) = (viewport.cell(of: box.least), viewport.cell(of: box.greatest))
+    guard greatest.x > least.x, greatest.y > least.y else { return nil }
+    return CellArea(columns: least.x..<greatest.x + 1, rows: least.y..<greatest.y + 1)
+  }
+
+  private mutating func drawFrame(_ frame: CellArea, _ snapshot: ObjectSnapshot, _ color: CellColor, in area: CellArea)
+  {
+    let signs = FrameSigns(snapshot, isASCII: dotStyle == .ascii)
+    let (left, right) = (frame.columns.lowerBound, frame.columns.upperBound - 1)
+    let (top, bottom) = (frame.rows.lowerBound, frame.rows.upperBound - 1)
+    func put(_ sign: Unicode.Scalar, _ x: Int, _ y: Int) {
+      dots.clear(CellArea(x: x, y: y, width: 1, height: 1))
+      ground.put(String(Character(sign)), x: x, y: y, CellStyle(color), in: area)
+    }
+    for y in [top, bottom] where area.rows.contains(y) {
+      for x in (left + 1..<max(right, left + 1)).clamped(to: area.columns) where signs.isDrawn(x - left) {
+        put(signs.across, x, y)
+      }
+    }
+    for x in [left, right] where area.columns.contains(x) {
+      for y in (top + 1..<max(bottom, top + 1)).clamped(to: area.rows) where signs.isDrawn(y - top) {
+        put(signs.down, x, y)
+      }
+    }
+    for (sign, (x, y)) in zip(signs.corners, [(left, top), (right, top), (left, bottom), (right, bottom)])
+    where area.contains(x: x, y: y) { put(sign, x, y) }
+  }
+}
+
+/// The characters of a rectangle.
+private struct FrameSigns {
+  let across: Unicode.Scalar
+  let down: Unicode.Scalar
+  /// The corners at the top left, top right, bottom left and bottom right.
+  let corners: [Unicode.Scalar]
+  /// The number of cells in which a dash and its gap repeat.
+  private let period: Int
+
+  init(_ snapshot: ObjectSnapshot, isASCII: Bool) {
+    let isRound = snapshot.form == .roundedRectangle
+    let style = snapshot.style.lineStyle
+    period = isASCII && style != .solid ? style == .dashed ? 3 : 2 : .max
+    if isASCII {
+      (across, down) = ("-", "|")
+      corners = isRound ? [".", ".", "'", "'"] : ["+", "+", "+", "+"]
+      return
+    }
+    corners = isRound ? ["╭", "╮", "╰", "╯"] : ["┌", "┐", "└", "┘"]
+    switch style {
+    case .solid: (across, down) = ("─", "│")
+    case .dashed: (across, down) = ("╌", "╎")
+    case .dotted: (across, down) = ("┈", "┊")
+    }
+  }
+
+  /// Returns whether a cell at a distance from the corner is part of a dash.
+  func isDrawn(_ distance: Int) -> Bool { period == .max || distance % period != 0 }
+}
+
+extension Double {
+  /// The rounded number, limited to ±1,000,000, which is more cells than any screen has.
+  fileprivate func wholeCells(_ rule: FloatingPointRoundingRule) -> Int {
+    isNaN ? 0 : Int(min(max(rounded(rule), -1e6), 1e6))
+  }
+}

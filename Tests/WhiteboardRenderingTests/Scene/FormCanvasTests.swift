@@ -1,0 +1,106 @@
+import PeerTestKit
+import Testing
+
+@testable import Whiteboard
+@testable import WhiteboardRendering
+
+@Suite("Forms in cells") struct FormCanvasTests {
+  private static let viewport = Viewport(center: Point(x: 0, y: 0), columns: 80, rows: 24)
+
+  /// Returns a board with each form in each line style, filled forms with labels, and a note.
+  private func gallery() throws -> Board {
+    let board = try Scenes.board()
+    for (row, line) in LineStyle.allCases.enumerated() {
+      for (column, form) in DrawingForm.allCases.enumerated() {
+        var style = ObjectStyle(form: form)
+        style.lineStyle = line
+        if row == 1, !form.hasPoints { style.fill = 0xFFEC_99FF }
+        if row == 2, !form.hasPoints { style.fill = 0x3060_C040 }
+        style.alignment = TextAlignment.allCases[row]
+        try board.createForm(
+          form,
+          at: Point(x: Double(column) * 88 - 264, y: Double(row) * 112 - 112),
+          size: Size(width: 76, height: 90),
+          points: form.hasPoints ? [Point(x: -38, y: -40), Point(x: 38, y: 30)] : [],
+          label: form.hasPoints ? ["", "yes", "no"][row] : "\(form.name) 漢字 ok",
+          color: [nil, 0x3060_C0FF, 0xE548_4DFF][row],
+          style: style
+        )
+      }
+    }
+    return board
+  }
+
+  @Test("each form in each line style", arguments: DotStyle.allCases) func goldens(style: DotStyle) throws {
+    Golden.check(Scenes.canvas(try gallery(), Self.viewport, style).screen, "forms-\(style)")
+  }
+
+  @Test("forms without colors") func monochrome() throws {
+    var canvas = Scenes.canvas(try gallery(), Self.viewport)
+    canvas.isMonochrome = true
+    canvas.paint()
+    Golden.check(canvas.screen, "forms-monochrome")
+    #expect(canvas.screen.cells.allSatisfy { $0.style.background == .terminal })
+  }
+
+  @Test("zoomed out, labels are cut and stay in their forms") func zoomedOut() throws {
+    var viewport = Self.viewport
+    viewport.zoom = 0.5
+    Golden.check(Scenes.canvas(try gallery(), viewport).screen, "forms-50")
+  }
+
+  @Test("a label never touches the outline of its form", arguments: 1...20) func labels(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let board = try Scenes.board()
+    let form = [DrawingForm.rectangle, .roundedRectangle, .ellipse, .diamond][random.below(4)]
+    let id = try board.createForm(
+      form,
+      at: Point(x: Double(random.below(40)), y: Double(random.below(40))),
+      size: Size(width: Double(40 + random.below(200)), height: Double(40 + random.below(100)))
+    )
+    if random.chance(30) { try board.object(id)?.rotate(to: .radians(Double(random.below(7)))) }
+    var viewport = Self.viewport
+    viewport.zoom = [0.25, 0.5, 1, 1.5][random.below(4)]
+    try board.object(id)?.update(text: "one two three four five six seven")
+    let grown = try #require(board.snapshot(id))
+    let canvas = Scenes.canvas(board, viewport)
+    guard let label = canvas.place(of: id)?.label?.area else { return }
+    // The same outline without its label.
+    let bare = try Scenes.board()
+    let box = try #require(grown.shownOutline?.box)
+    let copy = try bare.createForm(
+      form,
+      at: grown.centerPosition,
+      size: Size(width: box.greatest.x * 2, height: box.greatest.y * 2)
+    )
+    try bare.object(copy)?.rotate(to: .radians(grown.angle))
+    let outline = Scenes.canvas(bare, viewport).screen
+    for y in label.rows {
+      for x in label.columns where outline.area.contains(x: x, y: y) {
+        #expect(outline[x, y].glyph == .space, "\(form) \(x), \(y)\n\(outline.lines.joined(separator: "\n"))")
+      }
+    }
+  }
+
+  @Test("a fill hides what is behind it, and a very transparent one does not") func fills() throws {
+    let board = try Scenes.board()
+    try board.createText("behind", at: Point(x: 0, y: 0))
+    let note = try board.createForm(.note, at: Point(x: 0, y: 0))
+    #expect(!Scenes.canvas(board).screen.lines.joined().contains("behind"))
+    try board.restyle([note], [.fill(0xFF00_0040)])
+    let screen = Scenes.canvas(board).screen
+    #expect(screen.lines.joined().contains("behind"))
+    #expect(screen[20, 6].style.background == CellColor(rgb: 0x400000))
+    try board.restyle([note], [.fill(0xFFEC_99FF), .opacity(0)])
+    #expect(Scenes.canvas(board).screen[20, 6].style.background == .terminal)
+  }
+
+  @Test("a text object has a background and an alignment") func texts() throws {
+    let board = try Scenes.board()
+    let id = try board.createText("longer\nx", at: Point(x: 0, y: 0))
+    try board.restyle([id], [.alignment(.right), .fill(0xFFEC_99FF)])
+    let screen = Scenes.canvas(board).screen
+    #expect(screen.lines.contains { $0.hasSuffix("     x") })
+    #expect(screen.cells.count { $0.style.background == CellColor(rgb: 0xFFEC99) } == 12)
+  }
+}
