@@ -30,6 +30,31 @@ import Whiteboard
     #expect(!copy.canUndo)
   }
 
+  @Test("forms, their styles and their bound ends are imported unchanged") func forms() throws {
+    let board = try SampleBoard.empty()
+    var style = ObjectStyle(form: .ellipse)
+    (style.fill, style.lineStyle, style.textColor, style.isBold) = (0xA5D8_FF80, .dotted, 0xFF, true)
+    (style.textSize, style.typeface, style.alignment) = (24, .hand, .left)
+    let at = Point(x: 30, y: -20.5)
+    let box = try board.createForm(.ellipse, at: at, size: Size(width: 90, height: 33), label: "Ü", style: style)
+    let note = try board.createForm(.note, at: Point(x: 300, y: 0))
+    var ends = ObjectStyle(form: .arrow)
+    (ends.start, ends.end, ends.isCurved) = (.dot, .none, true)
+    let corners = [Point(x: 0, y: 0), Point(x: 150, y: 70), Point(x: 200, y: 0)]
+    let (start, end) = (Binding(to: box), Binding(to: note, at: Point(x: -0.5, y: 0.25), isExact: true))
+    try board.createForm(.arrow, at: at, points: corners, label: "to", color: 0xFF, style: ends, from: start, to: end)
+    try board.restyle([try board.createText("big", at: at)], [.textSize(64), .isAutoWidth(true), .opacity(0.5)])
+    let copy = try SampleBoard.empty(2)
+    let imported = try read(BoardJSON.text(BoardExport(of: board, id: "", name: "")))
+    #expect(imported.warnings == [])
+    try copy.add(imported.objects)
+    #expect(SampleBoard.content(copy) == SampleBoard.content(board))
+    #expect(copy.snapshots.map(\.style) == board.snapshots.map(\.style))
+    #expect(copy.snapshots.map(\.form) == board.snapshots.map(\.form))
+    #expect(copy.snapshots[2].end?.anchor == board.snapshots[2].end?.anchor)
+    #expect(copy.snapshots[2].start?.target == copy.objectIDs[0])
+  }
+
   @Test("a stroke keeps its distances if its center lies between two grid steps") func halfSteps() throws {
     let board = try SampleBoard.empty()
     let odd = [InkPoint(x: 1, y: 2), InkPoint(x: 4, y: 7), InkPoint(x: 6, y: 3)]

@@ -36,8 +36,8 @@ extension ObjectSnapshot {
     return json.text
   }
 
-  /// Adds the form, and what differs from the default style of the object.
-  private func addStyle(to json: inout JSONObject) {
+  /// Adds the form, the bound ends, and what differs from the default style of the object.
+  package func addStyle(to json: inout JSONObject) {
     let usual = ObjectStyle(form: form)
     if let form { json.add("form", string: form.name) }
     if let fill = style.fill { json.add("fill", string: "#" + Self.hexadecimal(fill)) }

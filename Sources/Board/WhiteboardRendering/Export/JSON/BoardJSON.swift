@@ -54,12 +54,13 @@ package enum BoardJSON {
     json.add("zIndex", string: Hexadecimal.encode(snapshot.zIndex))
     json.add("updatedAt", string: Timestamp.text(milliseconds: snapshot.updatedAt))
     if let color = snapshot.color { json.add("color", string: self.color(color)) }
-    if let text = snapshot.text { json.add("text", string: text) }
+    if let text = snapshot.text, snapshot.form == nil || !text.isEmpty { json.add("text", string: text) }
     if let points = snapshot.points { json.add("points", points: points) }
     if let ink = snapshot.ink, ink.contains(where: { $0.pressure != 0 }) {
       json.add("pressures", ink.map { Double($0.pressure) })
     }
     if let lineWidth = snapshot.lineWidth { json.add("lineWidth", lineWidth) }
+    snapshot.addStyle(to: &json)
     if let isFinished = snapshot.isFinished { json.add("isFinished", isFinished) }
     if let erased = snapshot.erased, !erased.ranges.isEmpty { json.add("erased", spans: erased.ranges) }
     if !snapshot.groups.isEmpty { json.add("groups", strings: snapshot.groups.map(\.description)) }

@@ -5,6 +5,10 @@ import Whiteboard
 struct BoardJSONReader {
   private var result = ImportedBoard()
   private var groups: [String: Int] = [:]
+  /// The indexes of the imported objects, by id.
+  private var indexes: [String: Int] = [:]
+  /// The lines and arrows, with the indexes of their objects.
+  private var ends: [(index: Int, fields: Fields)] = []
   private let hash: ([UInt8]) -> AssetID?
 
   static func read(_ tree: JSONTree, hash: @escaping ([UInt8]) -> AssetID?) throws(ImportError) -> ImportedBoard {
@@ -18,6 +22,7 @@ struct BoardJSONReader {
     reader.readSettings(tree["board"])
     reader.readPhotos(tree["assets"])
     for (index, object) in objects.enumerated() { try reader.read(Fields(object, path: "objects[\(index)]")) }
+    for (index, end) in reader.ends { try reader.bind(index, end) }
     return reader.result
   }
 
@@ -53,6 +58,7 @@ struct BoardJSONReader {
     case "text":
       let text = result.fitting(try fields.string("text"))
       draft = ObjectDraft(.text(text, size: try fields.size("size")), at: center)
+    case "drawing" where fields.tree["form"] != nil: draft = try form(fields, center)
     case "drawing":
       guard let drawing = try drawing(fields, center) else {
         result.warnings.append("\(fields.path) is left out: the drawing has no points")
@@ -70,10 +76,69 @@ struct BoardJSONReader {
     }
     draft.scale = try fields.number("scale", within: BoardLimits.leastScale...BoardLimits.greatestScale)
     draft.angle = try fields.number("angle", within: -1e6...1e6)
-    draft.color = try fields.color()
+    draft.color = try fields.color("color")
     draft.isLocked = try fields.flagIfAny("isLocked") ?? false
     draft.group = result.group(try fields.stringsIfAny("groups") ?? [], &groups)
+    draft.style = try style(fields, of: draft)
+    if let id = fields.tree["id"]?.string { indexes[id] = result.objects.count }
+    if fields.tree["startBinding"] != nil || fields.tree["endBinding"] != nil {
+      ends.append((result.objects.count, fields))
+    }
     result.objects.append(draft)
+  }
+
+  private mutating func form(_ fields: Fields, _ center: Point) throws(ImportError) -> ObjectDraft {
+    let name = try fields.string("form")
+    guard let form = DrawingForm(name: name) else {
+      throw fields.wrong("form", DrawingForm.allCases.map { $0.name }.joined(separator: ", "))
+    }
+    let width = try fields.number("lineWidth", within: 1.0 / 128...BoardLimits.lineWidth)
+    let points = form.hasPoints ? try fields.points("points") : []
+    guard !form.hasPoints || (1...BoardLimits.pointCells).contains(points.count) else {
+      throw fields.wrong("points", "a list of 1 to \(BoardLimits.pointCells) points")
+    }
+    let size = try fields.size("size")
+    let label = result.fitting(fields.tree["text"]?.string ?? "")
+    return ObjectDraft(.form(form, size: size, points: points, label: label, lineWidth: width), at: center)
+  }
+
+  /// Returns the style; nil if the object has the default style.
+  private func style(_ fields: Fields, of draft: ObjectDraft) throws(ImportError) -> ObjectStyle? {
+    var form: DrawingForm?
+    if case .form(let known, _, _, _, _) = draft.content { form = known }
+    var style = ObjectStyle(form: form)
+    if let fill = try fields.color("fill") { style.fill = fill }
+    style.textColor = try fields.color("textColor")
+    let (line, heads) = (LineStyle.allCases, LineEnd.allCases)
+    if let word = try fields.word("lineStyle", of: line.map { $0.name }) { style.lineStyle = line[word] }
+    if let word = try fields.word("lineStart", of: heads.map { $0.name }) { style.start = heads[word] }
+    if let word = try fields.word("lineEnd", of: heads.map { $0.name }) { style.end = heads[word] }
+    let (faces, sides) = (Typeface.allCases, TextAlignment.allCases)
+    if let word = try fields.word("typeface", of: faces.map { $0.name }) { style.typeface = faces[word] }
+    if let word = try fields.word("alignment", of: sides.map { $0.name }) { style.alignment = sides[word] }
+    if fields.tree["opacity"] != nil { style.opacity = try fields.number("opacity", within: 0...1) }
+    if fields.tree["textSize"] != nil {
+      style.textSize = try fields.number("textSize", within: BoardLimits.leastTextSize...BoardLimits.textSize)
+    }
+    style.isCurved = try fields.flagIfAny("isCurved") ?? false
+    style.isBold = try fields.flagIfAny("isBold") ?? false
+    style.isItalic = try fields.flagIfAny("isItalic") ?? false
+    style.isAutoWidth = try fields.flagIfAny("isAutoWidth") ?? false
+    return style == ObjectStyle(form: form) ? nil : style
+  }
+
+  /// Binds the ends of a line; an end that was bound to an object outside the file stays where it is.
+  private mutating func bind(_ index: Int, _ fields: Fields) throws(ImportError) {
+    result.objects[index].start = try end("startBinding", fields)
+    result.objects[index].end = try end("endBinding", fields)
+  }
+
+  private func end(_ key: String, _ fields: Fields) throws(ImportError) -> ObjectDraft.End? {
+    guard let value = fields.tree[key] else { return nil }
+    let binding = try Fields(value, path: "\(fields.path).\(key)")
+    let anchor = try binding.point("anchor")
+    let isExact = try binding.flagIfAny("isExact") ?? false
+    return indexes[try binding.string("id")].map { ObjectDraft.End($0, at: anchor, isExact: isExact) }
   }
 
   private func drawing(_ fields: Fields, _ center: Point) throws(ImportError) -> ObjectDraft? {
@@ -160,10 +225,19 @@ struct Fields {
     return strings
   }
 
-  func color() throws(ImportError) -> UInt32? {
-    guard let value = tree["color"] else { return nil }
-    guard let color = value.string.flatMap(ColorNames.color) else { throw wrong("color", "a color like #3060c0ff") }
+  func color(_ key: String) throws(ImportError) -> UInt32? {
+    guard let value = tree[key] else { return nil }
+    guard let color = value.string.flatMap(ColorNames.color) else { throw wrong(key, "a color like #3060c0ff") }
     return color
+  }
+
+  /// Returns the index of a word in a list of words; nil if there is no such key.
+  func word(_ key: String, of words: [String]) throws(ImportError) -> Int? {
+    guard let value = tree[key] else { return nil }
+    guard let index = words.firstIndex(where: { $0 == value.string }) else {
+      throw wrong(key, words.joined(separator: ", "))
+    }
+    return index
   }
 
   func point(_ key: String) throws(ImportError) -> Point {
