@@ -43,7 +43,7 @@ extension BoardVectors {
 }
 
 @Suite struct BoardVectorFormTests {
-  @Test("[BRD-48] [BRD-52] forms, styles, labels and lines are read as their vectors say", arguments: BoardVectors.file.forms)
+  @Test("[BRD-48] [BRD-52] forms are read as their vectors say", arguments: BoardVectors.file.forms)
   func reading(vector: BoardVectors.Form) throws {
     let batches = try vector.batches.map { try BatchCoding.decode(BoardVectors.bytes($0)) }
     for order in [batches, batches.reversed()] {
