@@ -86,13 +86,7 @@ package actor ScriptedBoard: EventSink {
       self.events.append(event)
       switch event {
       case .done(let done): answer(done.request, .success(done))
-      case .error(let failure):
-        answer(
-          failure.request,
-          .failure(
-            CommandError(CommandError.Code(rawValue: failure.code) ?? .internal, failure.message, verb: failure.verb)
-          )
-        )
+      case .error(let error): answer(error.request, .failure(error))
       default: break
       }
       for index in watchers.indices.reversed() where watchers[index].matches(event) {

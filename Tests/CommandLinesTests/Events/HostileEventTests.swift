@@ -78,7 +78,8 @@ import Testing
   private static let ownFields: [String: Set<String>] = [
     "Admission": ["admit", "code", "link"], "Admitter": ["peer"], "Carried": ["relay", "link"], "CaughtUp": ["peer"],
     "Chat": ["id", "peer", "at"], "CheckpointDescription": ["name", "at"], "Diff": ["from", "to"], "Digest": ["digest"],
-    "Done": ["verb", "id", "ids", "transfers", "file", "step"], "Failure": ["code", "message", "verb", "delivered"],
+    "Done": ["verb", "id", "ids", "transfers", "file", "step"], "CommandError": ["message", "verb"],
+    "DeliveryReport": ["delivered"],
     "FoundBoard": ["peer", "board", "addresses", "role", "admit"],
     "Invitation": ["id", "peer", "words", "deadline", "warning"],
     "Invited": ["code", "links", "fingerprint", "role", "link", "expires"], "Joined": ["peer", "through"],
@@ -129,11 +130,13 @@ import Testing
       .done(.init(verb: .export, file: text, objects: 1)),
       .done(.init(verb: .wait, synced: [.init(peer: text, name: UntrustedText(text))])),
       .error(
-        .init(
-          code: text,
-          message: text,
-          delivered: [text],
-          undelivered: [.init(peer: text, name: UntrustedText(text), reason: text)]
+        CommandError(
+          .internal,
+          text,
+          delivery: DeliveryReport(
+            delivered: [text],
+            undelivered: [.init(peer: text, name: UntrustedText(text), reason: text)]
+          )
         )
       ), .note(.init(code: text, message: text)), .warning(.init(code: text, message: text)),
     ]

@@ -127,7 +127,7 @@ import WhiteboardDocument
         switch event {
         case .done(let done) where done.request == .word(mark):
           return Answer(verb: done.verb.rawValue, id: done.id?.description, objects: done.objects)
-        case .error(let error) where error.request == .word(mark): return Answer(verb: "error: \(error.code)")
+        case .error(let error) where error.request == .word(mark): return Answer(verb: "error: \(error.code.rawValue)")
         default: break
         }
       }

@@ -88,8 +88,8 @@ import Testing
       let failures = await host.failures
       #expect(failures.count == 3)
       for failure in failures {
-        #expect(failure.delivered == [])
-        let named = failure.undelivered?.map { "\($0.peer) \($0.name) \($0.reason)" }
+        #expect(failure.delivery?.delivered == [])
+        let named = failure.delivery?.undelivered.map { "\($0.peer) \($0.name) \($0.reason)" }
         #expect(named == ["\(transport.peerID.text) bare lost"])
       }
     }
@@ -109,8 +109,8 @@ import Testing
         await session.leave()
         #expect(await request.value == .undelivered)
         let failure = try #require(await host.failures.first)
-        #expect(failure.delivered == [joining.identity.peerID.text])
-        #expect(failure.undelivered?.map(\.reason) == ["left"])
+        #expect(failure.delivery?.delivered == [joining.identity.peerID.text])
+        #expect(failure.delivery?.undelivered.map(\.reason) == ["left"])
         await guest.end()
         try await group.waitForAll()
       }
@@ -144,7 +144,7 @@ import Testing
       try await host.perform("digest")
       if leaves { try await host.perform("leave") } else { await host.end() }
       #expect(await request.value == .undelivered)
-      #expect(await host.failures.first?.undelivered?.map(\.reason) == ["ending"])
+      #expect(await host.failures.first?.delivery?.undelivered.map(\.reason) == ["ending"])
     }
   }
 }
@@ -176,7 +176,7 @@ extension ScriptedBoard {
   }
 
   /// The errors of commands.
-  fileprivate var failures: [BoardEvent.Failure] {
+  fileprivate var failures: [CommandError] {
     events.compactMap { if case .error(let failure) = $0 { failure } else { nil } }
   }
 }

@@ -218,7 +218,7 @@ import Testing
         let answers = outcome.events.compactMap { event -> String? in
           switch event {
           case .done(let done): done.verb.rawValue
-          case .error(let failure): "\(failure.verb ?? "") \(failure.code)"
+          case .error(let failure): "\(failure.verb ?? "") \(failure.code.rawValue)"
           default: nil
           }
         }

@@ -383,7 +383,7 @@ extension BoardClient {
     if let message = Answer.message(done, typed: typed, keys) { say(message) }
   }
 
-  private mutating func fail(_ failure: BoardEvent.Failure) {
+  private mutating func fail(_ failure: CommandError) {
     if let request = failure.request?.number {
       workspace.fail(request)
       prompt.gameFailed(by: request)
@@ -393,10 +393,8 @@ extension BoardClient {
   }
 
   /// Returns the message of a failure; for a locked object, it names the key that unlocks it.
-  private func explained(_ failure: BoardEvent.Failure) -> String {
-    guard failure.code == CommandError.Code.locked.rawValue, let key = keys.key(for: .object(.lock)) else {
-      return failure.message
-    }
+  private func explained(_ failure: CommandError) -> String {
+    guard failure.code == .locked, let key = keys.key(for: .object(.lock)) else { return failure.message }
     let id = failure.message.split(separator: " ").first.flatMap { ObjectID(String($0)) }
     let kind = id.flatMap { workspace.scene.snapshot($0)?.kind.name } ?? "object"
     let isSelected = workspace.scene.selectedSnapshots.contains { $0.isLocked }

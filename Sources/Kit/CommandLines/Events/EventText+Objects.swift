@@ -192,7 +192,7 @@ extension EventText {
   private static let namesLimit = 8
 
   /// Returns a sentence about objects with new ids, preceded by a space; empty if there are no such objects.
-  private static func replacements(_ replaced: [BoardEvent.ReplacedObject]) -> String {
+  private static func replacements(_ replaced: [CommandOutcome.ReplacedObject]) -> String {
     guard !replaced.isEmpty else { return "" }
     guard replaced.count <= namesLimit else {
       return " (\(count(replaced.count, "object has", "objects have")) a new id)"

@@ -82,7 +82,7 @@ public struct CommandOutcome: Equatable, Sendable {
   var sync: SyncReport?
 
   /// An object that a command replaced with a copy, because the time of one of its properties was the latest possible.
-  public struct ReplacedObject: Hashable, Sendable {
+  public struct ReplacedObject: Encodable, Hashable, Sendable {
     /// The id of the object, which no longer exists.
     public var former: ObjectID
     /// The id of the copy.

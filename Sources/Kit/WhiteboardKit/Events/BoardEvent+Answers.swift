@@ -62,7 +62,7 @@ extension BoardEvent {
     /// The objects that the command created or changed, if the command accepts several objects.
     package var ids: [ObjectID]?
     /// The objects that were replaced with copies; `id` and `ids` contain the copies.
-    package var replaced: [ReplacedObject]?
+    package var replaced: [CommandOutcome.ReplacedObject]?
     /// The ids of the transfers or streams that the command created.
     package var transfers: [String]?
     /// Whether the command changed the board; nil for commands that never do.
@@ -83,26 +83,10 @@ extension BoardEvent {
     package var notSynced: [SyncedMember]?
   }
 
-  package struct ReplacedObject: Encodable, Hashable, Sendable {
-    package var former: ObjectID
-    package var id: ObjectID
-  }
-
   package struct PassedStep: Encodable, Hashable, Sendable {
     package var step: String
     /// The reason why no change could be reverted: a key of ``Done/left``, or `unchanged`.
     package var reason: String
-  }
-
-  package struct Failure: Encodable, Sendable {
-    package var code: String
-    package var message: String
-    package var verb: String?
-    package var request: RequestMark?
-    package var line: Int?
-    package var delivered: [String]?
-    /// The recipients that did not confirm the message.
-    package var undelivered: [DeliveryReport.Undelivered]?
   }
 
   package struct Remark: Encodable, Sendable {
@@ -151,18 +135,18 @@ extension RequestMark: Encodable {
   }
 }
 
-extension BoardEvent {
-  package static func error(_ error: CommandError) -> BoardEvent {
-    .error(
-      Failure(
-        code: error.code.rawValue,
-        message: error.message,
-        verb: error.verb,
-        request: error.request,
-        line: error.line,
-        delivered: error.delivery?.delivered,
-        undelivered: error.delivery?.undelivered
-      )
-    )
+extension CommandError: Encodable {
+  private enum CodingKeys: String, CodingKey { case code, message, verb, request, line, delivered, undelivered }
+
+  /// Encodes the error with the keys of an `error` line.
+  public func encode(to encoder: any Encoder) throws {
+    var keys = encoder.container(keyedBy: CodingKeys.self)
+    try keys.encode(code.rawValue, forKey: .code)
+    try keys.encode(message, forKey: .message)
+    try keys.encodeIfPresent(verb, forKey: .verb)
+    try keys.encodeIfPresent(request, forKey: .request)
+    try keys.encodeIfPresent(line, forKey: .line)
+    try keys.encodeIfPresent(delivery?.delivered, forKey: .delivered)
+    try keys.encodeIfPresent(delivery?.undelivered, forKey: .undelivered)
   }
 }

@@ -58,7 +58,7 @@ package enum BoardEvent: Sendable {
   case diff(Diff)
   case peers(Peers)
   case done(Done)
-  case error(Failure)
+  case error(CommandError)
   case note(Remark)
   case warning(Remark)
 }

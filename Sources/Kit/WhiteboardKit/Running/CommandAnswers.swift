@@ -89,7 +89,7 @@ extension BoardEvent.Done {
       request: request.request,
       id: outcome.id,
       ids: outcome.ids,
-      replaced: outcome.replaced?.map { BoardEvent.ReplacedObject(former: $0.former, id: $0.id) },
+      replaced: outcome.replaced,
       transfers: outcome.transfers,
       changed: outcome.hasChanged,
       file: outcome.file,
