@@ -106,6 +106,8 @@ def sizes():
     yield one("form 8 is a rectangle", of_form(8, wide))
     yield one("form 2^64 - 1 is a rectangle", of_form(2**64 - 1))
     yield one("form 0 is ink", of_form(0, wide, *ignored))
+    yield one("ink without points", of_form(0))
+    yield one("ink without points, of a size", of_form(0, wide))
     yield one("a form of another shape is ink", [create(DRAWING), (OWN, cells.FORM, None, SIGNED, 3), *ignored])
     yield one("a form ignores ink, end and erasures", of_form(outlines.RECTANGLE, *ignored))
     yield one("a text has no form", [create(TEXT), cell(cells.FORM, 5), wide, run("text")])

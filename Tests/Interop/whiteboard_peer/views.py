@@ -407,7 +407,7 @@ def frame_of(state, identifier):
         line = _line_of(state, identifier)
         low, high = line.box() if line else ((0, 0), (0, 0))
         return placement.shown(_middle(low, high)), tuple(b - a + width for a, b in zip(low, high))
-    if kind == cells.DRAWING and not form:
+    if kind == cells.DRAWING and not form and points_of(state, identifier):
         low, high = _ink_box(state, identifier)
         return placement.place, tuple(b - a + width for a, b in zip(low, high))
     defaults = {cells.TEXT: (200, 50), cells.PHOTO: (200, 200), cells.GAME: (120, 50)}
