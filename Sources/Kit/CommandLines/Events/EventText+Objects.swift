@@ -25,7 +25,7 @@ extension EventText {
   private static func about(_ object: BoardEvent.ObjectDescription, wordsLimit: Int, naming name: (String) -> String)
     -> [String]
   {
-    var first = "\(UntrustedText(object.type).escaped()) \(UntrustedText(object.id).escaped())"
+    var first = "\(UntrustedText(object.form ?? object.type).escaped()) \(UntrustedText(object.id).escaped())"
     if let game = object.game?.view["game"]?.string { first += " \(UntrustedText(game).quoted())" }
     if let text = object.wholeText { first += " \(text.quoted(limit: wordsLimit))" }
     var parts = [first]

@@ -40,6 +40,24 @@ extension BoardEvent {
     package private(set) var shift: [Double]?
     /// The line width of a drawing, in board units.
     package var lineWidth: Double?
+    /// The form of a drawing, such as `rectangle`; nil for ink.
+    package var form: String?
+    /// The color inside a form or behind a text, `#rrggbbaa`; like all keys of the style, nil if it is the default.
+    package var fill: String?
+    package var lineStyle: String?
+    package var opacity: Double?
+    package var lineStart: String?
+    package var lineEnd: String?
+    package var startBinding: BindingDescription?
+    package var endBinding: BindingDescription?
+    package var isCurved: Bool?
+    package var textSize: Double?
+    package var typeface: String?
+    package var alignment: String?
+    package var isBold: Bool?
+    package var isItalic: Bool?
+    package var textColor: String?
+    package var isAutoWidth: Bool?
     package var isFinished: Bool?
     /// The SHA-256 of the photo's bytes.
     package var sha256: String?
@@ -73,8 +91,26 @@ extension BoardEvent {
     private enum CodingKeys: String, CodingKey {
       case id, type, centerPosition, size, scale, angle, selectedBy, zIndex, updatedAt, color, text, textChange
       case points, firstPoint, pointCount, shift, lineWidth, isFinished, erased, erasedCount, formerErased
+      case form, fill, lineStyle, opacity, lineStart, lineEnd, startBinding, endBinding, isCurved
+      case textSize, typeface, alignment, isBold, isItalic, textColor, isAutoWidth
       case sha256, format, byteCount, pixelSize, isAssetAvailable, path, groups, isLocked, game, members
     }
+  }
+}
+
+/// What an end of a line or arrow is bound to (BRD-52).
+package struct BindingDescription: Encodable, Sendable, Equatable {
+  /// The object at which the end lies.
+  let id: String
+  /// The place in the object, in parts of its width and height from its center.
+  let anchor: [Double]
+  /// True if the end lies exactly at the anchor; nil otherwise.
+  let isExact: Bool?
+
+  fileprivate init(_ binding: Binding) {
+    id = binding.target.description
+    anchor = [binding.anchor.x, binding.anchor.y]
+    isExact = binding.isExact ? true : nil
   }
 }
 
@@ -85,10 +121,13 @@ package struct RelativePoints: Encodable, Sendable, Equatable {
   private let ink: [InkPoint]
   private let known: [InkPoint]?
   private let range: Range<Int>
+  /// The points of a line or arrow, which are always included; nil for ink.
+  private let line: [Point]?
 
   init(_ ink: [InkPoint], since known: [InkPoint]? = nil) {
     self.ink = ink
     self.known = known
+    line = nil
     let old = known ?? []
     let most = min(old.count, ink.count)
     var start = 0
@@ -98,7 +137,12 @@ package struct RelativePoints: Encodable, Sendable, Equatable {
     range = start..<ink.count - same
   }
 
-  package var count: Int { range.count }
+  fileprivate init(line: [Point]) {
+    (ink, known, range) = ([], nil, 0..<0)
+    self.line = line
+  }
+
+  package var count: Int { line?.count ?? range.count }
 
   /// The position of the included points among all points; nil if all are included.
   fileprivate var part: (first: Int, total: Int, shift: [Double])? {
@@ -114,9 +158,12 @@ package struct RelativePoints: Encodable, Sendable, Equatable {
     return RelativePoints(ink, since: earlier.known)
   }
 
-  fileprivate func since(_ known: [InkPoint]) -> RelativePoints { RelativePoints(ink, since: known) }
+  fileprivate func since(_ known: [InkPoint]) -> RelativePoints {
+    line == nil ? RelativePoints(ink, since: known) : self
+  }
 
   package func forEach(_ body: (Point) throws -> Void) rethrows {
+    if let line { return try line.forEach(body) }
     guard let center = InkBounds(ink)?.center else { return }
     for point in ink[range] { try body(Point(x: point.point.x - center.x, y: point.point.y - center.y)) }
   }
@@ -218,6 +265,7 @@ package struct TextChange: Encodable, Sendable, Equatable {
 
 extension BoardEvent.ObjectDescription {
   init(_ snapshot: ObjectSnapshot, game: GameDescription? = nil, path: String? = nil) {
+    let hasWords = snapshot.form == nil || snapshot.text?.isEmpty == false
     self.init(
       id: snapshot.id.description,
       type: snapshot.kind.name,
@@ -229,7 +277,7 @@ extension BoardEvent.ObjectDescription {
       zIndex: Hexadecimal.encode(snapshot.zIndex),
       updatedAt: Timestamp.text(milliseconds: snapshot.updatedAt),
       color: snapshot.color.map(ColorText.text),
-      text: snapshot.text.map { UntrustedText($0) },
+      text: hasWords ? snapshot.text.map { UntrustedText($0) } : nil,
       points: snapshot.ink.map { RelativePoints($0) },
       lineWidth: snapshot.lineWidth,
       isFinished: snapshot.isFinished,
@@ -247,6 +295,29 @@ extension BoardEvent.ObjectDescription {
       isLocked: snapshot.isLocked ? true : nil,
       game: game
     )
+    describeForm(snapshot)
+  }
+
+  /// Adds the form, and what differs from the default style of the object.
+  private mutating func describeForm(_ snapshot: ObjectSnapshot) {
+    let (style, usual) = (snapshot.style, ObjectStyle(form: snapshot.form))
+    form = snapshot.form?.name
+    if snapshot.form?.hasPoints == true { points = snapshot.points.map { RelativePoints(line: $0) } }
+    fill = style.fill.map(ColorText.text)
+    if style.lineStyle != usual.lineStyle { lineStyle = style.lineStyle.name }
+    if style.opacity != usual.opacity { opacity = style.opacity }
+    if style.start != usual.start { lineStart = style.start.name }
+    if style.end != usual.end { lineEnd = style.end.name }
+    startBinding = snapshot.start.map { BindingDescription($0) }
+    endBinding = snapshot.end.map { BindingDescription($0) }
+    if style.isCurved { isCurved = true }
+    if style.textSize != usual.textSize { textSize = style.textSize }
+    if style.typeface != usual.typeface { typeface = style.typeface.name }
+    if style.alignment != usual.alignment { alignment = style.alignment.name }
+    if style.isBold { isBold = true }
+    if style.isItalic { isItalic = true }
+    textColor = style.textColor.map(ColorText.text)
+    if style.isAutoWidth { isAutoWidth = true }
   }
 
   /// The center and size are those of the bounding box of its members.
@@ -331,12 +402,37 @@ extension BoardEvent.ObjectDescription {
     if old.text != new.text { keys.append("text") }
     if old.ink != new.ink { keys.append("points") }
     if old.lineWidth != new.lineWidth { keys.append("lineWidth") }
+    if old.form != nil || old.style != new.style { keys += changedStyleKeys(old, new) }
     if old.erasedSpans != new.erasedSpans { keys.append("erased") }
     if old.groups != new.groups { keys.append("groups") }
     if old.isLocked != new.isLocked { keys.append("isLocked") }
     if old.isFinished != new.isFinished { keys.append("isFinished") }
     if old.asset != new.asset { keys.append("sha256") }
     if old.isAssetAvailable != new.isAssetAvailable { keys.append("isAssetAvailable") }
+    return keys
+  }
+
+  /// Returns the keys of the form and the style whose values differ.
+  private static func changedStyleKeys(_ old: ObjectSnapshot, _ new: ObjectSnapshot) -> [String] {
+    var keys: [String] = []
+    let (one, other) = (old.style, new.style)
+    if old.form != new.form { keys.append("form") }
+    if old.form?.hasPoints == true, old.points != new.points { keys.append("points") }
+    if one.fill != other.fill { keys.append("fill") }
+    if one.lineStyle != other.lineStyle { keys.append("lineStyle") }
+    if one.opacity != other.opacity { keys.append("opacity") }
+    if one.start != other.start { keys.append("lineStart") }
+    if one.end != other.end { keys.append("lineEnd") }
+    if old.start != new.start { keys.append("startBinding") }
+    if old.end != new.end { keys.append("endBinding") }
+    if one.isCurved != other.isCurved { keys.append("isCurved") }
+    if one.textSize != other.textSize { keys.append("textSize") }
+    if one.typeface != other.typeface { keys.append("typeface") }
+    if one.alignment != other.alignment { keys.append("alignment") }
+    if one.isBold != other.isBold { keys.append("isBold") }
+    if one.isItalic != other.isItalic { keys.append("isItalic") }
+    if one.textColor != other.textColor { keys.append("textColor") }
+    if one.isAutoWidth != other.isAutoWidth { keys.append("isAutoWidth") }
     return keys
   }
 }
