@@ -111,6 +111,23 @@ import WhiteboardRendering
     #expect(commands(end) == ["delete typed-1"] && workspace.typing == nil)
   }
 
+  @Test("Enter on a selected form edits its label, and a form stays without a label") mutating func label() throws {
+    let id = try board.createForm(.rectangle, at: Self.pointed, label: "a")
+    try board.select([id])
+    try show(id)
+    let snapshot = try #require(board.snapshot(id))
+    let edit = workspace.editSelection()
+    #expect(edit == [.typeIn(snapshot)])
+    _ = workspace.beginTyping(in: snapshot)
+    let typed = workspace.type(.character("b"), [])
+    #expect(commands(typed) == [#"insert \#(id) 1 "b" was="a""#])
+    _ = workspace.type(.backspace, [])
+    let erased = workspace.type(.backspace, [])
+    #expect(commands(erased) == [#"insert \#(id) 0 "" replacing=1 was="a""#])
+    let end = workspace.type(.enter, [])
+    #expect(commands(end).isEmpty && workspace.typing == nil)
+  }
+
   @Test("typing ends when another member deletes the text") mutating func deletedText() throws {
     let id = try addText("hello", isSelected: true)
     let snapshot = try #require(board.snapshot(id))

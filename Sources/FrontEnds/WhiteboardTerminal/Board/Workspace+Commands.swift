@@ -61,7 +61,7 @@ extension Workspace {
       return [.message("select one text to edit it")]
     }
     switch snapshot.kind {
-    case .text: return [.typeIn(snapshot)]
+    case _ where snapshot.canBeTypedIn: return [.typeIn(snapshot)]
     case .game: return [prompt(forMoveIn: snapshot.id)]
     default: return [.message("this object has no text")]
     }

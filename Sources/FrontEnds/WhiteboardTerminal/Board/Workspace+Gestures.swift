@@ -33,7 +33,7 @@ extension Workspace {
     case .pen: return pressPen(at: place)
     case .line, .rectangle, .ellipse, .arrow: toolbox.gesture = .shape(toolbox.tool, from: place, to: place)
     case .text:
-      guard let id = scene.object(at: place), let snapshot = scene.snapshot(id), snapshot.kind == .text else {
+      guard let id = scene.object(at: place), let snapshot = scene.snapshot(id), snapshot.canBeTypedIn else {
         return [.typeText(at: place)]
       }
       return [.typeIn(snapshot)]

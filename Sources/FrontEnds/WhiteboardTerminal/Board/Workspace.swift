@@ -233,7 +233,7 @@ extension Workspace {
       return scene.selection.isEmpty || isExtending ? [] : requests.issue(.deselect)
     }
     if toolbox.isDoubleClick(at: place, tolerance: scene.tolerance, now: now), let snapshot = scene.snapshot(id),
-      snapshot.kind == .text
+      snapshot.canBeTypedIn
     {
       return [.typeIn(snapshot)]
     }
@@ -261,8 +261,10 @@ extension Workspace {
   /// Returns the menu for the selection, or for the board if nothing is selected.
   func menu(at cell: Menu.Cell?) -> Menu {
     let snapshots = scene.selectedSnapshots
-    let only = snapshots.count == 1 ? snapshots[0].kind : nil
-    let items = snapshots.isEmpty ? Menu.ofBoard : Menu.ofSelection(hasText: only == .text, hasGame: only == .game)
+    let only = snapshots.count == 1 ? snapshots[0] : nil
+    let items =
+      snapshots.isEmpty
+      ? Menu.ofBoard : Menu.ofSelection(hasText: only?.canBeTypedIn == true, hasGame: only?.kind == .game)
     return Menu(items, at: cell)
   }
 }

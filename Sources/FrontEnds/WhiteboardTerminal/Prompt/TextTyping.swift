@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardKit
 
-/// All members see the text while it is typed.
+/// A text object or the label of a form, which all members see while it is typed.
 ///
 /// Other members may type in the same object at the same time. Their changes are preserved, and move the caret.
 struct TextTyping: Sendable {
@@ -9,6 +9,8 @@ struct TextTyping: Sendable {
   private(set) var reference: ObjectReference?
   private(set) var id: ObjectID?
   let place: Point
+  /// Whether the text is the label of a form, which stays if it has no label.
+  private let isLabel: Bool
   /// The text that the user sees, including changes that are not sent yet.
   private(set) var scalars: [Unicode.Scalar]
   /// The index at which the next letter is inserted.
@@ -20,12 +22,14 @@ struct TextTyping: Sendable {
 
   init(at place: Point) {
     self.place = place
+    isLabel = false
     (scalars, sent, caret) = ([], [], 0)
   }
 
-  /// Begins to type at the end of an existing text object.
+  /// Begins to type at the end of an existing text object or label.
   init(_ snapshot: ObjectSnapshot) {
     place = snapshot.centerPosition
+    isLabel = snapshot.form != nil
     id = snapshot.id
     reference = .id(snapshot.id)
     scalars = Array((snapshot.text ?? "").unicodeScalars)
@@ -160,7 +164,7 @@ struct TextTyping: Sendable {
 
   /// The command that deletes the text object if it contains nothing visible.
   var deletion: Command? {
-    guard let reference, scalars.allSatisfy(\.properties.isWhitespace) else { return nil }
+    guard !isLabel, let reference, scalars.allSatisfy(\.properties.isWhitespace) else { return nil }
     return .delete([reference])
   }
 
@@ -179,4 +183,9 @@ struct TextTyping: Sendable {
     caret = TextDifference(from: scalars, to: actual).moved(caret)
     (scalars, sent) = (actual, actual)
   }
+}
+
+extension ObjectSnapshot {
+  /// Whether the user can type in the object: it is a text object, or a form with a label.
+  var canBeTypedIn: Bool { kind == .text || form != nil }
 }
