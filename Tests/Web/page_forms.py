@@ -209,6 +209,33 @@ def check_points(page, checks):
     undone(page, checks, "the removed point", id, before)
 
 
+def check_connectors(page, checks):
+    """An arrow that is drawn from object to object stays connected when these are moved."""
+    check = checks.check
+    clear(page)
+    boxes = [form(page, "rectangle", [x, 0], size=[100, 60]) for x in (-200, 200)]
+    page.key("a")
+    page.drag([(440, 400), (640, 410), (840, 400)])
+    arrow = top(page)
+    places = lambda: sum(script(page, "const { shown } = await import('./geometry.mjs'), o = board.objects.get(given[0]); return o.points.map((point) => shown(o, point))", arrow["id"]), [])
+    bound = [arrow.get("startBinding", {}).get("id"), arrow.get("endBinding", {}).get("id")]
+    check("an arrow is bound to both objects and ends at their outlines", bound == boxes and near(places(), [-144, 0, 144, 0]), (arrow, places()))
+    script(page, "board.move([given[0]], [0, 100])", boxes[1])
+    check("moving an object moves the end", places()[3] > 50 and places()[2] < 200, places())
+    page.run("whiteboard.ui.undo()")
+    check("and undo moves it back", near(places(), [-144, 0, 144, 0]), places())
+    settle(page)
+    page.drag([(784, 400), (760, 470), (740, 540)])
+    check("an end that is dragged away is free", "endBinding" not in object_of(page, arrow["id"]) and near(places()[2:], [100, 140]), places())
+    page.drag([(740, 540), (800, 450), (850, 405)])
+    check("and bound again where it is dropped", object_of(page, arrow["id"]).get("endBinding", {}).get("id") == boxes[1], places())
+    script(page, "board.remove([given[0]])", boxes[1])
+    check("when the object is deleted, the end stays", places()[2] > 100, places())
+    page.key("l")
+    page.drag([(440, 400), (640, 410), (700, 400)])
+    check("a line is not bound", "startBinding" not in top(page), top(page))
+
+
 def choose(page, group, label):
     """Presses a button of the style panel."""
     found = page.run("""const group = [...document.querySelectorAll('#selection .part')].find(({ ariaLabel }) => ariaLabel === arguments[0]);
@@ -312,7 +339,7 @@ def check_touch(page, checks):
 
 def check_forms(address, checks):
     for is_phone, bodies in [
-        (False, [check_tools, check_labels, check_sizes, check_points]), (False, [check_styles, check_hits, check_pictures]), (True, [check_touch]),
+        (False, [check_tools, check_labels, check_sizes, check_points, check_connectors]), (False, [check_styles, check_hits, check_pictures]), (True, [check_touch]),
     ]:
         page = browser.Page(address, is_phone)
         try:

@@ -174,6 +174,13 @@ extension ObjectRecord {
   package func binding(_ side: LineSide) -> Binding? {
     form?.hasPoints == true ? Binding(self[side.property]?.value) : nil
   }
+
+  /// The position on the board of an end of a line or arrow.
+  fileprivate func place(of side: LineSide) -> Point? {
+    let points = linePoints
+    guard form?.hasPoints == true, let point = side == .start ? points.first : points.last else { return nil }
+    return origin + Rotation(steps: angleSteps).turned(point) * scale
+  }
 }
 
 extension Board {
@@ -196,6 +203,26 @@ extension Board {
       try writePoints(try record.linePoints.values(), of: id)
       try write(id, side.property, .none)
     }
+  }
+
+  /// Binds ends of a line or arrow to the frontmost objects in which they lie, if there are any.
+  ///
+  /// Ends are not bound to ink, and not both to the same object.
+  /// - Throws: The same errors as `bind(_:of:to:)`.
+  public func connect(_ sides: [LineSide], of id: ObjectID) throws(BoardError) {
+    try gesture { () throws(BoardError) in
+      for side in sides {
+        guard let record = state.shown(id), let place = record.place(of: side) else { continue }
+        guard let target = objectIDs.last(where: { canConnect(id, to: $0, at: place) }) else { continue }
+        guard record.binding(side == .start ? .end : .start)?.target != target else { continue }
+        try bind(side, of: id, to: binding(to: target, at: place))
+      }
+    }
+  }
+
+  private func canConnect(_ line: ObjectID, to id: ObjectID, at place: Point) -> Bool {
+    guard let record = state.record(id), record.ink == nil, record.form?.hasPoints != true else { return false }
+    return id != line && record.placement(points: nil).distance(to: place) == 0
   }
 
   /// Returns a binding to an object that aims at a position on the board; nil if lines cannot be bound to the object.

@@ -67,6 +67,7 @@ extension PageReplica {
       let center = command.has("at") ? try command.point("at") : nil
       try board.resize(try command.id(), to: try command.size("size"), center: center)
     case "setPoints": try board.setPoints(try command.points("points"), of: try command.id())
+    case "connect": try board.connect([command.flag("isEnd") ? .end : .start], of: try command.id())
     case "release":
       let side: LineSide = command.flag("isEnd") ? .end : .start
       try board.bind(side, of: try command.id(), to: nil)
@@ -148,6 +149,7 @@ extension PageReplica {
       color: try command.color()
     )
     try restyle(board, [id], try command.style())
+    if command.flag("connects") { try board.connect([.start, .end], of: id) }
     return id
   }
 

@@ -165,10 +165,11 @@ export class Board extends EventTarget {
 
   /**
    * Creates a form: `rectangle`, `rounded`, `ellipse`, `diamond` and `note` have a `size`; `line` and `arrow` have `points`
-   * relative to the position. `style` has the keys that `restyle` has, and `text` is the label.
+   * relative to the position. `style` has the keys that `restyle` has, and `text` is the label. If `connects`, ends that lie in
+   * objects are bound to them.
    */
-  createForm(form, [x, y], { size, points, text = "", lineWidth = 2, color = null, ...style } = {}) {
-    const shape = points ? { points: flat(points) } : size ? { size } : {};
+  createForm(form, [x, y], { size, points, text = "", lineWidth = 2, color = null, connects = false, ...style } = {}) {
+    const shape = points ? { points: flat(points), connects } : size ? { size } : {};
     return this.#edit({ do: "createForm", form, at: [x, y], ...shape, text: string(text), lineWidth, color: number(color), style: styled(style) }).ids[0];
   }
 
@@ -176,7 +177,7 @@ export class Board extends EventTarget {
   createShape(form, from, to, style = {}) {
     if (!Array.isArray(from) || !Array.isArray(to)) throw new BoardError("bad-argument");
     const [[x, y], [u, v]] = [from, to], center = [(x + u) / 2, (y + v) / 2];
-    if (POINTED.has(form)) return this.createForm(form, center, { ...style, points: [from, to].map(([a, b]) => [a - center[0], b - center[1]]) });
+    if (POINTED.has(form)) return this.createForm(form, center, { ...style, connects: form === "arrow", points: [from, to].map(([a, b]) => [a - center[0], b - center[1]]) });
     return this.createForm(form, center, { ...style, size: [Math.max(Math.abs(u - x), 1), Math.max(Math.abs(v - y), 1)] });
   }
 
@@ -233,6 +234,8 @@ export class Board extends EventTarget {
   resize(id, [width, height], center = null) { this.#edit({ do: "resize", id, size: [width, height], at: center }); }
   /** Replaces the points of a line or arrow; `points` are positions on the board. */
   setPoints(id, points) { this.#edit({ do: "setPoints", id, points: flat(points) }); }
+  /** Binds an end of a line or arrow to the object in which it lies, if there is one. */
+  connect(id, isEnd) { this.#edit({ do: "connect", id, isEnd }); }
   /** Releases an end of a line or arrow from the object to which it is bound. */
   release(id, isEnd) { this.#edit({ do: "release", id, isEnd }); }
   setLocked(ids, isLocked) { this.#edit({ do: "lock", ids: list(ids), isLocked: Boolean(isLocked) }); }

@@ -537,6 +537,13 @@ export class SelectTool extends Tool {
     if (problem) this.cancel();
   }
 
+  /** Binds an end of an arrow that was dragged into an object. */
+  #connect({ object, shown: { points }, handle: { index, isNew } }) {
+    const isEnd = index === object.points?.length - 1;
+    if (object.form !== "arrow" || isNew || !(index === 0 || isEnd) || points.length !== object.points.length) return;
+    this.ui.attempt(() => this.ui.board.connect(object.id, isEnd));
+  }
+
   move(places, event) {
     const gesture = this.#gesture;
     if (!gesture) return;
@@ -597,7 +604,10 @@ export class SelectTool extends Tool {
   up(place, event) {
     const gesture = this.#gesture;
     if (gesture?.kind === "drag") this.#apply();
-    if (gesture?.kind === "reshape") this.#applyShape();
+    if (gesture?.kind === "reshape") {
+      this.#applyShape();
+      this.#connect(gesture);
+    }
     if (gesture?.kind === "band" && (gesture.found?.length || gesture.before.length)) this.set([...gesture.before, ...(gesture.found ?? [])]);
     const tapped = gesture && !isChange(gesture) && !gesture.found && gesture.tapped;
     this.cancel();
