@@ -32,6 +32,37 @@ import Whiteboard
         .stroke(points: [try point(0, 0), try point(100, 5)], seconds: 1.5, alias: nil)
       ),
       (
+        ##"rect 1,2 size=30,40 label="Log in" fill=#FFEC99 width=3 as=cat"##,
+        ##"{"verb":"rect","at":[1,2],"size":[30,40],"label":"Log in","fill":"#FFEC99","width":3,"as":"cat"}"##,
+        .shape(
+          .rectangle,
+          at: try point(1, 2),
+          size: try point(30, 40),
+          label: "Log in",
+          fill: 0xFFEC_99FF,
+          pen: Pen(width: 3),
+          alias: cat
+        )
+      ),
+      ("ellipse 1,2", #"{"verb":"ellipse","at":[1,2]}"#, .shape(.ellipse, at: try point(1, 2))),
+      ("diamond 1,2", #"{"verb":"diamond","at":[1,2]}"#, .shape(.diamond, at: try point(1, 2))),
+      ("note 1,2", #"{"verb":"note","at":[1,2]}"#, .shape(.note, at: try point(1, 2))),
+      (
+        "line 0,0 5,5", #"{"verb":"line","points":[[0,0],[5,5]]}"#, .line([try point(0, 0), try point(5, 5)])
+      ),
+      (
+        "arrow 0,0 5,5", #"{"verb":"arrow","start":[0,0],"end":[5,5]}"#,
+        .arrow(from: try point(0, 0), to: try point(5, 5), connects: false)
+      ),
+      (
+        "style cat line=dashed fill=default bold=yes size=24",
+        ##"{"verb":"style","id":"cat","lineStyle":"dashed","fill":"default","isBold":true,"textSize":24}"##,
+        .style([.alias(cat)], [.fill(nil), .lineStyle(.dashed), .textSize(24), .isBold(true)])
+      ),
+      (
+        "resize cat 30,40", #"{"verb":"resize","id":"cat","size":[30,40]}"#, .resize(.alias(cat), to: try point(30, 40))
+      ),
+      (
         "text 1,2 hi color=#102030", ##"{"verb":"text","at":[1,2],"text":"hi","color":"#102030"}"##,
         .text(at: try point(1, 2), words: "hi", color: 0x1020_30FF, alias: nil)
       ),

@@ -27,11 +27,12 @@ public final class Board: BoardReplica {
     }
   }
 
-  /// Returns the text object with this id.
+  /// Returns the text object, or the form that can have a label, with this id.
   /// - Throws: `unknownObject`, `wrongKind`.
-  public func text(_ id: ObjectID) throws(BoardError) -> TextObject {
-    guard let text = try self[id] as? TextObject else { throw .wrongKind(id) }
-    return text
+  public func text(_ id: ObjectID) throws(BoardError) -> WhiteboardObject {
+    let object = try self[id]
+    guard object.record.hasText else { throw .wrongKind(id) }
+    return object
   }
 
   /// Returns the game with this id.

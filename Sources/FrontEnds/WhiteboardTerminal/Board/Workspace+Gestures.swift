@@ -120,11 +120,9 @@ extension Workspace {
     switch toolbox.gesture {
     case .stroke: return sendStroke() + requests.issue(.lift)
     case .shape(let tool, let from, let to):
+      guard from != to else { return [] }
       let pen = toolbox.pen
-      return requests.issue { () throws(CommandError) in
-        let points = try BoardPoint.rounding(tool.outline(from: from, to: to))
-        return .stroke(points: points, pen: pen, seconds: 0, alias: nil)
-      }
+      return requests.issue { () throws(CommandError) in try tool.form(from: from, to: to, pen) }
     case .erase(let path):
       // The eraser is as wide as a cell at any zoom.
       let radius = max(4, scene.tolerance).inHundredths

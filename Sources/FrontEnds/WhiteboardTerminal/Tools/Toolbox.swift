@@ -257,6 +257,27 @@ enum Gesture: Hashable, Sendable {
 }
 
 extension Tool {
+  /// Returns the command that adds the form of a drag.
+  func form(from: Point, to: Point, _ pen: Pen) throws(CommandError) -> Command {
+    let ends = (try BoardPoint(rounding: from), try BoardPoint(rounding: to))
+    switch self {
+    case .arrow: return .arrow(from: ends.0, to: ends.1, connects: true, pen: pen)
+    case .line: return .line([ends.0, ends.1], pen: pen)
+    default:
+      let area = Rectangle(from, to)
+      // A form has an area, even if the drag was straight.
+      let size = Point(x: max(area.greatest.x - area.least.x, 1), y: max(area.greatest.y - area.least.y, 1))
+      return .shape(
+        self == .ellipse ? .ellipse : .rectangle,
+        at: try BoardPoint(rounding: area.center),
+        size: try BoardPoint(rounding: size),
+        pen: pen
+      )
+    }
+  }
+}
+
+extension Tool {
   func outline(from: Point, to: Point) -> [Point] {
     switch self {
     case .rectangle: return [from, Point(x: to.x, y: from.y), to, Point(x: from.x, y: to.y), from]

@@ -3,6 +3,12 @@ import PeerCore
 /// The names of the commands, in the order in which the help lists them.
 package enum CommandName: String, CaseIterable, Encodable, Sendable {
   case text
+  case rect
+  case ellipse
+  case diamond
+  case note
+  case line
+  case arrow
   case stroke
   case pen
   case lift
@@ -17,11 +23,15 @@ package enum CommandName: String, CaseIterable, Encodable, Sendable {
   case rotate
   case color
   case width
+  case style
+  case resize
+  case points
   case order
   case group
   case ungroup
   case lock
   case unlock
+  case label
   case edit
   case insert
   case erase
@@ -77,6 +87,12 @@ extension CommandName {
   fileprivate var tableEntry: CommandEntry {
     switch self {
     case .text: DrawingCommands.text.entry
+    case .rect: FormCommands.rect.entry
+    case .ellipse: FormCommands.ellipse.entry
+    case .diamond: FormCommands.diamond.entry
+    case .note: FormCommands.note.entry
+    case .line: FormCommands.line.entry
+    case .arrow: FormCommands.arrow.entry
     case .stroke: DrawingCommands.stroke.entry
     case .pen: DrawingCommands.pen.entry
     case .lift: DrawingCommands.lift.entry
@@ -91,11 +107,15 @@ extension CommandName {
     case .rotate: ArrangingCommands.rotate.entry
     case .color: ArrangingCommands.color.entry
     case .width: ArrangingCommands.width.entry
+    case .style: FormCommands.style.entry
+    case .resize: FormCommands.resize.entry
+    case .points: FormCommands.points.entry
     case .order: ArrangingCommands.order.entry
     case .group: ArrangingCommands.group.entry
     case .ungroup: ArrangingCommands.ungroup.entry
     case .lock: ArrangingCommands.lock.entry
     case .unlock: ArrangingCommands.unlock.entry
+    case .label: FormCommands.label.entry
     case .edit: EditingCommands.edit.entry
     case .insert: EditingCommands.insert.entry
     case .erase: EditingCommands.erase.entry

@@ -2,7 +2,12 @@ import Whiteboard
 
 enum EditingCommands {
   static let edit = CommandSpec(.edit, "replace the words of a text", .object, .text()) {
-    (editor, object, words) throws(CommandError) in
+    (editor, object, words) throws(CommandError) in try replaceWords(editor, object, words)
+  }
+
+  static func replaceWords(_ editor: BoardEditor, _ object: ObjectReference, _ words: String) throws(CommandError)
+    -> CommandOutcome
+  {
     let id = try editor.resolve(object)
     try editor.edit { (board) throws(BoardError) in try board.text(id).update(text: words) }
     return CommandOutcome(id: id)

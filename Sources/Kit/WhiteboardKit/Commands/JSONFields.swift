@@ -174,8 +174,9 @@ extension JSONFields {
     return point
   }
 
-  func pen() throws(CommandError) -> Pen {
-    var pen = Pen(color: try stringIfAny("color").map(CommandParser.color) ?? nil)
+  func pen(_ usual: Pen) throws(CommandError) -> Pen {
+    var pen = usual
+    if let color = stringIfAny("color") { pen.color = try CommandParser.color(color) }
     if let width = numberIfAny("width") { pen.width = try CommandLimits.checkedWidth(width, key: "width") }
     return pen
   }

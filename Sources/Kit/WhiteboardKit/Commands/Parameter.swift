@@ -534,20 +534,23 @@ extension Parameter where Value == UInt32? {
 }
 
 extension Parameter where Value == Pen {
-  static var pen: Parameter {
+  static var pen: Parameter { pen(Pen()) }
+
+  /// A pen that is `usual` where the line does not say otherwise.
+  static func pen(_ usual: Pen) -> Parameter {
     Parameter(
       "[color=#RRGGBB] [width=WIDTH]",
       [("color", .string), ("width", .number)],
       options: [.value("color"), .value("width")]
     ) { (arguments) throws(CommandError) in
-      var pen = Pen()
+      var pen = usual
       if let color = arguments.value("color") { pen.color = try CommandParser.color(color) }
       if let width = arguments.value("width") {
         pen.width = try CommandLimits.checkedWidth(TextCommandParser.number(width) ?? .nan, key: "width")
       }
       return pen
     } json: { (fields) throws(CommandError) in
-      try fields.pen()
+      try fields.pen(usual)
     }
   }
 }
