@@ -37,7 +37,7 @@ def build():
 
 
 def text(groups):
-    """The file: indented, with one line for each vector of the group `forms`, most of which are numbers."""
+    """The file: indented, with one line for each vector of the group `forms`, because these consist mostly of numbers."""
     forms = groups.pop("forms")
     lines = ",\n".join("  " + json.dumps(vector) for vector in forms)
     return json.dumps(groups, indent=1)[: -len("\n}")] + ',\n "forms": [\n' + lines + "\n ]\n}\n"

@@ -23,7 +23,7 @@ POINTS = 4_096
 ROUND_TURN = 4_096
 ANCHOR_STEPS, GREATEST_ANCHOR, SPACE = 4_096, 65_536, 4
 FORMS = ["line", "arrow", "rectangle", "rounded", "ellipse", "diamond", "note"]
-# The words for the values of a property, of which the first is usual (BRD-49).
+# The words for the values of a property; the first is the usual one (BRD-49).
 WORDS = {
     cells.LINE_STYLE: ["solid", "dashed", "dotted"],
     cells.LINE_START: ["none", "arrow", "triangle", "bar", "dot"],

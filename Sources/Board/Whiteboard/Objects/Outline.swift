@@ -17,7 +17,7 @@ public struct Outline: Hashable, Sendable {
 
   /// The first point.
   public let start: Point
-  /// The pieces, each of which begins where the one before it ends.
+  /// The pieces; each begins where the one before it ends.
   public let pieces: [Piece]
   /// Whether the outline encloses an area that is filled.
   public let isClosed: Bool
