@@ -63,6 +63,14 @@ import Whiteboard
         "resize cat 30,40", #"{"verb":"resize","id":"cat","size":[30,40]}"#, .resize(.alias(cat), to: try point(30, 40))
       ),
       (
+        #"label cat "Log in""#, #"{"verb":"label","id":"cat","text":"Log in"}"#,
+        .label(.alias(cat), words: "Log in")
+      ),
+      (
+        "points cat 0,0 5,5", #"{"verb":"points","id":"cat","points":[[0,0],[5,5]]}"#,
+        .points([try point(0, 0), try point(5, 5)], of: .alias(cat))
+      ),
+      (
         "text 1,2 hi color=#102030", ##"{"verb":"text","at":[1,2],"text":"hi","color":"#102030"}"##,
         .text(at: try point(1, 2), words: "hi", color: 0x1020_30FF, alias: nil)
       ),

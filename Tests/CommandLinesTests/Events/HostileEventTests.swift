@@ -87,6 +87,8 @@ import Testing
     "ObjectAdded": ["id", "by"], "ObjectChanged": ["id", "changed", "by"],
     "ObjectDescription": [
       "id", "type", "selectedBy", "zIndex", "updatedAt", "color", "sha256", "format", "path", "groups", "members",
+      "form",
+      "fill", "lineStyle", "lineStart", "lineEnd", "typeface", "alignment", "textColor",
     ], "ObjectRemoved": ["id", "by"], "PassedStep": ["step", "reason"],
     "PeerDescription": ["peer", "address", "through", "role", "admittedBy"], "PeerState": ["peer", "address"],
     "Profile": ["peer"], "Ready": ["peer", "addresses", "board", "admit", "code", "link"], "Received": ["from"],

@@ -23,8 +23,8 @@ import WhiteboardRendering
 
   // The board is 74 columns of 8 and 22 rows of 16 units; cell 38, 13 is at 4, 8.
   private static let line = "'l^[<0;38;13M^[<32;42;15M^[<0;42;15m"
-  private static let lineScript = "stroke 4,8 36,40 width=5"
-  private static let lineProgram = #"{"verb":"stroke","points":[[4,8],[36,40]],"width":5}"#
+  private static let lineScript = "line 4,8 36,40 width=5"
+  private static let lineProgram = #"{"verb":"line","points":[[4,8],[36,40]],"width":5}"#
 
   private static func withLine(_ name: String, _ keys: String, _ script: String..., program: String..., count: Int = 1)
     -> Action
@@ -58,8 +58,8 @@ import WhiteboardRendering
     Action(
       "a rectangle",
       "r^[<0;38;13M^[<32;42;15M^[<0;42;15m",
-      ["stroke 4,8 36,8 36,40 4,40 4,8 width=5"],
-      [#"{"verb":"stroke","points":[[4,8],[36,8],[36,40],[4,40],[4,8]],"width":5}"#]
+      ["rect 20,24 size=32,32 width=5"],
+      [#"{"verb":"rect","at":[20,24],"size":[32,32],"width":5}"#]
     ),
     Action(
       "a text, typed letter by letter, with a mistake",
@@ -140,10 +140,11 @@ import WhiteboardRendering
       count: 0
     ),
     withLine(
-      "erased in the middle",
+      "erased",
       "e^[<0;40;14M^[<0;40;14m",
       "erase 20,24 radius=8",
-      program: #"{"verb":"erase","points":[[20,24]],"radius":8}"#
+      program: #"{"verb":"erase","points":[[20,24]],"radius":8}"#,
+      count: 0
     ),
     withLine(
       "deleted with the object eraser",

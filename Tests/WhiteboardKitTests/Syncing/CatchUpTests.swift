@@ -254,7 +254,7 @@ import Testing
         await host.end()
         #expect(await guest.sees { if case .left = $0 { true } else { false } })
         reading = await room.configuration(reading.part, "dora")
-        reading.catchUpTimeout = .seconds(2)
+        reading.catchUpTimeout = .milliseconds(200)
         let fromGuest = await script(["objects"], reading)
         #expect(fromGuest.error?.code == .timedOut)
         #expect(counts(fromGuest.events) == [])

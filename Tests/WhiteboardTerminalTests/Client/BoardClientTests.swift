@@ -22,8 +22,8 @@ import WhiteboardSync
     #expect(desk.type("^[<32;40;13M^[<32;40;14M") == [])
     #expect(desk.tick() == ["pen 20,8 20,24", "point 20,24"])
     #expect(desk.type("^[<0;40;14m") == ["lift"])
-    #expect(desk.type("3}l^[<0;38;13M^[<32;42;13M^[<0;42;13m") == ["stroke 4,8 36,8 color=#1fae84ff width=8"])
-    #expect(desk.type("0r^[<0;38;13M^[<32;39;14M^[<0;39;14m") == ["stroke 4,8 12,8 12,24 4,24 4,8 width=8"])
+    #expect(desk.type("3}l^[<0;38;13M^[<32;42;13M^[<0;42;13m") == ["line 4,8 36,8 color=#1fae84ff width=8"])
+    #expect(desk.type("0r^[<0;38;13M^[<32;39;14M^[<0;39;14m") == ["rect 8,16 size=8,16 width=8"])
     #expect(desk.type("e^[<0;38;13M^[<32;39;13M^[<0;39;13m") == ["erase 4,8 12,8 radius=8"])
     let before = desk.client.workspace.scene.canvas.viewport.center
     #expect(desk.type("h^[<0;38;13M^[<32;39;13M^[<0;39;13m^[<65;3;3M") == [])

@@ -32,6 +32,9 @@ enum CommandLine {
   private static func words(_ command: Command) -> [String] {
     let words = command.arguments.map(words)
     return switch command.name {
+    case .rect, .ellipse: [command.name.rawValue] + words[0] + option("size", words[1].first) + words[4]
+    case .line: ["line"] + words[0] + words[2]
+    case .arrow: ["arrow"] + words[0] + (words[1].isEmpty ? [] : ["connect"]) + words[3]
     case .stroke, .pen: [command.name.rawValue] + words[0] + words[1]
     case .select, .rotate, .lock, .unlock, .delete, .copy, .move, .width, .order, .ungroup, .play, .paste,
       .saveAs, .say:
@@ -64,6 +67,8 @@ enum CommandLine {
     case let number as Int: ["\(number)"]
     case let number as Double: [text(number)]
     case let point as BoardPoint: [text(point)]
+    case let ends as LineEnds:
+      [ends.from, ends.to].map { if case .point(let point) = $0 { text(point) } else { "" } }
     case let points as [BoardPoint]: points.map(text)
     case .by(let distance) as Movement: ["+\(text(distance))"]
     case .to(let point) as Movement: [text(point)]

@@ -184,7 +184,7 @@ import WhiteboardRendering
     .line: Outcome(commands: ["line 4,8 20,24 width=5"]),
     .rectangle: Outcome(commands: ["rect 12,16 size=16,16 width=5"]),
     .ellipse: Outcome(commands: ["ellipse 12,16 size=16,16 width=5"]),
-    .arrow: Outcome(commands: ["arrow 4,8 20,24 width=5"]),
+    .arrow: Outcome(commands: ["arrow 4,8 20,24 connect width=5"]),
     .eraser: Outcome(commands: ["erase 4,8 12,8 20,8 20,24 radius=8"]), .remover: Outcome(commands: ["delete ID"]),
     .picker: Outcome(state: ["color": "#123456ff", "tool": "text"]),
     .select: Outcome(commands: ["select ID", "move ID +16,16"]),

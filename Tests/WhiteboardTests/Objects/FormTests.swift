@@ -6,6 +6,16 @@ import Testing
 @Suite struct FormTests {
   private let boards = TwoBoards()
 
+  @Test("an eraser deletes a form whose line it reaches, and nothing inside it") func erasing() throws {
+    let board = boards.anna
+    let id = try board.createForm(.rectangle, at: Point(x: 0, y: 0), label: "a")
+    #expect(try board.erase(along: [Point(x: 0, y: 0), Point(x: 30, y: 20)], radius: 8).isEmpty)
+    #expect(try board.erase(along: [Point(x: 90, y: 0), Point(x: 94, y: 0)], radius: 8) == [id])
+    #expect(board.objectIDs.isEmpty)
+    try board.undo()
+    #expect(board.objectIDs == [id])
+  }
+
   @Test("a restore writes the earlier label back") func restoring() throws {
     let board = boards.anna
     let id = try board.createForm(.note, at: Point(x: 0, y: 0), label: "old words")

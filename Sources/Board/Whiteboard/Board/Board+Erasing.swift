@@ -20,7 +20,7 @@ extension Board {
 
   /// Erases everything under an eraser that moves along a path.
   ///
-  /// A stroke with no remaining parts is deleted.
+  /// A stroke with no remaining parts is deleted, and so is a form whose line the eraser touches.
   ///
   /// The eraser touches a stroke if it reaches the middle of the line. Strokes are skipped if they are locked, or if
   /// another member holds them or is still drawing them.
@@ -28,7 +28,7 @@ extension Board {
   /// - Parameters:
   ///   - path: The positions of the eraser; at least one.
   ///   - radius: Half the width of the eraser, in board units.
-  /// - Returns: The strokes that lost a part, from back to front.
+  /// - Returns: The strokes that lost a part, and the deleted forms, from back to front.
   /// - Throws: `outOfRange`, `empty`, `tooLong`, `tooManyOperations`, `boardFull`.
   @discardableResult public func erase(along path: [Point], radius: Double) throws(BoardError) -> [ObjectID] {
     guard !path.isEmpty else { throw .empty }
@@ -38,7 +38,14 @@ extension Board {
     return try gesture("erase") { () throws(BoardError) in
       var touched: [ObjectID] = []
       for id in objectIDs where state.record(id)?.kind == .drawing {
-        guard (try? requireErasable(id)) != nil, let record = state.record(id) else { continue }
+        guard (try? requireErasable(id)) != nil, let record = state.shown(id) else { continue }
+        if record.form != nil {
+          guard record.isLineTouched(by: path, radius: radius) else { continue }
+          try stageEnds(boundTo: [id])
+          try write(id, .deleted, .unsigned(1))
+          touched.append(id)
+          continue
+        }
         let spans = Eraser(path, radius: radius, over: record).spans
         if try erase(spans, of: id) { touched.append(id) }
       }
@@ -60,6 +67,16 @@ extension Board {
     case .parts(let values): for value in values { try stage(id, .erasure(nextDot()), value) }
     }
     return true
+  }
+}
+
+extension ObjectRecord {
+  /// Returns whether an eraser that moves along a path reaches the line of a form.
+  fileprivate func isLineTouched(by path: [Point], radius: Double) -> Bool {
+    let placement = placement(points: nil)
+    guard let outline = outline(placement.size) else { return false }
+    let lines = Segment.lines(outline.points().map(placement.shown))
+    return Segment.lines(path).contains { way in lines.contains { $0.part(within: radius, of: way) != nil } }
   }
 }
 

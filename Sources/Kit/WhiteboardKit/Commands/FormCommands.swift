@@ -44,17 +44,21 @@ enum FormCommands {
   static let arrow = CommandSpec(
     .arrow,
     "add an arrow between two objects or points",
-    notes: ["An end at an object stays at its outline when the object is moved."],
+    notes: [
+      "An end at an object stays at its outline when the object is moved. With `connect`, so do ends at points that",
+      "lie in an object.",
+    ],
     .lineEnds,
+    .flag("connect"),
     .label,
     .formPen,
     .alias
-  ) { (editor, ends, label, pen, alias) throws(CommandError) in
+  ) { (editor, ends, connects, label, pen, alias) throws(CommandError) in
     let (from, to) = (try editor.place(ends.from), try editor.place(ends.to))
     return try editor.make(alias) { (board) throws(BoardError) in
       let points = [from.point, to.point]
       let id = try board.createLine(.arrow, through: points, label, pen, from: from.binding, to: to.binding)
-      if ends.connects { try board.connect([.start, .end], of: id) }
+      if connects { try board.connect([.start, .end], of: id) }
       return id
     }
   }
@@ -138,8 +142,6 @@ struct LineEnds: Equatable, Sendable {
 
   let from: Place
   let to: Place
-  /// Whether ends that are points are bound to the objects in which they lie.
-  var connects = false
 }
 
 extension BoardEditor {
@@ -369,7 +371,15 @@ extension Command {
 
   /// Adds an arrow from one point to another; if `connects`, its ends are bound to the objects in which they lie.
   public static func arrow(from: BoardPoint, to: BoardPoint, connects: Bool, pen: Pen = .form) -> Command {
-    FormCommands.arrow(LineEnds(from: .point(from), to: .point(to), connects: connects), "", pen, nil)
+    FormCommands.arrow(LineEnds(from: .point(from), to: .point(to)), connects, "", pen, nil)
+  }
+
+  /// Replaces the label of a shape, line or arrow, or the words of a text.
+  public static func label(_ object: ObjectReference, words: String) -> Command { FormCommands.label(object, words) }
+
+  /// Replaces the points of a line or arrow.
+  public static func points(_ points: [BoardPoint], of object: ObjectReference) -> Command {
+    FormCommands.points(object, points)
   }
 
   /// Changes how objects are drawn; objects that do not have a property keep theirs.

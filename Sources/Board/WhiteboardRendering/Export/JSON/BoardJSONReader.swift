@@ -97,7 +97,8 @@ struct BoardJSONReader {
     guard !form.hasPoints || (1...BoardLimits.pointCells).contains(points.count) else {
       throw fields.wrong("points", "a list of 1 to \(BoardLimits.pointCells) points")
     }
-    let size = try fields.size("size")
+    // The size of a line follows from its points, and can exceed the board's coordinates.
+    let size = form.hasPoints ? Size(width: 0, height: 0) : try fields.size("size")
     let label = result.fitting(fields.tree["text"]?.string ?? "")
     return ObjectDraft(.form(form, size: size, points: points, label: label, lineWidth: width), at: center)
   }
