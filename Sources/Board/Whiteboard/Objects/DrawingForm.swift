@@ -69,7 +69,7 @@ public enum LineStyle: UInt64, CaseIterable, Hashable, Sendable {
   }
 }
 
-/// What is drawn at an end of a line or arrow.
+/// The mark at an end of a line or arrow.
 public enum LineEnd: UInt64, CaseIterable, Hashable, Sendable {
   /// Nothing.
   case none
@@ -140,9 +140,9 @@ public struct ObjectStyle: Hashable, Sendable {
   public var lineStyle = LineStyle.solid
   /// The opacity of the object, from 0 (invisible) to 1.
   public var opacity = 1.0
-  /// What is drawn at the first point of a line or arrow.
+  /// The mark at the first point of a line or arrow.
   public var start = LineEnd.none
-  /// What is drawn at the last point of a line or arrow.
+  /// The mark at the last point of a line or arrow.
   public var end = LineEnd.none
   /// Whether a line or arrow bends smoothly at its points.
   public var isCurved = false
@@ -188,9 +188,9 @@ public enum StyleChange: Hashable, Sendable {
   case lineStyle(LineStyle)
   /// The opacity, from 0 to 1.
   case opacity(Double)
-  /// What is drawn at the first point of a line or arrow.
+  /// The mark at the first point of a line or arrow.
   case start(LineEnd)
-  /// What is drawn at the last point of a line or arrow.
+  /// The mark at the last point of a line or arrow.
   case end(LineEnd)
   /// Whether a line or arrow bends smoothly at its points.
   case isCurved(Bool)

@@ -78,7 +78,7 @@ public struct ObjectSnapshot: Hashable, Sendable {
     return (erased ?? StrokeSpans()).rest(ofPoints: ink.count)
   }
 
-  /// What is drawn at the ends of a line or arrow, in the same coordinates as `outline`; it is filled if it is closed.
+  /// The marks at the ends of a line or arrow, in the same coordinates as `outline`; a closed mark is filled.
   public var endMarks: [Outline] {
     guard form?.hasPoints == true, let outline else { return [] }
     return outline.marks(style, lineWidth: lineWidth ?? ObjectDefaults.lineWidth)

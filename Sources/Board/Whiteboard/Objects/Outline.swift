@@ -123,7 +123,7 @@ public struct Outline: Hashable, Sendable {
     return points
   }
 
-  /// Returns what is drawn at an end of a line of this width; nil for nothing.
+  /// Returns the mark at an end of a line of this width; nil if the end has no mark.
   private static func mark(_ end: LineEnd, at tip: Point, from before: Point, room: Double, lineWidth: Double)
     -> Outline?
   {
@@ -142,7 +142,7 @@ public struct Outline: Hashable, Sendable {
     }
   }
 
-  /// Returns what is drawn at the ends of the line.
+  /// Returns the marks at the ends of the line.
   func marks(_ style: ObjectStyle, lineWidth: Double) -> [Outline] {
     guard let last = pieces.last else { return [] }
     let before = pieces.count > 1 ? pieces[pieces.count - 2].end : start

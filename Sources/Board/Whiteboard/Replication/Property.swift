@@ -129,9 +129,9 @@ extension Property {
   public static let lineStyle = Property(29)
   /// The opacity of an object: unsigned, 0 to 255.
   public static let opacity = Property(30)
-  /// What is drawn at the first point of a line or arrow: unsigned (see `LineEnd`).
+  /// The mark at the first point of a line or arrow: unsigned (see `LineEnd`).
   public static let lineStart = Property(31)
-  /// What is drawn at the last point of a line or arrow: unsigned (see `LineEnd`).
+  /// The mark at the last point of a line or arrow: unsigned (see `LineEnd`).
   public static let lineEnd = Property(32)
   /// Whether a line or arrow bends smoothly at its points: unsigned, 0 or 1.
   public static let curve = Property(33)

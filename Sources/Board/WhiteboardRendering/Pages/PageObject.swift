@@ -27,7 +27,7 @@ package enum PageMark: Hashable, Sendable {
 /// The line of a form, with round ends and corners; overlapping parts are as transparent as a single line.
 package struct PageOutline: Hashable, Sendable {
   package let outline: Outline
-  /// What is drawn at the ends: filled if it is closed, otherwise a line without gaps.
+  /// The marks at the ends: a closed mark is filled, and any other mark is a line without gaps.
   package let ends: [Outline]
   /// The width of the line in board units.
   package let width: Double

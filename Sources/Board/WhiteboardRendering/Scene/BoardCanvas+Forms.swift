@@ -158,7 +158,7 @@ extension BoardCanvas {
     }
   }
 
-  /// Gives cells the background of a fill; if it is not very transparent, it hides what is in them.
+  /// Gives cells the background of a fill; unless it is very transparent, it hides their content.
   mutating func paint(_ fill: CellFill, _ area: CellArea) {
     if fill.isHiding { dots.clear(area) } else if isMonochrome { return }
     for y in area.rows {

@@ -66,7 +66,7 @@ struct CellFill: Hashable, Sendable {
   let rgb: UInt32
   let opacity: Double
 
-  /// The opacity from which a fill hides what is behind it.
+  /// The lowest opacity at which a fill hides the objects behind it.
   private static let hiding = 0.5
 
   init?(_ style: ObjectStyle) {

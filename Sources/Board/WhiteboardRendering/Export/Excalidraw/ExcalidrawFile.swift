@@ -53,9 +53,9 @@ enum Excalidraw {
   }
 
   /// The value of `type` in a library.
-  static let libraryType = "excalidrawlib"
+  static let typeOfLibraries = "excalidrawlib"
   /// The values of `type` in documents that can be imported.
-  static let types = ["excalidraw", "excalidraw/clipboard", libraryType]
+  static let types = ["excalidraw", "excalidraw/clipboard", typeOfLibraries]
   /// The greatest brightness of a fill on which letters are white.
   private static let dark = 0.4
 

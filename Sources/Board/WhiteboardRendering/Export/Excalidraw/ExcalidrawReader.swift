@@ -37,7 +37,7 @@ struct ExcalidrawReader {
     photo: @escaping ([UInt8]) -> [UInt8]?
   ) throws(ImportError) -> ImportedBoard {
     var reader = ExcalidrawReader(files: tree["files"], hash: hash, photo: photo)
-    if tree["type"]?.string == Excalidraw.libraryType {
+    if tree["type"]?.string == Excalidraw.typeOfLibraries {
       guard let items = tree["libraryItems"]?.list ?? tree["library"]?.list else {
         throw .wrongValue("libraryItems", expected: "a list of items")
       }
@@ -149,7 +149,7 @@ struct ExcalidrawReader {
 
   // MARK: - Shapes and lines
 
-  /// Returns the style of a shape or line, and reports what is different from the file.
+  /// Returns the style of a shape or line, and reports each difference from the file.
   private mutating func style(_ element: ExcalidrawElement, of form: DrawingForm) -> ObjectStyle {
     var style = ObjectStyle(form: form)
     style.fill = element.fill
