@@ -172,12 +172,16 @@ import Testing
     let boards = TwoBoards()
     let (anna, bob) = (boards.anna, boards.bob)
     var followed = 0
+    var targets: [ObjectID] = []
     for x in stride(from: 0.0, to: 900, by: 300) {
       let target = try anna.createForm(.ellipse, at: Point(x: x, y: 0))
       let points = [Point(x: 0, y: 0), Point(x: 9, y: 9)]
       try anna.createForm(.arrow, at: Point(x: x, y: 200), points: points, to: Binding(to: target))
+      targets.append(target)
     }
-    for _ in 0..<80 {
+    for step in 0..<80 {
+      // A random edit may have deleted or locked it.
+      if step.isMultiple(of: 10) { try? anna.move([targets[random.below(3)]], by: Point(x: 7, y: 9)) }
       RandomEditing.edit(anna, &random)
       RandomEditing.edit(bob, &random)
       var before: [ObjectID: ObjectSnapshot] = [:]

@@ -214,7 +214,7 @@ extension BoardReplica {
   }
 }
 
-/// The keys of the points of lines and arrows, which determine their order (BRD-52).
+/// The keys of the points of lines and arrows, which determine their order (BRD-50).
 enum PointKeys {
   /// The distance between the keys of new points.
   private static let step: UInt64 = 1 << 32

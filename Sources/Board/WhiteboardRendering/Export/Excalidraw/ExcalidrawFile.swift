@@ -299,15 +299,9 @@ private struct ExcalidrawWriter {
       )
       append(json)
     }
-    guard !label.isEmpty else { return }
-    let textSize = style.textSize * scale
-    let width = max(snapshot.innerWidth * scale, textSize / 2)
-    let lines = TextLines.wrapped(label, columns: Int(min(width / (textSize / 2), 4096)), limit: 2_000)
-    let box = Size(
-      width: Double(BoardPicture.columns(lines)) * textSize / 2,
-      height: Double(lines.count) * textSize
-    )
-    let middle = form.hasPoints ? shown(outline.middle, snapshot) : center
+    guard let layout = TextLayout(snapshot) else { return }
+    let box = Size(width: layout.size.width * scale, height: layout.size.height * scale)
+    let middle = shown(layout.center, snapshot)
     var json = element(
       "text",
       of: snapshot,
@@ -318,7 +312,7 @@ private struct ExcalidrawWriter {
       id: Self.labelID(snapshot.id),
       own: letters(style)
     )
-    addWords(lines, label, textSize, style, to: &json)
+    addWords(layout.lines, label, style.textSize * scale, style, to: &json)
     json.add("textAlign", string: style.alignment.name)
     json.add("verticalAlign", string: "middle")
     json.add("containerId", string: snapshot.id.description)
@@ -453,36 +447,5 @@ extension JSONObject? {
   fileprivate mutating func add(_ key: String, _ numbers: [Double]) {
     self = self ?? JSONObject()
     self?.add(key, numbers)
-  }
-}
-
-extension ObjectSnapshot {
-  /// The width to which the label of a form is wrapped, before its scale; unlimited for lines and arrows.
-  fileprivate var innerWidth: Double {
-    switch form {
-    case .ellipse: size.width * 0.7
-    case .diamond: size.width / 2
-    case .rectangle, .roundedRectangle, .note: size.width - 16
-    default: .greatestFiniteMagnitude
-    }
-  }
-}
-
-extension Outline {
-  /// The point at the middle of the length.
-  fileprivate var middle: Point {
-    let points = points()
-    func length(_ from: Point, _ to: Point) -> Double {
-      ((to.x - from.x) * (to.x - from.x) + (to.y - from.y) * (to.y - from.y)).squareRoot()
-    }
-    var rest = zip(points, points.dropFirst()).reduce(0) { $0 + length($1.0, $1.1) } / 2
-    for (from, to) in zip(points, points.dropFirst()) {
-      let step = length(from, to)
-      if step > 0, rest <= step {
-        return Point(x: from.x + (to.x - from.x) * rest / step, y: from.y + (to.y - from.y) * rest / step)
-      }
-      rest -= step
-    }
-    return points.last ?? start
   }
 }
