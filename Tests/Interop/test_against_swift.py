@@ -1153,19 +1153,24 @@ class Resumption(SwiftCase):
 
     def test_rsm_6_a_peer_that_gave_up_first_says_so_as_the_dialler(self):
         # The program cannot dial: two dials at once could reset the state twice.
+        for why, reported in ("lost", "reset"), ("rerouted", "rerouted"):
+            with self.subTest(why):
+                self.gives_up_as_the_dialler(why, reported)
+
+    def gives_up_as_the_dialler(self, why, reported):
         program, guest, remote = self.joined_pair(hidden=True)
         program.do("send", text="first")
-        remote.give_up()
+        remote.give_up(why)
         marks = [program.begin("send", text=f"never {number}") for number in range(3)]
         guest.join(program.address, program.id)
         left = program.events.wait("left")
-        self.assertEqual((left["reason"], left["undelivered"]), ("reset", 3))
+        self.assertEqual((left["reason"], left["undelivered"]), (reported, 3))
         for mark in marks:
             failure = program.events.wait("error", request=mark)
             self.assertEqual(failure["code"], "undelivered")
             self.assertEqual(failure["delivered"], [])
             named = [(one["peer"], one["reason"]) for one in failure["undelivered"]]
-            self.assertEqual(named, [(guest.identity.text, "reset")])
+            self.assertEqual(named, [(guest.identity.text, reported)])
         program.do("send", text="again")
         got = [guest.events.wait("data")["data"] for _ in range(2)]
         self.assertEqual(got, [b"first", b"again"])

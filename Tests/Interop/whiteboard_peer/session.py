@@ -369,13 +369,14 @@ class Remote(BulkMixin):
             if self.control:
                 self.control.link.abort()
 
-    def give_up(self):
+    def give_up(self, why="lost"):
         """Gives up the other side at once, as LIV-4 does after a long absence."""
         with self.peer.condition:
             control, self.control = self.control, None
             if control:
                 control.link.abort()
             self.peer._gone(self, "lost", "not back in time")
+            self.gave_up = why
 
 
 class Peer:

@@ -32,6 +32,8 @@ final class MessageDelivery {
     if let delivery = entry.delivery {
       let isSame = delivery.incarnation == incarnation
       session.drop(entry, isSame ? DepartureReason(ended: opening.ended) : .restarted)
+      // The other side gave up its delivery state too, so it does not need the reason.
+      entry.gaveUp = nil
     }
     if entry.gaveUp?.incarnation != incarnation { entry.gaveUp = nil }
     let bound = NIOLoopBound(session, eventLoop: session.eventLoop)

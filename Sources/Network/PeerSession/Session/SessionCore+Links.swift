@@ -240,7 +240,7 @@ extension DepartureReason {
     switch ended.flatMap(CloseCode.init(rawValue:)) {
     case .tooSlow: self = DepartureReason(.tooSlow, message: "")
     case .tooFast: self = DepartureReason(.tooFast, message: "")
-    default: self = .reset
+    default: self = ended == DepartureReason.rerouted.word ? .rerouted : .reset
     }
   }
 
