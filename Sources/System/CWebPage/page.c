@@ -44,6 +44,10 @@ static const unsigned char files_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/files.mjs"
 };
 
+static const unsigned char find_mjs[] = {
+#embed "../../FrontEnds/WhiteboardWeb/Resources/find.mjs"
+};
+
 static const unsigned char forms_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/forms.mjs"
 };
@@ -159,6 +163,7 @@ static const struct whiteboard_page_file files[] = {
     {"/draw.mjs", "text/javascript; charset=utf-8", NULL, draw_mjs, sizeof draw_mjs},
     {"/errors.mjs", "text/javascript; charset=utf-8", NULL, errors_mjs, sizeof errors_mjs},
     {"/files.mjs", "text/javascript; charset=utf-8", NULL, files_mjs, sizeof files_mjs},
+    {"/find.mjs", "text/javascript; charset=utf-8", NULL, find_mjs, sizeof find_mjs},
     {"/forms.mjs", "text/javascript; charset=utf-8", NULL, forms_mjs, sizeof forms_mjs},
     {"/frames.mjs", "text/javascript; charset=utf-8", NULL, frames_mjs, sizeof frames_mjs},
     {"/games.mjs", "text/javascript; charset=utf-8", NULL, games_mjs, sizeof games_mjs},

@@ -2,6 +2,7 @@
 
 import { $, button, element, icon, isComposing, settings, toast } from "./dom.mjs";
 import { interruption, refusal } from "./errors.mjs";
+import { markFound } from "./find.mjs";
 import { gameName } from "./games.mjs";
 import { isolated, visible } from "./ids.mjs";
 import { TOOLS, VIEWER_TOOLS } from "./toolbar.mjs";
@@ -125,7 +126,7 @@ const EDITING = [
   ["Ctrl+] or [", "Bring forward, send backward (Shift: all the way)"], ["Shift while drawing or resizing", "Keep the proportions or the angle"],
 ];
 const VIEWING = [
-  ["Ctrl+A", "Select everything"], ["Shift+Alt+C", "Copy as a picture (PNG)"], ["Hold Space", "Move the board"], ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100%"],
+  ["Ctrl+F or /", "Find texts, labels, chat and names"], ["Ctrl+A", "Select everything"], ["Shift+Alt+C", "Copy as a picture (PNG)"], ["Hold Space", "Move the board"], ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100%"],
   ["PageUp, PageDown", "Move the board by one screen (Shift: sideways)"], ["Shift+1", "Show all objects"],
   ["Shift+2", "Zoom to the selection"], ["Alt+Shift+D", "Light or dark colors"], ["?", "Show this list"],
 ];
@@ -272,6 +273,14 @@ export class Chat {
     return element(isOwn ? "li.own" : "li", {}, heading, element("span", { dir: "auto" }, text));
   }
 
+  /** Shows a line that was found, and the lines around it. */
+  reveal(id) {
+    const all = this.#all, at = all.findIndex((line) => line.id === id), start = Math.max(0, Math.min(at - LINES / 2, all.length - LINES));
+    if (at < 0) return;
+    this.#showLines(all.slice(start, start + LINES));
+    markFound(this.#lines.children[at - start]);
+  }
+
   onOpen() {
     this.#show();
     this.#lines.scrollTop = this.#lines.scrollHeight;
@@ -319,10 +328,12 @@ export class Members {
   }
 
   #row(member, name, ...actions) {
-    return element("li", {}, avatar(member), element("span.grow", {}, element("b", { dir: "auto" }, name), element("small", {}, ROLES[member.role] ?? "")), ...actions);
+    return element("li", { "data-id": member.id }, avatar(member), element("span.grow", {}, element("b", { dir: "auto" }, name), element("small", {}, ROLES[member.role] ?? "")), ...actions);
   }
 
   onOpen() { this.update(); }
+
+  reveal(id) { markFound(this.root.querySelector(`[data-id="${id}"]`)); }
 }
 
 /** Returns the characters of a text as a user sees them, such as a letter with its accents. */

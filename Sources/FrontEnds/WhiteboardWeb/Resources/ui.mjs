@@ -5,9 +5,10 @@ import { $, button, element, icon, isComposing, settings, toast } from "./dom.mj
 import { drawObject, Palette } from "./draw.mjs";
 import { refusal } from "./errors.mjs";
 import { exportPicture, Photos, picture, prepared } from "./files.mjs";
+import { Finder } from "./find.mjs";
 import { playGame } from "./games.mjs";
 import { contains, flattened, hasPoints } from "./forms.mjs";
-import { covers, Ink, local, resized, shapeOf, touches, union, visibleParts, widened } from "./geometry.mjs";
+import { covers, Ink, LETTER, lettersOf, local, resized, shapeOf, touches, union, visibleParts, widened } from "./geometry.mjs";
 import { isolated, visible } from "./ids.mjs";
 import { Input } from "./input.mjs";
 import {
@@ -25,6 +26,8 @@ const ABANDONED = 5000;
 const GROWING = 100, GROWING_POINTS = 20_000;
 /** The number of visible objects of one holder above which they have one frame together. */
 const FRAMES = 200;
+/** The height of letters that can be read, in CSS pixels. */
+const READABLE = 10;
 
 const ARROWS = { __proto__: null, ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -65,6 +68,7 @@ export class UI {
     this.tools = new Tools(this);
     this.toolbar = new Toolbar(this);
     this.input = new Input(this.boardElement, this, this.tools);
+    this.finder = new Finder(this);
     this.panels = { chat: new Chat(this), members: new Members(this), list: new ObjectList(this) };
     this.#attachButtons();
     this.#attachBoard();
@@ -301,6 +305,15 @@ export class UI {
     if (area) this.camera.fit(area, 1);
     else this.camera.fit({ left: 0, top: 0, right: 1, bottom: 1 });
     this.#viewMoved();
+  }
+
+  /** Moves the view so that an object is in its middle, and large enough to be read. */
+  reveal(id) {
+    const object = this.board.objects.get(id), { camera } = this, { left, top, right, bottom } = boundsOf(object), { zoom } = camera;
+    const isLarge = (right - left) * zoom > 0.8 * camera.width || (bottom - top) * zoom > 0.6 * camera.height;
+    if (isLarge || lettersOf(object).unit * LETTER.height * object.scale * zoom < READABLE) return this.fit([id]);
+    const [x, y] = camera.toScreen([(left + right) / 2, (top + bottom) / 2]);
+    this.panBy(camera.width / 2 - x, camera.height / 2 - y);
   }
 
   goTo(id) {
@@ -596,7 +609,7 @@ export class UI {
       const what = this.tools.select.selection.size ? "selection" : "board";
       const next = { system: "dark", dark: "light", light: "system" }[this.theme];
       $("menu-items").replaceChildren(
-        item("list", "List of objects", () => sheet.toggle(panels.list)), item("fit", "Show all objects", () => this.fit()), element("hr"),
+        item("search", "Find", () => this.finder.open()), item("list", "List of objects", () => sheet.toggle(panels.list)), item("fit", "Show all objects", () => this.fit()), element("hr"),
         item("download", `Save ${what} as PNG`, save("png")), item("download", `Save ${what} as SVG`, save("svg")), element("hr"),
         item("theme", { system: "Colors: same as system", dark: "Colors: dark", light: "Colors: light" }[this.theme], () => this.#setTheme(next)),
         item("lock", "This connection", () => showConnection(this.board)), item("help", "Keyboard shortcuts", () => showHelp(this.isViewer)));
@@ -743,6 +756,11 @@ export class UI {
 
   #keyPressed(event) {
     if (event.key === "Tab") document.body.classList.add("keys");
+    const isFind = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "f";
+    if (isFind && $("screen").hidden && !document.querySelector("dialog")) {
+      event.preventDefault();
+      return this.finder.open();
+    }
     if (event.target.closest?.("input, textarea, dialog") || !$("screen").hidden || isComposing(event)) return;
     const { select } = this.tools, { selection } = select;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
@@ -784,6 +802,7 @@ export class UI {
       const page = { PageUp: 1, PageDown: -1 }[key], { width, height } = this.camera;
       // In a panel, these keys scroll the panel.
       if (page && !event.target.closest?.("#sheet")) return () => shiftKey ? this.panBy(page * width, 0) : this.panBy(0, page * height);
+      if (key === "/") return () => this.finder.open();
       if (key === "?") return () => showHelp(this.isViewer);
       const tool = Object.keys(TOOLS).find((name) => TOOLS[name][1].includes(key));
       if (tool && !shiftKey) return () => this.setTool(tool);
