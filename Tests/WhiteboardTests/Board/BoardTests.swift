@@ -53,14 +53,21 @@ import Testing
     #expect(board.takeBatches().isEmpty)
   }
 
-  @Test func `a gesture of more operations than a batch holds is refused whole`() throws {
-    let board = board(1)
-    #expect(throws: BoardError.tooManyOperations) {
-      try board.gesture {
-        for _ in 0..<BoardLimits.operationsPerBatch { try board.createText("", at: Point(x: 0, y: 0)) }
-      }
+  @Test func `a gesture of more operations than a batch holds is several batches, and one undo step`() throws {
+    let (board, other) = (board(1), board(2))
+    let ids = try board.gesture {
+      try (0..<BoardLimits.operationsPerBatch).map { _ in try board.createText("", at: Point(x: 0, y: 0)) }
     }
-    #expect(board.state.objectCount == 0)
+    try board.delete(ids)
+    #expect(board.objectIDs.isEmpty)
+    let outcome = try board.undo()
+    #expect(outcome.label == "delete" && board.objectIDs.count == ids.count)
+    let batches = board.takeBatches()
+    #expect(batches.count > 3 && batches.allSatisfy { $0.operations.count <= BoardLimits.operationsPerBatch })
+    for batch in batches { try other.receive(batch) }
+    #expect(other.state.dump == board.state.dump)
+    try board.undo()
+    #expect(board.objectIDs.isEmpty)
   }
 
   // The bugs of AirplaIN, by their numbers.

@@ -41,10 +41,32 @@ import Testing
 
   @Test("a gesture has a limited number of operations") func limits() throws {
     let next = Operation(ObjectID(Dot(author, 1)), .color, .unsigned(1))
-    var staged = staged(BoardLimits.operationsPerBatch - 1)
-    try staged.requireRoom(for: next)
+    var staged = staged(BoardLimits.operationsPerGesture - 1)
+    try staged.requireRoom()
     staged.append(next, after: nil)
-    #expect(throws: BoardError.tooManyOperations) { try staged.requireRoom(for: next) }
+    #expect(throws: BoardError.tooManyOperations) { try staged.requireRoom() }
+  }
+
+  @Test("[BRD-11] operations that do not fit in one batch are several, with consecutive dots and times") func pieces() {
+    let most = BoardLimits.operationsPerBatch
+    var clock = HybridClock()
+    let batches = staged(2 * most + 1).batches(&clock, wall: 1_700_000_000_000)
+    #expect(batches.map(\.operations.count) == [most, most, 1])
+    #expect(batches.map(\.firstSequence) == [0, 1, 2].map { 10 + UInt64($0 * most) })
+    let begin = batches[0].time.rawValue
+    #expect(batches.map(\.time.rawValue) == [0, 1, 2].map { begin + UInt64($0 * most) })
+  }
+
+  @Test("rolling back removes later operations, and restores the replaced ones") func rollback() {
+    var staged = staged(1)
+    let id = ObjectID(staged.dot(at: 0))
+    staged.append(Operation(id, .color, .unsigned(1)), after: nil)
+    let (point, before) = (staged.savepoint, staged.operations)
+    for color in [2, 3] as [UInt64] { _ = staged.replace(with: Operation(id, .color, .unsigned(color))) }
+    staged.append(Operation(id, .scale, .unsigned(1)), after: nil)
+    staged.roll(backTo: point)
+    #expect(staged.operations == before && staged.floors.count == 2)
+    #expect(staged.replace(with: Operation(id, .scale, .unsigned(2))) == nil)
   }
 
   @Test("[BRD-30] each operation may add an object, a cell and its bytes") func growth() {

@@ -8,6 +8,8 @@ public enum BoardLimits {
   @inlinable public static var time: UInt64 { (1 << 63) - 1 }
   /// The maximum number of operations in one batch.
   public static let operationsPerBatch = 4096
+  /// The maximum number of operations in one gesture, which can be several batches.
+  public static let operationsPerGesture = 1 << 20
   /// The maximum number of bytes in one encoded batch.
   public static let batchBytes = 1 << 20
   /// The maximum number of bytes in one value.

@@ -231,7 +231,7 @@ public class BoardReplica {
 
   // MARK: - Gestures
 
-  /// Runs `body` and makes its edits one batch.
+  /// Runs `body` and makes its edits one batch, or several if they do not fit in one.
   ///
   /// If `body` throws, no edits are made.
   ///
@@ -242,7 +242,7 @@ public class BoardReplica {
   public final func gesture<Result, Failure: Error>(_ label: String? = nil, _ body: () throws(Failure) -> Result)
     throws(Failure) -> Result
   {
-    let outer = staged
+    let outer = staged?.savepoint
     if staged == nil {
       leaveClaimedIncarnation()
       staged = StagedOperations(author: incarnation, firstSequence: localAuthor.nextSequence, label: label)
@@ -255,7 +255,7 @@ public class BoardReplica {
       return result
     } catch {
       hideStaged()
-      staged = outer
+      if let outer { staged?.roll(backTo: outer) } else { staged = nil }
       throw error
     }
   }
@@ -328,7 +328,7 @@ public class BoardReplica {
       return
     }
     guard admit(CollectionOfOne(operation), of: member) else { throw .shareUsed }
-    try staged?.requireRoom(for: operation)
+    try staged?.requireRoom()
     let growth = staged?.growth(with: operation, alreadyShown: draft?.growth ?? BoardGrowth())
     // A purge frees space, so it is allowed even on a full board.
     guard property.isPurge || cells.hasRoom(for: growth ?? BoardGrowth()) else { throw .boardFull }
@@ -348,8 +348,7 @@ public class BoardReplica {
   ///
   /// If no gesture is in progress, the operation is a gesture of its own.
   final func stageAlone(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
-    // Do not begin an inner gesture, because it would copy the staged operations. It is not needed: `stage` changes
-    // nothing if it throws.
+    // An inner gesture is not needed: `stage` changes nothing if it throws.
     if isInGesture { return try stage(id, property, value) }
     try gesture { () throws(BoardError) in try stage(id, property, value) }
   }

@@ -16,6 +16,8 @@ struct StagedOperations {
   private(set) var floors: [HybridTime?] = []
   /// The number of bytes in the values of the operations.
   private(set) var valueBytes = 0
+  /// The operations that later writes of the same cells replaced, with their indices.
+  private var replaced: [(index: Int, former: Operation)] = []
   /// The index in `operations` of the operation that writes each cell.
   private var indices: [Address: Int] = [:]
 
@@ -43,17 +45,45 @@ struct StagedOperations {
   mutating func replace(with operation: Operation) -> Int? {
     let address = Address(object: operation.object, property: operation.property)
     guard let index = indices[address] else { return nil }
+    replaced.append((index, operations[index]))
     operations[index] = operation
     return index
   }
 
-  /// Throws an error if one more operation does not fit in a batch; throws `tooManyOperations`, `boardFull` if no
-  /// sequence number is left.
-  func requireRoom(for operation: Operation) throws(BoardError) {
-    guard operations.count < BoardLimits.operationsPerBatch,
-      valueBytes + operation.value.length <= BoardLimits.batchBytes * 3 / 4
-    else { throw .tooManyOperations }
-    guard firstSequence <= BoardLimits.sequence - UInt64(BoardLimits.operationsPerBatch) else { throw .boardFull }
+  /// A position to which the operations can be rolled back.
+  struct Savepoint {
+    fileprivate let operationCount: Int
+    fileprivate let replacedCount: Int
+    fileprivate let label: String?
+    fileprivate let valueBytes: Int
+  }
+
+  var savepoint: Savepoint {
+    Savepoint(
+      operationCount: operations.count,
+      replacedCount: replaced.count,
+      label: label,
+      valueBytes: valueBytes
+    )
+  }
+
+  /// Removes all changes since the savepoint.
+  mutating func roll(backTo point: Savepoint) {
+    for (index, former) in replaced[point.replacedCount...].reversed() { operations[index] = former }
+    replaced.removeSubrange(point.replacedCount...)
+    for operation in operations[point.operationCount...] {
+      indices[Address(object: operation.object, property: operation.property)] = nil
+    }
+    operations.removeSubrange(point.operationCount...)
+    floors.removeSubrange(point.operationCount...)
+    (label, valueBytes) = (point.label, point.valueBytes)
+  }
+
+  /// Throws an error if one more operation is not allowed; throws `tooManyOperations`, `boardFull` if no sequence
+  /// number is left.
+  func requireRoom() throws(BoardError) {
+    guard operations.count < BoardLimits.operationsPerGesture else { throw .tooManyOperations }
+    guard firstSequence <= BoardLimits.sequence - UInt64(BoardLimits.operationsPerGesture) else { throw .boardFull }
   }
 
   /// Returns an upper bound of the growth by the gesture and one more operation, without the growth that is already
@@ -64,8 +94,8 @@ struct StagedOperations {
       objects: count - shown.objects,
       cells: count - shown.cells,
       bytes: valueBytes + operation.value.length - shown.bytes,
-      incarnations: count + 1,
-      ranges: count + 1
+      incarnations: min(count, BoardLimits.operationsPerBatch) + 1,
+      ranges: min(count, BoardLimits.operationsPerBatch) + 1
     )
   }
 
@@ -78,9 +108,8 @@ struct StagedOperations {
     valueBytes += operation.value.length
   }
 
-  /// Returns the operations as one batch.
-  ///
-  /// If operations overwrite times that are far ahead of the wall clock, there are several batches (BRD-32).
+  /// Returns the operations as one batch; as several if they are too many for one, or if some overwrite times that are
+  /// far ahead of the wall clock (BRD-32).
   func batches(_ clock: inout HybridClock, wall: UInt64) -> [Batch] {
     guard let runs = clock.next(wall: wall, after: floors) else {
       preconditionFailure("operations were already checked when they were staged")
@@ -88,15 +117,17 @@ struct StagedOperations {
     var batches: [Batch] = []
     var first = 0
     for run in runs {
-      guard
-        let batch = try? Batch(
-          author: author,
-          firstSequence: firstSequence + UInt64(first),
-          time: run.time,
-          operations: Array(operations[first..<first + run.count])
-        )
-      else { preconditionFailure("operations were already checked when they were staged") }
-      batches.append(batch)
+      for piece in Array(operations[first..<first + run.count]).batches(length: { $0.value.length }) {
+        guard
+          let batch = try? Batch(
+            author: author,
+            firstSequence: firstSequence + UInt64(first + piece.startIndex),
+            time: HybridTime(run.time.rawValue + UInt64(piece.startIndex)),
+            operations: Array(piece)
+          )
+        else { preconditionFailure("operations were already checked when they were staged") }
+        batches.append(batch)
+      }
       first += run.count
     }
     return batches

@@ -107,7 +107,8 @@ public struct HybridClock: Sendable {
   private static func farRun(_ floors: ArraySlice<HybridTime?>, _ limit: UInt64) -> (end: Int, time: UInt64) {
     var (least, greatest) = (UInt64.max, UInt64(0))
     var end = floors.startIndex
-    while end < floors.endIndex, let floor = floors[end], isFar(floor, limit) {
+    let last = min(floors.endIndex, floors.startIndex + BoardLimits.operationsPerBatch)
+    while end < last, let floor = floors[end], isFar(floor, limit) {
       let (low, high) = (min(least, floor.rawValue), max(greatest, floor.rawValue))
       guard high - low <= BoardLimits.drift << 16 else { break }
       (least, greatest) = (low, high)
@@ -127,5 +128,9 @@ public struct HybridClock: Sendable {
     return time(isTooMuch ? .max : sum)
   }
 
-  private static func time(_ milliseconds: UInt64) -> UInt64 { min(milliseconds, (BoardLimits.time >> 16) - 1) << 16 }
+  /// A gesture fits after the greatest result.
+  private static func time(_ milliseconds: UInt64) -> UInt64 {
+    let room = UInt64(BoardLimits.operationsPerGesture >> 16) + 1
+    return min(milliseconds, (BoardLimits.time >> 16) - room) << 16
+  }
 }
