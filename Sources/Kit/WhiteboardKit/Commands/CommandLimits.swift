@@ -12,7 +12,7 @@ package enum CommandLimits {
   package static let maximumTextLength = 8 * 1024
   package static let maximumPoints = 65_536
   package static let maximumErasePoints = 4_096
-  package static let maximumReferences = 4_096
+  package static let maximumReferences = BoardLimits.objects
   /// The maximum number of characters in a text object, and therefore the maximum position.
   package static let maximumCharacters = 65_536
   /// The maximum line width and eraser radius, in board units.
