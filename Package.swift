@@ -83,7 +83,7 @@ let package = Package(
     .target(
       name: "WhiteboardKit",
       dependencies: [
-        "AvahiDiscovery", "PeerCore", "PeerDiscovery", "PeerSession", "SessionReplay", "Whiteboard",
+        "AvahiDiscovery", "CZlib", "PeerCore", "PeerDiscovery", "PeerSession", "SessionReplay", "Whiteboard",
         "WhiteboardDocument", "WhiteboardRendering", "WhiteboardSync", crypto, logging, nioCore,
       ],
       swiftSettings: settings
@@ -228,7 +228,8 @@ let package = Package(
       dependencies: [
         "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard", "WhiteboardDocument",
         "WhiteboardKit", "WhiteboardPrograms", "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal", logging,
-      ]
+      ],
+      exclude: ["Files/Cases"]
     ),
     .testTarget(
       name: "CommandLinesTests",

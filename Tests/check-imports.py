@@ -37,7 +37,7 @@ CONFINED = {
     "CTurboJPEG": {"WhiteboardPictures"},
     "CWebP": {"WhiteboardPictures"},
     "CWebPage": {"WhiteboardWeb"},
-    "CZlib": {"WhiteboardWeb"},
+    "CZlib": {"WhiteboardKit", "WhiteboardWeb"},
     # Its libraries are only for the programs that draw.
     "WhiteboardPictures": {"WhiteboardTerminal", "whiteboard-peer", "whiteboard-replay"},
     "CQRCode": {"QRCode"},

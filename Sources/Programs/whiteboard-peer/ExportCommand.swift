@@ -50,6 +50,10 @@ struct ExportCommand: AsyncParsableCommand {
     help: ArgumentHelp("Export the board as it was at this checkpoint.", valueName: "CHECKPOINT")
   ) var version: String?
 
+  @Flag(
+    help: "Add the drawing to a PNG or SVG, so that `whiteboard-peer import` and Excalidraw can open it again."
+  ) var embed = false
+
   @Flag(help: "Overwrite an existing file.") var force = false
 
   @OptionGroup var common: CommonOptions
@@ -66,7 +70,9 @@ struct ExportCommand: AsyncParsableCommand {
     let path = try await common.path(of: board)
     let export = try await BoardFile.export(path, version: version, region: region)
     let bytes: [UInt8]
-    do throws(ExportError) { bytes = try export.file(as: format, scale: scale, pages: CairoPages()) } catch {
+    do throws(ExportError) {
+      bytes = try export.file(as: format, scale: scale, pages: CairoPages(), embedsDrawing: embed)
+    } catch {
       throw WhiteboardError(.usage, UntrustedText(error.message).escaped())
     }
     guard !isPiped else {

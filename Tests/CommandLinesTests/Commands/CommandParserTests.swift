@@ -256,12 +256,13 @@ import Whiteboard
       ("quit", #"{"verb":"quit"}"#, .quit), ("quit anyway", #"{"verb":"quit","anyway":true}"#, .quitAnyway),
       ("save", #"{"verb":"save"}"#, .save),
       (
-        "export a.svg region=-10,0,20.5,30 scale=2 force",
-        #"{"verb":"export","file":"a.svg","region":[-10,0,20.5,30],"scale":2,"force":true}"#,
+        "export a.svg region=-10,0,20.5,30 scale=2 embed force",
+        #"{"verb":"export","file":"a.svg","region":[-10,0,20.5,30],"scale":2,"embed":true,"force":true}"#,
         .export(
           file: "a.svg",
           region: Rectangle(Point(x: -10, y: 0), Point(x: 10.5, y: 30)),
           scale: 2,
+          embedsDrawing: true,
           isReplacing: true
         )
       ),

@@ -103,6 +103,8 @@ package protocol PageWriter: Sendable {
 package enum ExportError: Error, Hashable, Sendable {
   /// This program cannot write files of that format.
   case noPages(ExportFormat)
+  /// Files of that format cannot contain a drawing.
+  case noDrawing(ExportFormat)
   /// The page could not be written; the value is the reason.
   case page(String)
 
@@ -110,6 +112,7 @@ package enum ExportError: Error, Hashable, Sendable {
   package var message: String {
     switch self {
     case .noPages(let format): "this program cannot write .\(format.rawValue) files; use .svg instead"
+    case .noDrawing(let format): "a .\(format.rawValue) file cannot contain a drawing; use .png or .svg"
     case .page(let why): why
     }
   }

@@ -53,20 +53,29 @@ enum FileCommands {
     notes: [
       "A region has its upper left corner at X,Y, the width W and the height H. All objects that touch it are written.",
       "scale is the number of pixels per board unit in a .png file, at most 64.",
+      "With embed, a .png or .svg also contains the drawing, so that `import` and Excalidraw can open it again.",
       "An existing file is replaced only with force.",
     ],
     .file,
     .region,
     .pixels,
+    .flag("embed"),
     .flag("force")
-  ) { (runner, _, file, region, scale, isReplacing) async throws(CommandError) in
-    try await runner.board.files.export(to: file, region: region, scale: scale, isReplacing: isReplacing)
+  ) { (runner, _, file, region, scale, embedsDrawing, isReplacing) async throws(CommandError) in
+    try await runner.board.files.export(
+      to: file,
+      region: region,
+      scale: scale,
+      embedsDrawing: embedsDrawing,
+      isReplacing: isReplacing
+    )
   }
 
   static let `import` = CommandSpec(
     .import,
     "add a picture, a board from .json or an Excalidraw drawing, with its center at X,Y",
     notes: [
+      "If a picture contains a drawing of Excalidraw, its objects are added; `photo` adds only the picture.",
       "Without at=, objects keep the positions that they have in the file, and a picture is placed at 0,0.",
       "`undo` removes all imported objects in one step. Imported games start without their moves.",
       "What a board cannot show as in the file is reported by kind and number.",
@@ -119,9 +128,16 @@ extension Command {
 
   /// Writes the board, or the objects that touch a region, to a file.
   ///
-  /// The file extension selects the format. `scale` is the number of pixels per board unit in raster formats.
-  public static func export(file: String, region: Rectangle?, scale: Double, isReplacing: Bool) -> Command {
-    FileCommands.export(file, region, scale, isReplacing)
+  /// The file extension selects the format. `scale` is the number of pixels per board unit in raster formats. If
+  /// `embedsDrawing` is true, a PNG or SVG also contains the objects, so that it can be imported again.
+  public static func export(
+    file: String,
+    region: Rectangle?,
+    scale: Double,
+    embedsDrawing: Bool = false,
+    isReplacing: Bool
+  ) -> Command {
+    FileCommands.export(file, region, scale, embedsDrawing, isReplacing)
   }
 
   /// Adds the contents of a file, centered at a point; nil keeps their positions in the file.

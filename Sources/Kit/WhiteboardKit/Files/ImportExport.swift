@@ -37,9 +37,13 @@ final class ImportExport {
 
   // MARK: - Export
 
-  nonisolated(nonsending) func export(to file: String, region: Rectangle?, scale: Double, isReplacing: Bool)
-    async throws(CommandError) -> CommandOutcome
-  {
+  nonisolated(nonsending) func export(
+    to file: String,
+    region: Rectangle?,
+    scale: Double,
+    embedsDrawing: Bool,
+    isReplacing: Bool
+  ) async throws(CommandError) -> CommandOutcome {
     defer { checkIsolation(#isolation) }
     guard let format = ExportFormat(fileName: file) else {
       throw CommandError(
@@ -52,6 +56,7 @@ final class ImportExport {
         export,
         as: format,
         scale: scale,
+        embedsDrawing: embedsDrawing,
         to: file,
         isReplacing: isReplacing,
         pages: configuration.pages
@@ -90,13 +95,16 @@ final class ImportExport {
     _ export: BoardExport,
     as format: ExportFormat,
     scale: Double,
+    embedsDrawing: Bool = false,
     to file: String,
     isReplacing: Bool,
     pages: (any PageWriter)?
   ) async throws(CommandError) {
     try withCommandErrors { () throws(OutputFile.WriteError) in try OutputFile.check(file, isReplacing: isReplacing) }
     let bytes: [UInt8]
-    do throws(ExportError) { bytes = try export.file(as: format, scale: scale, pages: pages) } catch {
+    do throws(ExportError) {
+      bytes = try export.file(as: format, scale: scale, pages: pages, embedsDrawing: embedsDrawing)
+    } catch {
       throw CommandError(.refused, UntrustedText(error.message).escaped())
     }
     try withCommandErrors { () throws(OutputFile.WriteError) in
@@ -160,13 +168,19 @@ final class ImportExport {
     return try editor.add(imported)
   }
 
-  /// Reads an import file without blocking the board; returns nil for a picture.
+  /// Reads an import file without blocking the board; returns nil for a picture without a drawing in it.
   ///
   /// Converts WebP pictures in the file if the program supports it.
   private static func read(_ file: String, _ converter: (any PhotoConverter)?) async throws(CommandError)
     -> ImportedBoard?
   {
-    let bytes = try FileReading.whole(file, limit: ImportedBoard.byteLimit)
+    var bytes = try FileReading.whole(file, limit: ImportedBoard.byteLimit)
+    do throws(EmbeddedDrawing.Damaged) { bytes = try EmbeddedDrawing.document(in: bytes) ?? bytes } catch {
+      throw CommandError(
+        .fileUnreadable,
+        "the drawing in \(UntrustedText(file).quoted(limit: 256)) is damaged; use `photo` to add only the picture"
+      )
+    }
     guard !PhotoHeader.isPhoto(bytes), !PhotoHeader.isWebP(bytes) else { return nil }
     do throws(ImportError) {
       return try ImportedBoard(reading: bytes) { picture in

@@ -1,0 +1,172 @@
+import CZlib
+import PeerCore
+import WhiteboardRendering
+
+/// A drawing of Excalidraw inside a PNG or SVG, so that the picture can be edited again.
+///
+/// Excalidraw stores the document as JSON that contains a string with one character for each byte. In a PNG, that JSON
+/// is a text chunk; in an SVG, it is base64 between comments.
+enum EmbeddedDrawing {
+  /// The type of the document, which is the keyword of the chunk in a PNG.
+  private static let type = "application/vnd.excalidraw+json"
+  private static let pngBeginning: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+  private static let start = "<!-- payload-start -->"
+  private static let end = "<!-- payload-end -->"
+
+  /// The picture contains a drawing, but it cannot be read.
+  struct Damaged: Error {}
+
+  // MARK: - Reading
+
+  /// Returns the document in a picture; nil if the file is not a PNG or SVG, or contains no document.
+  static func document(in bytes: [UInt8]) throws(Damaged) -> [UInt8]? {
+    if bytes.starts(with: pngBeginning) { return try chunk(of: bytes).map(decoded) }
+    guard bytes.first(where: { $0 > 0x20 && $0 < 0x80 }) == UInt8(ascii: "<") else { return nil }
+    return try payload(of: bytes).map(decoded)
+  }
+
+  /// Returns the text of the chunk that contains the drawing, as UTF-8.
+  private static func chunk(of bytes: [UInt8]) throws(Damaged) -> [UInt8]? {
+    var offset = pngBeginning.count
+    while bytes.count - offset >= 12 {
+      let length = bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
+      guard length <= bytes.count - offset - 12 else { return nil }
+      let kind = String(decoding: bytes[(offset + 4)..<(offset + 8)], as: UTF8.self)
+      let data = bytes[(offset + 8)..<(offset + 8 + length)]
+      offset += 12 + length
+      guard ["tEXt", "zTXt", "iTXt"].contains(kind), data.starts(with: Array(type.utf8) + [0]) else { continue }
+      let text = data.dropFirst(type.utf8.count + 1)
+      switch kind {
+      case "tEXt": return utf8(latin1: text)
+      case "zTXt": return utf8(latin1: try inflated(text.dropFirst())[...])
+      default:
+        // Two bytes say whether and how the text is compressed. Its language and its translated keyword end with 0.
+        let parts = text.dropFirst(2).split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3 else { throw Damaged() }
+        return text.first == 1 ? try inflated(parts[2]) : Array(parts[2])
+      }
+    }
+    return nil
+  }
+
+  /// Returns the text between the comments of an SVG, as UTF-8.
+  private static func payload(of bytes: [UInt8]) throws(Damaged) -> [UInt8]? {
+    guard place(of: "payload-type:\(type)", in: bytes[...]) != nil else { return nil }
+    guard let start = place(of: start, in: bytes[...]), let end = place(of: end, in: bytes[start.upperBound...]),
+      let text = Base64.decode(
+        String(decoding: bytes[start.upperBound..<end.lowerBound].filter { $0 > 0x20 }, as: UTF8.self)
+      )
+    else { throw Damaged() }
+    // Before version 2, the text was UTF-8.
+    return place(of: "payload-version:2", in: bytes[..<start.lowerBound]) == nil ? text : utf8(latin1: text[...])
+  }
+
+  /// Returns the document that the JSON around it contains.
+  private static func decoded(_ bytes: [UInt8]) throws(Damaged) -> [UInt8] {
+    guard let tree = try? JSONReader.read(bytes) else { throw Damaged() }
+    // Old files contain the document itself.
+    guard let encoded = tree["encoded"]?.string else { return bytes }
+    guard tree["encoding"]?.string == "bstring" else { throw Damaged() }
+    var document: [UInt8] = []
+    document.reserveCapacity(encoded.utf8.count)
+    for scalar in encoded.unicodeScalars {
+      guard let byte = UInt8(exactly: scalar.value) else { throw Damaged() }
+      document.append(byte)
+    }
+    return tree["compressed"]?.flag == true ? try inflated(document[...]) : document
+  }
+
+  private static func utf8(latin1 bytes: ArraySlice<UInt8>) -> [UInt8] {
+    Array(String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })).utf8)
+  }
+
+  private static func place(of text: String, in bytes: ArraySlice<UInt8>) -> Range<Int>? {
+    let pattern = Array(text.utf8)
+    var rest = bytes
+    while let next = rest.firstIndex(of: pattern[0]) {
+      if bytes[next...].starts(with: pattern) { return next..<(next + pattern.count) }
+      rest = bytes[(next + 1)...]
+    }
+    return nil
+  }
+
+  /// Decompresses zlib or gzip data; throws if it is damaged, or longer than a file that can be imported.
+  private static func inflated(_ bytes: ArraySlice<UInt8>) throws(Damaged) -> [UInt8] {
+    var stream = z_stream()
+    // 15 selects the largest window, and adding 32 accepts both formats.
+    guard inflateInit2_(&stream, 15 + 32, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
+      throw Damaged()
+    }
+    defer { inflateEnd(&stream) }
+    var output: [UInt8] = []
+    var status = Z_OK
+    bytes.withUnsafeBufferPointer { bytes in
+      stream.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress)
+      stream.avail_in = UInt32(bytes.count)
+      while status == Z_OK, output.count <= ImportedBoard.byteLimit {
+        output += [UInt8](unsafeUninitializedCapacity: 1 << 18) { buffer, count in
+          stream.next_out = buffer.baseAddress
+          stream.avail_out = UInt32(buffer.count)
+          status = inflate(&stream, Z_NO_FLUSH)
+          count = buffer.count - Int(stream.avail_out)
+        }
+      }
+    }
+    guard status == Z_STREAM_END, output.count <= ImportedBoard.byteLimit else { throw Damaged() }
+    return output
+  }
+
+  // MARK: - Writing
+
+  /// Adds a document to a PNG or SVG that this program wrote.
+  static func embed(_ document: String, in picture: [UInt8], _ format: ExportFormat) -> [UInt8] {
+    if format == .png {
+      // The last chunk, which is empty, ends the picture.
+      let data: [UInt8] = Array(type.utf8) + [0] + envelope(document)
+      let kind = Array("tEXt".utf8)
+      let text = kind + data
+      let sum = text.withUnsafeBufferPointer { crc32(0, $0.baseAddress, UInt32($0.count)) }
+      let chunk: [UInt8] = bytes(UInt32(data.count)) + text + bytes(UInt32(sum))
+      return picture.dropLast(12) + chunk + picture.suffix(12)
+    }
+    // The first line is the start tag of the picture.
+    let tag = picture.prefix { $0 != UInt8(ascii: "\n") }
+    let metadata =
+      "\n<!-- svg-source:excalidraw -->\n<metadata><!-- payload-type:\(type) --><!-- payload-version:2 -->"
+      + "\(start)\(Base64.encode(envelope(document)))\(end)</metadata>"
+    return tag + Array(metadata.utf8) + picture.dropFirst(tag.count)
+  }
+
+  /// Returns the JSON around a document, with one byte for each character.
+  private static func envelope(_ document: String) -> [UInt8] {
+    let bytes = Array(document.utf8)
+    var count = compressBound(UInt(bytes.count))
+    let deflated = [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, filled in
+      let status = compress2(buffer.baseAddress, &count, bytes, UInt(bytes.count), Z_BEST_COMPRESSION)
+      precondition(status == Z_OK, "the buffer has room for the compressed bytes")
+      filled = Int(count)
+    }
+    var json = JSONObject()
+    json.add("version", string: "1")
+    json.add("encoding", string: "bstring")
+    json.add("compressed", true)
+    json.add("encoded", string: String(String.UnicodeScalarView(deflated.map { Unicode.Scalar($0) })))
+    return json.text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+  }
+
+  private static func bytes(_ number: UInt32) -> [UInt8] {
+    [UInt8(number >> 24), UInt8(number >> 16 & 0xFF), UInt8(number >> 8 & 0xFF), UInt8(number & 0xFF)]
+  }
+}
+
+extension BoardExport {
+  /// Returns the file; if `embedsDrawing` is true, it also contains the objects as a drawing of Excalidraw.
+  package func file(as format: ExportFormat, scale: Double, pages: (any PageWriter)?, embedsDrawing: Bool)
+    throws(ExportError) -> [UInt8]
+  {
+    guard embedsDrawing else { return try file(as: format, scale: scale, pages: pages) }
+    guard format == .png || format == .svg else { throw .noDrawing(format) }
+    let picture = try file(as: format, scale: scale, pages: pages)
+    return EmbeddedDrawing.embed(ExcalidrawFile.text(self), in: picture, format)
+  }
+}
