@@ -179,6 +179,10 @@ class Page:
             send("mouseMoved", *point, buttons=1)
         send("mouseReleased", *points[-1])
 
+    def right_click(self, x, y):
+        for kind in ("mousePressed", "mouseReleased"):
+            self.command("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="right", buttons=2, clickCount=1)
+
     def wheel(self, x, y, delta, modifiers=0):
         self.command("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=delta, modifiers=modifiers)
 

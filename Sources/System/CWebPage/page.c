@@ -16,6 +16,10 @@ static const unsigned char app_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/app.mjs"
 };
 
+static const unsigned char arrange_mjs[] = {
+#embed "../../FrontEnds/WhiteboardWeb/Resources/arrange.mjs"
+};
+
 static const unsigned char board_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/board.mjs"
 };
@@ -88,6 +92,10 @@ static const unsigned char manifest_webmanifest[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/manifest.webmanifest"
 };
 
+static const unsigned char menu_mjs[] = {
+#embed "../../FrontEnds/WhiteboardWeb/Resources/menu.mjs"
+};
+
 static const unsigned char messages_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/messages.mjs"
 };
@@ -156,6 +164,7 @@ static const struct whiteboard_page_file files[] = {
     {"/address.mjs", "text/javascript; charset=utf-8", NULL, address_mjs, sizeof address_mjs},
     {"/app.css", "text/css; charset=utf-8", NULL, app_css, sizeof app_css},
     {"/app.mjs", "text/javascript; charset=utf-8", NULL, app_mjs, sizeof app_mjs},
+    {"/arrange.mjs", "text/javascript; charset=utf-8", NULL, arrange_mjs, sizeof arrange_mjs},
     {"/board.mjs", "text/javascript; charset=utf-8", NULL, board_mjs, sizeof board_mjs},
     {"/canvas.mjs", "text/javascript; charset=utf-8", NULL, canvas_mjs, sizeof canvas_mjs},
     {"/connection.mjs", "text/javascript; charset=utf-8", NULL, connection_mjs, sizeof connection_mjs},
@@ -174,6 +183,7 @@ static const struct whiteboard_page_file files[] = {
     {"/index.html", "text/html; charset=utf-8", NULL, index_html, sizeof index_html},
     {"/input.mjs", "text/javascript; charset=utf-8", NULL, input_mjs, sizeof input_mjs},
     {"/manifest.webmanifest", "application/manifest+json", NULL, manifest_webmanifest, sizeof manifest_webmanifest},
+    {"/menu.mjs", "text/javascript; charset=utf-8", NULL, menu_mjs, sizeof menu_mjs},
     {"/messages.mjs", "text/javascript; charset=utf-8", NULL, messages_mjs, sizeof messages_mjs},
     {"/panels.mjs", "text/javascript; charset=utf-8", NULL, panels_mjs, sizeof panels_mjs},
     {"/pointers.mjs", "text/javascript; charset=utf-8", NULL, pointers_mjs, sizeof pointers_mjs},

@@ -5,6 +5,8 @@ const SLOP = 4;
 const DOUBLE_TAP = 350;
 /** The time after a pen lifts in which new touches are ignored, in milliseconds. The palm often moves or lands again. */
 const PALM = 500;
+/** The time after which a finger that does not move opens the menu, in milliseconds. */
+const LONG_PRESS = 500;
 
 /**
  * Passes input on the board to `tools`:
@@ -32,7 +34,7 @@ export class Input {
     listen("pointercancel", (event) => this.#cancelled(event));
     listen("pointerleave", () => this.tools.hover(null));
     listen("wheel", (event) => this.#wheel(event));
-    listen("contextmenu", (event) => event.preventDefault());
+    listen("contextmenu", (event) => this.#menuWanted(event));
     // Safari on a Mac has its own events for a pinch on a trackpad.
     let before = 1;
     listen("gesturestart", (event) => { event.preventDefault(); before = 1; });
@@ -86,6 +88,27 @@ export class Input {
     this.#mode = isPan ? "pan" : event.button === 0 ? "waiting" : "idle";
     // A finger may be the first of two, so the tool starts only when the finger moves. A tap that closes a menu does nothing else.
     if (this.#mode === "waiting" && !isTouch && !event.closesPopup) this.#begin();
+    clearTimeout(this.#pressing);
+    const canHold = isTouch && ["select", "hand"].includes(this.ui.tool) && !event.closesPopup;
+    if (canHold) this.#pressing = setTimeout(() => this.#held(event.pointerId), LONG_PRESS);
+  }
+
+  #pressing;
+
+  /** Opens the menu, because a finger did not move. */
+  #held(id) {
+    const place = this.#down.size === 1 && this.#down.get(id)?.place, { place: before } = this.#start;
+    if (!place || Math.hypot(place[0] - before[0], place[1] - before[1]) > SLOP) return;
+    this.#stop();
+    this.ui.menu.open(place);
+  }
+
+  /** Opens the menu for a right click, or for the key of the menu. A long press is noticed by `#held`. */
+  #menuWanted(event) {
+    event.preventDefault();
+    if (event.pointerType === "touch" || this.#mode === "tool") return;
+    const isKey = event.button !== 2;
+    this.ui.menu.open(isKey ? null : this.#place(event), isKey);
   }
 
   #begin() {

@@ -26,17 +26,21 @@ export function openDialog(title, content, onClose = () => {}) {
   return close;
 }
 
-/** Lets a button open and close a popup. A press outside the popup, or Escape, also closes it; the event then has `closesPopup`. */
-export function attachPopup(opener, popup, onOpen = () => {}) {
-  let open = null;
+/**
+ * Opens a popup, and returns a function that closes it. A press outside of the popup and its opener, or Escape, also closes it; the
+ * press then has `closesPopup`. The opener gets the focus back.
+ */
+export function openPopup(popup, opener, { hasFocus = false, onClose = () => {} } = {}) {
+  const open = new AbortController(), { signal } = open;
   const close = () => {
-    open?.abort();
+    if (signal.aborted) return;
+    open.abort();
     if (popup.contains(document.activeElement)) opener.focus();
     popup.classList.remove("open");
-    opener.ariaExpanded = "false";
+    onClose();
   };
   const pressed = (event) => {
-    if (popup.contains(event.target) || opener.contains(event.target)) return;
+    if (popup.contains(event.target) || (opener.contains(event.target) && opener.ariaExpanded)) return;
     event.closesPopup = true;
     close();
   };
@@ -51,19 +55,25 @@ export function attachPopup(opener, popup, onOpen = () => {}) {
     event.preventDefault();
     event.stopPropagation();
   };
+  popup.classList.add("open");
+  addEventListener("pointerdown", pressed, { capture: true, signal });
+  addEventListener("keydown", keyPressed, { capture: true, signal });
+  if (hasFocus) popup.querySelector("button").focus();
+  return close;
+}
+
+/** Lets a button open and close a popup. */
+export function attachPopup(opener, popup, onOpen = () => {}) {
+  let close = () => {};
   opener.ariaExpanded = "false";
   opener.addEventListener("click", ({ detail }) => {
     if (popup.classList.contains("open")) return close();
     onOpen();
-    popup.classList.add("open");
     opener.ariaExpanded = "true";
-    open = new AbortController();
-    addEventListener("pointerdown", pressed, { capture: true, signal: open.signal });
-    addEventListener("keydown", keyPressed, { capture: true, signal: open.signal });
     // The keyboard makes a click without a count.
-    if (!detail) popup.querySelector("button").focus();
+    close = openPopup(popup, opener, { hasFocus: !detail, onClose: () => { opener.ariaExpanded = "false"; } });
   });
-  return close;
+  return () => close();
 }
 
 /** The sheet at the side of the board, or at the bottom on a phone. It shows one panel at a time. */
@@ -121,12 +131,13 @@ export function hideScreen() {
 const EDITING = [
   ["9", "Add photos"], ["Ctrl+Z", "Undo"], ["Ctrl+Y or Ctrl+Shift+Z", "Redo"], ["Ctrl+C, Ctrl+V", "Copy, paste"], ["Ctrl+X", "Cut"],
   ["Ctrl+D or Alt+drag", "Duplicate"], ["Ctrl+Alt+C, Ctrl+Alt+V", "Copy, paste the style"], ["Ctrl+G, Ctrl+Shift+G", "Group, ungroup"],
-  ["Ctrl+Shift+L", "Lock, unlock"], ["Delete", "Delete the selection"], ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit a text or label, open a game"],
+  ["Ctrl+Shift+L", "Lock, unlock"], ["Alt+A, D, W, S", "Align left, right, top, bottom"], ["Alt+H, Alt+V", "Align centers, middles"],
+  ["Shift+Alt+H, Shift+Alt+V", "Distribute horizontally, vertically"], ["Delete", "Delete the selection"], ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit a text or label, open a game"],
   ["Enter with the tool of a form", "Add the form in the middle of the screen"], ["S", "Style of the selection"], ["Ctrl+arrow keys", "Change the size of a form (Shift: faster)"],
   ["Ctrl+] or [", "Bring forward, send backward (Shift: all the way)"], ["Shift while drawing or resizing", "Keep the proportions or the angle"],
 ];
 const VIEWING = [
-  ["Ctrl+F or /", "Find texts, labels, chat and names"], ["Ctrl+A", "Select everything"], ["Shift+Alt+C", "Copy as a picture (PNG)"], ["Hold Space", "Move the board"], ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100%"],
+  ["Ctrl+F or /", "Find texts, labels, chat and names"], ["Shift+F10 or right click", "Menu with actions"], ["Ctrl+A", "Select everything"], ["Shift+Alt+C", "Copy as a picture (PNG)"], ["Hold Space", "Move the board"], ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100%"],
   ["PageUp, PageDown", "Move the board by one screen (Shift: sideways)"], ["Shift+1", "Show all objects"],
   ["Shift+2", "Zoom to the selection"], ["Alt+Shift+D", "Light or dark colors"], ["?", "Show this list"],
 ];

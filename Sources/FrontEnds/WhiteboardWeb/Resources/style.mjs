@@ -1,5 +1,6 @@
 /** The panel with the style of the selected objects. */
 
+import { ALIGNMENTS, align, distribute, DISTRIBUTIONS, unitsOf } from "./arrange.mjs";
 import { button, element, icon } from "./dom.mjs";
 import { endsOf, fillOf, hasPoints } from "./forms.mjs";
 import { attachPopup } from "./panels.mjs";
@@ -21,7 +22,7 @@ const FORMS = [["Rectangle", "rectangle"], ["Rounded rectangle", "rounded"], ["E
 const LINES = [["Solid line", "solid"], ["Dashed line", "dashed"], ["Dotted line", "dotted"]];
 const ENDS = [["No end mark", "none"], ["Arrow", "arrow"], ["Triangle", "triangle"], ["Bar", "bar"], ["Dot", "dot"]];
 const SIZES = [["S", "Small text", 12], ["M", "Medium text", 16], ["L", "Large text", 24], ["XL", "Extra large text", 40]];
-const ALIGNMENTS = [["Align left", "left"], ["Center", "center"], ["Align right", "right"]];
+const TEXT_SIDES = [["Align left", "left"], ["Center", "center"], ["Align right", "right"]];
 const TYPEFACES = [["Plain", "plain"], ["Hand", "hand"], ["Code", "code"]];
 const OPACITIES = [["25%", 0.25], ["50%", 0.5], ["75%", 0.75], ["100%", 1]];
 
@@ -67,6 +68,8 @@ export class StylePanel {
     const rgbOf = (color) => color?.slice(0, 7) ?? null;
     const toggle = (label, name, text) => this.#choice("Letters", label, "quiet", common(texts, (object) => Boolean(object[name])) === true,
       () => ui.restyle({ [name]: !common(texts, (object) => Boolean(object[name])) }), text);
+    const units = unitsOf(objects).length, isGrouped = objects.some(({ groups }) => groups?.length);
+    const edges = (list, run) => list.map(([label, name, , ...values]) => this.#choice("Align", label, "icon", null, () => run(ui, ...values), icon(`edge-${name}`)));
     const ends = (side) => common(lines, (object) => endsOf(object)[side]);
     const rows = [
       closed.length && ["Form", icons("Form", FORMS, common(closed, ({ form }) => form), set("form"), "form")],
@@ -85,13 +88,17 @@ export class StylePanel {
       lines.length && ["End", icons("End", ENDS, ends(1), set("lineEnd"), "end")],
       texts.length && ["Text size", words("Text size", SIZES, common(texts, ({ textSize = 16 }) => textSize), set("textSize"))],
       texts.length && ["Letters", [
-        ...icons("Letters", ALIGNMENTS, common(texts, ({ alignment, form }) => alignment ?? (form ? "center" : "left")), set("alignment"), "align"),
+        ...icons("Letters", TEXT_SIDES, common(texts, ({ alignment, form }) => alignment ?? (form ? "center" : "left")), set("alignment"), "align"),
         toggle("Bold", "isBold", "B"), toggle("Italic", "isItalic", "I"),
       ]],
       texts.length && ["Typeface", words("Typeface", TYPEFACES, common(texts, ({ typeface = "plain" }) => typeface), set("typeface"))],
       ["Opacity", words("Opacity", OPACITIES, common(objects, ({ opacity = 1 }) => OPACITIES.find(([, value]) => Math.abs(value - opacity) < 0.01)?.[1]), set("opacity"))],
       ["Order", [["Bring forward", "bringForward", "forward"], ["Send backward", "sendBackward", "backward"], ["Bring to the front", "bringToFront", "front"], ["Send to the back", "sendToBack", "back"]]
         .map(([label, how, name]) => this.#choice("Order", label, "icon", null, () => ui.reorder(how), icon(name)))],
+      units > 1 && ["Align", [...edges(ALIGNMENTS, align), ...(units > 2 ? edges(DISTRIBUTIONS, distribute) : [])]],
+      (units > 1 || isGrouped) && ["Group", [
+        units > 1 && this.#choice("Group", "Group", "quiet", null, () => ui.group(), "Group"), isGrouped && this.#choice("Group", "Ungroup", "quiet", null, () => ui.ungroup(), "Ungroup"),
+      ].filter(Boolean)],
     ];
     this.#popup.replaceChildren(...rows.filter(Boolean).map(([label, choices, kind = "choices"]) =>
       element("div.part", { role: "group", ariaLabel: label }, element("small", { ariaHidden: "true" }, label), element(`div.${kind}`, {}, ...choices))));

@@ -460,6 +460,19 @@ export class SelectTool extends Tool {
     }).filter(({ distance }) => distance < reach).sort((a, b) => a.distance - b.distance)[0] ?? null;
   }
 
+  /** Returns whether a place is on a selected object, or in the frame around several. */
+  covers(place) {
+    const frame = this.selection.size > 1 && this.#frame, at = this.board(place);
+    if (frame && local(frame, at).every((value, index) => Math.abs(value) <= frame.size[index] / 2)) return true;
+    return this.selection.has((this.ui.objectAt(place) ?? this.ui.formAround(place))?.id);
+  }
+
+  /** The lower right corner of the selection, in CSS pixels; null if nothing is selected. */
+  get corner() {
+    const frame = this.#frame;
+    return frame && this.ui.camera.toScreen(shown(frame, [frame.size[0] / 2, frame.size[1] / 2]));
+  }
+
   get isLocked() { return this.objects.some((object) => object.isLocked); }
   get #canChange() { return !this.ui.isViewer && !this.isLocked; }
 
@@ -476,8 +489,7 @@ export class SelectTool extends Tool {
       for (const id of ui.withGroup(tapped)) isAdded ? next.add(id) : next.delete(id);
       return this.set(next);
     }
-    const frame = this.selection.size > 1 && this.#frame;
-    const isInFrame = frame && local(frame, at).every((value, index) => Math.abs(value) <= frame.size[index] / 2);
+    const isInFrame = this.selection.size > 1 && this.covers(place);
     // A drag that begins on a locked object, such as a large photo, selects the objects in front of it.
     const object = tapped?.isLocked ? null : tapped;
     const isAdding = object && !this.selection.has(object.id) && !isInFrame;

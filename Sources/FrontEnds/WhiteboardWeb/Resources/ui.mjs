@@ -1,5 +1,6 @@
 /** The user interface: connects the board with its layers, tools and panels. */
 
+import { ALIGNMENTS, align, distribute, DISTRIBUTIONS } from "./arrange.mjs";
 import { boundsOf, Camera, LiveLayer, Scene } from "./canvas.mjs";
 import { $, button, element, icon, isComposing, settings, toast } from "./dom.mjs";
 import { drawObject, Palette } from "./draw.mjs";
@@ -11,6 +12,7 @@ import { contains, flattened, hasPoints } from "./forms.mjs";
 import { covers, Ink, LETTER, lettersOf, local, resized, shapeOf, touches, union, visibleParts, widened } from "./geometry.mjs";
 import { isolated, visible } from "./ids.mjs";
 import { Input } from "./input.mjs";
+import { ContextMenu } from "./menu.mjs";
 import {
   attachPopup, Chat, Members, nameForm, ObjectList, openDialog, Sheet, showConnection, showHelp, showScreen,
 } from "./panels.mjs";
@@ -69,6 +71,7 @@ export class UI {
     this.toolbar = new Toolbar(this);
     this.input = new Input(this.boardElement, this, this.tools);
     this.finder = new Finder(this);
+    this.menu = new ContextMenu(this);
     this.panels = { chat: new Chat(this), members: new Members(this), list: new ObjectList(this) };
     this.#attachButtons();
     this.#attachBoard();
@@ -441,6 +444,13 @@ export class UI {
     if (copies.length) this.#selectNew(copies);
   }
 
+  selectAll() {
+    this.setTool("select");
+    this.tools.select.set(this.scene.items.filter(({ object }) => !object.isLocked).map(({ id }) => id));
+  }
+
+  group() { this.attempt(() => this.board.group([...this.tools.select.selection])); }
+  ungroup() { this.attempt(() => this.board.ungroup([...new Set(this.tools.select.objects.map(({ groups }) => groups?.at(-1)).filter(Boolean))])); }
   reorder(how) { this.attempt(() => this.board[how]([...this.tools.select.selection])); }
   toggleLock() {
     const { selection, isLocked } = this.tools.select;
@@ -649,8 +659,6 @@ export class UI {
     });
   }
 
-  #groups() { return [...new Set(this.tools.select.objects.map(({ groups }) => groups?.at(-1)).filter(Boolean))]; }
-
   /** The ids of the selected objects, or of all objects if none is selected, from bottom to top. */
   get #chosen() {
     const { selection } = this.tools.select;
@@ -776,7 +784,7 @@ export class UI {
         const reorder = (one, all) => () => this.reorder(shiftKey ? all : one);
         const [forward, backward] = [reorder("bringForward", "bringToFront"), reorder("sendBackward", "sendToBack")];
         const view = {
-          a: () => { this.setTool("select"); select.set(this.scene.items.filter(({ object }) => !object.isLocked).map(({ id }) => id)); },
+          a: () => this.selectAll(),
           "+": () => this.zoomBy(1.25), "=": () => this.zoomBy(1.25), "-": () => this.zoomBy(0.8), 0: () => this.zoomBy(1 / this.camera.zoom),
         };
         const way = ARROWS[key], [form, ...others] = select.objects, step = shiftKey ? 20 : 2;
@@ -787,7 +795,7 @@ export class UI {
         });
         const edit = { z: () => this.undo(shiftKey), y: () => this.undo(true) };
         const arrange = {
-          g: () => this.attempt(() => shiftKey ? this.board.ungroup(this.#groups()) : this.board.group([...selection])),
+          g: () => shiftKey ? this.ungroup() : this.group(),
           d: () => this.duplicate(), l: shiftKey && (() => this.toggleLock()), "]": forward, "}": forward, "[": backward, "{": backward,
         };
         const change = edit[key] ?? (arrange[key] && (() => selection.size && arrange[key]()));
@@ -795,7 +803,10 @@ export class UI {
       }
       if (altKey) {
         const changeTheme = () => this.#setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
-        return shiftKey ? { KeyC: () => this.#copyPicture(), KeyD: changeTheme }[code] : null;
+        const always = shiftKey && { KeyC: () => this.#copyPicture(), KeyD: changeTheme }[code];
+        if (always || this.isViewer || select.isLocked) return always;
+        const isKey = ([, , letter]) => code === `Key${letter}`, [, , , ...values] = (shiftKey ? DISTRIBUTIONS : ALIGNMENTS).find(isKey) ?? [];
+        return values.length && selection.size ? () => (shiftKey ? distribute : align)(this, ...values) : null;
       }
       if (shiftKey && code === "Digit1") return () => this.fit();
       if (shiftKey && code === "Digit2") return () => this.fit(this.#chosen);

@@ -1,0 +1,87 @@
+/** The context menu of the board. */
+
+import { ALIGNMENTS, align, distribute, DISTRIBUTIONS, unitsOf } from "./arrange.mjs";
+import { button, element, icon } from "./dom.mjs";
+import { local } from "./geometry.mjs";
+import { openPopup } from "./panels.mjs";
+
+export class ContextMenu {
+  #root = element("div.popup.context", { role: "menu", ariaLabel: "Actions" });
+  #close = () => {};
+  #isPressed = false;
+
+  constructor(ui) {
+    this.ui = ui;
+    document.body.append(this.#root);
+    this.#root.oncontextmenu = (event) => event.preventDefault();
+    // The finger that opened the menu can be above an action when it is lifted.
+    this.#root.onpointerdown = () => { this.#isPressed = true; };
+    this.#root.addEventListener("click", (event) => { if (event.detail && !this.#isPressed) event.stopPropagation(); }, true);
+  }
+
+  /** Opens the menu for the object at a place on the board in CSS pixels, or for the selection if there is no place. */
+  open(place, hasFocus = false) {
+    const { ui } = this, { select } = ui.tools;
+    this.#close();
+    this.#isPressed = false;
+    ui.stopTyping();
+    ui.tools.cancel();
+    if (place && !select.covers(place)) {
+      const object = ui.objectAt(place) ?? ui.formAround(place);
+      if (object) ui.finishTool(ui.withGroup(object));
+      else select.set([]);
+    }
+    this.#root.replaceChildren(...this.#rows(place ? ui.camera.toBoard(place) : ui.camera.center));
+    this.#close = openPopup(this.#root, ui.boardElement, { hasFocus });
+    const [x, y] = place ?? select.corner ?? [ui.camera.width / 2, ui.camera.height / 2];
+    const { offsetWidth: width, offsetHeight: height } = this.#root;
+    Object.assign(this.#root.style, { left: `${Math.max(8, Math.min(x + 4, innerWidth - width - 8))}px`, top: `${Math.max(8, Math.min(y + 4, innerHeight - height - 8))}px` });
+  }
+
+  #rows(at) {
+    const { ui } = this, { select } = ui.tools, { objects, isLocked } = select, canChange = !ui.isViewer && !isLocked && objects.length > 0;
+    const item = (name, label, run, keys = "") => this.#item(name, label, run, keys);
+    const groups = objects.some(({ groups }) => groups?.length), units = unitsOf(objects).length;
+    const icons = (list, least, keys, run) => units >= least && element("div.choices", {}, ...list.map(([label, name, key, ...values]) =>
+      this.#button(`edge-${name}`, `${label} (${keys}${key})`, () => run(ui, ...values))));
+    const parts = [
+      canChange && [
+        item("style", "Style…", () => ui.toolbar.openStyle(), "S"),
+        item("copy", "Duplicate", () => ui.duplicate(), "Ctrl+D"),
+      ],
+      canChange && [
+        item("front", "Bring to the front", () => ui.reorder("bringToFront"), "Ctrl+Shift+]"), item("back", "Send to the back", () => ui.reorder("sendToBack"), "Ctrl+Shift+["),
+        units > 1 && item("group", "Group", () => ui.group(), "Ctrl+G"), groups && item("ungroup", "Ungroup", () => ui.ungroup(), "Ctrl+Shift+G"),
+        icons(ALIGNMENTS, 2, "Alt+", align), icons(DISTRIBUTIONS, 3, "Alt+Shift+", distribute),
+      ],
+      objects.length > 0 && !ui.isViewer && [
+        item(isLocked ? "unlock" : "lock", isLocked ? "Unlock" : "Lock", () => ui.toggleLock(), "Ctrl+Shift+L"),
+        canChange && item("trash", "Delete", () => ui.removeSelection(), "Del"),
+      ],
+      [
+        item("select", "Select all", () => ui.selectAll(), "Ctrl+A"),
+        !objects.length && item("fit", "Show all objects", () => ui.fit(), "Shift+1"),
+        !objects.length && item("search", "Find", () => ui.finder.open(), "Ctrl+F"),
+      ],
+    ];
+    return parts.filter(Boolean).map((part) => part.filter(Boolean)).filter(({ length }) => length)
+      .flatMap((part, index) => index ? [element("hr"), ...part] : part);
+  }
+
+  #run(run) {
+    return () => {
+      this.#close();
+      run();
+    };
+  }
+
+  #item(name, label, run, keys) {
+    return element("button.item", { type: "button", role: "menuitem", onclick: this.#run(run), ariaKeyShortcuts: keys }, icon(name), element("span.grow", {}, label), element("kbd", { ariaHidden: "true" }, keys));
+  }
+
+  #button(name, label, run) {
+    const made = button(name, label, this.#run(run));
+    made.setAttribute("role", "menuitem");
+    return made;
+  }
+}
