@@ -43,7 +43,7 @@ let package = Package(
   targets: [
     // No pkgConfig for Avahi: its flags say no more than the module map does, and SwiftPM refuses one.
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
-    .systemLibrary(name: "CCairo", providers: [.apt(["libcairo2-dev"])]),
+    .systemLibrary(name: "CCairo", providers: [.apt(["libcairo2-dev", "libpango1.0-dev"])]),
     // Its header includes GLib's, and only pkg-config knows where those are.
     .systemLibrary(name: "CChafa", pkgConfig: "chafa", providers: [.apt(["libchafa-dev"])]),
     .systemLibrary(name: "CMalloc"), .systemLibrary(name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"])]),

@@ -363,6 +363,25 @@ class CommandLine(InteropCase):
         self.run_program("export", "plan", "-o", str(drawing))
         self.assertIn("<svg", drawing.read_text("utf-8"))
 
+    def test_the_words_of_a_pdf_can_be_searched_and_letters_without_a_font_are_reported(self):
+        texts = ["Plan für heute — naïve café", "שלום עולם", "مرحبا بالعالم", "αβγ Привет ∑ ½"]
+        drawing = self.home / "texts.excalidraw"
+        elements = [{"type": "text", "x": 0, "y": 40 * row, "text": text} for row, text in enumerate(texts)]
+        drawing.write_text(json.dumps({"type": "excalidraw", "version": 2, "elements": elements}), "utf-8")
+        self.run_program("import", "plan", str(drawing), "--new")
+        page = str(self.home / "plan.pdf")
+        self.run_program("export", "plan", "-o", page)
+        self.assertEqual(self.errors, "")
+        words = subprocess.run(["pdftotext", page, "-"], stdout=subprocess.PIPE, check=True, encoding="utf-8").stdout
+        for text in texts:
+            self.assertIn(text, words)
+        fonts = self.home / "fonts.conf"
+        fonts.write_text("<fontconfig/>", "utf-8")
+        for kind in ["png", "pdf"]:
+            self.run_program("export", "plan", "-o", str(self.home / f"bare.{kind}"), FONTCONFIG_FILE=str(fonts))
+            self.assertIn('4 rows of text have letters that are in no installed font, such as "Plan', self.errors)
+            self.assertGreater((self.home / f"bare.{kind}").stat().st_size, 500)
+
     def test_the_lobby_is_lines_if_the_user_chose_lines(self):
         shown = self.run_program("--accessible", "--no-announce", given="new plan\ntext 0,0 hi\nquit\n")
         self.assertIn("Boards nearby:", shown)

@@ -42,7 +42,7 @@ import WhiteboardRendering
     let scale: Double
 
     init(_ picture: BoardPicture, scale: Double = 1) throws {
-      let png = try PicturePage.png(picture, scale: scale)
+      let png = try PicturePage.png(picture, scale: scale).bytes
       pixels = try PhotoDecoder.pixels(of: png, within: 10_000, 10_000)
       self.picture = picture
       self.scale = scale
@@ -140,6 +140,48 @@ import WhiteboardRendering
     #expect(page.count("k", -99...98, 34...98) == 0)
   }
 
+  @Test("letters keep their width, unless they are wider than the columns of their row") func lettersFit() throws {
+    func row(_ text: String, _ alignment: TextAlignment = .left) throws -> Page {
+      let world = try World()
+      let id = try world.board.createText(text, at: Point(x: 0, y: 0), color: 0x0000_FFFF)
+      try world.board.restyle([id], [.typeface(.hand), .isAutoWidth(true), .alignment(alignment)])
+      return try Page(world.picture(Self.region), scale: 4)
+    }
+    let wide = try row("WWWWWWWW")
+    #expect(wide.count("w", -98 ... -33, -8...8) == wide.count("w", 33...98, -8...8))
+    #expect(wide.count("b", -31 ... -24, -8...8) > 0 && wide.count("b", 24...31, -8...8) > 0)
+    let sides: [(TextAlignment, ClosedRange<Double>, ClosedRange<Double>)] = [
+      (.left, -32 ... -16, 8...32), (.center, -8...8, 24...32), (.right, 16...32, -32 ... -8),
+    ]
+    for (alignment, here, nowhere) in sides {
+      let page = try row("iiiiiiii", alignment)
+      #expect(page.count("b", here, -8...8) > 0, "\(alignment)")
+      #expect(page.count("b", nowhere, -8...8) == 0, "\(alignment)")
+    }
+  }
+
+  @Test("a row from right to left is on the right, and its letters are joined") func rightToLeft() throws {
+    let world = try World()
+    try world.board.createText("מ\nabcdefghij", at: Point(x: 0, y: 0))
+    let page = try Page(world.picture(Self.region), scale: 4)
+    let marks = try #require(world.picture().objects(pixelsPerUnit: 1).first { _ in true }?.marks)
+    guard case .words(let first) = marks.first else {
+      Issue.record("\(marks)")
+      return
+    }
+    #expect(first.isRightToLeft && first.alignment == .right)
+    let (left, top) = (first.corner.x, first.corner.y)
+    #expect(page.count("k", left...(left + 8), (top + 1)...(top + 15)) > 0)
+    #expect(page.count("k", (left - 60)...(left - 2), (top + 1)...(top + 14)) == 0)
+    let fonts = PageFonts()
+    func width(_ text: String) throws -> Double {
+      let words = PageWords(text, Point(x: 0, y: 0), PageColor(rgb: 0), isRightToLeft: true)
+      return fonts.line(try #require(words)).width
+    }
+    #expect(fonts.warning == nil)
+    #expect(try width("لا") < width("ل") + width("ا"))
+  }
+
   @Test("photos are rotated, upright and drawn in order", arguments: [false, true]) func photos(isPNG: Bool) throws {
     var world = try World()
     let bytes = isPNG ? try Pictures.bytes("plain.png") : try Pictures.jpeg(.quarterTurn)
@@ -162,7 +204,7 @@ import WhiteboardRendering
       world.files[id] = bytes
       let page = try Page(world.picture(Self.region))
       #expect(page.name(-50, -30) == "(444444)")
-      #expect(try PicturePage.pdf(world.picture(Self.region)).count > 500)
+      #expect(try PicturePage.pdf(world.picture(Self.region)).bytes.count > 500)
     }
   }
 
@@ -192,13 +234,13 @@ import WhiteboardRendering
       return
     }
     #expect(error?.description.contains("use a scale of at most 0.819") == true)
-    #expect(try PicturePage.png(wide, scale: fitting).count > 100)
+    #expect(try PicturePage.png(wide, scale: fitting).bytes.count > 100)
     for scale in [0, -1, .nan, .infinity] {
       #expect(throws: PicturePageError.self) { try PicturePage.png(wide, scale: scale) }
     }
     let flat = world.picture(Rectangle(Point(x: 0, y: 0), Point(x: 10, y: 0)))
     #expect(throws: PicturePageError.empty) { try PicturePage.pdf(flat) }
-    #expect(try PicturePage.pdf(wide).count > 500)
+    #expect(try PicturePage.pdf(wide).bytes.count > 500)
   }
 
   @Test("a PDF contains a JPEG unchanged, and text as text") func pdf() throws {
@@ -207,7 +249,7 @@ import WhiteboardRendering
     try world.photo(jpeg, at: Point(x: 0, y: 0))
     try world.photo(try Pictures.bytes("half.png"), at: Point(x: 50, y: 50))
     try world.board.createText("hello", at: Point(x: 0, y: 0))
-    let pdf = try PicturePage.pdf(world.picture())
+    let pdf = try PicturePage.pdf(world.picture()).bytes
     #expect(pdf.starts(with: "%PDF".utf8))
     let text = String(decoding: pdf, as: UTF8.self)
     #expect(text.contains("/DCTDecode") && text.contains("/Font") && text.contains("%%EOF"))
@@ -243,7 +285,7 @@ import WhiteboardRendering
       try world.board.rotate([id], by: .radians(Double(random.below(7))), about: center)
     }
     for scale in [0.1, 1, 4] { _ = try PicturePage.png(world.picture(Self.region), scale: scale) }
-    #expect(try PicturePage.pdf(world.picture()).count > 500)
-    #expect(try PicturePage.pdf(world.picture(Self.region)).count > 500)
+    #expect(try PicturePage.pdf(world.picture()).bytes.count > 500)
+    #expect(try PicturePage.pdf(world.picture(Self.region)).bytes.count > 500)
   }
 }

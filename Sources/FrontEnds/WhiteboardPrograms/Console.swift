@@ -72,6 +72,10 @@ package enum Console {
     // If standard error cannot be written either, the failure cannot be reported.
     _ = FileWriting.writeAll(Array((line + "\n").utf8), to: STDERR_FILENO)
   }
+
+  package static func warn(_ messages: [String]) {
+    for message in messages { complain("Warning: \(message)") }
+  }
 }
 
 extension WhiteboardError {

@@ -69,18 +69,20 @@ struct ExportCommand: AsyncParsableCommand {
     if !isPiped { try writing { () throws(OutputFile.WriteError) in try check(target) } }
     let path = try await common.path(of: board)
     let export = try await BoardFile.export(path, version: version, region: region)
-    let bytes: [UInt8]
+    let written: ExportedFile
     do throws(ExportError) {
-      bytes = try export.file(as: format, scale: scale, pages: CairoPages(), embedsDrawing: embed)
+      written = try export.file(as: format, scale: scale, pages: CairoPages(), embedsDrawing: embed)
     } catch {
       throw WhiteboardError(.usage, UntrustedText(error.message).escaped())
     }
+    Console.warn(written.warnings)
     guard !isPiped else {
-      try Console.tell(bytes)
+      try Console.tell(written.bytes)
       return
     }
     let isReplacing = force
-    try writing { () throws(OutputFile.WriteError) in try OutputFile.write(bytes, to: target, isReplacing: isReplacing)
+    try writing { () throws(OutputFile.WriteError) in
+      try OutputFile.write(written.bytes, to: target, isReplacing: isReplacing)
     }
     let count = export.snapshots.count
     try common.say(

@@ -166,11 +166,12 @@ struct ExportCommand: AsyncParsableCommand {
       region: region,
       names: BoardFile.names(on: board)
     ) { photos[$0] }
-    let bytes: [UInt8]
-    do throws(ExportError) { bytes = try export.file(as: format, scale: scale ?? 1, pages: CairoPages()) } catch {
+    let written: ExportedFile
+    do throws(ExportError) { written = try export.file(as: format, scale: scale ?? 1, pages: CairoPages()) } catch {
       throw WhiteboardError(.usage, UntrustedText(error.message).escaped())
     }
-    try write(bytes, to: file)
+    Console.warn(written.warnings)
+    try write(written.bytes, to: file)
   }
 
   private func write(_ bytes: [UInt8], to file: String) throws(WhiteboardError) {

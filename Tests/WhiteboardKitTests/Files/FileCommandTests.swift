@@ -118,17 +118,22 @@ import WhiteboardRendering
 
   @Test("pages with pixels come from the program's page writer") func pages() async throws {
     struct Pages: PageWriter {
-      func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> [UInt8] {
-        Array("png \(picture.items.count) \(scale)".utf8)
+      func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> ExportedFile {
+        ExportedFile(bytes: Array("png \(picture.items.count) \(scale)".utf8), warnings: ["no font has 漢"])
       }
 
-      func pdf(_ picture: BoardPicture) throws(ExportError) -> [UInt8] { throw .page("too big") }
+      func pdf(_ picture: BoardPicture) throws(ExportError) -> ExportedFile { throw .page("too big") }
     }
     try await withHostRoom(pages: Pages()) { room, host in
       try await host.perform("text 0,0 hi")
       let file = room.path("a.png")
       try await host.perform("export \(file) scale=2.5")
       #expect(try String(contentsOfFile: file, encoding: .utf8) == "png 1 2.5")
+      let told = await host.sees { event in
+        guard case .warning(let remark) = event else { return false }
+        return remark.code == "export" && remark.message == "\"\(file)\": no font has 漢"
+      }
+      #expect(told)
       #expect(await error(host, "export \(room.path("a.pdf"))") == .refused)
     }
   }

@@ -26,6 +26,27 @@ import WhiteboardRendering
     #expect(page(board).contains(">a\u{FFFD}[2Jb\u{FFFD}\u{FFFD}\u{FFFD}</text>"))
   }
 
+  @Test("a row has the direction and the side of its first letter; alignment overrides the side") func direction()
+    throws
+  {
+    let board = try SampleBoard.empty()
+    let id = try board.createText("12 שלום abc\nabcdefghijkl", at: Point(x: 0, y: 0))
+    func row() throws -> String {
+      try String(#require(page(board).split(separator: "\n").first { $0.contains("שלום") }))
+    }
+    // The start of a row from right to left is its right side, here that of the longest row.
+    var text = try row()
+    #expect(text.contains("x=\"-4\"") && text.contains("direction=\"rtl\" unicode-bidi=\"embed\""))
+    #expect(!text.contains("text-anchor"))
+    try board.restyle([id], [.alignment(.center)])
+    text = try row()
+    #expect(text.contains("text-anchor=\"middle\" direction=\"rtl\""))
+    try board.restyle([id], [.alignment(.right)])
+    #expect(try !row().contains("text-anchor"))
+    #expect(!page(board).contains("direction=\"ltr\""))
+    #expect("مرحبا".isRightToLeft && !"a مرحبا".isRightToLeft && !"12".isRightToLeft)
+  }
+
   @Test("numbers are rounded to the nearest hundredth") func hundredths() {
     let numbers = [1.239, -0.999, 0.004, -2.006, 12.5, 1e15].map(DecimalText.hundredths)
     #expect(numbers == ["1.24", "-1", "0", "-2.01", "12.5", "1000000000000"])
@@ -48,7 +69,7 @@ import WhiteboardRendering
     #expect(page(board).contains(">abcde\(Self.joined)</text>"))
     #expect(XML.escaped(words) == "abcde" + Self.joined)
     for format in [ExportFormat.svg, .json, .excalidraw, .text] {
-      let text = String(decoding: try export.file(as: format, pages: nil), as: UTF8.self)
+      let text = String(decoding: try export.file(as: format, pages: nil).bytes, as: UTF8.self)
       let isHidden = text.unicodeScalars.contains {
         $0 != "\u{200C}" && $0 != "\u{200D}" && $0 != "\u{FE0F}" && $0.properties.isDefaultIgnorableCodePoint
       }
@@ -176,7 +197,7 @@ import WhiteboardRendering
     for format in ExportFormat.allCases {
       switch format {
       case .png, .pdf: #expect(throws: ExportError.noPages(format)) { try export.file(as: format, pages: nil) }
-      default: #expect(try export.file(as: format, pages: nil).isEmpty == false)
+      default: #expect(try export.file(as: format, pages: nil).bytes.isEmpty == false)
       }
     }
   }

@@ -11,12 +11,14 @@ struct PagePainter {
   /// The number of pixels, or of PDF points, for each board unit.
   let scale: Double
   let isPDF: Bool
+  let fonts: PageFonts
 
-  init(_ picture: BoardPicture, on page: OpaquePointer, scale: Double, isPDF: Bool) {
+  init(_ picture: BoardPicture, on page: OpaquePointer, scale: Double, isPDF: Bool, fonts: PageFonts) {
     self.picture = picture
     self.page = page
     self.scale = scale
     self.isPDF = isPDF
+    self.fonts = fonts
   }
 
   /// Draws the background and all objects of the region.
@@ -140,64 +142,27 @@ extension PagePainter {
   private static let largestLetter = 8_000.0
 
   /// Draws a row of words, unless its letters are too large.
+  ///
+  /// Letters keep their own width. If together they are wider than the columns of the row, all become narrower.
   func draw(_ words: PageWords, of snapshot: ObjectSnapshot) {
     let factor = words.face.factor
     guard BoardPicture.fontSize * factor * snapshot.scale * scale <= Self.largestLetter else { return }
+    let (line, width) = fonts.line(words)
+    let room = words.width / factor
+    let share = width > room ? room / width : 1
+    let offset =
+      switch words.alignment {
+      case .left: 0.0
+      case .center: (room - width * share) / 2
+      case .right: room - width * share
+      }
     cairo_translate(page, words.corner.x, words.corner.y)
     cairo_scale(page, factor, factor)
-    chooseFont(words.face)
-    set(words.color)
-    var extents = cairo_font_extents_t()
-    cairo_font_extents(page, &extents)
-    // Center the letters vertically in the row.
-    let baseline = (BoardPicture.letter.height - extents.ascent - extents.descent) / 2 + extents.ascent
-    guard words.face.typeface == .hand else {
-      cairo_move_to(page, 0, baseline)
-      return show(words.text)
-    }
-    // The letters have various widths; each one is in the middle of its columns.
-    var column = 0
-    for letter in words.text {
-      let columns = CharacterWidth.columns(letter)
-      draw(String(letter), Double(columns) * BoardPicture.letter.width, Double(column), baseline)
-      column += columns
-    }
-  }
-
-  /// Draws a letter in the middle of its columns, made narrower if it is too wide for them.
-  private func draw(_ letter: String, _ room: Double, _ column: Double, _ baseline: Double) {
-    var extents = cairo_text_extents_t()
-    cairo_text_extents(page, letter, &extents)
-    guard extents.x_advance > 0 else { return }
-    let share = min(room / extents.x_advance, 1)
-    cairo_save(page)
-    cairo_translate(page, column * BoardPicture.letter.width + (room - extents.x_advance * share) / 2, baseline)
+    cairo_translate(page, offset, PageWords.baseline)
     cairo_scale(page, share, 1)
     cairo_move_to(page, 0, 0)
-    show(letter)
-    cairo_restore(page)
-  }
-
-  private func show(_ text: String) {
-    // `cairo_show_text` draws each letter separately, and would show a joiner as a box.
-    let letters = text.unicodeScalars.filter { $0 != "\u{200C}" && $0 != "\u{200D}" }
-    cairo_show_text(page, String(String.UnicodeScalarView(letters)))
-  }
-
-  /// Selects a font of the system; a letter of a monospaced one is as wide as a cell.
-  private func chooseFont(_ face: PageFace) {
-    cairo_select_font_face(
-      page,
-      face.typeface == .hand ? "cursive" : "monospace",
-      face.isItalic ? CAIRO_FONT_SLANT_ITALIC : CAIRO_FONT_SLANT_NORMAL,
-      face.isBold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL
-    )
-    cairo_set_font_size(page, BoardPicture.fontSize)
-    guard face.typeface != .hand else { return }
-    var extents = cairo_text_extents_t()
-    cairo_text_extents(page, "0", &extents)
-    guard extents.x_advance > 0 else { return }
-    cairo_set_font_size(page, BoardPicture.fontSize * BoardPicture.letter.width / extents.x_advance)
+    set(words.color)
+    pango_cairo_show_layout_line(page, line)
   }
 }
 

@@ -8,9 +8,8 @@ import WhiteboardRendering
 /// pressure was lower, and omit erased parts. Letters are 8 by 16 board units, times the object's scale; lines break in
 /// the same places as on a terminal at 100 % zoom. Photos are rotated and scaled; missing photos are gray boxes. Games
 /// look like their panels on a terminal. The part of a stroke that is not committed yet is not on the page. Words are
-/// drawn with cairo's simple text interface, in the system's `monospace` font. Letters that this font lacks are shown
-/// as boxes, Arabic letters are not joined, and letters larger than 8,000 pixels are left out. In a PDF, words stay
-/// text, and a JPEG is embedded unchanged.
+/// drawn with Pango. Letters that no font of the system has are shown as boxes with a warning, and letters larger than
+/// 8,000 pixels are left out. In a PDF, words stay text, and a JPEG is embedded unchanged.
 package enum PicturePage {
   /// The maximum number of pixels of a PNG.
   package static let pixelLimit = BoardLimits.photoPixels
@@ -24,7 +23,7 @@ package enum PicturePage {
   /// Returns the page as a PNG with `scale` pixels for each board unit.
   ///
   /// Time and memory are proportional to the number of pixels. Call this function off the main loop.
-  package static func png(_ picture: BoardPicture, scale: Double) throws(PicturePageError) -> [UInt8] {
+  package static func png(_ picture: BoardPicture, scale: Double) throws(PicturePageError) -> ExportedFile {
     let (width, height) = try size(picture)
     guard scale.isFinite, scale > 0 else { throw .scale(scale) }
     let across = max((width * scale).rounded(.up), 1)
@@ -35,15 +34,15 @@ package enum PicturePage {
       throw .tooLarge(width: across, height: down, fitting: fitting)
     }
     guard let image = CairoImage(width: Int(across), height: Int(down), hasOpacity: true) else { throw .outOfMemory }
-    try draw(picture, on: image.surface, scale: scale, isPDF: false)
+    let warnings = try draw(picture, on: image.surface, scale: scale, isPDF: false)
     let sink = ByteSink()
     try check(
       withExtendedLifetime(image) { cairo_surface_write_to_png_stream(image.surface, ByteSink.write, sink.closure) }
     )
-    return sink.bytes
+    return ExportedFile(bytes: sink.bytes, warnings: warnings)
   }
 
-  package static func pdf(_ picture: BoardPicture) throws(PicturePageError) -> [UInt8] {
+  package static func pdf(_ picture: BoardPicture) throws(PicturePageError) -> ExportedFile {
     let (width, height) = try size(picture)
     let scale = min(pointsPerUnit, pointLimit / max(width, height))
     let sink = ByteSink()
@@ -58,10 +57,10 @@ package enum PicturePage {
     defer { cairo_surface_destroy(surface) }
     // Finish the surface even after an error, because it may write until then.
     defer { withExtendedLifetime(sink) { cairo_surface_finish(surface) } }
-    try draw(picture, on: surface, scale: scale, isPDF: true)
+    let warnings = try draw(picture, on: surface, scale: scale, isPDF: true)
     cairo_surface_finish(surface)
     try check(cairo_surface_status(surface))
-    return sink.bytes
+    return ExportedFile(bytes: sink.bytes, warnings: warnings)
   }
 
   private static func size(_ picture: BoardPicture) throws(PicturePageError) -> (width: Double, height: Double) {
@@ -72,14 +71,17 @@ package enum PicturePage {
     return (width, height)
   }
 
+  /// Returns the warnings about the page.
   private static func draw(_ picture: BoardPicture, on surface: OpaquePointer, scale: Double, isPDF: Bool)
-    throws(PicturePageError)
+    throws(PicturePageError) -> [String]
   {
     guard let page = cairo_create(surface) else { throw .outOfMemory }
     defer { cairo_destroy(page) }
-    try PagePainter(picture, on: page, scale: scale, isPDF: isPDF).paint()
+    let fonts = PageFonts()
+    try PagePainter(picture, on: page, scale: scale, isPDF: isPDF, fonts: fonts).paint()
     if isPDF { cairo_show_page(page) }
     try check(cairo_status(page))
+    return fonts.warning.map { [$0] } ?? []
   }
 
   static func check(_ status: cairo_status_t) throws(PicturePageError) {
@@ -172,13 +174,13 @@ package struct CairoPages: PageWriter {
   package init() {}
 
   /// Returns the picture as a PNG with `scale` pixels for each board unit.
-  package func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> [UInt8] {
+  package func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> ExportedFile {
     do throws(PicturePageError) { return try PicturePage.png(picture, scale: scale) } catch {
       throw .page(error.description)
     }
   }
 
-  package func pdf(_ picture: BoardPicture) throws(ExportError) -> [UInt8] {
+  package func pdf(_ picture: BoardPicture) throws(ExportError) -> ExportedFile {
     do throws(PicturePageError) { return try PicturePage.pdf(picture) } catch { throw .page(error.description) }
   }
 }

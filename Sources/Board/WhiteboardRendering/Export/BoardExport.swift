@@ -53,18 +53,32 @@ package struct BoardExport: Sendable {
   package var snapshots: [ObjectSnapshot] { picture.items.map(\.snapshot) }
 
   /// `scale` is in pixels per board unit, and used only for PNG; `pages` writes PNG and PDF, nil if the program cannot.
-  package func file(as format: ExportFormat, scale: Double = 1, pages: (any PageWriter)?) throws(ExportError) -> [UInt8]
+  package func file(as format: ExportFormat, scale: Double = 1, pages: (any PageWriter)?) throws(ExportError)
+    -> ExportedFile
   {
     switch format {
-    case .svg: return Array(SVGPage.svg(picture).utf8)
-    case .json: return Array(BoardJSON.text(self).utf8)
-    case .excalidraw: return Array(ExcalidrawFile.text(self).utf8)
-    case .text: return Array(TextPage.text(picture).utf8)
+    case .svg: return ExportedFile(SVGPage.svg(picture))
+    case .json: return ExportedFile(BoardJSON.text(self))
+    case .excalidraw: return ExportedFile(ExcalidrawFile.text(self))
+    case .text: return ExportedFile(TextPage.text(picture))
     case .png, .pdf:
       guard let pages else { throw .noPages(format) }
       return format == .png ? try pages.png(picture, scale: scale) : try pages.pdf(picture)
     }
   }
+}
+
+package struct ExportedFile: Hashable, Sendable {
+  package var bytes: [UInt8]
+  /// What is missing in the file, and what to do about it.
+  package var warnings: [String]
+
+  package init(bytes: [UInt8], warnings: [String] = []) {
+    self.bytes = bytes
+    self.warnings = warnings
+  }
+
+  init(_ text: String) { self.init(bytes: Array(text.utf8)) }
 }
 
 package enum ExportFormat: String, CaseIterable, Sendable {
@@ -94,10 +108,10 @@ package enum ExportFormat: String, CaseIterable, Sendable {
 /// It needs libraries that only some of the programs link.
 package protocol PageWriter: Sendable {
   /// Returns the picture as a PNG with `scale` pixels for each board unit; throws ``ExportError/page(_:)``.
-  func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> [UInt8]
+  func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> ExportedFile
 
   /// Returns the picture as a PDF; throws ``ExportError/page(_:)``.
-  func pdf(_ picture: BoardPicture) throws(ExportError) -> [UInt8]
+  func pdf(_ picture: BoardPicture) throws(ExportError) -> ExportedFile
 }
 
 package enum ExportError: Error, Hashable, Sendable {

@@ -36,6 +36,23 @@ package struct PageOutline: Hashable, Sendable {
   package let color: PageColor
 }
 
+extension String {
+  /// Whether the first letter of the text belongs to a script that is written from right to left.
+  package var isRightToLeft: Bool {
+    for scalar in unicodeScalars {
+      switch scalar.value {
+      case 0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF: return true
+      default: break
+      }
+      switch scalar.properties.generalCategory {
+      case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter: return false
+      default: break
+      }
+    }
+    return false
+  }
+}
+
 /// The size and shape of letters.
 package struct PageFace: Hashable, Sendable {
   /// The size relative to letters of the size ``BoardPicture/letter``.
@@ -43,6 +60,15 @@ package struct PageFace: Hashable, Sendable {
   package var typeface = Typeface.plain
   package var isBold = false
   package var isItalic = false
+
+  /// The font families, the most suitable first.
+  package var families: String {
+    switch typeface {
+    case .plain: "DejaVu Sans Mono, Menlo, Consolas, monospace"
+    case .hand: "Comic Shanns Mono, Comic Mono, Comic Neue, Comic Sans MS, Chalkboard, cursive"
+    case .code: "Liberation Mono, Courier New, Courier, monospace"
+    }
+  }
 }
 
 /// One row of text, in columns of the size ``BoardPicture/letter`` times the factor of the face.
@@ -53,15 +79,33 @@ package struct PageWords: Hashable, Sendable {
   package let corner: Point
   package let color: PageColor
   package let face: PageFace
+  /// The side to which letters are aligned that are narrower than their columns.
+  package let alignment: TextAlignment
+  /// Whether the row is written from right to left.
+  package let isRightToLeft: Bool
+
+  /// The width of the columns of the row.
+  package var width: Double { Double(CharacterWidth.columns(text)) * BoardPicture.letter.width * face.factor }
+  /// The distance of the baseline of letters from the top of their row, in letters without a factor.
+  package static let baseline = 12.0
 
   /// Creates a row from unchecked text; nil if the text has no visible characters.
-  init?(_ text: String, _ corner: Point, _ color: PageColor, _ face: PageFace = PageFace()) {
+  package init?(
+    _ text: String,
+    _ corner: Point,
+    _ color: PageColor,
+    _ face: PageFace = PageFace(),
+    alignment: TextAlignment = .left,
+    isRightToLeft: Bool = false
+  ) {
     let shown = Self.shown(text)
     guard shown.contains(where: { $0 != " " }) else { return nil }
     self.text = shown
     self.corner = corner
     self.color = color
     self.face = face
+    self.alignment = alignment
+    self.isRightToLeft = isRightToLeft
   }
 
   /// Returns a line of text that contains only characters that fonts, XML and graphics libraries accept.
@@ -177,8 +221,16 @@ extension BoardPicture {
       isBold: style.isBold,
       isItalic: style.isItalic
     )
-    return layout.lines.indices.compactMap { row in
-      PageWords(layout.lines[row], layout.corner(ofRow: row), color, face).map { .words($0) }
+    return layout.lines.enumerated().compactMap { row, line in
+      let isRightToLeft = line.isRightToLeft
+      var corner = layout.corner(ofRow: row)
+      // A row that begins on the right is on the right, unless the object is aligned.
+      let isOnRight = isRightToLeft && style.alignment == .left
+      if isOnRight {
+        corner.x = layout.box.greatest.x - Double(CharacterWidth.columns(line)) * layout.letter.width
+      }
+      let alignment = isOnRight ? .right : style.alignment
+      return PageWords(line, corner, color, face, alignment: alignment, isRightToLeft: isRightToLeft).map { .words($0) }
     }
   }
 

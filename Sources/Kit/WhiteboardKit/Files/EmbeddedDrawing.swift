@@ -162,11 +162,12 @@ enum EmbeddedDrawing {
 extension BoardExport {
   /// Returns the file; if `embedsDrawing` is true, it also contains the objects as a drawing of Excalidraw.
   package func file(as format: ExportFormat, scale: Double, pages: (any PageWriter)?, embedsDrawing: Bool)
-    throws(ExportError) -> [UInt8]
+    throws(ExportError) -> ExportedFile
   {
     guard embedsDrawing else { return try file(as: format, scale: scale, pages: pages) }
     guard format == .png || format == .svg else { throw .noDrawing(format) }
-    let picture = try file(as: format, scale: scale, pages: pages)
-    return EmbeddedDrawing.embed(ExcalidrawFile.text(self), in: picture, format)
+    var picture = try file(as: format, scale: scale, pages: pages)
+    picture.bytes = EmbeddedDrawing.embed(ExcalidrawFile.text(self), in: picture.bytes, format)
+    return picture
   }
 }

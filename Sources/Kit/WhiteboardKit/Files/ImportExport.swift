@@ -9,7 +9,7 @@ import WhiteboardSync
 ///
 /// Confined to the actor of its board. Files are read and written without blocking the actor.
 final class ImportExport {
-  /// The maximum number of warnings about one imported file.
+  /// The maximum number of warnings about one file.
   private static let warningLimit = 20
 
   private let runtime: BoardRuntime
@@ -52,7 +52,7 @@ final class ImportExport {
       )
     }
     let count = try await withExport(region: region) { (export) async throws(CommandError) in
-      try await Self.write(
+      let warnings = try await Self.write(
         export,
         as: format,
         scale: scale,
@@ -61,6 +61,7 @@ final class ImportExport {
         isReplacing: isReplacing,
         pages: configuration.pages
       )
+      report(warnings, as: "export", about: file)
       return export.snapshots.count
     }
     return CommandOutcome(file: file, count: count)
@@ -90,7 +91,7 @@ final class ImportExport {
     return try await body(export)
   }
 
-  /// Creates the file without blocking the board.
+  /// Creates the file without blocking the board; returns warnings about it.
   private static func write(
     _ export: BoardExport,
     as format: ExportFormat,
@@ -99,17 +100,18 @@ final class ImportExport {
     to file: String,
     isReplacing: Bool,
     pages: (any PageWriter)?
-  ) async throws(CommandError) {
+  ) async throws(CommandError) -> [String] {
     try withCommandErrors { () throws(OutputFile.WriteError) in try OutputFile.check(file, isReplacing: isReplacing) }
-    let bytes: [UInt8]
+    let written: ExportedFile
     do throws(ExportError) {
-      bytes = try export.file(as: format, scale: scale, pages: pages, embedsDrawing: embedsDrawing)
+      written = try export.file(as: format, scale: scale, pages: pages, embedsDrawing: embedsDrawing)
     } catch {
       throw CommandError(.refused, UntrustedText(error.message).escaped())
     }
     try withCommandErrors { () throws(OutputFile.WriteError) in
-      try OutputFile.write(bytes, to: file, isReplacing: isReplacing)
+      try OutputFile.write(written.bytes, to: file, isReplacing: isReplacing)
     }
+    return written.warnings
   }
 
   private static func withCommandErrors(_ body: () throws(OutputFile.WriteError) -> Void) throws(CommandError) {
@@ -128,7 +130,7 @@ final class ImportExport {
   nonisolated(nonsending) func copy(_ references: [ObjectReference]) async throws(CommandError) -> CommandOutcome {
     let ids = try editor.resolve(references)
     try await withExport(objects: Set(ids)) { (export) async throws(CommandError) in
-      try await Self.write(export, as: .json, scale: 1, to: copies, isReplacing: true, pages: nil)
+      _ = try await Self.write(export, as: .json, scale: 1, to: copies, isReplacing: true, pages: nil)
     }
     return CommandOutcome(ids: ids)
   }
@@ -164,7 +166,7 @@ final class ImportExport {
   {
     var imported = imported
     if let place { imported.center(at: Point(place)) }
-    report(imported.warnings, about: file)
+    report(imported.warnings, as: "import", about: file)
     return try editor.add(imported)
   }
 
@@ -196,13 +198,13 @@ final class ImportExport {
     }
   }
 
-  private func report(_ warnings: [String], about file: String) {
+  private func report(_ warnings: [String], as code: String, about file: String) {
     let name = UntrustedText(file).quoted(limit: 256)
     var lines = warnings.prefix(Self.warningLimit).map { "\(name): \($0)" }
     if warnings.count > Self.warningLimit {
       lines.append("\(name): \(warnings.count - Self.warningLimit) more warnings")
     }
-    for line in lines { runtime.emit(.warning(.init(code: "import", message: line))) }
+    for line in lines { runtime.emit(.warning(.init(code: code, message: line))) }
   }
 }
 

@@ -126,31 +126,35 @@ package struct SVGPage {
 
   // MARK: - Words
 
-  /// The distance of the baseline of letters from the top of their row.
-  private static let baseline = 12.0
-
   private static func font(_ face: PageFace) -> String {
-    let family =
-      switch face.typeface {
-      case .plain: "DejaVu Sans Mono, Menlo, Consolas, monospace"
-      case .hand: "Comic Shanns Mono, Comic Mono, Comic Neue, Comic Sans MS, Chalkboard, cursive"
-      case .code: "Liberation Mono, Courier New, Courier, monospace"
-      }
     let size = DecimalText.hundredths(BoardPicture.fontSize * face.factor)
     let weight = face.isBold ? " font-weight=\"bold\"" : ""
     let slant = face.isItalic ? " font-style=\"italic\"" : ""
-    return "font-family=\"\(family)\" font-size=\"\(size)\" xml:space=\"preserve\"\(weight)\(slant)"
+    return "font-family=\"\(face.families)\" font-size=\"\(size)\" xml:space=\"preserve\"\(weight)\(slant)"
   }
 
   private mutating func draw(_ words: PageWords) {
+    let width = words.width
     // The letters of most other typefaces do not have the width of a column.
-    let width = Double(CharacterWidth.columns(words.text)) * BoardPicture.letter.width * words.face.factor
     let length = words.face.typeface == .plain ? "" : " textLength=\"\(DecimalText.hundredths(width))\""
+    let (x, anchor) = Self.anchor(words, width)
     line(
-      "<text x=\"\(DecimalText.hundredths(words.corner.x))\" "
-        + "y=\"\(DecimalText.hundredths(words.corner.y + Self.baseline * words.face.factor))\" "
-        + "\(Self.font(words.face))\(length) \(Self.paint(words.color, "fill"))>" + "\(XML.escaped(words.text))</text>"
+      "<text x=\"\(DecimalText.hundredths(x))\" "
+        + "y=\"\(DecimalText.hundredths(words.corner.y + PageWords.baseline * words.face.factor))\" "
+        + "\(Self.font(words.face))\(length)\(anchor) \(Self.paint(words.color, "fill"))>"
+        + "\(XML.escaped(words.text))</text>"
     )
+  }
+
+  /// Returns the position of a row, and the attributes for its side and direction.
+  private static func anchor(_ words: PageWords, _ width: Double) -> (x: Double, attributes: String) {
+    // The start of a row from right to left is its right side.
+    let direction = words.isRightToLeft ? " direction=\"rtl\" unicode-bidi=\"embed\"" : ""
+    switch words.alignment {
+    case .left: return (words.corner.x, (words.isRightToLeft ? " text-anchor=\"end\"" : "") + direction)
+    case .center: return (words.corner.x + width / 2, " text-anchor=\"middle\"" + direction)
+    case .right: return (words.corner.x + width, (words.isRightToLeft ? "" : " text-anchor=\"end\"") + direction)
+    }
   }
 
   // MARK: - Strokes
