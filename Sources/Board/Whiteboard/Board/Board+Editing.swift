@@ -235,6 +235,17 @@ extension Board {
     }
   }
 
+  /// Deletes all objects that can be changed now, and returns them.
+  ///
+  /// Locked objects, and objects that other members hold, stay.
+  @discardableResult public func clear() throws(BoardError) -> [ObjectID] {
+    try gesture("clear") { () throws(BoardError) in
+      let ids = objectIDs.filter { (try? requireWritable($0)) != nil }
+      try delete(ids)
+      return ids
+    }
+  }
+
   /// Restores a deleted object, or a deleted group with all objects that were deleted with it.
   ///
   /// A lock does not prevent this, because users cannot unlock a deleted object.

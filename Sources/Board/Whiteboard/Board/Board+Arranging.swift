@@ -1,0 +1,94 @@
+/// An edge or a middle line on which `align` places objects.
+public enum AlignmentEdge: String, Hashable, Sendable, CaseIterable {
+  case left, center, right, top, middle, bottom
+
+  fileprivate var isHorizontal: Bool { self == .left || self == .center || self == .right }
+
+  /// The part of the free space that is before an object.
+  fileprivate var share: Double {
+    switch self {
+    case .left, .top: 0
+    case .center, .middle: 0.5
+    case .right, .bottom: 1
+    }
+  }
+}
+
+/// The direction in which `distribute` places objects.
+public enum DistributionAxis: String, Hashable, Sendable, CaseIterable {
+  case horizontally, vertically
+}
+
+/// Aligning and distributing objects.
+///
+/// A group whose objects are all among the given ones moves as one object. Lines that are bound to objects at both ends
+/// follow those objects, and are otherwise ignored.
+extension Board {
+  /// Moves objects so that their edges or middle lines are on one line, within the bounds that they have together.
+  /// - Throws: `empty` if there are fewer than two objects to align, and what `move(_:by:)` throws.
+  public func align(_ ids: [ObjectID], _ edge: AlignmentEdge) throws(BoardError) {
+    try gesture("align") { () throws(BoardError) in
+      let pieces = try pieces(ids)
+      guard pieces.count > 1 else { throw .empty }
+      let spans = pieces.map { $0.span(isHorizontal: edge.isHorizontal) }
+      let least = spans.reduce(spans[0].least) { min($0, $1.least) }
+      let greatest = spans.reduce(spans[0].greatest) { max($0, $1.greatest) }
+      for (piece, span) in zip(pieces, spans) {
+        let free = greatest - least - (span.greatest - span.least)
+        try move(piece, by: least + free * edge.share - span.least, isHorizontal: edge.isHorizontal)
+      }
+    }
+  }
+
+  /// Moves objects so that the distances between neighbors are equal, within the bounds that they have together.
+  /// - Throws: `empty` if there are fewer than three objects to distribute, and what `move(_:by:)` throws.
+  public func distribute(_ ids: [ObjectID], _ axis: DistributionAxis) throws(BoardError) {
+    let isHorizontal = axis == .horizontally
+    try gesture("distribute") { () throws(BoardError) in
+      let pieces = try pieces(ids).map { (piece: $0, span: $0.span(isHorizontal: isHorizontal)) }
+      guard pieces.count > 2 else { throw .empty }
+      let sorted = pieces.sorted { $0.span.least + $0.span.greatest < $1.span.least + $1.span.greatest }
+      var place = sorted.reduce(sorted[0].span.least) { min($0, $1.span.least) }
+      let end = sorted.reduce(sorted[0].span.greatest) { max($0, $1.span.greatest) }
+      let total = sorted.reduce(0) { $0 + ($1.span.greatest - $1.span.least) }
+      let gap = (end - place - total) / Double(sorted.count - 1)
+      for (piece, span) in sorted {
+        try move(piece, by: place - span.least, isHorizontal: isHorizontal)
+        place += span.greatest - span.least + gap
+      }
+    }
+  }
+
+  private func move(_ piece: ArrangedPiece, by distance: Double, isHorizontal: Bool) throws(BoardError) {
+    try move(piece.ids, by: isHorizontal ? Point(x: distance, y: 0) : Point(x: 0, y: distance))
+  }
+
+  private func pieces(_ ids: [ObjectID]) throws(BoardError) -> [ArrangedPiece] {
+    let targets = try state.targets(ids)
+    let whole = state.wholeGroups(of: Set(targets))
+    var pieces: [ArrangedPiece] = []
+    var indices: [ObjectID: Int] = [:]
+    for id in targets {
+      guard let record = state.shown(id), record.binding(.start) == nil || record.binding(.end) == nil else { continue }
+      let unit = state.groups(of: id).last { whole.contains($0) } ?? id
+      if let index = indices[unit] {
+        pieces[index].ids.append(id)
+        pieces[index].bounds = pieces[index].bounds.union(record.bounds)
+      } else {
+        indices[unit] = pieces.count
+        pieces.append(ArrangedPiece(ids: [id], bounds: record.bounds))
+      }
+    }
+    return pieces
+  }
+}
+
+/// An object, or a group that moves as one object.
+private struct ArrangedPiece {
+  var ids: [ObjectID]
+  var bounds: Rectangle
+
+  func span(isHorizontal: Bool) -> (least: Double, greatest: Double) {
+    isHorizontal ? (bounds.least.x, bounds.greatest.x) : (bounds.least.y, bounds.greatest.y)
+  }
+}
