@@ -50,15 +50,15 @@ import Testing
     }
     #expect(words().map(\.text) == ["one two", "three"])
     #expect(words().map(\.corner) == [Point(x: -28, y: -16), Point(x: -20, y: 0)])
-    #expect(board.snapshot(id)?.shownOutline?.box == Rectangle(Point(x: -40, y: -24), Point(x: 40, y: 24)))
+    #expect(board.snapshot(id)?.outline?.box == Rectangle(Point(x: -40, y: -24), Point(x: 40, y: 24)))
     try board.restyle([id], [.alignment(.right), .textSize(32), .isItalic(true)])
     #expect(words().map(\.text) == ["one", "two", "thre", "e"])
     #expect(words().map(\.corner.x) == [-16, -16, -32, 16])
     #expect(words().allSatisfy { $0.face == PageFace(factor: 2, isItalic: true) })
-    #expect(board.snapshot(id)?.shownOutline?.box == Rectangle(Point(x: -40, y: -72), Point(x: 40, y: 72)))
+    #expect(board.snapshot(id)?.outline?.box == Rectangle(Point(x: -40, y: -72), Point(x: 40, y: 72)))
     try board.restyle([id], [.form(.diamond), .textSize(16)])
     #expect(words().map(\.text) == ["one", "two", "three"])
-    #expect(board.snapshot(id)?.shownOutline?.box == Rectangle(Point(x: -40, y: -48), Point(x: 40, y: 48)))
+    #expect(board.snapshot(id)?.outline?.box == Rectangle(Point(x: -40, y: -48), Point(x: 40, y: 48)))
     try board.restyle([id], [.form(.ellipse)])
     #expect(words().map(\.text) == ["one two", "three"])
   }

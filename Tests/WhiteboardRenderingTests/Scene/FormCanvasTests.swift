@@ -67,7 +67,7 @@ import Testing
     guard let label = canvas.place(of: id)?.label?.area else { return }
     // The same outline without its label.
     let bare = try Scenes.board()
-    let box = try #require(grown.shownOutline?.box)
+    let box = try #require(grown.outline?.box)
     let copy = try bare.createForm(
       form,
       at: grown.centerPosition,

@@ -1,16 +1,26 @@
 extension Board {
   /// Creates a text object in front of all other objects.
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - place: The center, in board units; with an automatic width, the upper left corner of the letters, from which the
+  ///     text grows.
+  ///   - color: The color as `0xRRGGBBAA`; nil for the default color.
+  ///   - isAutoWidth: Whether the text is as wide as its longest paragraph. Otherwise it is wrapped.
   /// - Throws: `outOfRange`, `tooLong`, `boardFull`.
-  @discardableResult public func createText(_ text: String, at center: Point, color: UInt32? = nil) throws(BoardError)
-    -> ObjectID
-  {
+  @discardableResult public func createText(
+    _ text: String,
+    at place: Point,
+    color: UInt32? = nil,
+    isAutoWidth: Bool = false
+  ) throws(BoardError) -> ObjectID {
     let text = PlainText.lines(text)
     return try gesture { () throws(BoardError) in
       guard text.utf8.count <= BoardLimits.textBytes else { throw .tooLong("text") }
       let id = try create(.text)
-      try stage(id, .position, try FixedPoint.position(center))
+      try stage(id, .position, try FixedPoint.position(place))
       try stageZIndex(id)
       if let color { try stage(id, .color, .unsigned(UInt64(color))) }
+      if isAutoWidth { try stage(id, .autoWidth, .unsigned(1)) }
       try stageText(text, of: id)
       return id
     }

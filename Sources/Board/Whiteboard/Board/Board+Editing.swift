@@ -40,6 +40,9 @@ extension Board {
     try gesture { () throws(BoardError) in
       let targets = try state.targets(ids)
       for id in targets { try requireWritable(id) }
+      // A text stays where it is shown if it gets another point from which it grows.
+      let texts = changes.contains { $0.movesText } ? targets.filter { state.record($0)?.kind == .text } : []
+      let centers = texts.map { state.record($0)?.center }
       for change in changes {
         let concerned = targets.filter { state.record($0).map(change.applies) ?? false }
         if concerned.isEmpty, let first = targets.first { throw .wrongKind(first) }
@@ -48,6 +51,10 @@ extension Board {
           if case .none = cell.value, state.record(id)?[cell.property] == nil { continue }
           try write(id, cell.property, cell.value)
         }
+      }
+      for (id, center) in zip(texts, centers) {
+        guard let center, let record = state.record(id), record.center != center else { continue }
+        try write(id, .position, try FixedPoint.position(record.origin + (center - record.center)))
       }
     }
   }
@@ -61,8 +68,11 @@ extension Board {
       try requireTransformable(id)
       guard let record = state.record(id), record.hasSize else { throw .wrongKind(id) }
       guard size.width > 0, size.height > 0 else { throw .outOfRange("size") }
+      if record.isAutoWidth { try write(id, .autoWidth, .none) }
       try write(id, .size, try FixedPoint.size(size))
-      if let center { try write(id, .position, try FixedPoint.position(center)) }
+      if let center = center ?? (record.isAutoWidth ? record.center : nil) {
+        try write(id, .position, try FixedPoint.position(center))
+      }
     }
   }
 

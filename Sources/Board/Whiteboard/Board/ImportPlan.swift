@@ -44,7 +44,7 @@ struct ImportPlan {
   mutating func add(_ draft: ObjectDraft) throws(BoardError) {
     append(.create(draft.kind))
     append(.raise)
-    if let center = draft.center { write(.position, try FixedPoint.position(center)) }
+    if let place = try draft.place { write(.position, try FixedPoint.position(place)) }
     if draft.scale != 1 { write(.scale, try FixedPoint.scale(draft.scale)) }
     let steps = try FixedPoint.angleSteps(draft.angle)
     if steps != 0 { write(.angle, .unsigned(steps)) }

@@ -126,11 +126,14 @@ extension ObjectRecord {
     let placement = placement(points: ink)
     guard placement.distance(to: place) <= tolerance + margin else { return false }
     if let outline = outline(placement.size) {
+      let own = placement.offset(of: place)
+      let label = TextLayout(text, style, form, placement.size, outline)
+      if let label, label.box.distance(to: own) <= tolerance / placement.scale { return true }
       return outline.covers(
-        placement.offset(of: place),
+        own,
         lineWidth: lineWidth,
         tolerance: tolerance / placement.scale,
-        isSolid: style.fill != nil || !text.isEmpty
+        isSolid: style.fill != nil || label != nil
       )
     }
     guard let ink else { return true }
@@ -170,7 +173,19 @@ extension ObjectRecord {
   /// `points` are the points of ink.
   func placement(points: [InkPoint]?) -> Placement {
     let frame = frame(points: points)
-    return Placement(center: frame.center, size: frame.size, scale: scale, rotation: Rotation(steps: angleSteps))
+    return Placement(
+      center: frame.center,
+      size: shownSize(of: frame.size),
+      scale: scale,
+      rotation: Rotation(steps: angleSteps)
+    )
+  }
+
+  /// Returns the size at which an object of this size is shown, before scaling (BRD-53).
+  func shownSize(of size: Size) -> Size {
+    let form = form
+    guard kind == .text && !isAutoWidth || form?.hasPoints == false else { return size }
+    return TextLayout(text, style, form, size, nil)?.shownSize(form, size) ?? size
   }
 
   /// Returns the visible pieces of a stroke, in board coordinates.

@@ -226,6 +226,14 @@ public enum StyleChange: Hashable, Sendable {
     }
   }
 
+  /// Whether the change moves the point from which a text with an automatic width grows.
+  var movesText: Bool {
+    switch self {
+    case .alignment, .isAutoWidth: true
+    default: false
+    }
+  }
+
   /// The cell that the change writes.
   func cell(_ record: ObjectRecord) throws(BoardError) -> (property: Property, value: Value) {
     switch self {

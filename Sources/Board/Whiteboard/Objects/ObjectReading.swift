@@ -90,7 +90,11 @@ extension ObjectRecord {
     return Outline(through: linePoints, isCurved: self[.curve]?.value.isTrue ?? false)
   }
 
-  /// The place at which the object's own point (0, 0) is shown: the center of every object but a line or arrow.
+  /// Whether the object is a text that is as wide as its longest paragraph.
+  package var isAutoWidth: Bool { kind == .text && self[.autoWidth]?.value.isTrue ?? false }
+
+  /// The place at which the object's own point (0, 0) is shown: the center of every object but a line, an arrow or a text
+  /// with an automatic width.
   ///
   /// Moving, scaling or rotating an object does the same to its origin.
   var origin: Point { position ?? (ink.flatMap(InkBounds.init)?.center ?? Point(x: 0, y: 0)) }
@@ -113,6 +117,12 @@ extension ObjectRecord {
         position + Rotation(steps: angleSteps).turned(box.center) * scale,
         Size(width: across + lineWidth, height: down + lineWidth)
       )
+    }
+    if isAutoWidth {
+      let style = style
+      let size = TextLayout.automaticSize(text, style)
+      let offset = Rotation(steps: angleSteps).turned(TextLayout.offset(ofCenter: size, style.alignment)) * scale
+      return ((position ?? Point(x: 0, y: 0)) + offset, size)
     }
     var size = form?.defaultSize ?? ObjectDefaults.size(of: kind)
     var center = Point(x: 0, y: 0)

@@ -32,7 +32,10 @@ public struct ObjectSnapshot: Hashable, Sendable {
   public let form: DrawingForm?
   /// How the object is drawn, apart from its color and line width.
   public let style: ObjectStyle
-  /// The outline of a form, in its own board units relative to its center; nil for other objects.
+  /// The size of the object's box as it is shown, before scaling: a text's box is its letters, and a form is higher if its
+  /// label would not fit (BRD-53).
+  public let shownSize: Size
+  /// The outline of a form as it is shown, in its own board units relative to its center; nil for other objects.
   public let outline: Outline?
   /// What the first point of a line or arrow is bound to; nil if it is free.
   public let start: Binding?
@@ -111,6 +114,7 @@ extension ObjectSnapshot {
     guard state.isShown(id), let record = state.shown(id), let kind = record.kind else { return nil }
     let (ink, form) = (record.ink, record.form)
     let frame = record.frame(points: ink)
+    let shownSize = record.shownSize(of: frame.size)
     let asset = kind == .photo ? record.asset : nil
     self.init(
       id: id,
@@ -126,7 +130,8 @@ extension ObjectSnapshot {
       text: kind == .text || form != nil ? record.text : nil,
       form: form,
       style: record.style,
-      outline: record.outline(frame.size),
+      shownSize: shownSize,
+      outline: record.outline(shownSize),
       start: record.binding(.start),
       end: record.binding(.end),
       ink: ink,
@@ -196,8 +201,10 @@ extension ObjectSnapshot {
     let margin = form?.hasPoints == false ? (lineWidth ?? 0) / 2 * scale : 0
     guard placement.distance(to: place) <= tolerance + margin else { return false }
     if let outline {
+      let own = placement.offset(of: place)
+      if let label = TextLayout(self), label.box.distance(to: own) <= tolerance / scale { return true }
       return outline.covers(
-        placement.offset(of: place),
+        own,
         lineWidth: lineWidth ?? 0,
         tolerance: tolerance / scale,
         isSolid: style.fill != nil || text?.isEmpty == false
@@ -214,5 +221,7 @@ extension ObjectSnapshot {
     }
   }
 
-  private var placement: Placement { Placement(center: centerPosition, size: size, scale: scale, rotation: rotation) }
+  private var placement: Placement {
+    Placement(center: centerPosition, size: shownSize, scale: scale, rotation: rotation)
+  }
 }

@@ -291,7 +291,12 @@ package struct ObjectDraft: Hashable, Sendable {
   /// The center, and the size before scaling.
   package var frame: (center: Point, size: Size) {
     switch content {
-    case .text(_, let size): (center ?? .zero, size ?? ObjectDefaults.size(of: .text))
+    case .text(let text, let size):
+      if let style, style.isAutoWidth {
+        (center ?? .zero, TextLayout.automaticSize(text, style))
+      } else {
+        (center ?? .zero, size ?? ObjectDefaults.size(of: .text))
+      }
     case .form(let form, _, let points, _, let width) where form.hasPoints:
       Self.frame(Outline(through: points, isCurved: style?.isCurved ?? false), at: center ?? .zero, width)
     case .photo(_, let size), .game(_, _, let size), .form(_, let size, _, _, _): (center ?? .zero, size)
@@ -300,6 +305,15 @@ package struct ObjectDraft: Hashable, Sendable {
         center ?? InkBounds(ink)?.center ?? .zero,
         InkBounds(ink)?.size(lineWidth: width) ?? ObjectDefaults.size(of: .drawing)
       )
+    }
+  }
+
+  /// The position of the object: its center, or the upper side of a text with an automatic width.
+  var place: Point? {
+    get throws(BoardError) {
+      guard case .text(let text, _) = content, let style, style.isAutoWidth else { return center }
+      let offset = TextLayout.offset(ofCenter: TextLayout.automaticSize(text, style), style.alignment)
+      return (center ?? .zero) - Rotation(steps: try FixedPoint.angleSteps(angle)).turned(offset) * scale
     }
   }
 

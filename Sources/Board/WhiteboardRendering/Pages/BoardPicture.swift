@@ -46,7 +46,7 @@ package struct BoardPicture: Sendable {
 
 extension BoardPicture {
   /// The size of a letter in board units.
-  package static let letter = Size(width: 8, height: 16)
+  package static let letter = TextLayout.letter
   /// The font size in board units at which a letter is as wide as ``letter``.
   package static let fontSize = 13.3
   /// The margin around a game's panel in board units.
@@ -71,7 +71,6 @@ extension BoardCanvas.Item {
     let label: Size?
     switch snapshot.kind {
     case .drawing where snapshot.form != nil: return snapshot.formBounds
-    case .text: label = TextLayout(snapshot)?.size ?? Size(width: 0, height: 0)
     case .game:
       label = game.map { game in
         // Measure the widest possible panel: names are truncated to 12 columns.
@@ -91,5 +90,31 @@ extension BoardCanvas.Item {
     return snapshot.bounds.union(
       Rectangle(Point(x: center.x - x, y: center.y - y), Point(x: center.x + x, y: center.y + y))
     )
+  }
+}
+
+extension ObjectSnapshot {
+  /// The box of everything that is shown of a form, on the board.
+  var formBounds: Rectangle {
+    guard let outline else { return bounds }
+    let width = form == .note ? 0 : (lineWidth ?? ObjectDefaults.lineWidth) / 2
+    var box = endMarks.reduce(outline.box) { $0.union($1.box) }
+    box = Rectangle(
+      Point(x: box.least.x - width, y: box.least.y - width),
+      Point(x: box.greatest.x + width, y: box.greatest.y + width)
+    )
+    if let label = TextLayout(self) { box = box.union(label.box) }
+    return bounds.union(shown(box))
+  }
+
+  /// Returns the box on the board around a rectangle in the object's own units.
+  package func shown(_ box: Rectangle) -> Rectangle {
+    let rotation = rotation
+    func corner(_ x: Double, _ y: Double) -> Rectangle {
+      let place = shown(Point(x: x, y: y), sine: rotation.sine, cosine: rotation.cosine)
+      return Rectangle(place, place)
+    }
+    return corner(box.least.x, box.least.y).union(corner(box.greatest.x, box.least.y))
+      .union(corner(box.least.x, box.greatest.y)).union(corner(box.greatest.x, box.greatest.y))
   }
 }

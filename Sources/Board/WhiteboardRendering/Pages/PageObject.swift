@@ -186,7 +186,7 @@ extension BoardPicture {
     switch snapshot.kind {
     case .drawing:
       let width = max(snapshot.lineWidth ?? ObjectDefaults.lineWidth, leastWidth / snapshot.scale)
-      if let outline = snapshot.shownOutline { return form(snapshot, outline, width) }
+      if let outline = snapshot.outline { return form(snapshot, outline, width) }
       let lines = PageLine.lines(of: snapshot, width: width)
       return lines.isEmpty ? [] : [.ink(lines, ink.color(snapshot.color))]
     case .text: return text(snapshot)

@@ -285,6 +285,17 @@ struct PlacedLabel: Sendable {
     area = CellArea(x: center.x - width / 2, y: center.y - height / 2, width: width, height: height)
   }
 
+  /// Moves the label so that the side to which its lines are aligned is at a cell of its first row.
+  mutating func move(from start: (x: Int, y: Int)) {
+    let shift =
+      switch label.alignment {
+      case .left: 0
+      case .center: area.width / 2
+      case .right: area.width - 1
+      }
+    area = CellArea(x: start.x - shift, y: start.y, width: area.width, height: area.height)
+  }
+
   /// Moves the label to the middle rows of an area, and to the side of it to which its lines are aligned.
   mutating func move(into room: CellArea) {
     let free = room.width - area.width

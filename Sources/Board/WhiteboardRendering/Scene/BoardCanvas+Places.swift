@@ -23,7 +23,11 @@ extension BoardCanvas {
       place.label = placedLabel(snapshot, shape, in: place.area)
       if let label = place.label?.area.clamped(to: screen.area) { place.area = place.area.union(label) }
     } else if place.label != nil {
-      place.label?.move(to: viewport.cell(of: snapshot.centerPosition))
+      if snapshot.kind == .text, snapshot.style.isAutoWidth {
+        place.label?.move(from: viewport.cell(of: snapshot.start(of: snapshot.shownSize)))
+      } else {
+        place.label?.move(to: viewport.cell(of: snapshot.centerPosition))
+      }
       place.area = place.label?.area.clamped(to: screen.area) ?? place.area
     } else if snapshot.kind == .drawing {
       place.area = viewport.area(of: widened(snapshot.bounds))
@@ -145,4 +149,22 @@ package struct BoardGrid: Hashable, Sendable {
 
   /// The opacity of the lines on a page; their color is ``PageInk/plain``, and they are one pixel wide.
   package static let opacity = 0.15
+}
+
+extension ObjectSnapshot {
+  /// The position on the board of the letter from which a text of this size grows.
+  fileprivate func start(of size: Size) -> Point {
+    let factor = style.textSize / ObjectStyle.textSize
+    let (x, y) = (
+      (size.width - TextLayout.letter.width * factor) / 2, (size.height - TextLayout.letter.height * factor) / 2
+    )
+    let rotation = rotation
+    let side: Double =
+      switch style.alignment {
+      case .left: -x
+      case .center: 0
+      case .right: x
+      }
+    return shown(Point(x: side, y: -y), sine: rotation.sine, cosine: rotation.cosine)
+  }
 }

@@ -25,7 +25,7 @@ struct FormShape: Sendable {
   let isUpright: Bool
 
   init?(_ snapshot: ObjectSnapshot) {
-    guard let outline = snapshot.shownOutline else { return nil }
+    guard let outline = snapshot.outline else { return nil }
     line = Part(outline)
     ends = snapshot.endMarks.map { Part($0) }
     box = outline.box

@@ -1,5 +1,6 @@
 import Whiteboard
 import WhiteboardKit
+import WhiteboardRendering
 
 /// A text object or the label of a form, which all members see while it is typed.
 ///
@@ -8,6 +9,7 @@ struct TextTyping: Sendable {
   /// The reference to the text object in commands; nil before the first letter of a new text object.
   private(set) var reference: ObjectReference?
   private(set) var id: ObjectID?
+  /// The middle of the first letter of a new text; the center of an existing object.
   let place: Point
   /// Whether the text is the label of a form, which stays if it has no label.
   private let isLabel: Bool
@@ -141,7 +143,14 @@ struct TextTyping: Sendable {
       self.reference = alias.map { .alias($0) }
       sent = scalars
       pending.insert(request)
-      return .text(at: try BoardPoint(rounding: place), words: text, color: color, alias: alias)
+      let letter = BoardPicture.letter
+      return .text(
+        at: try BoardPoint(rounding: Point(x: place.x - letter.width / 2, y: place.y - letter.height / 2)),
+        words: text,
+        startsAtCorner: true,
+        color: color,
+        alias: alias
+      )
     }
     guard let (change, before) = nextChange() else { return nil }
     pending.insert(request)

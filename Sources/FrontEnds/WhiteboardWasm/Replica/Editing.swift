@@ -50,8 +50,14 @@ extension PageReplica {
   private func change(_ board: Board, _ command: EditCommand) throws(BoardError) -> [ObjectID] {
     switch command.name {
     case "createText":
-      let (text, center) = (try command.text("text"), try command.point("at"))
-      let id = try board.createText(text, at: center, color: try command.color())
+      // `from` is the upper left corner of a text with an automatic width, `at` the center of any other text.
+      let isAutoWidth = command.has("from")
+      let id = try board.createText(
+        try command.text("text"),
+        at: try command.point(isAutoWidth ? "from" : "at"),
+        color: try command.color(),
+        isAutoWidth: isAutoWidth
+      )
       try restyle(board, [id], try command.style())
       return [id]
     case "createDrawing":

@@ -99,6 +99,14 @@ extension CommandParser {
     return true
   }
 
+  /// Parses the value of the argument `from`; throws `badArgument` for any value but `corner`.
+  static func startsAtCorner(_ word: String) throws(CommandError) -> Bool {
+    guard word == "corner" else {
+      throw CommandError(.badArgument, "the value of from must be corner; without it, X,Y is the center of the text")
+    }
+    return true
+  }
+
   static func checkedMark(_ mark: String) throws(CommandError) -> RequestMark {
     guard mark.utf8.count <= maximumRequestLength else {
       throw CommandError(

@@ -4,13 +4,15 @@ enum DrawingCommands {
   static let text = CommandSpec(
     .text,
     "add a text with its center at X,Y",
+    notes: ["With from=corner, the letters start at X,Y, and the text is as wide as its longest line."],
     .point("the center, as X,Y"),
     .text(),
+    .startsAtCorner,
     .colorOption,
     .alias
-  ) { (editor, at, words, color, alias) throws(CommandError) in
+  ) { (editor, at, words, startsAtCorner, color, alias) throws(CommandError) in
     try editor.make(alias) { (board) throws(BoardError) in
-      try board.createText(words, at: Point(at), color: color)
+      try board.createText(words, at: Point(at), color: color, isAutoWidth: startsAtCorner)
     }
   }
 
@@ -105,10 +107,15 @@ enum DrawingCommands {
 }
 
 extension Command {
-  /// Adds a text object with its center at a point.
-  public static func text(at point: BoardPoint, words: String, color: UInt32? = nil, alias: ObjectAlias?) -> Command {
-    DrawingCommands.text(point, words, color, alias)
-  }
+  /// Adds a text object with its center at a point; or, if it starts at the corner, with its letters to the right of and
+  /// below the point, as wide as its longest line.
+  public static func text(
+    at point: BoardPoint,
+    words: String,
+    startsAtCorner: Bool = false,
+    color: UInt32? = nil,
+    alias: ObjectAlias?
+  ) -> Command { DrawingCommands.text(point, words, startsAtCorner, color, alias) }
 
   /// Draws a line through the points over a number of seconds; zero draws it immediately.
   public static func stroke(points: [BoardPoint], pen: Pen = Pen(), seconds: Double, alias: ObjectAlias?) -> Command {

@@ -419,6 +419,9 @@ extension Parameter where Value == Bool {
     }
   }
 
+  /// Whether a text grows from its upper left corner.
+  static var startsAtCorner: Parameter { option("from", "corner", default: false, CommandParser.startsAtCorner) }
+
   /// Whether scaling does not change the width of lines.
   static var keepsLineWidth: Parameter { option("line", "keep", default: false, CommandParser.keepsLineWidth) }
 }

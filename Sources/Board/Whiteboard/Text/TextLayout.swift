@@ -1,0 +1,247 @@
+import PeerCore
+
+/// The rows of a text or label, in the object's own board units relative to its center (BRD-53).
+package struct TextLayout: Hashable, Sendable {
+  /// The size of a letter.
+  package let letter: Size
+  /// The middle of the rows.
+  package let center: Point
+  /// The number of columns of the longest row, at least 1.
+  package let columns: Int
+  private let rows: TextRows
+  /// The width to which the rows are aligned.
+  private let room: Double
+  private let alignment: TextAlignment
+
+  /// The size of a letter at the text size 16.
+  package static let letter = Size(width: 8, height: 16)
+  /// The numbers of columns to which a text object is wrapped.
+  private static let columnLimits = 4.0...4_096.0
+
+  /// Lays out the text of an object; nil if there is none.
+  package init?(_ snapshot: ObjectSnapshot) {
+    guard let text = snapshot.text else { return nil }
+    self.init(text, snapshot.style, snapshot.form, snapshot.size, snapshot.outline)
+  }
+
+  /// `size` is the size of the object; the outline is used for lines and arrows.
+  init?(_ text: String, _ style: ObjectStyle, _ form: DrawingForm?, _ size: Size, _ outline: Outline?) {
+    guard !text.isEmpty else { return nil }
+    let factor = style.textSize / ObjectStyle.textSize
+    letter = Size(width: Self.letter.width * factor, height: Self.letter.height * factor)
+    let inner = FormInset(form)?.width(size.width)
+    var limit = Self.columnLimits.upperBound
+    if let inner {
+      limit = min(max(inner / letter.width, 1), limit)
+    } else if form == nil, !style.isAutoWidth {
+      limit = min(max(size.width / letter.width, Self.columnLimits.lowerBound), limit)
+    }
+    rows = TextRows(text, columns: Int(limit))
+    columns = max(rows.columns, 1)
+    room = max(inner ?? 0, Double(columns) * letter.width)
+    alignment = style.alignment
+    center = form?.hasPoints == true ? outline?.middle ?? Point(x: 0, y: 0) : Point(x: 0, y: 0)
+  }
+
+  /// Returns the size of the box of an object of this size that shows the text: the letters themselves, or the form, made
+  /// higher if its label would not fit.
+  func shownSize(_ form: DrawingForm?, _ size: Size) -> Size {
+    guard form != nil else { return self.size }
+    guard let inset = FormInset(form) else { return size }
+    return Size(width: size.width, height: max(size.height, inset.height(around: self.size.height)))
+  }
+
+  /// The offset of the center of a text with an automatic width from its position, which is the middle or an end of its
+  /// upper side.
+  static func offset(ofCenter size: Size, _ alignment: TextAlignment) -> Point {
+    let y = size.height / 2
+    return switch alignment {
+    case .left: Point(x: size.width / 2, y: y)
+    case .center: Point(x: 0, y: y)
+    case .right: Point(x: -size.width / 2, y: y)
+    }
+  }
+
+  /// Returns the size of a text with an automatic width.
+  static func automaticSize(_ text: String, _ style: ObjectStyle) -> Size {
+    if let layout = TextLayout(text, style, nil, Size(width: 0, height: 0), nil) { return layout.size }
+    let factor = style.textSize / ObjectStyle.textSize
+    return Size(width: letter.width * factor, height: letter.height * factor)
+  }
+
+  /// Returns the width to which the label of a form is wrapped; nil for lines and for objects that are no forms.
+  package static func innerWidth(of snapshot: ObjectSnapshot) -> Double? {
+    FormInset(snapshot.form)?.width(snapshot.size.width)
+  }
+
+  /// The rows as text.
+  package var lines: [String] { rows.lines }
+
+  /// The size of all rows.
+  package var size: Size { Size(width: Double(columns) * letter.width, height: Double(rows.count) * letter.height) }
+
+  /// The box of the rows.
+  package var box: Rectangle {
+    let left = left(ofColumns: columns)
+    let top = center.y - size.height / 2
+    return Rectangle(Point(x: left, y: top), Point(x: left + size.width, y: top + size.height))
+  }
+
+  /// Returns the top left corner of a row.
+  package func corner(ofRow row: Int) -> Point {
+    Point(
+      x: left(ofColumns: rows.widths[row]),
+      y: center.y - size.height / 2 + Double(row) * letter.height
+    )
+  }
+
+  private func left(ofColumns columns: Int) -> Double {
+    let free = room - Double(columns) * letter.width
+    return switch alignment {
+    case .left: center.x - room / 2
+    case .center: center.x - room / 2 + free / 2
+    case .right: center.x - room / 2 + free
+    }
+  }
+}
+
+/// A text that is broken into rows.
+private struct TextRows: Hashable {
+  private let text: String
+  private var ranges: [Range<String.Index>] = []
+  /// The number of columns of each row.
+  private(set) var widths: [Int] = []
+
+  /// The number of rows that are shown of one text or label.
+  private static let limit = 2_000
+
+  /// Breaks a text into rows of at most `columns` columns, at spaces if possible.
+  init(_ text: String, columns: Int) {
+    self.text = text
+    let scalars = text.unicodeScalars
+    // The row so far, the last space in it, and the columns up to and including that space.
+    var (start, width, space, widthAtSpace) = (scalars.startIndex, 0, String.Index?.none, 0)
+    var counter = ColumnCounter()
+    var index = start
+    while index < scalars.endIndex, ranges.count <= Self.limit {
+      let scalar = scalars[index]
+      let next = scalars.index(after: index)
+      if scalar == "\n" {
+        add(start..<index, width)
+        (start, width, space, counter) = (next, 0, nil, ColumnCounter())
+        index = next
+        continue
+      }
+      let size = counter.columns(of: scalar, before: next < scalars.endIndex ? scalars[next] : nil)
+      var hidesSpace = false
+      while size > 0, width + size > columns, start < index {
+        if let at = space, scalar != " " {
+          add(start..<at, widthAtSpace - 1)
+          (start, width, space) = (scalars.index(after: at), width - widthAtSpace, nil)
+        } else {
+          add(start..<index, width)
+          (start, width, space, hidesSpace) = (index, 0, nil, true)
+        }
+      }
+      // A space before which a row is broken is not shown.
+      if hidesSpace, scalar == " " {
+        (start, index) = (next, next)
+        continue
+      }
+      width += size
+      if scalar == " " { (space, widthAtSpace) = (index, width) }
+      index = next
+    }
+    add(start..<index, width)
+    guard ranges.count > Self.limit else { return }
+    ranges.removeLast(ranges.count - Self.limit)
+    widths.removeLast(widths.count - Self.limit)
+    isCut = true
+    widths[Self.limit - 1] += 1
+  }
+
+  private var isCut = false
+
+  private mutating func add(_ range: Range<String.Index>, _ width: Int) {
+    ranges.append(range)
+    widths.append(width)
+  }
+
+  var count: Int { ranges.count }
+
+  var columns: Int { widths.max() ?? 0 }
+
+  var lines: [String] {
+    var lines = ranges.map { String(text[$0]) }
+    if isCut, let last = lines.popLast() { lines.append(last + "…") }
+    return lines
+  }
+}
+
+/// The numbers of columns of a row's characters, one after the other (BRD-53).
+private struct ColumnCounter {
+  private var last: Unicode.Scalar?
+  /// Whether the last character is the first half of a flag.
+  private var isHalfFlag = false
+
+  /// Returns the number of columns of the next character: 0 if it only changes the one before it.
+  mutating func columns(of scalar: Unicode.Scalar, before next: Unicode.Scalar?) -> Int {
+    defer { last = scalar }
+    let isFlag = (0x1F1E6...0x1F1FF).contains(scalar.value)
+    isHalfFlag = isFlag && !isHalfFlag
+    if isFlag { return isHalfFlag ? 2 : 0 }
+    guard scalar.value >= 0x300 || next == "\u{FE0F}" else { return scalar == "\u{AD}" ? 0 : 1 }
+    if last == "\u{200D}", scalar.value >= 0x2000 { return 0 }
+    switch scalar.value {
+    case 0x1160...0x11FF, 0x1F3FB...0x1F3FF: return 0
+    default: break
+    }
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format: return 0
+    default: return scalar.isWide || next == "\u{FE0F}" ? 2 : 1
+    }
+  }
+}
+
+/// The part of a form in which its label is shown: the width and the height are `share` of the form's, without `margin`.
+struct FormInset {
+  private let share: Double
+  private let margin: Double
+
+  /// Returns nil for lines and arrows, and for objects that are no forms.
+  init?(_ form: DrawingForm?) {
+    switch form {
+    case .rectangle, .roundedRectangle, .note: (share, margin) = (1, 16)
+    case .ellipse: (share, margin) = (0.7, 0)
+    case .diamond: (share, margin) = (0.5, 0)
+    case .line, .arrow, nil: return nil
+    }
+  }
+
+  func width(_ whole: Double) -> Double { max(whole * share - margin, 0) }
+
+  /// Returns the height of the form in which a label of this height fits.
+  func height(around label: Double) -> Double { (label + margin) / share }
+}
+
+extension Outline {
+  /// The middle of the length of a line.
+  fileprivate var middle: Point? {
+    let points = points()
+    guard var last = points.first else { return nil }
+    func length(_ from: Point, _ to: Point) -> Double {
+      let (x, y) = (to.x - from.x, to.y - from.y)
+      return (x * x + y * y).squareRoot()
+    }
+    var rest = zip(points, points.dropFirst()).reduce(0) { $0 + length($1.0, $1.1) } / 2
+    for point in points.dropFirst() {
+      let step = length(last, point)
+      if step >= rest, step > 0 {
+        return Point(x: last.x + (point.x - last.x) * rest / step, y: last.y + (point.y - last.y) * rest / step)
+      }
+      rest -= step
+      last = point
+    }
+    return last
+  }
+}
