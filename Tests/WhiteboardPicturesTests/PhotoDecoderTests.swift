@@ -50,9 +50,14 @@ import WhiteboardRendering
       .upright: "rgbw", .mirrored: "grwb", .halfTurn: "wbgr", .flipped: "bwrg", .transposed: "rbgw",
       .quarterTurn: "brwg", .transversed: "wgbr", .quarterTurnBack: "gwrb",
     ]
-    for orientation in PhotoOrientation.allCases {
-      let bytes = try Pictures.jpeg(orientation, isLittle: isLittle)
-      #expect(PhotoHeader.orientation(of: bytes) == orientation)
+    let pictures = try PhotoOrientation.allCases.flatMap { orientation in
+      [(orientation, try Pictures.jpeg(orientation, isLittle: isLittle))]
+        + (try ["plain.png", "lossless.webp"].map { (orientation, try Pictures.picture($0, orientation)) })
+    }
+    for (orientation, bytes) in pictures {
+      #expect(PhotoDecoder.orientation(of: bytes) == orientation)
+      let upright = PhotoHeader.upright(bytes)
+      #expect(PhotoHeader.orientation(of: upright) == .upright)
       let size = orientation.isSideways ? (16, 24) : (24, 16)
       #expect(try PhotoSize.read(bytes) == PhotoSize(width: size.0, height: size.1))
       let photo = try PhotoDecoder.pixels(of: bytes, within: size.0, size.1)

@@ -15,6 +15,16 @@ enum Pictures {
     return Array(try Data(contentsOf: folder.appending(path: "Pictures/\(name)")))
   }
 
+  /// Returns a PNG or WebP with Exif data.
+  static func picture(_ name: String, _ orientation: PhotoOrientation) throws -> [UInt8] {
+    let tiff: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation.rawValue, 0, 0]
+    let bytes = try self.bytes(name)
+    guard name.hasSuffix("png") else { return bytes + Array("EXIF".utf8) + [UInt8(tiff.count), 0, 0, 0] + tiff }
+    let header = 8 + 25
+    let chunk = [0, 0, 0, UInt8(tiff.count)] + Array("eXIf".utf8) + tiff + [0, 0, 0, 0]
+    return bytes.prefix(header) + chunk + bytes.dropFirst(header)
+  }
+
   static func jpeg(_ orientation: PhotoOrientation, isLittle: Bool = false) throws -> [UInt8] {
     let value = orientation.rawValue
     let tiff: [UInt8] =

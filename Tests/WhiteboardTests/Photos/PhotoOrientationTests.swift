@@ -31,6 +31,20 @@ import Testing
     }
   }
 
+  @Test("the first Exif chunk of a PNG counts; an upright copy has none") func png() {
+    func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
+      [0, 0, 0, UInt8(data.count)] + Array(name.utf8) + data + [0, 0, 0, 0]
+    }
+    let beginning = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + chunk("IHDR", [])
+    let file = beginning + chunk("eXIf", quarter) + chunk("eXIf", quarter) + chunk("IEND", [])
+    #expect(PhotoHeader.orientation(of: file) == .quarterTurn)
+    #expect(PhotoHeader.upright(file) == beginning + chunk("IEND", []))
+    #expect(PhotoHeader.orientation(of: beginning + chunk("eXIf", Array(quarter.prefix(15)))) == .upright)
+    #expect(
+      PhotoHeader.orientation(of: beginning + [0xFF, 0xFF, 0xFF, 0xFF] + Array("eXIf".utf8) + quarter) == .upright
+    )
+  }
+
   @Test("a missing or invalid orientation counts as upright") func nonsense() {
     for value in [0, 9, 255] as [UInt8] {
       var tiff = quarter

@@ -71,7 +71,7 @@ public struct PhotoHeader: Hashable, Sendable {
     bytes.starts(with: "RIFF".utf8) && bytes.dropFirst(8).starts(with: "WEBP".utf8)
   }
 
-  private static let pngBeginning: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+  package static let pngBeginning: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
   private static let jpegBeginning: [UInt8] = [0xFF, 0xD8]
 
   private init(png bytes: [UInt8]) throws(PhotoError) {
@@ -135,16 +135,10 @@ extension PhotoHeader {
 
   /// Returns whether a PNG has an unbroken sequence of chunks with image data up to `IEND`.
   private static func hasPNGEnd(_ bytes: [UInt8]) -> Bool {
-    var offset = 8
     var hasPicture = false
-    // A chunk is a length, a name, that number of bytes, and a checksum. With 32 bits, a length can be negative.
-    while bytes.count - offset >= 12 {
-      let length = bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
-      guard length >= 0, length <= bytes.count - offset - 12 else { return false }
-      let name = bytes[(offset + 4)..<(offset + 8)]
-      if name.elementsEqual("IEND".utf8) { return hasPicture && length == 0 }
+    for (name, data) in PNGChunks(bytes) {
+      if name.elementsEqual("IEND".utf8) { return hasPicture && data.isEmpty }
       if name.elementsEqual("IDAT".utf8) { hasPicture = true }
-      offset += 12 + length
     }
     return false
   }
@@ -177,7 +171,28 @@ extension PhotoHeader {
   }
 }
 
-/// The orientation of a JPEG's pixels (Exif tag 0x0112).
+/// The chunks of a PNG, up to the first one that is incomplete.
+package struct PNGChunks: Sequence, IteratorProtocol {
+  private let bytes: [UInt8]
+  private var offset = 8
+
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Returns the name of the next chunk, and the indexes of its data.
+  ///
+  /// The length and the name are the 8 bytes before the data, and the checksum is the 4 bytes after it.
+  package mutating func next() -> (name: ArraySlice<UInt8>, data: Range<Int>)? {
+    guard bytes.count - offset >= 12 else { return nil }
+    let length = bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
+    // With 32 bits, a length can be negative.
+    guard length >= 0, length <= bytes.count - offset - 12 else { return nil }
+    let start = offset + 8
+    offset = start + length + 4
+    return (bytes[(start - 4)..<start], start..<(start + length))
+  }
+}
+
+/// The orientation of a photo's pixels (Exif tag 0x0112).
 ///
 /// A camera stores the orientation in the file if the camera was held sideways or upside down.
 package enum PhotoOrientation: UInt8, Hashable, Sendable, CaseIterable {
@@ -205,7 +220,7 @@ package enum PhotoOrientation: UInt8, Hashable, Sendable, CaseIterable {
 extension PhotoHeader {
   /// Returns the orientation that a photo's file states; `upright` if it states none, or an invalid one.
   ///
-  /// Only the Exif segment of a JPEG is read.
+  /// Only the Exif data of a JPEG or PNG are read.
   package static func orientation(of bytes: [UInt8]) -> PhotoOrientation {
     orientationPlace(in: bytes)?.orientation ?? .upright
   }
@@ -213,15 +228,29 @@ extension PhotoHeader {
   /// Use the result for programs that may ignore the orientation in a file.
   package static func upright(_ bytes: [UInt8]) -> [UInt8] {
     guard let (_, place) = orientationPlace(in: bytes) else { return bytes }
+    guard bytes.starts(with: jpegBeginning) else {
+      // A chunk of a PNG has a checksum, so the chunks are left out.
+      var rest = pngBeginning
+      for (name, data) in PNGChunks(bytes) where !name.elementsEqual(exifChunk) {
+        rest += bytes[(data.lowerBound - 8)..<(data.upperBound + 4)]
+      }
+      return rest
+    }
     var bytes = bytes
     // The orientation is a number of two bytes in either byte order. The byte that is not zero holds it.
     for index in place where bytes[index] != 0 { bytes[index] = PhotoOrientation.upright.rawValue }
     return bytes
   }
 
+  private static var exifChunk: String.UTF8View { "eXIf".utf8 }
+
   /// Returns the orientation that a file states, and the range of bytes that state it.
   private static func orientationPlace(in bytes: [UInt8]) -> (orientation: PhotoOrientation, place: Range<Int>)? {
-    guard bytes.starts(with: [0xFF, 0xD8]) else { return nil }
+    if bytes.starts(with: pngBeginning) {
+      for (name, data) in PNGChunks(bytes) where name.elementsEqual(exifChunk) { return orientation(tiff: bytes[data]) }
+      return nil
+    }
+    guard bytes.starts(with: jpegBeginning) else { return nil }
     var offset = 2
     while bytes.count - offset >= 4, bytes[offset] == 0xFF {
       let marker = bytes[offset + 1]
@@ -231,19 +260,20 @@ extension PhotoHeader {
       }
       let length = Int(bytes[offset + 2]) << 8 | Int(bytes[offset + 3])
       guard length >= 2, marker >= 0xC0, !(0xD0...0xDA).contains(marker) else { break }
-      let end = min(offset + 2 + length, bytes.count)
-      if marker == 0xE1, offset + 4 <= end, let found = orientation(exif: bytes[(offset + 4)..<end]) { return found }
+      let segment = bytes[(offset + 4)..<max(offset + 4, min(offset + 2 + length, bytes.count))]
+      if marker == 0xE1, segment.starts(with: [0x45, 0x78, 0x69, 0x66, 0, 0]),
+        let found = orientation(tiff: segment.dropFirst(6))
+      {
+        return found
+      }
       offset += 2 + length
     }
     return nil
   }
 
-  /// Returns the orientation in the first directory of an Exif segment.
-  private static func orientation(exif segment: ArraySlice<UInt8>) -> (
-    orientation: PhotoOrientation, place: Range<Int>
-  )? {
-    guard segment.starts(with: [0x45, 0x78, 0x69, 0x66, 0, 0]) else { return nil }
-    let tiff = Array(segment.dropFirst(6))
+  /// Returns the orientation in the first directory of Exif data.
+  package static func orientation(tiff data: ArraySlice<UInt8>) -> (orientation: PhotoOrientation, place: Range<Int>)? {
+    let tiff = Array(data)
     guard tiff.count >= 8 else { return nil }
     let isLittle = tiff[0] == 0x49
     func number(_ at: Int, _ size: Int) -> Int? {
@@ -256,7 +286,7 @@ extension PhotoHeader {
       let entry = directory + 2 + 12 * index
       guard let tag = number(entry, 2), let value = number(entry + 8, 2) else { return nil }
       guard tag == 0x0112 else { continue }
-      let start = segment.startIndex + 6 + entry + 8
+      let start = data.startIndex + entry + 8
       return UInt8(exactly: value).flatMap(PhotoOrientation.init).map { ($0, start..<start + 2) }
     }
     return nil

@@ -200,7 +200,7 @@ extension PagePainter {
     case .png:
       guard let image = try? CairoImage(png: bytes) else { return nil }
       if isPDF { image.attach(Array(asset.description.utf8), as: CAIRO_MIME_TYPE_UNIQUE_ID) }
-      return (image, .upright)
+      return (image, photo.orientation)
     case .jpeg:
       if isPDF, let image = embedded(bytes, asset) { return (image, photo.orientation) }
       fallthrough

@@ -8,13 +8,15 @@ extension PhotoDecoder {
     -> PhotoPixels
   {
     let image = try CairoImage(png: bytes)
+    let orientation = PhotoHeader.orientation(of: bytes)
+    let limit = orientation.isSideways ? (limit.height, limit.width) : limit
     let wanted = PhotoPixels.size(of: (image.width, image.height), within: limit)
     guard let pixels = image.averaged(to: wanted) else { throw .outOfMemory }
     return PhotoPixels(
       width: wanted.width,
       height: wanted.height,
       pixels: image.hasOpacity ? laid(pixels, on: paper) : pixels.map { $0 & 0xFF_FFFF }
-    )
+    ).upright(orientation)
   }
 }
 

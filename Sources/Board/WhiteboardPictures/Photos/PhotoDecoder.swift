@@ -57,20 +57,17 @@ package struct PhotoSize: Hashable, Sendable {
 
   /// Reads the size from a complete file; throws if the file is not a valid picture, or is animated.
   ///
-  /// If the metadata of a JPEG rotates it, this is the size after the rotation.
+  /// If the metadata of the file rotates it, this is the size after the rotation.
   package static func read(_ bytes: [UInt8]) throws(PictureError) -> PhotoSize {
+    let size: (width: Int, height: Int)
     switch try PictureFormat(of: bytes) {
-    case .webP:
-      let size = try PhotoDecoder.webPSize(bytes)
-      return PhotoSize(width: size.width, height: size.height)
+    case .webP: size = try PhotoDecoder.webPSize(bytes)
     case .jpeg, .png:
       let header = try PhotoDecoder.header(bytes)
-      let isSideways = PhotoHeader.orientation(of: bytes).isSideways
-      return PhotoSize(
-        width: isSideways ? header.height : header.width,
-        height: isSideways ? header.width : header.height
-      )
+      size = (header.width, header.height)
     }
+    let isSideways = PhotoDecoder.orientation(of: bytes).isSideways
+    return PhotoSize(width: isSideways ? size.height : size.width, height: isSideways ? size.width : size.height)
   }
 }
 
@@ -78,6 +75,24 @@ extension PhotoDecoder {
   /// Reads the header of a JPEG or PNG, and checks that the file is complete.
   static func header(_ bytes: [UInt8]) throws(PictureError) -> PhotoHeader {
     do { return try PhotoHeader(ofWhole: bytes) } catch { throw .photo(error) }
+  }
+
+  /// Returns the orientation that the Exif data of a file state.
+  static func orientation(of bytes: [UInt8]) -> PhotoOrientation {
+    guard PhotoHeader.isWebP(bytes) else { return PhotoHeader.orientation(of: bytes) }
+    var offset = 12
+    // A chunk of a WebP is a name, a length, that number of bytes, and a byte more if the length is odd.
+    while bytes.count - offset >= 8 {
+      let length = bytes[(offset + 4)..<(offset + 8)].reversed().reduce(0) { $0 << 8 | Int($1) }
+      let start = offset + 8
+      if bytes[offset..<(offset + 4)].elementsEqual("EXIF".utf8) {
+        let data = bytes[start..<min(start + length, bytes.count)]
+        let hasPrefix = data.starts(with: "Exif\0\0".utf8)
+        return PhotoHeader.orientation(tiff: hasPrefix ? data.dropFirst(6) : data)?.orientation ?? .upright
+      }
+      offset = start + length + length % 2
+    }
+    return .upright
   }
 
   /// Returns premultiplied pixels on a background of the color `paper`.
@@ -99,9 +114,11 @@ extension PhotoDecoder {
   static func webP(_ bytes: [UInt8], within limit: (width: Int, height: Int), on paper: UInt32) throws(PictureError)
     -> PhotoPixels
   {
+    let orientation = orientation(of: bytes)
+    let limit = orientation.isSideways ? (limit.height, limit.width) : limit
     let size = PhotoPixels.size(of: try webPSize(bytes), within: limit)
     let pixels = try webPPixels(bytes, in: size)
-    return PhotoPixels(width: size.width, height: size.height, pixels: laid(pixels, on: paper))
+    return PhotoPixels(width: size.width, height: size.height, pixels: laid(pixels, on: paper)).upright(orientation)
   }
 
   /// Decodes a WebP to exactly `size` pixels, with premultiplied colors.
@@ -190,8 +207,13 @@ package enum BoardPhoto {
       _ = try PhotoDecoder.header(bytes)
       return bytes
     }
-    let size = try PhotoDecoder.webPSize(bytes)
-    let pixels = try PhotoDecoder.webPPixels(bytes, in: size)
+    let stored = try PhotoDecoder.webPSize(bytes)
+    let upright = PhotoPixels(
+      width: stored.width,
+      height: stored.height,
+      pixels: try PhotoDecoder.webPPixels(bytes, in: stored)
+    ).upright(PhotoDecoder.orientation(of: bytes))
+    let (pixels, size) = (upright.pixels, (width: upright.width, height: upright.height))
     var features = WebPBitstreamFeatures()
     let isLossy =
       WebPGetFeatures(bytes, bytes.count, &features) == VP8_STATUS_OK && features.format == 1 && features.has_alpha == 0

@@ -1,5 +1,6 @@
 import CZlib
 import PeerCore
+import Whiteboard
 import WhiteboardRendering
 
 /// A drawing of Excalidraw inside a PNG or SVG, so that the picture can be edited again.
@@ -9,7 +10,6 @@ import WhiteboardRendering
 enum EmbeddedDrawing {
   /// The type of the document, which is the keyword of the chunk in a PNG.
   private static let type = "application/vnd.excalidraw+json"
-  private static let pngBeginning: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
   private static let start = "<!-- payload-start -->"
   private static let end = "<!-- payload-end -->"
 
@@ -19,31 +19,30 @@ enum EmbeddedDrawing {
   // MARK: - Reading
 
   /// Returns the document in a picture; nil if the file is not a PNG or SVG, or contains no document.
-  static func document(in bytes: [UInt8]) throws(Damaged) -> [UInt8]? {
-    if bytes.starts(with: pngBeginning) { return try chunk(of: bytes).map(decoded) }
+  ///
+  /// Throws if the document is damaged, or has more bytes than `limit`.
+  static func document(in bytes: [UInt8], limit: Int = ImportedBoard.byteLimit) throws(Damaged) -> [UInt8]? {
+    if bytes.starts(with: PhotoHeader.pngBeginning) {
+      return try chunk(of: bytes, limit).map { (text) throws(Damaged) in try decoded(text, limit) }
+    }
     guard bytes.first(where: { $0 > 0x20 && $0 < 0x80 }) == UInt8(ascii: "<") else { return nil }
-    return try payload(of: bytes).map(decoded)
+    return try payload(of: bytes).map { (text) throws(Damaged) in try decoded(text, limit) }
   }
 
   /// Returns the text of the chunk that contains the drawing, as UTF-8.
-  private static func chunk(of bytes: [UInt8]) throws(Damaged) -> [UInt8]? {
-    var offset = pngBeginning.count
-    while bytes.count - offset >= 12 {
-      let length = bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
-      guard length <= bytes.count - offset - 12 else { return nil }
-      let kind = String(decoding: bytes[(offset + 4)..<(offset + 8)], as: UTF8.self)
-      let data = bytes[(offset + 8)..<(offset + 8 + length)]
-      offset += 12 + length
+  private static func chunk(of bytes: [UInt8], _ limit: Int) throws(Damaged) -> [UInt8]? {
+    for (name, place) in PNGChunks(bytes) {
+      let (kind, data) = (String(decoding: name, as: UTF8.self), bytes[place])
       guard ["tEXt", "zTXt", "iTXt"].contains(kind), data.starts(with: Array(type.utf8) + [0]) else { continue }
       let text = data.dropFirst(type.utf8.count + 1)
       switch kind {
       case "tEXt": return utf8(latin1: text)
-      case "zTXt": return utf8(latin1: try inflated(text.dropFirst())[...])
+      case "zTXt": return utf8(latin1: try inflated(text.dropFirst(), limit)[...])
       default:
         // Two bytes say whether and how the text is compressed. Its language and its translated keyword end with 0.
         let parts = text.dropFirst(2).split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3 else { throw Damaged() }
-        return text.first == 1 ? try inflated(parts[2]) : Array(parts[2])
+        return text.first == 1 ? try inflated(parts[2], limit) : Array(parts[2])
       }
     }
     return nil
@@ -62,7 +61,7 @@ enum EmbeddedDrawing {
   }
 
   /// Returns the document that the JSON around it contains.
-  private static func decoded(_ bytes: [UInt8]) throws(Damaged) -> [UInt8] {
+  private static func decoded(_ bytes: [UInt8], _ limit: Int) throws(Damaged) -> [UInt8] {
     guard let tree = try? JSONReader.read(bytes) else { throw Damaged() }
     // Old files contain the document itself.
     guard let encoded = tree["encoded"]?.string else { return bytes }
@@ -73,7 +72,7 @@ enum EmbeddedDrawing {
       guard let byte = UInt8(exactly: scalar.value) else { throw Damaged() }
       document.append(byte)
     }
-    return tree["compressed"]?.flag == true ? try inflated(document[...]) : document
+    return tree["compressed"]?.flag == true ? try inflated(document[...], limit) : document
   }
 
   private static func utf8(latin1 bytes: ArraySlice<UInt8>) -> [UInt8] {
@@ -90,8 +89,8 @@ enum EmbeddedDrawing {
     return nil
   }
 
-  /// Decompresses zlib or gzip data; throws if it is damaged, or longer than a file that can be imported.
-  private static func inflated(_ bytes: ArraySlice<UInt8>) throws(Damaged) -> [UInt8] {
+  /// Decompresses zlib or gzip data; throws if it is damaged, or too long.
+  private static func inflated(_ bytes: ArraySlice<UInt8>, _ limit: Int) throws(Damaged) -> [UInt8] {
     var stream = z_stream()
     // 15 selects the largest window, and adding 32 accepts both formats.
     guard inflateInit2_(&stream, 15 + 32, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
@@ -103,7 +102,7 @@ enum EmbeddedDrawing {
     bytes.withUnsafeBufferPointer { bytes in
       stream.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress)
       stream.avail_in = UInt32(bytes.count)
-      while status == Z_OK, output.count <= ImportedBoard.byteLimit {
+      while status == Z_OK, output.count <= limit {
         output += [UInt8](unsafeUninitializedCapacity: 1 << 18) { buffer, count in
           stream.next_out = buffer.baseAddress
           stream.avail_out = UInt32(buffer.count)
@@ -112,7 +111,7 @@ enum EmbeddedDrawing {
         }
       }
     }
-    guard status == Z_STREAM_END, output.count <= ImportedBoard.byteLimit else { throw Damaged() }
+    guard status == Z_STREAM_END, output.count <= limit else { throw Damaged() }
     return output
   }
 
