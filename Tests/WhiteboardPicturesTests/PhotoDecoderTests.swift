@@ -143,6 +143,9 @@ import WhiteboardRendering
         #expect(abs(reds[0] - reds[1]) <= 16)
       }
     }
+    var damaged = try Pictures.bytes("plain.png")
+    damaged[damaged.count - 20] ^= 0xFF
+    #expect(throws: PictureError.self) { try BoardPhoto.file(of: damaged) }
     #expect(throws: PictureError.self) { try BoardPhoto.file(of: Array("RIFF1234WEBPVP8 ".utf8)) }
     #expect(throws: PictureError.photo(.unknownFormat)) { try BoardPhoto.file(of: [1, 2, 3]) }
   }

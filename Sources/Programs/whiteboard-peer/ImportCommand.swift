@@ -25,7 +25,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Argument(help: "The board to import into.") var board: String
 
-  @Argument(help: ArgumentHelp("The files: JPEG, PNG, WebP, .json or .excalidraw.", valueName: "FILE")) var files:
+  @Argument(help: ArgumentHelp("The files: pictures, .json or .excalidraw.", valueName: "FILE")) var files:
     [String]
 
   @Option(

@@ -191,7 +191,7 @@ struct BoardOptions: ParsableArguments {
     configuration.saveDirectory = try settings.directory(.saveFiles)
     configuration.inboxQuota = settings.value(.inboxQuota)
     configuration.pages = CairoPages()
-    configuration.photos = WebPPhotos()
+    configuration.photos = Photos()
     configuration.discovery = AvahiDiscovery(interface: configuration.interface)
     configuration.browserGateway = try SharedGateway(
       directory: directory,
@@ -245,13 +245,11 @@ struct BoardOptions: ParsableArguments {
 
 }
 
-/// A converter that turns WebP files into photos.
-///
-/// Only this program uses the WebP library.
-struct WebPPhotos: PhotoConverter {
-  func photo(ofWebP bytes: [UInt8]) throws(PhotoConversionError) -> [UInt8] {
-    do throws(PictureError) { return try BoardPhoto.file(of: bytes) } catch {
-      throw PhotoConversionError(error.description)
+/// Only this program uses the libraries for pictures.
+struct Photos: PhotoConverter {
+  func photo(of bytes: [UInt8], mayCompress: Bool) throws(ConversionError) -> [UInt8] {
+    do throws(PictureError) { return try BoardPhoto.file(of: bytes, mayCompress: mayCompress) } catch {
+      throw ConversionError(error.description)
     }
   }
 }

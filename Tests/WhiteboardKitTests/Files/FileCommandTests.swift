@@ -184,9 +184,9 @@ import WhiteboardRendering
 
   @Test("a WebP image becomes a photo if the program can convert it") func webP() async throws {
     struct Photos: PhotoConverter {
-      func photo(ofWebP bytes: [UInt8]) throws(PhotoConversionError) -> [UInt8] {
+      func photo(of bytes: [UInt8], mayCompress: Bool) throws(ConversionError) -> [UInt8] {
         guard bytes.count > 12, let png = FileCommandTests.png else {
-          throw PhotoConversionError("it is \u{1B}damaged")
+          throw ConversionError("it is \u{1B}damaged")
         }
         return png
       }
@@ -208,6 +208,29 @@ import WhiteboardRendering
         #expect(try await objects(host).count == (photos == nil ? 0 : 2))
       }
     }
+  }
+
+  @Test("pictures of other formats are converted", arguments: ["bmp", "svg", "avif", "heic", "tiff", "gif"])
+  func otherPictures(format: String) async throws {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Cases")
+    let file = folder.appendingPathComponent("picture.\(format)").path
+    try await withHostRoom { room, host in
+      try await host.perform("import \(file)")
+      #expect(try await objects(host).map { [$0.size[0].rounded(), $0.size[1].rounded()] } == [[200, 133]])
+      let damaged = room.path("damaged.\(format)")
+      let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+      try bytes.prefix(bytes.count / 4).write(to: URL(fileURLWithPath: damaged))
+      #expect(await error(host, "photo 0,0 \(damaged)") == .notAPhoto)
+      #expect(try await objects(host).count == 1)
+    }
+  }
+
+  @Test("a missing converter is named with its package") func missing() {
+    let program = ChildProgram(name: "no-such-program", package: "some-package")
+    let error = #expect(throws: ConversionError.self) {
+      try ChildProgram.withFolder { (folder) throws(ConversionError) in try program.run([], in: folder) }
+    }
+    #expect(error?.message == "the program no-such-program is missing; install the Debian package some-package")
   }
 
   @Test("an open board is also exported from its file") func keptBoard() async throws {

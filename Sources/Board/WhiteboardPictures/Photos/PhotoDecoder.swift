@@ -191,52 +191,69 @@ package enum PictureError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A namespace for converting picture files to the formats that a board accepts: JPEG and PNG (BRD-16).
+/// A namespace for checking picture files, and converting them to the formats that a board accepts: JPEG and PNG (BRD-16).
 package enum BoardPhoto {
-  /// The quality of a JPEG converted from a WebP, from 0 to 100.
+  /// The quality of a converted JPEG, from 0 to 100.
   private static let quality: Int32 = 90
+  /// The size of a PNG above which it becomes a JPEG, in bytes, if the caller allows that.
+  private static let largePNG = 1 << 20
 
-  /// A JPEG or a PNG stays unchanged.
+  /// Returns the photo for a picture; throws if the picture cannot be shown.
   ///
-  /// A WebP becomes a PNG if it is lossless or transparent, otherwise a JPEG.
+  /// A WebP becomes a PNG if it is lossless or transparent, otherwise a JPEG. A JPEG or PNG stays unchanged, but if
+  /// `mayCompress` is true, a large PNG without transparency becomes a JPEG.
   ///
-  /// - Complexity: O(*n*) time and memory for a WebP, where *n* is the number of its pixels. Call this function off the
-  ///   main loop.
-  package static func file(of bytes: [UInt8]) throws(PictureError) -> [UInt8] {
-    guard try PictureFormat(of: bytes) == .webP else {
-      _ = try PhotoDecoder.header(bytes)
-      return bytes
+  /// - Complexity: O(*n*) time and memory, where *n* is the number of pixels. Call this function off the main loop.
+  package static func file(of bytes: [UInt8], mayCompress: Bool = false) throws(PictureError) -> [UInt8] {
+    let file: [UInt8]
+    if PhotoHeader.isWebP(bytes) {
+      file = try converted(webP: bytes)
+    } else if mayCompress, bytes.count > largePNG, let smaller = try compressed(png: bytes) {
+      file = smaller
+    } else {
+      _ = try PhotoDecoder.pixels(of: bytes, within: 1, 1)
+      file = bytes
     }
+    guard file.count <= BoardLimits.photoBytes else { throw .photo(.tooManyBytes) }
+    return file
+  }
+
+  private static func converted(webP bytes: [UInt8]) throws(PictureError) -> [UInt8] {
     let stored = try PhotoDecoder.webPSize(bytes)
     let upright = PhotoPixels(
       width: stored.width,
       height: stored.height,
       pixels: try PhotoDecoder.webPPixels(bytes, in: stored)
     ).upright(PhotoDecoder.orientation(of: bytes))
-    let (pixels, size) = (upright.pixels, (width: upright.width, height: upright.height))
     var features = WebPBitstreamFeatures()
     let isLossy =
       WebPGetFeatures(bytes, bytes.count, &features) == VP8_STATUS_OK && features.format == 1 && features.has_alpha == 0
-    let file =
-      isLossy
-      ? try jpeg(pixels, size) : try PNGFile.encode(pixels, width: size.width, height: size.height, hasOpacity: true)
-    guard file.count <= BoardLimits.photoBytes else { throw .photo(.tooManyBytes) }
-    return file
+    return isLossy
+      ? try jpeg(upright)
+      : try PNGFile.encode(upright.pixels, width: upright.width, height: upright.height, hasOpacity: true)
   }
 
-  private static func jpeg(_ pixels: [UInt32], _ size: (width: Int, height: Int)) throws(PictureError) -> [UInt8] {
+  /// Returns a PNG as a JPEG; nil if it can be transparent.
+  private static func compressed(png bytes: [UInt8]) throws(PictureError) -> [UInt8]? {
+    let image = try CairoImage(png: bytes)
+    guard !image.hasOpacity else { return nil }
+    guard let pixels = image.averaged(to: (image.width, image.height)) else { throw .outOfMemory }
+    return try jpeg(PhotoPixels(width: image.width, height: image.height, pixels: pixels))
+  }
+
+  private static func jpeg(_ photo: PhotoPixels) throws(PictureError) -> [UInt8] {
     guard let library = tjInitCompress() else { throw .outOfMemory }
     defer { tjDestroy(library) }
     var file: UnsafeMutablePointer<UInt8>?
     defer { tjFree(file) }
     var count: UInt = 0
-    let status = pixels.withUnsafeBytes { buffer in
+    let status = photo.pixels.withUnsafeBytes { buffer in
       tjCompress2(
         library,
         buffer.baseAddress?.assumingMemoryBound(to: UInt8.self),
-        Int32(size.width),
+        Int32(photo.width),
         0,
-        Int32(size.height),
+        Int32(photo.height),
         Int32(TJPF_BGRX.rawValue),
         &file,
         &count,

@@ -20,10 +20,11 @@ package struct ImportedBoard: Sendable {
   /// Reads a board in this program's JSON format, or a drawing or library of Excalidraw; throws ``ImportError`` with
   /// the reason.
   ///
-  /// `photo` converts a picture in another format, such as WebP, to a photo that a board accepts; nil if it cannot.
+  /// `photo` returns the photo for a picture, which may have another format; nil if the picture is damaged. It reports
+  /// a problem itself.
   package init(
     reading bytes: [UInt8],
-    photo: @escaping ([UInt8]) -> [UInt8]? = { _ in nil },
+    photo: @escaping ([UInt8]) -> [UInt8]? = { $0 },
     hash: @escaping ([UInt8]) -> AssetID?
   ) throws(ImportError) {
     guard bytes.count <= Self.byteLimit else { throw .tooLong(limit: Self.byteLimit) }
@@ -35,7 +36,7 @@ package struct ImportedBoard: Sendable {
     let tree: JSONTree
     do throws(JSONError) { tree = try JSONReader.read(bytes) } catch { throw ImportError(error, length: bytes.count) }
     if tree["format"]?.string == BoardJSON.format {
-      self = try BoardJSONReader.read(tree, hash: hash)
+      self = try BoardJSONReader.read(tree, hash: hash, photo: photo)
     } else if let type = tree["type"]?.string, Excalidraw.types.contains(type) {
       self = try ExcalidrawReader.read(tree, hash: hash, photo: photo)
     } else {

@@ -56,7 +56,7 @@ enum DrawingCommands {
 
   static let photo = CommandSpec(
     .photo,
-    "add a photo (JPEG, PNG or WebP) with its center at X,Y",
+    "add a picture (JPEG, PNG, WebP, GIF, SVG, HEIC, AVIF, TIFF or BMP) with its center at X,Y",
     .point("the center, as X,Y"),
     .file,
     .alias

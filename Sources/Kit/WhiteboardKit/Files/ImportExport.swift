@@ -172,29 +172,35 @@ final class ImportExport {
 
   /// Reads an import file without blocking the board; returns nil for a picture without a drawing in it.
   ///
-  /// Converts WebP pictures in the file if the program supports it.
+  /// Pictures in the file are checked and converted if the program supports it.
   private static func read(_ file: String, _ converter: (any PhotoConverter)?) async throws(CommandError)
     -> ImportedBoard?
   {
-    var bytes = try FileReading.whole(file, limit: ImportedBoard.byteLimit)
-    do throws(EmbeddedDrawing.Damaged) { bytes = try EmbeddedDrawing.document(in: bytes) ?? bytes } catch {
-      throw CommandError(
-        .fileUnreadable,
-        "the drawing in \(UntrustedText(file).quoted(limit: 256)) is damaged; use `photo` to add only the picture"
-      )
-    }
-    guard !PhotoHeader.isPhoto(bytes), !PhotoHeader.isWebP(bytes) else { return nil }
-    do throws(ImportError) {
-      return try ImportedBoard(reading: bytes) { picture in
-        PhotoHeader.isWebP(picture) ? try? converter?.photo(ofWebP: picture) : nil
-      } hash: {
-        AssetID(Array(SHA256.hash(data: $0)))
+    try await FileQueue.run { () throws(CommandError) in
+      var bytes = try FileReading.whole(file, limit: ImportedBoard.byteLimit)
+      let shown = UntrustedText(file).quoted(limit: 256)
+      do throws(EmbeddedDrawing.Damaged) { bytes = try EmbeddedDrawing.document(in: bytes) ?? bytes } catch {
+        throw CommandError(
+          .fileUnreadable,
+          "the drawing in \(shown) is damaged; use `photo` to add only the picture"
+        )
       }
-    } catch {
-      throw CommandError(
-        .fileUnreadable,
-        "\(UntrustedText(file).quoted(limit: 256)): \(UntrustedText(error.message).escaped())"
-      )
+      guard !PhotoHeader.isPhoto(bytes), !PhotoHeader.isWebP(bytes), OtherPicture(of: bytes) == nil else { return nil }
+      var problems: [String: Int] = [:]
+      do throws(ImportError) {
+        var imported = try ImportedBoard(reading: bytes) { picture in
+          do throws(ConversionError) { return try PhotoFiles.photo(of: picture, converter) } catch {
+            problems["pictures in the file are left out: \(error.message)", default: 0] += 1
+            return nil
+          }
+        } hash: {
+          AssetID(Array(SHA256.hash(data: $0)))
+        }
+        imported.warnings += problems.map { "\($0): \($1)" }.sorted()
+        return imported
+      } catch {
+        throw CommandError(.fileUnreadable, "\(shown): \(UntrustedText(error.message).escaped())")
+      }
     }
   }
 

@@ -16,8 +16,6 @@ struct NamedFile: Equatable, Sendable {
   /// The maximum number of files that one command sends.
   static let limit = 10_000
 
-  private static let queue = DispatchQueue(label: "whiteboard.files")
-
   // MARK: - Sending
 
   /// Returns the files at the given paths, and the files in the folders among them; throws if a path does not exist, a
@@ -25,14 +23,7 @@ struct NamedFile: Equatable, Sendable {
   ///
   /// A file in a folder is named by its path from the folder on. Symbolic links in folders are left out.
   static func files(at paths: [String]) async throws(CommandError) -> [NamedFile] {
-    let result: Result<[NamedFile], CommandError> = await withCheckedContinuation { continuation in
-      queue.async {
-        do throws(CommandError) { continuation.resume(returning: .success(try found(at: paths))) } catch {
-          continuation.resume(returning: .failure(error))
-        }
-      }
-    }
-    return try result.get()
+    try await FileQueue.run { () throws(CommandError) in try found(at: paths) }
   }
 
   private static func found(at paths: [String]) throws(CommandError) -> [NamedFile] {
@@ -103,10 +94,7 @@ struct NamedFile: Equatable, Sendable {
   ///
   /// It is then still at its old path. An existing file is never replaced: the name of the new file gets a number.
   static func save(_ path: String, named name: UntrustedText, in folder: String) async throws(CommandError) -> String {
-    let result: Result<String, CommandError> = await withCheckedContinuation { continuation in
-      queue.async { continuation.resume(returning: moved(path, to: folder, cleaned(name))) }
-    }
-    return try result.get()
+    try await FileQueue.run { () throws(CommandError) in try moved(path, to: folder, cleaned(name)).get() }
   }
 
   private static func moved(_ path: String, to folder: String, _ name: String) -> Result<String, CommandError> {
@@ -251,5 +239,23 @@ package enum FileWriting {
       }
     }
     return nil
+  }
+}
+
+/// A queue for work that blocks its thread, such as reading files or waiting for other programs.
+enum FileQueue {
+  private static let queue = DispatchQueue(label: "whiteboard.files", attributes: .concurrent)
+
+  static func run<Value: Sendable>(
+    _ work: @escaping @Sendable () throws(CommandError) -> Value
+  ) async throws(CommandError) -> Value {
+    let result: Result<Value, CommandError> = await withCheckedContinuation { continuation in
+      queue.async {
+        do throws(CommandError) { continuation.resume(returning: .success(try work())) } catch {
+          continuation.resume(returning: .failure(error))
+        }
+      }
+    }
+    return try result.get()
   }
 }

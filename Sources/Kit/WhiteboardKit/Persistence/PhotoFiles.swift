@@ -202,7 +202,7 @@ extension PhotoFiles {
       case .unknownFormat:
         throw CommandError(
           .notAPhoto,
-          "\(shown) is not a JPEG, PNG or WebP picture; save or convert it as one of these first"
+          "\(shown) is not a picture of a supported format: \(OtherPicture.formats)"
         )
       case .malformed: throw CommandError(.notAPhoto, "\(shown) is a damaged JPEG or PNG")
       case .truncated: throw CommandError(.notAPhoto, "\(shown) ends before its picture is complete")
@@ -216,18 +216,31 @@ extension PhotoFiles {
     return (reference, reference.size(PhotoHeader.orientation(of: bytes)))
   }
 
-  /// Reads a photo without blocking the board; converts WebP if the program supports it.
-  @concurrent private static func readPhoto(_ file: String, _ converter: (any PhotoConverter)?)
-    async throws(CommandError) -> [UInt8]
+  /// Reads and converts a picture without blocking the board.
+  private static func readPhoto(_ file: String, _ converter: (any PhotoConverter)?) async throws(CommandError)
+    -> [UInt8]
   {
-    let bytes = try FileReading.whole(file, limit: BoardLimits.photoBytes)
-    guard let converter, PhotoHeader.isWebP(bytes) else { return bytes }
-    do throws(PhotoConversionError) { return try converter.photo(ofWebP: bytes) } catch {
-      throw CommandError(
-        .notAPhoto,
-        "\(UntrustedText(file).quoted(limit: 256)): \(UntrustedText(error.message).escaped())"
-      )
+    try await FileQueue.run { () throws(CommandError) in
+      let bytes = try FileReading.whole(file, limit: OtherPicture.byteLimit)
+      do throws(ConversionError) { return try photo(of: bytes, converter) } catch {
+        throw CommandError(
+          .notAPhoto,
+          "\(UntrustedText(file).quoted(limit: 256)): \(UntrustedText(error.message).escaped())"
+        )
+      }
     }
+  }
+
+  /// Returns the photo for a picture in any supported format; waits until it is converted.
+  ///
+  /// Without a converter, the data after the header of a JPEG or PNG is not checked.
+  static func photo(of bytes: [UInt8], _ converter: (any PhotoConverter)?) throws(ConversionError) -> [UInt8] {
+    if let other = OtherPicture(of: bytes) {
+      let png = try other.png(bytes)
+      return try converter?.photo(of: png, mayCompress: true) ?? png
+    }
+    guard let converter, PhotoHeader.isPhoto(bytes) || PhotoHeader.isWebP(bytes) else { return bytes }
+    return try converter.photo(of: bytes, mayCompress: false)
   }
 
   /// Writes the file of a photo and records the photo; the next answer confirms that it is stored.

@@ -170,7 +170,7 @@ package struct BoardConfiguration: Sendable {
   var beforeSessionEvents: (@Sendable (SharedBoard) async -> Void)?
   /// The service that exports boards to images and documents; nil if the program has none.
   package var pages: (any PageWriter)?
-  /// The service that converts pictures in other formats to photos; nil if the program has none.
+  /// The service that checks photos and converts other pictures to photos; nil if the program has none.
   package var photos: (any PhotoConverter)?
   /// The gateway through which browsers join the board; nil if the program has none.
   package var browserGateway: (any BrowserGateway)?
@@ -256,16 +256,19 @@ package struct BoardConfiguration: Sendable {
   }
 }
 
-/// A converter of pictures in other formats to photos that boards support.
+/// A checker and converter of pictures.
 ///
-/// The conversion needs libraries that not every program contains.
+/// It needs libraries that not every program contains.
 package protocol PhotoConverter: Sendable {
-  /// Converts a WebP picture to a JPEG or PNG; throws ``PhotoConversionError`` with the reason.
-  func photo(ofWebP bytes: [UInt8]) throws(PhotoConversionError) -> [UInt8]
+  /// Returns the photo for a JPEG, PNG or WebP; throws ``ConversionError`` if the picture is damaged.
+  ///
+  /// If `mayCompress` is true, a large PNG without transparency becomes a JPEG.
+  func photo(of bytes: [UInt8], mayCompress: Bool) throws(ConversionError) -> [UInt8]
 }
 
-package struct PhotoConversionError: Error, Hashable, Sendable {
-  /// The problem with the picture, worded so that it can follow the file name.
+/// The reason why a file cannot be converted.
+package struct ConversionError: Error, Hashable, Sendable {
+  /// The problem with the file, worded so that it can follow the file's name.
   package let message: String
 
   package init(_ message: String) { self.message = message }

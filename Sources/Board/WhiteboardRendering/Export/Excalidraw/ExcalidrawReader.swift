@@ -472,13 +472,14 @@ struct ExcalidrawReader {
       center.y += (high / 2 - y - height / 2) * down
     }
     if element.tree["scale"]?.numbers?.contains(where: { $0 < 0 }) == true { report("images are not mirrored") }
+    guard let bytes = photo(bytes) else { return }
     do throws(PhotoError) {
-      let asset = try result.keep(PhotoHeader.isPhoto(bytes) ? bytes : photo(bytes) ?? bytes, hash: hash)
+      let asset = try result.keep(bytes, hash: hash)
       add(ObjectDraft(.photo(asset, size: size), at: element.turned(center, around: box.center)), element)
     } catch {
       report(
         error == .unknownFormat
-          ? "images that are neither JPEG, PNG nor WebP are left out"
+          ? "images of an unsupported format are left out"
           : "images that are damaged or too large are left out"
       )
     }

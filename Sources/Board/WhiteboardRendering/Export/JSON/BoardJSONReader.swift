@@ -10,15 +10,20 @@ struct BoardJSONReader {
   /// The lines and arrows, with the indexes of their objects.
   private var ends: [(index: Int, fields: Fields)] = []
   private let hash: ([UInt8]) -> AssetID?
+  private let photo: ([UInt8]) -> [UInt8]?
 
-  static func read(_ tree: JSONTree, hash: @escaping ([UInt8]) -> AssetID?) throws(ImportError) -> ImportedBoard {
+  static func read(
+    _ tree: JSONTree,
+    hash: @escaping ([UInt8]) -> AssetID?,
+    photo: @escaping ([UInt8]) -> [UInt8]?
+  ) throws(ImportError) -> ImportedBoard {
     guard let version = tree["version"]?.number, version >= 1 else {
       throw .wrongValue("version", expected: "a number of at least 1")
     }
     guard version <= Double(BoardJSON.version) else { throw .newerVersion }
     guard let objects = tree["objects"]?.list else { throw .wrongValue("objects", expected: "a list of objects") }
     guard objects.count <= BoardLimits.objects else { throw .tooManyObjects }
-    var reader = BoardJSONReader(hash: hash)
+    var reader = BoardJSONReader(hash: hash, photo: photo)
     reader.readSettings(tree["board"])
     reader.readPhotos(tree["assets"])
     for (index, object) in objects.enumerated() { try reader.read(Fields(object, path: "objects[\(index)]")) }
@@ -26,7 +31,10 @@ struct BoardJSONReader {
     return reader.result
   }
 
-  private init(hash: @escaping ([UInt8]) -> AssetID?) { self.hash = hash }
+  private init(hash: @escaping ([UInt8]) -> AssetID?, photo: @escaping ([UInt8]) -> [UInt8]?) {
+    self.hash = hash
+    self.photo = photo
+  }
 
   private mutating func readSettings(_ board: JSONTree?) {
     result.settings = BoardSettings(
@@ -40,7 +48,7 @@ struct BoardJSONReader {
   private mutating func readPhotos(_ assets: JSONTree?) {
     for (name, value) in (assets?.members ?? [:]).sorted(by: { $0.key < $1.key }) {
       do throws(PhotoError) {
-        guard let bytes = value.string.flatMap(Base64.decode) else { throw .malformed }
+        guard let bytes = value.string.flatMap(Base64.decode).flatMap(photo) else { throw .malformed }
         let reference = try result.keep(bytes, hash: hash)
         guard reference.id.description == name else {
           result.photos[reference.id] = nil

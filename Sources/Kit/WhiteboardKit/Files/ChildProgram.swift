@@ -1,0 +1,100 @@
+import Dispatch
+import FoundationEssentials
+import PeerCore
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// A program that reads files of other formats for this one.
+///
+/// It runs as a child process with limits, so that a hostile or damaged file can only end the child process.
+struct ChildProgram {
+  let name: String
+  /// The Debian package that contains the program.
+  let package: String
+
+  /// The maximum time of one run, in seconds.
+  private static let seconds = 60
+  /// The maximum size of the program's memory, in KiB.
+  private static let memory = 2 << 20
+  /// The maximum size of each file that the program writes, in bytes.
+  private static let fileBytes = 256 << 20
+  /// The exit status of the shell if it does not find the program.
+  private static let notFound: Int32 = 127
+
+  /// Runs the program in `folder`, and returns what it printed; waits until the program ends.
+  ///
+  /// - Throws: ``ConversionError`` if the program is missing, fails, or exceeds a limit.
+  @discardableResult func run(_ arguments: [String], in folder: String, settings: [String] = []) throws(ConversionError)
+    -> String
+  {
+    // The unit of `ulimit -f` is 512 bytes.
+    let limits = "ulimit -v \(Self.memory) && ulimit -t \(Self.seconds) && ulimit -f \(Self.fileBytes / 512)"
+    let script = "cd \"$0\" && \(limits) && exec \"$@\" </dev/null >printed 2>/dev/null"
+    let words = ["sh", "-c", script, folder, name] + arguments
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    let settings = ["PATH=\(path)", "HOME=\(folder)", "TMPDIR=\(folder)", "LC_ALL=C.UTF-8"] + settings
+    var child: pid_t = 0
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // In its own process group, the child does not receive the signals of the terminal.
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+    let status = Self.withStrings(words) { words in
+      Self.withStrings(settings) { posix_spawn(&child, "/bin/sh", nil, &attributes, words, $0) }
+    }
+    guard status == 0 else { throw ConversionError("\(name) cannot be started: \(SystemError.words(for: status))") }
+    try check(wait(for: child))
+    return (try? FileReading.whole("\(folder)/printed", limit: 1 << 20)).map { String(decoding: $0, as: UTF8.self) }
+      ?? ""
+  }
+
+  /// Returns the wait status of a child; nil if it took too long and was ended.
+  private func wait(for child: pid_t) -> Int32? {
+    var status: Int32 = 0
+    let end = DispatchTime.now() + .seconds(Self.seconds)
+    while true {
+      let ended = waitpid(child, &status, WNOHANG)
+      if ended == child || (ended < 0 && errno != EINTR) { return status }
+      guard DispatchTime.now() < end else { break }
+      usleep(5_000)
+    }
+    kill(-child, SIGKILL)
+    waitpid(child, &status, 0)
+    return nil
+  }
+
+  private func check(_ status: Int32?) throws(ConversionError) {
+    guard let status else { throw ConversionError("\(name) needed more than \(Self.seconds) s for it") }
+    let (signal, code) = (status & 0x7F, status >> 8 & 0xFF)
+    guard signal != 0 || code != 0 else { return }
+    throw ConversionError(
+      signal == 0 && code == Self.notFound
+        ? "the program \(name) is missing; install the Debian package \(package)"
+        : "it cannot be converted; it may be damaged or too large"
+    )
+  }
+
+  private static func withStrings<Result>(
+    _ strings: [String],
+    _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+  ) -> Result {
+    let copies = strings.map { strdup($0) }
+    defer { for copy in copies { free(copy) } }
+    return body(copies + [nil])
+  }
+
+  /// Calls `body` with the path of a new private folder, and then removes the folder.
+  static func withFolder<Result>(_ body: (String) throws(ConversionError) -> Result) throws(ConversionError) -> Result {
+    var template = Array("\(ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp")/whiteboard-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw ConversionError("no temporary folder can be created: \(SystemError.words(for: errno))")
+    }
+    let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    return try body(folder)
+  }
+}

@@ -1,0 +1,67 @@
+import FoundationEssentials
+import PeerCore
+import WhiteboardRendering
+
+/// A picture format that boards do not accept, and that libvips converts.
+enum OtherPicture: String {
+  case gif, svg, tiff, bmp
+  /// HEIC or AVIF.
+  case heif
+
+  /// The formats of pictures that can be added, for messages to the user.
+  static let formats = "JPEG, PNG, WebP, GIF, SVG, HEIC, AVIF, TIFF or BMP"
+  /// The maximum size of a picture that is converted, in bytes.
+  static let byteLimit = ImportedBoard.byteLimit
+
+  private static let program = ChildProgram(name: "vipsthumbnail", package: "libvips-tools")
+  /// The number of pixels on the longer side of a converted SVG.
+  private static let drawnSide = 2048
+  /// The maximum number of pixels on a side of a converted picture; a larger picture is scaled down.
+  private static let side = 8000
+  private static let brands = ["heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1", "avif", "avis"]
+
+  /// Determines the format of a file by its beginning; nil for other formats.
+  init?(of bytes: [UInt8]) {
+    func begins(_ text: String, at offset: Int = 0) -> Bool { bytes.dropFirst(offset).starts(with: text.utf8) }
+    if begins("GIF8") {
+      self = .gif
+    } else if begins("II*\0") || begins("MM\0*") {
+      self = .tiff
+    } else if begins("BM"), bytes.count > 26, bytes[6..<10].allSatisfy({ $0 == 0 }) {
+      self = .bmp
+    } else if begins("ftyp", at: 4), Self.brands.contains(where: { begins($0, at: 8) }) {
+      self = .heif
+    } else if bytes.first(where: { $0 > 0x20 && $0 < 0x80 }) == UInt8(ascii: "<"),
+      String(decoding: bytes.prefix(4096), as: UTF8.self).contains("<svg")
+    {
+      self = .svg
+    } else {
+      return nil
+    }
+  }
+
+  /// Returns the picture as an upright PNG with the colors of sRGB; waits until it is converted.
+  ///
+  /// The first picture of an animation, or the first page, is converted.
+  func png(_ bytes: [UInt8]) throws(ConversionError) -> [UInt8] {
+    try ChildProgram.withFolder { (folder) throws(ConversionError) in
+      let (source, target) = ("\(folder)/picture.\(rawValue)", "\(folder)/converted.png")
+      do { try Data(bytes).write(to: URL(fileURLWithPath: source)) } catch {
+        throw ConversionError("there is no room for a temporary file")
+      }
+      let size = self == .svg ? "\(Self.drawnSide)x\(Self.drawnSide)" : "\(Self.side)x\(Self.side)>"
+      var settings = ["VIPS_CONCURRENCY=1"]
+      // Readers that are less well tested are used only for the formats that need one.
+      if self != .svg, self != .bmp { settings.append("VIPS_BLOCK_UNTRUSTED=1") }
+      try Self.program.run(
+        [source, "-s", size, "-e", "srgb", "-o", "\(target)[strip]"],
+        in: folder,
+        settings: settings
+      )
+      guard let png = try? FileReading.whole(target, limit: 256 << 20) else {
+        throw ConversionError("it cannot be converted; it may be damaged")
+      }
+      return png
+    }
+  }
+}
