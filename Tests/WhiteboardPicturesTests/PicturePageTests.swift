@@ -243,6 +243,48 @@ import WhiteboardRendering
     #expect(try PicturePage.pdf(wide).bytes.count > 500)
   }
 
+  @Test("without a scale, a PNG has 2 pixels for each unit, or as many as fit") func defaultScale() throws {
+    let world = try World()
+    try world.board.createDrawing(try Self.ink([(-50, 0), (50, 0)]))
+    let small = try PicturePage.png(world.picture(Self.region), scale: nil)
+    #expect(try PhotoHeader(reading: small.bytes).width == 400 && small.warnings == [])
+    let sides = [(40_000.0, 10.0), (9_000, 9_000), (60_000_000, 20), (60_000_000, 60_000_000)]
+    for (width, height) in sides {
+      let file = try PicturePage.png(
+        world.picture(Rectangle(Point(x: 0, y: 0), Point(x: width, y: height))),
+        scale: nil
+      )
+      #expect(file.warnings.count == 1 && file.warnings[0].contains("the board is large"), "\(width)")
+    }
+  }
+
+  @Test("a few objects far away are named and left out, if the page would be too large otherwise") func strays() throws
+  {
+    let world = try World()
+    for x in 0..<4 { try world.board.createText("near", at: Point(x: Double(x) * 300, y: 0)) }
+    var near = world.picture()
+    near.isWhole = true
+    let far = try world.board.createText("far", at: Point(x: 5, y: 30_000_000))
+    try world.board.createText("also far", at: Point(x: -2_000_000, y: 0))
+    var whole = world.picture()
+    #expect(whole.withoutStrays() == nil)
+    whole.isWhole = true
+    #expect(near.withoutStrays() == nil && whole.withoutStrays()?.picture.region == near.region)
+    for file in try [PicturePage.png(whole, scale: nil), PicturePage.png(whole, scale: 3), PicturePage.pdf(whole)] {
+      #expect(file.warnings.count == 1)
+      #expect(
+        file.warnings[0].hasPrefix("2 objects are far from the others and are not in the picture: \(far) at 5,30000000")
+      )
+    }
+    #expect(try PicturePage.png(whole, scale: 1).bytes == PicturePage.png(near, scale: 1).bytes)
+    // Objects that are all far from each other are all shown.
+    for x in 1..<20 { try world.board.createText("spread", at: Point(x: Double(x) * 100_000, y: 0)) }
+    var spread = world.picture()
+    spread.isWhole = true
+    #expect(spread.withoutStrays() == nil)
+    #expect(try PicturePage.png(spread, scale: nil).warnings.count == 1)
+  }
+
   @Test("a PDF contains a JPEG unchanged, and text as text") func pdf() throws {
     var world = try World()
     let jpeg = try Pictures.jpeg(.quarterTurn)

@@ -43,7 +43,13 @@ struct ExportCommand: AsyncParsableCommand {
     help: ArgumentHelp("Export only the objects that touch this region.", valueName: "X,Y,W,H")
   ) var region: String?
 
-  @Option(help: ArgumentHelp("The number of PNG pixels for each board unit.", valueName: "N")) var scale = 1.0
+  @Option(
+    help: ArgumentHelp(
+      "The number of PNG pixels for each board unit; by default 2, or fewer for a large board.",
+      valueName: "N"
+    )
+  )
+  var scale: Double?
 
   @Option(
     name: .customLong("at"),
@@ -117,7 +123,7 @@ struct ExportCommand: AsyncParsableCommand {
 
   private func chosenRegion() throws(WhiteboardError) -> Rectangle? {
     do throws(CommandError) {
-      _ = try CommandLimits.checkedPixels(scale)
+      _ = try scale.map(CommandLimits.checkedPixels)
       return try region.map { (text) throws(CommandError) in try CommandParser.region(text) }
     } catch { throw WhiteboardError(.usage, error.message) }
   }

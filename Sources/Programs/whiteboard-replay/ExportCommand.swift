@@ -36,7 +36,13 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(help: ArgumentHelp("Write a file every SECONDS seconds.", valueName: "SECONDS")) var every: Double?
 
-  @Option(help: ArgumentHelp("The number of PNG pixels for each board unit.", valueName: "N")) var scale: Double?
+  @Option(
+    help: ArgumentHelp(
+      "The number of PNG pixels for each board unit; by default 2, or fewer for a large board.",
+      valueName: "N"
+    )
+  )
+  var scale: Double?
 
   @Option(help: ArgumentHelp("The speed of a film, from 0.1 to 64; by default, 1.", valueName: "N")) var speed: Double?
 
@@ -70,7 +76,7 @@ struct ExportCommand: AsyncParsableCommand {
     guard let format = ExportFormat(fileName: output) else {
       throw WhiteboardError(.usage, "the name of the file must end in one of \(ExportFormat.endings), .cast, .jsonl")
     }
-    do throws(CommandError) { _ = try CommandLimits.checkedPixels(scale ?? 1) } catch {
+    do throws(CommandError) { _ = try scale.map(CommandLimits.checkedPixels) } catch {
       throw WhiteboardError(.usage, error.message)
     }
     let recording = try await input.recording()
@@ -167,7 +173,7 @@ struct ExportCommand: AsyncParsableCommand {
       names: BoardFile.names(on: board)
     ) { photos[$0] }
     let written: ExportedFile
-    do throws(ExportError) { written = try export.file(as: format, scale: scale ?? 1, pages: CairoPages()) } catch {
+    do throws(ExportError) { written = try export.file(as: format, scale: scale, pages: CairoPages()) } catch {
       throw WhiteboardError(.usage, UntrustedText(error.message).escaped())
     }
     Console.warn(written.warnings)

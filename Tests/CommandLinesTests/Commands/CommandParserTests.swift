@@ -268,7 +268,7 @@ import Whiteboard
       ),
       (
         #"export "my board.json""#, #"{"verb":"export","file":"my board.json"}"#,
-        .export(file: "my board.json", region: nil, scale: 1, isReplacing: false)
+        .export(file: "my board.json", region: nil, isReplacing: false)
       ),
       (
         "import a.excalidraw at=1,2", #"{"verb":"import","file":"a.excalidraw","at":[1,2]}"#,

@@ -118,8 +118,8 @@ import WhiteboardRendering
 
   @Test("pages with pixels come from the program's page writer") func pages() async throws {
     struct Pages: PageWriter {
-      func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> ExportedFile {
-        ExportedFile(bytes: Array("png \(picture.items.count) \(scale)".utf8), warnings: ["no font has 漢"])
+      func png(_ picture: BoardPicture, scale: Double?) throws(ExportError) -> ExportedFile {
+        ExportedFile(bytes: Array("png \(picture.items.count) \(scale ?? 0)".utf8), warnings: ["no font has 漢"])
       }
 
       func pdf(_ picture: BoardPicture) throws(ExportError) -> ExportedFile { throw .page("too big") }

@@ -36,7 +36,7 @@ import WhiteboardRendering
     }
     // The start of a row from right to left is its right side, here that of the longest row.
     var text = try row()
-    #expect(text.contains("x=\"-4\"") && text.contains("direction=\"rtl\" unicode-bidi=\"embed\""))
+    #expect(text.contains("x=\"48\"") && text.contains("direction=\"rtl\" unicode-bidi=\"embed\""))
     #expect(!text.contains("text-anchor"))
     try board.restyle([id], [.alignment(.center)])
     text = try row()

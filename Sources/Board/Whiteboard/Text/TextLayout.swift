@@ -95,6 +95,8 @@ package struct TextLayout: Hashable, Sendable {
     )
   }
 
+  package func width(ofRow row: Int) -> Double { Double(rows.widths[row]) * letter.width }
+
   private func left(ofColumns columns: Int) -> Double {
     let free = room - Double(columns) * letter.width
     return switch alignment {

@@ -19,22 +19,40 @@ package enum PicturePage {
   static let pointLimit = 14_400.0
   /// The number of PDF points for each board unit; a board unit is a pixel of 1/96 inch.
   static let pointsPerUnit = 0.75
+  /// The number of PNG pixels for each board unit if the user gave none; small letters are legible.
+  static let pixelsPerUnit = 2.0
 
-  /// Returns the page as a PNG with `scale` pixels for each board unit.
+  /// Returns the page as a PNG with `scale` pixels for each board unit; nil is 2, or fewer on a large board.
   ///
   /// Time and memory are proportional to the number of pixels. Call this function off the main loop.
-  package static func png(_ picture: BoardPicture, scale: Double) throws(PicturePageError) -> ExportedFile {
-    let (width, height) = try size(picture)
+  package static func png(_ picture: BoardPicture, scale chosen: Double?) throws(PicturePageError) -> ExportedFile {
+    var scale = chosen ?? pixelsPerUnit
     guard scale.isFinite, scale > 0 else { throw .scale(scale) }
+    func fitting(_ picture: BoardPicture) throws(PicturePageError) -> Double {
+      let (width, height) = try size(picture)
+      // A pixel less on each side, because sides are rounded up.
+      let area = (Double(pixelLimit) / (width * height)).squareRoot() - 1 / min(width, height)
+      return min(max(area, 1 / max(width, height)), Double(sideLimit - 1) / max(width, height))
+    }
+    var (picture, warnings) = (picture, [String]())
+    if try fitting(picture) < scale, let kept = picture.withoutStrays() {
+      picture = kept.picture
+      warnings.append(warning(about: kept.strays))
+    }
+    let (width, height) = try size(picture)
+    let largest = try fitting(picture)
+    if scale > largest {
+      guard chosen == nil else { throw .tooLarge(width: width * scale, height: height * scale, fitting: largest) }
+      scale = largest
+      let pixels = (largest * 1_000).rounded(.down) / 1_000
+      warnings.append(
+        "the board is large, so the picture has only \(pixels) pixels for each unit; export a region for more"
+      )
+    }
     let across = max((width * scale).rounded(.up), 1)
     let down = max((height * scale).rounded(.up), 1)
-    let longest = Double(sideLimit)
-    guard across * down <= Double(pixelLimit), across <= longest, down <= longest else {
-      let fitting = min((Double(pixelLimit) / (width * height)).squareRoot(), longest / max(width, height))
-      throw .tooLarge(width: across, height: down, fitting: fitting)
-    }
     guard let image = CairoImage(width: Int(across), height: Int(down), hasOpacity: true) else { throw .outOfMemory }
-    let warnings = try draw(picture, on: image.surface, scale: scale, isPDF: false)
+    warnings += try draw(picture, on: image.surface, scale: scale, isPDF: false)
     let sink = ByteSink()
     try check(
       withExtendedLifetime(image) { cairo_surface_write_to_png_stream(image.surface, ByteSink.write, sink.closure) }
@@ -43,7 +61,13 @@ package enum PicturePage {
   }
 
   package static func pdf(_ picture: BoardPicture) throws(PicturePageError) -> ExportedFile {
-    let (width, height) = try size(picture)
+    var (picture, warnings) = (picture, [String]())
+    var (width, height) = try size(picture)
+    if max(width, height) * pointsPerUnit > pointLimit, let kept = picture.withoutStrays() {
+      picture = kept.picture
+      (width, height) = try size(picture)
+      warnings.append(warning(about: kept.strays))
+    }
     let scale = min(pointsPerUnit, pointLimit / max(width, height))
     let sink = ByteSink()
     guard
@@ -57,10 +81,23 @@ package enum PicturePage {
     defer { cairo_surface_destroy(surface) }
     // Finish the surface even after an error, because it may write until then.
     defer { withExtendedLifetime(sink) { cairo_surface_finish(surface) } }
-    let warnings = try draw(picture, on: surface, scale: scale, isPDF: true)
+    warnings += try draw(picture, on: surface, scale: scale, isPDF: true)
     cairo_surface_finish(surface)
     try check(cairo_surface_status(surface))
     return ExportedFile(bytes: sink.bytes, warnings: warnings)
+  }
+
+  /// Names objects that are not on the page.
+  private static func warning(about strays: [BoardCanvas.Item]) -> String {
+    let names = strays.prefix(3).map { stray in
+      let center = stray.snapshot.centerPosition
+      return "\(stray.snapshot.id) at \(DecimalText.hundredths(center.x)),\(DecimalText.hundredths(center.y))"
+    }
+    let more = strays.count > 3 ? " and \(strays.count - 3) more" : ""
+    let verbs =
+      strays.count == 1
+      ? "an object is far from the others and is" : "\(strays.count) objects are far from the others and are"
+    return "\(verbs) not in the picture: \(names.joined(separator: ", "))\(more); export the region there to see it"
   }
 
   private static func size(_ picture: BoardPicture) throws(PicturePageError) -> (width: Double, height: Double) {
@@ -173,8 +210,7 @@ final class ByteSink {
 package struct CairoPages: PageWriter {
   package init() {}
 
-  /// Returns the picture as a PNG with `scale` pixels for each board unit.
-  package func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> ExportedFile {
+  package func png(_ picture: BoardPicture, scale: Double?) throws(ExportError) -> ExportedFile {
     do throws(PicturePageError) { return try PicturePage.png(picture, scale: scale) } catch {
       throw .page(error.description)
     }

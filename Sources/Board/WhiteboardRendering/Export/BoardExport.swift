@@ -41,6 +41,7 @@ package struct BoardExport: Sendable {
       names: names,
       photo: photo
     )
+    picture.isWhole = region == nil
     self.board = id
     self.name = name
     settings = board.settings
@@ -52,8 +53,11 @@ package struct BoardExport: Sendable {
 
   package var snapshots: [ObjectSnapshot] { picture.items.map(\.snapshot) }
 
-  /// `scale` is in pixels per board unit, and used only for PNG; `pages` writes PNG and PDF, nil if the program cannot.
-  package func file(as format: ExportFormat, scale: Double = 1, pages: (any PageWriter)?) throws(ExportError)
+  /// Returns the file.
+  ///
+  /// `scale` is in pixels per board unit, and used only for PNG; if it is nil, the writer chooses it. `pages` writes PNG
+  /// and PDF; it is nil if the program cannot.
+  package func file(as format: ExportFormat, scale: Double? = nil, pages: (any PageWriter)?) throws(ExportError)
     -> ExportedFile
   {
     switch format {
@@ -107,8 +111,9 @@ package enum ExportFormat: String, CaseIterable, Sendable {
 ///
 /// It needs libraries that only some of the programs link.
 package protocol PageWriter: Sendable {
-  /// Returns the picture as a PNG with `scale` pixels for each board unit; throws ``ExportError/page(_:)``.
-  func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> ExportedFile
+  /// Returns the picture as a PNG with `scale` pixels for each board unit, nil for the default; throws
+  /// ``ExportError/page(_:)``.
+  func png(_ picture: BoardPicture, scale: Double?) throws(ExportError) -> ExportedFile
 
   /// Returns the picture as a PDF; throws ``ExportError/page(_:)``.
   func pdf(_ picture: BoardPicture) throws(ExportError) -> ExportedFile

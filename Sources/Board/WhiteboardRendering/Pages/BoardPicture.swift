@@ -5,6 +5,8 @@ package struct BoardPicture: Sendable {
   /// The objects from back to front.
   package var items: [BoardCanvas.Item]
   package var region: Rectangle
+  /// Whether the region is that of all objects, not one that the user chose.
+  package var isWhole = false
   /// The background color `0xRRGGBB`; nil means transparent.
   package var background: UInt32?
   /// The spacing of the board's grid, in board units; nil without a grid.
@@ -45,6 +47,46 @@ package struct BoardPicture: Sendable {
 }
 
 extension BoardPicture {
+  /// The distance in board units from which objects are far from all others.
+  private static let farDistance = 10_000.0
+
+  /// Returns the picture without the objects that are far from the others, and these objects.
+  ///
+  /// Returns nil if the user chose the region, if no objects are far away, or if most of them are far from each other.
+  package func withoutStrays() -> (picture: BoardPicture, strays: [BoardCanvas.Item])? {
+    guard isWhole else { return nil }
+    var near = items.map { ($0.snapshot.id, $0.pageBounds) }
+    var last = 0
+    while near.count != last {
+      last = near.count
+      near = Self.largestGroup(near) { ($0.least.x, $0.greatest.x) }
+      near = Self.largestGroup(near) { ($0.least.y, $0.greatest.y) }
+    }
+    let ids = Set(near.map(\.0))
+    guard ids.count < items.count, ids.count * 2 >= items.count else { return nil }
+    var picture = self
+    picture.items = items.filter { ids.contains($0.snapshot.id) }
+    guard let region = Self.region(around: picture.items) else { return nil }
+    picture.region = region
+    return (picture, items.filter { !ids.contains($0.snapshot.id) })
+  }
+
+  /// Returns the most objects that are not separated by large gaps on one axis; the first ones if there are equally many.
+  private static func largestGroup(
+    _ objects: [(ObjectID, Rectangle)],
+    _ side: (Rectangle) -> (Double, Double)
+  ) -> [(ObjectID, Rectangle)] {
+    var (largest, group, end) = ([(ObjectID, Rectangle)](), [(ObjectID, Rectangle)](), -Double.infinity)
+    for object in objects.sorted(by: { side($0.1).0 < side($1.1).0 }) {
+      let (start, stop) = side(object.1)
+      if start - end > farDistance { group = [] }
+      group.append(object)
+      end = max(end, stop)
+      if group.count > largest.count { largest = group }
+    }
+    return largest
+  }
+
   /// The size of a letter in board units.
   package static let letter = TextLayout.letter
   /// The font size in board units at which a letter is as wide as ``letter``.

@@ -85,7 +85,7 @@ package struct PageWords: Hashable, Sendable {
   package let isRightToLeft: Bool
 
   /// The width of the columns of the row.
-  package var width: Double { Double(CharacterWidth.columns(text)) * BoardPicture.letter.width * face.factor }
+  package let width: Double
   /// The distance of the baseline of letters from the top of their row, in letters without a factor.
   package static let baseline = 12.0
 
@@ -95,6 +95,7 @@ package struct PageWords: Hashable, Sendable {
     _ corner: Point,
     _ color: PageColor,
     _ face: PageFace = PageFace(),
+    width: Double? = nil,
     alignment: TextAlignment = .left,
     isRightToLeft: Bool = false
   ) {
@@ -104,6 +105,7 @@ package struct PageWords: Hashable, Sendable {
     self.corner = corner
     self.color = color
     self.face = face
+    self.width = width ?? Double(CharacterWidth.columns(shown)) * BoardPicture.letter.width * face.factor
     self.alignment = alignment
     self.isRightToLeft = isRightToLeft
   }
@@ -224,13 +226,20 @@ extension BoardPicture {
     return layout.lines.enumerated().compactMap { row, line in
       let isRightToLeft = line.isRightToLeft
       var corner = layout.corner(ofRow: row)
+      let width = layout.width(ofRow: row)
       // A row that begins on the right is on the right, unless the object is aligned.
       let isOnRight = isRightToLeft && style.alignment == .left
-      if isOnRight {
-        corner.x = layout.box.greatest.x - Double(CharacterWidth.columns(line)) * layout.letter.width
-      }
+      if isOnRight { corner.x = layout.box.greatest.x - width }
       let alignment = isOnRight ? .right : style.alignment
-      return PageWords(line, corner, color, face, alignment: alignment, isRightToLeft: isRightToLeft).map { .words($0) }
+      return PageWords(
+        line,
+        corner,
+        color,
+        face,
+        width: width,
+        alignment: alignment,
+        isRightToLeft: isRightToLeft
+      ).map { .words($0) }
     }
   }
 

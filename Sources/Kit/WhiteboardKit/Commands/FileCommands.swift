@@ -52,7 +52,7 @@ enum FileCommands {
     "write the board, or a part of it, as .svg, .png, .pdf, .json, .excalidraw or .txt",
     notes: [
       "A region has its upper left corner at X,Y, the width W and the height H. All objects that touch it are written.",
-      "scale is the number of pixels per board unit in a .png file, at most 64.",
+      "scale is the number of pixels per board unit in a .png file, at most 64; by default 2, or fewer on a large board.",
       "With embed, a .png or .svg also contains the drawing, so that `import` and Excalidraw can open it again.",
       "An existing file is replaced only with force.",
     ],
@@ -128,12 +128,13 @@ extension Command {
 
   /// Writes the board, or the objects that touch a region, to a file.
   ///
-  /// The file extension selects the format. `scale` is the number of pixels per board unit in raster formats. If
+  /// The file extension selects the format. `scale` is the number of pixels per board unit in raster formats; nil is 2,
+  /// or fewer for a large board. If
   /// `embedsDrawing` is true, a PNG or SVG also contains the objects, so that it can be imported again.
   public static func export(
     file: String,
     region: Rectangle?,
-    scale: Double,
+    scale: Double? = nil,
     embedsDrawing: Bool = false,
     isReplacing: Bool
   ) -> Command {

@@ -485,12 +485,18 @@ extension Parameter where Value == Double {
       try fields.secondsIfAny("over")
     }
   }
-
-  /// The number of pixels per board unit.
-  static var pixels: Parameter { numberOption("scale", "N", default: 1, CommandLimits.checkedPixels) }
 }
 
 extension Parameter where Value == Double? {
+  /// The number of pixels per board unit.
+  static var pixels: Parameter {
+    option("scale", "N", .number, default: nil) { (text) throws(CommandError) in
+      try CommandLimits.checkedPixels(TextCommandParser.number(text) ?? .nan)
+    } json: { (fields) throws(CommandError) in
+      try fields.numberIfAny("scale").map(CommandLimits.checkedPixels)
+    }
+  }
+
   static var timeout: Parameter {
     option("timeout", "SECONDS", .number, default: nil) { (value) throws(CommandError) in
       try CommandLimits.checkedSeconds(Double(value) ?? .nan, key: "timeout")

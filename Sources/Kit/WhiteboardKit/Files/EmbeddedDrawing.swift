@@ -160,7 +160,7 @@ enum EmbeddedDrawing {
 
 extension BoardExport {
   /// Returns the file; if `embedsDrawing` is true, it also contains the objects as a drawing of Excalidraw.
-  package func file(as format: ExportFormat, scale: Double, pages: (any PageWriter)?, embedsDrawing: Bool)
+  package func file(as format: ExportFormat, scale: Double?, pages: (any PageWriter)?, embedsDrawing: Bool)
     throws(ExportError) -> ExportedFile
   {
     guard embedsDrawing else { return try file(as: format, scale: scale, pages: pages) }

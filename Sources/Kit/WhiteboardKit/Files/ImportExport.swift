@@ -40,7 +40,7 @@ final class ImportExport {
   nonisolated(nonsending) func export(
     to file: String,
     region: Rectangle?,
-    scale: Double,
+    scale: Double?,
     embedsDrawing: Bool,
     isReplacing: Bool
   ) async throws(CommandError) -> CommandOutcome {
@@ -95,7 +95,7 @@ final class ImportExport {
   private static func write(
     _ export: BoardExport,
     as format: ExportFormat,
-    scale: Double,
+    scale: Double?,
     embedsDrawing: Bool = false,
     to file: String,
     isReplacing: Bool,
@@ -130,7 +130,7 @@ final class ImportExport {
   nonisolated(nonsending) func copy(_ references: [ObjectReference]) async throws(CommandError) -> CommandOutcome {
     let ids = try editor.resolve(references)
     try await withExport(objects: Set(ids)) { (export) async throws(CommandError) in
-      _ = try await Self.write(export, as: .json, scale: 1, to: copies, isReplacing: true, pages: nil)
+      _ = try await Self.write(export, as: .json, scale: nil, to: copies, isReplacing: true, pages: nil)
     }
     return CommandOutcome(ids: ids)
   }

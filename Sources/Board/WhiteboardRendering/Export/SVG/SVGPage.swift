@@ -135,13 +135,11 @@ package struct SVGPage {
 
   private mutating func draw(_ words: PageWords) {
     let width = words.width
-    // The letters of most other typefaces do not have the width of a column.
-    let length = words.face.typeface == .plain ? "" : " textLength=\"\(DecimalText.hundredths(width))\""
     let (x, anchor) = Self.anchor(words, width)
     line(
       "<text x=\"\(DecimalText.hundredths(x))\" "
         + "y=\"\(DecimalText.hundredths(words.corner.y + PageWords.baseline * words.face.factor))\" "
-        + "\(Self.font(words.face))\(length)\(anchor) \(Self.paint(words.color, "fill"))>"
+        + "\(Self.font(words.face))\(anchor) \(Self.paint(words.color, "fill"))>"
         + "\(XML.escaped(words.text))</text>"
     )
   }
