@@ -149,7 +149,17 @@ import Whiteboard
       (
         "group cat 7 as=cat", #"{"verb":"group","ids":["cat",7],"as":"cat"}"#,
         .group([.alias(cat), .sequence(7)], alias: cat)
-      ), ("ungroup last", #"{"verb":"ungroup","id":"last"}"#, .ungroup(.last)),
+      ),
+      (
+        "align left cat 7", #"{"verb":"align","edge":"left","ids":["cat",7]}"#,
+        .align([.alias(cat), .sequence(7)], .left)
+      ),
+      ("align middle", #"{"verb":"align","edge":"middle"}"#, .align([.selected], .middle)),
+      (
+        "distribute vertically selected", #"{"verb":"distribute","axis":"vertically","id":"selected"}"#,
+        .distribute([.selected], .vertically)
+      ), ("clear board sure", #"{"verb":"clear","board":true,"sure":true}"#, .clearBoard),
+      ("ungroup last", #"{"verb":"ungroup","id":"last"}"#, .ungroup(.last)),
       ("lock cat 7", #"{"verb":"lock","ids":["cat",7]}"#, .lock([.alias(cat), .sequence(7)])),
       ("unlock selected", #"{"verb":"unlock","id":"selected"}"#, .unlock([.selected])),
       (
@@ -237,7 +247,8 @@ import Whiteboard
       (
         "find 1,2 3,4 inside", #"{"verb":"find","at":[1,2],"to":[3,4],"inside":true}"#,
         .find(.rectangle(try point(1, 2), try point(3, 4), isInside: true))
-      ), ("chat", #"{"verb":"chat"}"#, .chat), ("settings", #"{"verb":"settings"}"#, .settings),
+      ), (#"find text "log in""#, #"{"verb":"find","text":"log in"}"#, .find(.text("log in"))),
+      ("chat", #"{"verb":"chat"}"#, .chat), ("settings", #"{"verb":"settings"}"#, .settings),
       (
         #"checkpoint "before lunch""#, #"{"verb":"checkpoint","name":"before lunch"}"#,
         .checkpoint(name: "before lunch")
@@ -391,7 +402,9 @@ import Whiteboard
       ("view 1,1 80 67108865", .badArgument), ("view none 80 24", .unknownArgument), ("game wordle", .missingArgument),
       ("game chess 1,1", .badArgument), ("game connect-four 0,0 opponent=", .badArgument),
       ("play last", .missingArgument), (#"play last """#, .badArgument), ("find", .missingArgument),
-      ("find 1,1 inside", .missingArgument), ("find 1,1 2,2 3,3", .unknownArgument), ("set", .missingArgument),
+      ("find 1,1 inside", .missingArgument), ("find 1,1 2,2 3,3", .unknownArgument), ("find text", .missingArgument),
+      (#"find text " ""#, .badArgument), ("clear", .missingArgument), ("clear board", .missingArgument),
+      ("align up", .badArgument), ("distribute", .missingArgument), ("set", .missingArgument),
       ("set title", .missingArgument), ("set colour #ffffff", .badArgument), ("set background white", .badArgument),
       ("set grid -1", .badArgument), ("set grid 65537", .badArgument), ("set language 1", .badArgument),
       ("set language abcdefghijklmnopq", .badArgument), ("set title Our plan", .unknownArgument),

@@ -290,7 +290,14 @@ import Testing
     ])
     return [
       .object(.init(id: text, object: object(text))), .objects(.init(count: 1, objects: [object(text)])),
-      .found(.init(count: 1, objects: [object(text)])), .chatHistory(.init(count: 1, lines: [chat(text)])),
+      .found(
+        .init(
+          count: 3,
+          objects: [object(text)],
+          chat: [chat(text)],
+          members: [.init(peer: text, name: UntrustedText(text))]
+        )
+      ), .chatHistory(.init(count: 1, lines: [chat(text)])),
       .settings(.init(settings: settings(text))), .digest(.init(digest: text, objects: 1)),
       .checkpoints(.init(count: 1, checkpoints: [.init(name: text, at: text)])),
       .diff(.init(from: text, to: text, count: 1, changes: [change])),

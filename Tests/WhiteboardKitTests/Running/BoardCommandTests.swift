@@ -19,9 +19,13 @@ import WhiteboardPrograms
 
   private func found(_ scriptedBoard: ScriptedBoard, _ line: String) async throws -> [String] {
     try await scriptedBoard.perform(line)
-    var last: BoardEvent.ObjectList?
+    return try await foundAll(scriptedBoard).objects.map(\.id)
+  }
+
+  private func foundAll(_ scriptedBoard: ScriptedBoard) async throws -> BoardEvent.Found {
+    var last: BoardEvent.Found?
     for case .found(let found) in await scriptedBoard.events { last = found }
-    return try #require(last).objects.map(\.id)
+    return try #require(last)
   }
 
   private func settings(_ scriptedBoard: ScriptedBoard) async throws -> BoardEvent.SettingsDescription {
@@ -110,6 +114,44 @@ import WhiteboardPrograms
         return change.id == a.description && change.changed == ["groups"]
       }
       #expect(told)
+    }
+  }
+
+  @Test("words are found in texts, labels, aliases, the chat and names, however they are written") func words()
+    async throws
+  {
+    try await withHost { host in
+      let lower = try await id(host, #"text 0,100 "Login\nserver""#)
+      let upper = try await id(host, "rect 50,0 label=\"the LOGIN sérver\"")
+      let named = try await id(host, "ellipse 100,0 as=login-server")
+      try await host.perform("text 0,0 other")
+      try await host.perform(#"say "is the login server up?""#)
+      #expect(try await found(host, #"find text "login SERVER""#) == [upper, lower].map(\.description))
+      let all = try await foundAll(host)
+      #expect(all.count == 3 && all.chat?.count == 1 && all.members?.isEmpty == true)
+      #expect(try await found(host, "find text login-s") == [named.description])
+      #expect(try await found(host, "find text nothing") == [])
+      try await host.perform("find text ADA")
+      #expect(try await foundAll(host).members?.map(\.name.displayed) == ["ada"])
+    }
+  }
+
+  @Test("objects are aligned, distributed and cleared, each in one step") func arranging() async throws {
+    try await withHost { host in
+      try await host.perform("rect 0,0 size=20,20 as=a")
+      try await host.perform("rect 30,40 size=20,20 as=b")
+      #expect(await error(host, "align left") == .noSuchObject)
+      #expect(await error(host, "align left a") == .badArgument)
+      try await host.perform("align left a b")
+      #expect(try await object(host, "b").centerPosition == [0, 40])
+      try await host.perform("rect 0,200 size=20,20 as=c")
+      try await host.perform("select a b c")
+      try await host.perform("distribute vertically")
+      #expect(try await object(host, "b").centerPosition == [0, 100])
+      try await host.perform("lock c")
+      #expect(try await host.perform("clear board sure").ids?.count == 2)
+      #expect(try await host.perform("undo").step == "clear")
+      #expect(try await found(host, "find -1000,-1000 1000,1000").count == 3)
     }
   }
 

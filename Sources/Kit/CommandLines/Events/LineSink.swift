@@ -252,7 +252,12 @@ extension EventText {
     case .resourceProgress, .streamData: nil
     case .object(let shown): detailed(shown.object)
     case .objects(let list): lines(count(list.count, "object"), list.objects.map { object($0) })
-    case .found(let list): lines("\(count(list.count, "object")) there", list.objects.map { object($0) })
+    case .found(let list):
+      lines(
+        list.chat == nil ? "\(count(list.count, "object")) there" : "\(count(list.count, "place")) with these words",
+        list.objects.map { object($0) } + (list.chat ?? []).map { "chat: \(chat($0))" }
+          + (list.members ?? []).map { "member: \(person($0.name, $0.peer))" }
+      )
     case .chatHistory(let history): lines(count(history.count, "line"), history.lines.map(chat))
     case .settings(let answer): settings(answer.settings)
     case .digest(let digest): "digest \(UntrustedText(digest.digest).escaped()), \(count(digest.objects, "object"))"

@@ -113,6 +113,28 @@ enum ArrangingCommands {
     return try editor.editAll(objects) { (board, ids) throws(BoardError) in try board.reorder(ids, move) }
   }
 
+  static let align = CommandSpec(
+    .align,
+    "move objects so that their edges or centers are on one line",
+    notes: [
+      "A group whose objects are all named moves as one object. Without objects, the selected objects are aligned."
+    ],
+    .choice("edge", AlignmentEdge.allCases),
+    .objectsOrSelection
+  ) { (editor, edge, objects) throws(CommandError) in
+    try editor.arrange(objects, atLeast: 2) { (board, ids) throws(BoardError) in try board.align(ids, edge) }
+  }
+
+  static let distribute = CommandSpec(
+    .distribute,
+    "move objects so that the distances between neighbors are equal",
+    notes: ["The outer objects stay. Without objects, the selected objects are distributed."],
+    .choice("axis", DistributionAxis.allCases),
+    .objectsOrSelection
+  ) { (editor, axis, objects) throws(CommandError) in
+    try editor.arrange(objects, atLeast: 3) { (board, ids) throws(BoardError) in try board.distribute(ids, axis) }
+  }
+
   static let group = CommandSpec(.group, "group objects", .objects, .alias) {
     (editor, objects, alias) throws(CommandError) in
     let ids = try editor.resolve(objects)
@@ -182,6 +204,16 @@ extension Command {
     ArrangingCommands.order(objects, place)
   }
 
+  /// Moves objects so that their edges or middle lines are on one line.
+  public static func align(_ objects: [ObjectReference], _ edge: AlignmentEdge) -> Command {
+    ArrangingCommands.align(edge, objects)
+  }
+
+  /// Moves objects so that the distances between neighbors are equal.
+  public static func distribute(_ objects: [ObjectReference], _ axis: DistributionAxis) -> Command {
+    ArrangingCommands.distribute(axis, objects)
+  }
+
   /// Groups objects.
   public static func group(_ objects: [ObjectReference], alias: ObjectAlias?) -> Command {
     ArrangingCommands.group(objects, alias)
@@ -214,6 +246,26 @@ extension BoardEditor {
   fileprivate func editEach(_ references: [ObjectReference], _ body: (Board, ObjectID) throws(BoardError) -> Void)
     throws(CommandError) -> CommandOutcome
   { try editAll(references) { (board, ids) throws(BoardError) in for id in ids { try body(board, id) } } }
+
+  /// Runs `body`, which throws `empty` if there are fewer than `count` objects to arrange.
+  fileprivate func arrange(
+    _ references: [ObjectReference],
+    atLeast count: Int,
+    _ body: (Board, [ObjectID]) throws(BoardError) -> Void
+  ) throws(CommandError) -> CommandOutcome {
+    var isTooFew = false
+    do throws(CommandError) {
+      return try editAll(references) { (board, ids) throws(BoardError) in
+        do throws(BoardError) { try body(board, ids) } catch {
+          isTooFew = error == .empty
+          throw error
+        }
+      }
+    } catch {
+      guard isTooFew else { throw error }
+      throw CommandError(.badArgument, "give or select at least \(count) objects; a connected line follows its objects")
+    }
+  }
 
   /// Changes a single object, or several objects together: the members of a group, or the selected objects.
   fileprivate func transform(

@@ -77,6 +77,8 @@ public enum BoardArea: Equatable, Sendable {
   /// The objects that touch the rectangle with the given opposite corners. If `isInside` is true, only the objects that
   /// are wholly inside the rectangle.
   case rectangle(BoardPoint, BoardPoint, isInside: Bool)
+  /// The objects whose text, label or alias contains the words.
+  case text(String)
 }
 
 /// The position in the stack to which `order` moves an object.

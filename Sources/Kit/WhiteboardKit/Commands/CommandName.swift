@@ -27,6 +27,8 @@ package enum CommandName: String, CaseIterable, Encodable, Sendable {
   case resize
   case points
   case order
+  case align
+  case distribute
   case group
   case ungroup
   case lock
@@ -36,6 +38,7 @@ package enum CommandName: String, CaseIterable, Encodable, Sendable {
   case insert
   case erase
   case delete
+  case clear
   case undelete
   case purge
   case play
@@ -111,6 +114,8 @@ extension CommandName {
     case .resize: FormCommands.resize.entry
     case .points: FormCommands.points.entry
     case .order: ArrangingCommands.order.entry
+    case .align: ArrangingCommands.align.entry
+    case .distribute: ArrangingCommands.distribute.entry
     case .group: ArrangingCommands.group.entry
     case .ungroup: ArrangingCommands.ungroup.entry
     case .lock: ArrangingCommands.lock.entry
@@ -120,6 +125,7 @@ extension CommandName {
     case .insert: EditingCommands.insert.entry
     case .erase: EditingCommands.erase.entry
     case .delete: EditingCommands.delete.entry
+    case .clear: EditingCommands.clear.entry
     case .undelete: EditingCommands.undelete.entry
     case .purge: EditingCommands.purge.entry
     case .play: EditingCommands.play.entry

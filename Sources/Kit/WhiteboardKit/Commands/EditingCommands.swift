@@ -54,6 +54,28 @@ enum EditingCommands {
     try editor.editAll(objects) { (board, ids) throws(BoardError) in try board.delete(ids) }
   }
 
+  static let clear = CommandSpec(
+    .clear,
+    usage: "board sure",
+    "delete all objects on the board, in one step of `undo`",
+    notes: ["Locked objects, and objects that others have selected, stay. The chat stays too."],
+    .flag("board"),
+    .flag("sure"),
+    check: { (isBoard, isSure) throws(CommandError) in
+      guard isBoard else { throw CommandError(.missingArgument, "write `clear board sure` to delete all objects") }
+      guard isSure else {
+        throw CommandError(
+          .missingArgument,
+          "this deletes all objects on the board; to do it, write `clear board sure`"
+        )
+      }
+    }
+  ) { (runner, _, _, _) async throws(CommandError) in
+    try await runner.withEditor { (editor) throws(CommandError) in
+      CommandOutcome(ids: try editor.edit { (board) throws(BoardError) in try board.clear() })
+    }
+  }
+
   static let undelete = CommandSpec(.undelete, "restore a deleted object", .object) {
     (editor, object) throws(CommandError) in
     let id = try editor.resolve(object, among: .deleted)
@@ -148,6 +170,9 @@ extension Command {
 
   /// Deletes objects.
   public static func delete(_ objects: [ObjectReference]) -> Command { EditingCommands.delete(objects) }
+
+  /// Deletes all objects that can be changed now.
+  public static let clearBoard = EditingCommands.clear(true, true)
 
   /// Restores a deleted object.
   public static func undelete(_ object: ObjectReference) -> Command { EditingCommands.undelete(object) }

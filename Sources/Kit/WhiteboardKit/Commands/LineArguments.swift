@@ -68,6 +68,15 @@ struct LineArguments {
     return word
   }
 
+  var isAtEnd: Bool { index == words.count }
+
+  /// Skips the next word if it is the given one.
+  mutating func skip(_ word: String) -> Bool {
+    guard index < words.count, !words[index].isQuoted, words[index].text == word else { return false }
+    index += 1
+    return true
+  }
+
   /// Reads the last word of the line as text.
   mutating func words(_ what: String) throws(CommandError) -> String {
     let word = try next(what)

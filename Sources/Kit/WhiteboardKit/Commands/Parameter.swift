@@ -203,10 +203,11 @@ extension Parameter where Value == BoardView? {
 extension Parameter where Value == BoardArea {
   static var area: Parameter {
     Parameter(
-      "X,Y [X,Y] [inside]",
-      [("at", .point), ("to", .point), ("inside", .flag)],
+      #"X,Y [X,Y] [inside] | text "WORDS""#,
+      [("at", .point), ("to", .point), ("inside", .flag), ("text", .string)],
       options: [.flag("inside")]
     ) { (arguments) throws(CommandError) in
+      if arguments.skip("text") { return .text(try arguments.words("the words to find")) }
       let corner = try arguments.point("the point, as X,Y")
       guard let other = try arguments.pointIfAny() else {
         guard !arguments.hasFlag("inside") else {
@@ -216,6 +217,7 @@ extension Parameter where Value == BoardArea {
       }
       return .rectangle(corner, other, isInside: arguments.hasFlag("inside"))
     } json: { (fields) throws(CommandError) in
+      if fields.has("text"), !fields.has("at") { return .text(try fields.words()) }
       let corner = try fields.point("at")
       guard let other = try fields.pointIfAny("to") else {
         guard !fields.flag("inside") else {
@@ -224,6 +226,9 @@ extension Parameter where Value == BoardArea {
         return .point(corner)
       }
       return .rectangle(corner, other, isInside: fields.flag("inside"))
+    } check: { (area) throws(CommandError) in
+      guard case .text(let words) = area, TextSearch(words) == nil else { return area }
+      throw CommandError(.badArgument, "the words to find are empty")
     }
   }
 }
@@ -257,6 +262,35 @@ extension Parameter where Value == [ObjectReference] {
       try fields.references()
     } check: { (references) throws(CommandError) in
       try CommandLimits.checkedReferences(references)
+    }
+  }
+}
+
+extension Parameter where Value == [ObjectReference] {
+  /// Objects; without any, the selected ones.
+  static var objectsOrSelection: Parameter {
+    Parameter("[ID …]", [("id", .wordOrNumber), ("ids", .objects)]) { (arguments) throws(CommandError) in
+      arguments.isAtEnd ? [.selected] : try arguments.references()
+    } json: { (fields) throws(CommandError) in
+      fields.has("id") || fields.has("ids") ? try fields.references() : [.selected]
+    } check: { (references) throws(CommandError) in
+      try CommandLimits.checkedReferences(references)
+    }
+  }
+}
+
+extension Parameter where Value: RawRepresentable<String> {
+  /// One of several words.
+  static func choice(_ key: String, _ values: [Value]) -> Parameter {
+    let names = values.map(\.rawValue)
+    return word(names.joined(separator: "|"), key, "the \(key), like \(names[0])") { (word) throws(CommandError) in
+      guard let value = Value(rawValue: word) else {
+        throw CommandError(
+          .badArgument,
+          "\(UntrustedText(word).quoted()) is not a value of \(key); give one of \(names.joined(separator: ", "))"
+        )
+      }
+      return value
     }
   }
 }

@@ -16,10 +16,13 @@ enum QueryCommands {
   static let find = CommandSpec(
     .find,
     rules: .reading,
-    "list the objects at a point, or those that touch a rectangle; with `inside`, only those wholly inside it",
+    "list the objects at a point, those that touch a rectangle (with `inside`: lie inside it), or those with words",
+    notes: [
+      "`find text` also searches the chat and the names of members. Upper and lower case and accents do not matter."
+    ],
     .area
   ) { (runner, request, area) async throws(CommandError) in
-    .done(try runner.board.queries.emitObjects(in: area, request: request.request))
+    .done(try runner.board.queries.emitFound(area, request: request.request))
   }
 
   static let chat = CommandSpec(.chat, rules: .reading, "show the chat") {
@@ -57,7 +60,7 @@ extension Command {
   /// Reports all properties of an object; reports a game as the local user sees it.
   public static func show(_ object: ObjectReference) -> Command { QueryCommands.show(object) }
 
-  /// Lists the objects in an area, from front to back.
+  /// Lists the objects in an area, from front to back, or those with words, as they are read.
   public static func find(_ area: BoardArea) -> Command { QueryCommands.find(area) }
 
   /// Lists the lines of the chat.

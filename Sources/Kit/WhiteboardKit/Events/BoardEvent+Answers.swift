@@ -14,6 +14,15 @@ extension BoardEvent {
     package var request: RequestMark?
   }
 
+  package struct Found: Encodable, Sendable {
+    package var count: Int
+    package var objects: [ObjectDescription]
+    /// The lines of the chat and the members that a search for words found; nil for other searches.
+    package var chat: [Chat]?
+    package var members: [SyncedMember]?
+    package var request: RequestMark?
+  }
+
   package struct Shown: Encodable, Sendable {
     package var id: String
     package var object: ObjectDescription

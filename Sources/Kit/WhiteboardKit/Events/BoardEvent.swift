@@ -49,7 +49,7 @@ package enum BoardEvent: Sendable {
   case digest(Digest)
   case objects(ObjectList)
   case object(Shown)
-  case found(ObjectList)
+  case found(Found)
   case chatHistory(ChatHistory)
   case settings(Settings)
   /// The save state changed: some work is not saved on disk, or all work is saved again. Also the answer to `save`.

@@ -52,9 +52,29 @@ final class Queries {
     runtime.emit(.object(.init(id: object.id, object: object, request: request)))
   }
 
-  func emitObjects(in area: BoardArea, request: RequestMark?) {
-    let objects = board.find(area).map { reports.description($0) }
+  func emitFound(_ area: BoardArea, request: RequestMark?) {
+    let ids: [ObjectID]
+    switch area {
+    case .point(let point): ids = board.objects(at: Point(point))
+    case .rectangle(let corner, let opposite, let isInside):
+      ids = board.objects(in: Rectangle(Point(corner), Point(opposite)), mode: isInside ? .inside : .touching)
+    case .text(let words): return emitFound(words, request)
+    }
+    let objects = ids.compactMap { board.snapshot($0) }.map { reports.description($0) }
     runtime.emit(.found(.init(count: objects.count, objects: objects, request: request)))
+  }
+
+  private func emitFound(_ words: String, _ request: RequestMark?) {
+    guard let search = TextSearch(words) else { return }
+    let named = Set(editor.aliases.filter { search.matches($0.key.description) }.values)
+    let objects = search.objects(in: board.snapshots, named: named).map { reports.description($0) }
+    let lines = board.chat.filter { search.matches($0.text) }.map(BoardEvent.Chat.init)
+    let everyone = [(session.localPeer, UntrustedText(members.ownName))] + members.map { ($0, $1.name) }
+    let people = everyone.filter { search.matches($0.1.displayed) }.map {
+      BoardEvent.SyncedMember(peer: $0.0.text, name: $0.1)
+    }
+    let count = objects.count + lines.count + people.count
+    runtime.emit(.found(.init(count: count, objects: objects, chat: lines, members: people, request: request)))
   }
 
   func emitSettings(request: RequestMark?) {
@@ -111,18 +131,6 @@ extension BoardEvent.SettingsDescription {
     if old.grid != new.grid { keys.append("grid") }
     if old.language != new.language { keys.append("language") }
     return keys
-  }
-}
-
-extension Board {
-  fileprivate func find(_ area: BoardArea) -> [ObjectSnapshot] {
-    let ids =
-      switch area {
-      case .point(let point): objects(at: Point(point))
-      case .rectangle(let corner, let opposite, let isInside):
-        objects(in: Rectangle(Point(corner), Point(opposite)), mode: isInside ? .inside : .touching)
-      }
-    return ids.compactMap { snapshot($0) }
   }
 }
 

@@ -1,0 +1,50 @@
+import Foundation
+import Whiteboard
+
+/// A search for words in texts, as users expect it: upper and lower case, accents and line breaks make no difference.
+package struct TextSearch: Hashable, Sendable {
+  private let words: [UInt8]
+
+  /// Creates a search; nil if no letters are left of the words.
+  package init?(_ words: String) {
+    self.words = Self.folded(words)
+    guard !self.words.isEmpty else { return nil }
+  }
+
+  package func matches(_ text: String) -> Bool {
+    let text = Self.folded(text)
+    guard text.count >= words.count else { return false }
+    return (0...text.count - words.count).contains { text[$0...].starts(with: words) }
+  }
+
+  /// Returns the text in lower case, without accents, and with one space between words.
+  ///
+  /// Signs that are letters of their own in Indic, Thai and Japanese scripts remain: only accents, and the points of
+  /// Hebrew and Arabic, have these combining classes.
+  private static func folded(_ text: String) -> [UInt8] {
+    var folded = String.UnicodeScalarView()
+    for scalar in text.uppercased().lowercased().decomposedStringWithCompatibilityMapping.unicodeScalars {
+      let properties = scalar.properties
+      let combining = properties.canonicalCombiningClass.rawValue
+      if combining >= 200 || (10...35).contains(combining) { continue }
+      if !properties.isWhitespace {
+        folded.append(scalar)
+      } else if folded.last != " ", !folded.isEmpty {
+        folded.append(" ")
+      }
+    }
+    if folded.last == " " { folded.removeLast() }
+    return Array(String(folded).utf8)
+  }
+}
+
+extension TextSearch {
+  /// Returns the objects that the search finds, in the order in which they are read: from top to bottom, and from left
+  /// to right. `named` are the objects that are found by other names.
+  package func objects(in snapshots: [ObjectSnapshot], named: Set<ObjectID> = []) -> [ObjectSnapshot] {
+    snapshots.filter { named.contains($0.id) || $0.text.map(matches) ?? false }.sorted {
+      let (left, right) = ($0.centerPosition, $1.centerPosition)
+      return (left.y, left.x) < (right.y, right.x)
+    }
+  }
+}
