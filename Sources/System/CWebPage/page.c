@@ -28,6 +28,10 @@ static const unsigned char canvas_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/canvas.mjs"
 };
 
+static const unsigned char clipboard_mjs[] = {
+#embed "../../FrontEnds/WhiteboardWeb/Resources/clipboard.mjs"
+};
+
 static const unsigned char connection_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/connection.mjs"
 };
@@ -42,6 +46,10 @@ static const unsigned char draw_mjs[] = {
 
 static const unsigned char errors_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/errors.mjs"
+};
+
+static const unsigned char excalidraw_mjs[] = {
+#embed "../../FrontEnds/WhiteboardWeb/Resources/excalidraw.mjs"
 };
 
 static const unsigned char files_mjs[] = {
@@ -167,10 +175,12 @@ static const struct whiteboard_page_file files[] = {
     {"/arrange.mjs", "text/javascript; charset=utf-8", NULL, arrange_mjs, sizeof arrange_mjs},
     {"/board.mjs", "text/javascript; charset=utf-8", NULL, board_mjs, sizeof board_mjs},
     {"/canvas.mjs", "text/javascript; charset=utf-8", NULL, canvas_mjs, sizeof canvas_mjs},
+    {"/clipboard.mjs", "text/javascript; charset=utf-8", NULL, clipboard_mjs, sizeof clipboard_mjs},
     {"/connection.mjs", "text/javascript; charset=utf-8", NULL, connection_mjs, sizeof connection_mjs},
     {"/dom.mjs", "text/javascript; charset=utf-8", NULL, dom_mjs, sizeof dom_mjs},
     {"/draw.mjs", "text/javascript; charset=utf-8", NULL, draw_mjs, sizeof draw_mjs},
     {"/errors.mjs", "text/javascript; charset=utf-8", NULL, errors_mjs, sizeof errors_mjs},
+    {"/excalidraw.mjs", "text/javascript; charset=utf-8", NULL, excalidraw_mjs, sizeof excalidraw_mjs},
     {"/files.mjs", "text/javascript; charset=utf-8", NULL, files_mjs, sizeof files_mjs},
     {"/find.mjs", "text/javascript; charset=utf-8", NULL, find_mjs, sizeof find_mjs},
     {"/forms.mjs", "text/javascript; charset=utf-8", NULL, forms_mjs, sizeof forms_mjs},

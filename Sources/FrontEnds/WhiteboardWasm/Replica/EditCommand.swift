@@ -108,7 +108,7 @@ struct EditCommand {
     throw .outOfRange(key)
   }
 
-  func id() throws(BoardError) -> ObjectID { try id(of: try text("id")) }
+  func id(_ key: String = "id") throws(BoardError) -> ObjectID { try id(of: try text(key)) }
 
   func ids() throws(BoardError) -> [ObjectID] {
     guard let texts = fields["ids"]?.strings else { throw .outOfRange("ids") }

@@ -74,9 +74,7 @@ extension PageReplica {
       try board.resize(try command.id(), to: try command.size("size"), center: center)
     case "setPoints": try board.setPoints(try command.points("points"), of: try command.id())
     case "connect": try board.connect([command.flag("isEnd") ? .end : .start], of: try command.id())
-    case "release":
-      let side: LineSide = command.flag("isEnd") ? .end : .start
-      try board.bind(side, of: try command.id(), to: nil)
+    case "bind": try bind(board, command)
     case "createGame": return [try createGame(board, command)]
     case "play": try board.game(try command.id()).play(try command.text("text"))
     case "chat":
@@ -166,6 +164,15 @@ extension PageReplica {
     let later = TextDifference(from: before, to: Array(object.text.unicodeScalars))
     let start = later.moved(edit.range.lowerBound)
     try object.type(replacing: start..<max(start, later.moved(edit.range.upperBound)), with: edit.words)
+  }
+
+  /// Binds an end of a line to an object, or releases it.
+  private func bind(_ board: Board, _ command: EditCommand) throws(BoardError) {
+    var binding: Binding?
+    if command.has("to") {
+      binding = Binding(to: try command.id("to"), at: try command.point("at"), isExact: command.flag("isExact"))
+    }
+    try board.bind(command.flag("isEnd") ? .end : .start, of: try command.id(), to: binding)
   }
 
   private func createGame(_ board: Board, _ command: EditCommand) throws(BoardError) -> ObjectID {

@@ -239,7 +239,9 @@ export class Board extends EventTarget {
   /** Binds an end of a line or arrow to the object in which it lies, if there is one. */
   connect(id, isEnd) { this.#edit({ do: "connect", id, isEnd }); }
   /** Releases an end of a line or arrow from the object to which it is bound. */
-  release(id, isEnd) { this.#edit({ do: "release", id, isEnd }); }
+  release(id, isEnd) { this.#edit({ do: "bind", id, isEnd }); }
+  /** Binds an end of a line or arrow to the object `id` of a binding as in `objects`. */
+  bind(id, isEnd, { id: to, anchor, isExact = false }) { this.#edit({ do: "bind", id, isEnd, to, at: anchor, isExact }); }
   setLocked(ids, isLocked) { this.#editAll({ do: "lock", ids: list(ids), isLocked: Boolean(isLocked) }); }
   group(ids) { return this.#edit({ do: "group", ids: list(ids) }).ids[0]; }
   ungroup(ids) { this.#edit({ do: "ungroup", ids: list(ids) }); }

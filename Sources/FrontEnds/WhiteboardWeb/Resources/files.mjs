@@ -21,7 +21,7 @@ export async function prepared(file) {
   if (file.size > FILE_LIMIT) throw new Error("This photo is larger than 100 MB. Choose a smaller one, or add a screenshot of it.");
   let bitmap;
   try {
-    bitmap = await createImageBitmap(file);
+    bitmap = await (file.type === "image/svg+xml" || /\.svg$/i.test(file.name ?? "") ? rendered(file) : createImageBitmap(file));
   } catch {
     const pixels = await pixelCount(file);
     throw new Error(pixels > MANY
@@ -32,6 +32,19 @@ export async function prepared(file) {
   bitmap.close();
   if (!blob) throw new Error("There is not enough memory for this photo. Close other tabs and try again, or choose a smaller photo.");
   return blob;
+}
+
+/** Returns the picture of an SVG file, at least 1,024 pixels wide or high. As an image, it runs no scripts and loads nothing. */
+async function rendered(file) {
+  const address = URL.createObjectURL(new Blob([file], { type: "image/svg+xml" })), image = new Image();
+  try {
+    image.src = address;
+    await image.decode();
+    const [width, height] = [image.naturalWidth || 300, image.naturalHeight || 150], factor = Math.max(1, SIDE / 2 / Math.max(width, height));
+    return await createImageBitmap(image, { resizeWidth: Math.round(width * factor), resizeHeight: Math.round(height * factor) });
+  } finally {
+    URL.revokeObjectURL(address);
+  }
 }
 
 /** Returns the photo as a file whose sides are at most `SIDE`; null or an error if there is not enough memory. */

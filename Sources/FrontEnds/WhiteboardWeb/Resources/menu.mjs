@@ -45,9 +45,15 @@ export class ContextMenu {
     const icons = (list, least, keys, run) => units >= least && element("div.choices", {}, ...list.map(([label, name, key, ...values]) =>
       this.#button(`edge-${name}`, `${label} (${keys}${key})`, () => run(ui, ...values))));
     const parts = [
+      [
+        canChange && item("cut", "Cut", () => ui.clipboard.copySelection(true), "Ctrl+X"),
+        objects.length > 0 && item("copy", "Copy", () => ui.clipboard.copySelection(), "Ctrl+C"),
+        !ui.isViewer && item("paste", "Paste", () => ui.clipboard.paste(at), "Ctrl+V"),
+        objects.length > 0 && item("image", "Copy as a picture", () => ui.clipboard.copyPicture(), "Alt+Shift+C"),
+      ],
       canChange && [
         item("style", "Style…", () => ui.toolbar.openStyle(), "S"),
-        item("copy", "Duplicate", () => ui.duplicate(), "Ctrl+D"),
+        item("duplicate", "Duplicate", () => ui.duplicate(), "Ctrl+D"),
       ],
       canChange && [
         item("front", "Bring to the front", () => ui.reorder("bringToFront"), "Ctrl+Shift+]"), item("back", "Send to the back", () => ui.reorder("sendToBack"), "Ctrl+Shift+["),

@@ -2,14 +2,15 @@
 
 import { ALIGNMENTS, align, distribute, DISTRIBUTIONS } from "./arrange.mjs";
 import { boundsOf, Camera, LiveLayer, Scene } from "./canvas.mjs";
+import { Clipboard } from "./clipboard.mjs";
 import { $, button, element, icon, isComposing, settings, toast } from "./dom.mjs";
 import { drawObject, Palette } from "./draw.mjs";
 import { refusal } from "./errors.mjs";
-import { exportPicture, Photos, picture, prepared } from "./files.mjs";
+import { exportPicture, Photos, prepared } from "./files.mjs";
 import { Finder } from "./find.mjs";
 import { playGame } from "./games.mjs";
 import { contains, flattened, hasPoints } from "./forms.mjs";
-import { covers, Ink, LETTER, lettersOf, local, resized, shapeOf, touches, union, visibleParts, widened } from "./geometry.mjs";
+import { covers, Ink, LETTER, lettersOf, local, resized, shapeOf, touches, union, widened } from "./geometry.mjs";
 import { isolated, visible } from "./ids.mjs";
 import { Input } from "./input.mjs";
 import { ContextMenu } from "./menu.mjs";
@@ -71,6 +72,7 @@ export class UI {
     this.toolbar = new Toolbar(this);
     this.input = new Input(this.boardElement, this, this.tools);
     this.finder = new Finder(this);
+    this.clipboard = new Clipboard(this);
     this.menu = new ContextMenu(this);
     this.panels = { chat: new Chat(this), members: new Members(this), list: new ObjectList(this) };
     this.#attachButtons();
@@ -380,7 +382,7 @@ export class UI {
   }
 
   /** Selects new objects, unless the user draws or types, which this would end. */
-  #selectNew(ids) {
+  selectNew(ids) {
     if (!this.tools.active && !this.editor.isOpen) this.finishTool(ids);
   }
 
@@ -430,7 +432,7 @@ export class UI {
     for (const file of files) {
       try {
         const id = await this.board.createPhoto(await prepared(file), place);
-        this.#selectNew([id]);
+        this.selectNew([id]);
         place = [place[0] + 24, place[1] + 24];
       } catch (error) {
         toast(error.message);
@@ -441,7 +443,7 @@ export class UI {
   duplicate() {
     let copies = [];
     this.attempt(() => { copies = this.board.duplicate([...this.tools.select.selection]); });
-    if (copies.length) this.#selectNew(copies);
+    if (copies.length) this.selectNew(copies);
   }
 
   selectAll() {
@@ -604,13 +606,13 @@ export class UI {
     $("zoom-fit").onclick = () => this.fit();
     $("state").onclick = () => showConnection(this.board);
     $("file").onchange = $("camera").onchange = ({ target }) => {
-      this.addPhotos([...target.files]);
+      this.clipboard.addFiles([...target.files]);
       target.value = "";
     };
     const item = (iconName, text, run) => element("button.item", { type: "button", role: "menuitem", onclick: () => { close(); run(); } }, icon(iconName), text);
     const save = (format) => async () => {
       try {
-        await exportPicture(this, format, this.#chosen);
+        await exportPicture(this, format, this.chosen);
       } catch (error) {
         toast(error.message);
       }
@@ -633,20 +635,7 @@ export class UI {
     addEventListener("keydown", (event) => this.#keyPressed(event));
     addEventListener("keyup", (event) => { if (event.code === "Space") this.#setSpace(false); });
     addEventListener("blur", () => this.#setSpace(false));
-    addEventListener("paste", (event) => this.#pasted(event));
-    addEventListener("copy", (event) => this.#copy(event));
-    addEventListener("cut", (event) => this.#cut(event));
     addEventListener("pointerdown", () => document.body.classList.remove("keys"), true);
-    this.boardElement.addEventListener("dragover", (event) => {
-      event.preventDefault();
-      if (this.isViewer) event.dataTransfer.dropEffect = "none";
-    });
-    this.boardElement.addEventListener("drop", (event) => {
-      event.preventDefault();
-      const { left, top } = this.boardElement.getBoundingClientRect();
-      const files = [...event.dataTransfer.files];
-      if (!this.isViewer) this.addPhotos(files, this.camera.toBoard([event.clientX - left, event.clientY - top]));
-    });
     // The keyboard of a phone covers the bottom of the page.
     const view = visualViewport;
     const showKeyboard = () => document.documentElement.style.setProperty("--keyboard", `${Math.max(0, Math.round(innerHeight - view.height - view.offsetTop))}px`);
@@ -660,106 +649,14 @@ export class UI {
   }
 
   /** The ids of the selected objects, or of all objects if none is selected, from bottom to top. */
-  get #chosen() {
+  get chosen() {
     const { selection } = this.tools.select;
     return this.scene.items.map(({ id }) => id).filter((id) => !selection.size || selection.has(id));
   }
 
-  /** Copies the texts of the selection to the clipboard, and stores the objects for pasting on this board. Returns false if it copied nothing. */
-  #copy(event) {
-    const { board } = this, objects = board.order.filter((id) => this.tools.select.selection.has(id)).map((id) => board.objects.get(id));
-    if (!objects.length || event.target.closest?.("input, textarea, dialog") || getSelection().toString()) return false;
-    const text = objects.map((object) => object.text).filter(Boolean).join("\n") || "whiteboard";
-    this.#copied = { objects, text: text.trim() };
-    event.clipboardData.setData("text/plain", text);
-    event.preventDefault();
-    return true;
-  }
-
-  #cut(event) {
-    if (this.isViewer || event.target.closest?.("input, textarea, dialog") || getSelection().toString()) return;
-    if (this.tools.select.objects.some(({ type }) => type === "game")) toast("A game cannot be cut. Delete it, or cut the other objects.");
-    else if (this.#copy(event)) this.removeSelection();
-  }
-
-  /** Copies a picture of the selection, or of the board, to the clipboard. */
-  async #copyPicture() {
-    try {
-      if (!navigator.clipboard?.write) throw new Error("This browser cannot copy pictures. Save the picture with the menu.");
-      // Safari accepts only a promise, because the picture is not ready during the key press.
-      const blob = picture(this, "png", this.#chosen);
-      await Promise.all([blob, navigator.clipboard.write([new ClipboardItem({ "image/png": blob })])]);
-      toast("Copied as a picture.");
-    } catch (error) {
-      toast(error.message);
-    }
-  }
-
-  /** Pastes copied objects. Objects that were cut or deleted are created again; each photo among them is an undo step of its own. */
-  async #paste(copied) {
-    const { board } = this, photos = new Map(), groups = new Map(), pasted = [], offset = 24;
-    const isGone = ({ id }) => !board.objects.has(id), place = ({ centerPosition: [x, y] }) => [x + offset, y + offset];
-    try {
-      for (const object of copied) {
-        const blob = object.type === "photo" && isGone(object) && await board.photo(object.sha256);
-        if (blob) photos.set(object.id, [await board.createPhoto(blob, place(object))]);
-      }
-    } catch (error) {
-      toast(error.message);
-    }
-    const again = (object) => {
-      const { type, form, text, color, lineWidth } = object, [x, y] = place(object);
-      if (type === "text") return [board.createText(text, [x, y], { color, ...styleOf(object) })];
-      if (form) return [board.createForm(form, [x, y], { size: object.size, points: object.points, text, color, lineWidth, ...styleOf(object) })];
-      if (type !== "drawing") return photos.get(object.id) ?? [];
-      return visibleParts(object).map((part) => board.createDrawing(part.map(([u, v, pressure = 0]) => [u + x, v + y, pressure / 255]), { color, lineWidth }));
-    };
-    this.attempt(() => {
-      board.beginStep("paste");
-      const kept = copied.filter((object) => !isGone(object)).map(({ id }) => id);
-      if (kept.length) pasted.push(...board.duplicate(kept, [offset, offset]));
-      for (const object of copied.filter(isGone)) {
-        const ids = again(object), pivot = place(object), group = object.groups?.at(-1) ?? object.id;
-        if (ids.length && object.scale !== 1) board.scale(ids, object.scale, { pivot });
-        if (ids.length && object.angle) board.rotate(ids, object.angle, { pivot });
-        groups.set(group, [...groups.get(group) ?? [], ...ids]);
-        pasted.push(...ids);
-      }
-      for (const ids of groups.values()) if (ids.length > 1) board.group(ids);
-    });
-    this.attempt(() => board.endStep());
-    if (pasted.length) this.#selectNew(pasted);
-  }
-
-  #copyStyle() {
-    const [object] = this.tools.select.objects;
-    this.#copiedStyle = { color: object.color, lineWidth: object.lineWidth, ...styleOf(object) };
-  }
-
-  #pasteStyle() {
-    if (this.#copiedStyle) this.attempt(() => this.board.restyle([...this.tools.select.selection], this.#copiedStyle));
-  }
-
-  #copiedStyle = null;
-
-  #copied = null;
-
   #setSpace(isDown) {
     this.input.isSpaceDown = isDown;
     this.boardElement.classList.toggle("space", isDown);
-  }
-
-  #pasted(event) {
-    if (this.isViewer || event.target.closest?.("input, textarea, dialog")) return;
-    const files = [...event.clipboardData.files].filter(({ type }) => type.startsWith("image/"));
-    // Windows has its own line ends.
-    const text = event.clipboardData.getData("text/plain").replaceAll("\r\n", "\n").trim();
-    let id;
-    if (files.length) this.addPhotos(files);
-    else if (this.#copied?.text === text) this.#paste(this.#copied.objects);
-    else if (text && !this.attempt(() => { id = this.board.createText(text, this.camera.center, { color: this.style.color }); })) this.#selectNew([id]);
-    else return;
-    event.preventDefault();
   }
 
   #keyPressed(event) {
@@ -779,7 +676,7 @@ export class UI {
       const { shiftKey, altKey, code } = event;
       if (isCommand) {
         // On a Mac, Alt changes the key to another character.
-        const style = altKey && { KeyC: () => this.#copyStyle(), KeyV: () => this.#pasteStyle() }[code];
+        const style = altKey && { KeyC: () => this.clipboard.copyStyle(), KeyV: () => this.clipboard.pasteStyle() }[code];
         if (style) return selection.size && !this.isViewer ? style : null;
         const reorder = (one, all) => () => this.reorder(shiftKey ? all : one);
         const [forward, backward] = [reorder("bringForward", "bringToFront"), reorder("sendBackward", "sendToBack")];
@@ -803,13 +700,13 @@ export class UI {
       }
       if (altKey) {
         const changeTheme = () => this.#setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
-        const always = shiftKey && { KeyC: () => this.#copyPicture(), KeyD: changeTheme }[code];
+        const always = shiftKey && { KeyC: () => this.clipboard.copyPicture(), KeyD: changeTheme }[code];
         if (always || this.isViewer || select.isLocked) return always;
         const isKey = ([, , letter]) => code === `Key${letter}`, [, , , ...values] = (shiftKey ? DISTRIBUTIONS : ALIGNMENTS).find(isKey) ?? [];
         return values.length && selection.size ? () => (shiftKey ? distribute : align)(this, ...values) : null;
       }
       if (shiftKey && code === "Digit1") return () => this.fit();
-      if (shiftKey && code === "Digit2") return () => this.fit(this.#chosen);
+      if (shiftKey && code === "Digit2") return () => this.fit(this.chosen);
       const page = { PageUp: 1, PageDown: -1 }[key], { width, height } = this.camera;
       // In a panel, these keys scroll the panel.
       if (page && !event.target.closest?.("#sheet")) return () => shiftKey ? this.panBy(page * width, 0) : this.panBy(0, page * height);
@@ -833,11 +730,6 @@ export class UI {
     event.preventDefault();
     run();
   }
-}
-
-/** Returns what an object has of a style, apart from its color and line width. */
-function styleOf({ fill, lineStyle, opacity, lineStart, lineEnd, isCurved, textSize, typeface, alignment, isBold, isItalic, textColor, isAutoWidth }) {
-  return { fill, lineStyle, opacity, lineStart, lineEnd, isCurved, textSize, typeface, alignment, isBold, isItalic, textColor, isAutoWidth };
 }
 
 /** Returns a frame around objects, with the position and size of an object. */

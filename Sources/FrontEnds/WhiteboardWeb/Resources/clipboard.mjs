@@ -1,0 +1,321 @@
+/** Copying, cutting and pasting, and the files that are dropped on the board. */
+
+import { element, toast } from "./dom.mjs";
+import { fromExcalidraw, toElements } from "./excalidraw.mjs";
+import { picture, prepared } from "./files.mjs";
+import { shapeOf, union, visibleParts } from "./geometry.mjs";
+
+/** The distance of copies from their originals. */
+const OFFSET = 24;
+/** The maximum size of a drawing or text that is read, in bytes. */
+const FILE_LIMIT = 64 << 20;
+/** What identifies the objects of a board in text that is copied as HTML. */
+const HTML = /data-whiteboard="([^"]*)"/;
+
+const isOther = ({ target }) => target.closest?.("input, textarea, dialog") || getSelection().toString();
+const decoded = (data) => Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+
+/** Returns what an object has of a style, apart from its color and line width. */
+const styleOf = ({ fill, lineStyle, opacity, lineStart, lineEnd, isCurved, textSize, typeface, alignment, isBold, isItalic, textColor, isAutoWidth }) =>
+  ({ fill, lineStyle, opacity, lineStart, lineEnd, isCurved, textSize, typeface, alignment, isBold, isItalic, textColor, isAutoWidth });
+
+export class Clipboard {
+  /** The objects that were copied as text only, and this text. */
+  #copied = null;
+  #style = null;
+
+  constructor(ui) {
+    this.ui = ui;
+    addEventListener("copy", (event) => this.#copy(event));
+    addEventListener("cut", (event) => this.#cut(event));
+    addEventListener("paste", (event) => this.#pasted(event));
+    ui.boardElement.addEventListener("dragover", (event) => {
+      event.preventDefault();
+      if (ui.isViewer) event.dataTransfer.dropEffect = "none";
+    });
+    ui.boardElement.addEventListener("drop", (event) => this.#dropped(event));
+  }
+
+  get #selected() { return this.ui.board.order.filter((id) => this.ui.tools.select.selection.has(id)).map((id) => this.ui.board.objects.get(id)); }
+
+  // Copying
+
+  /** Returns objects as the types of the clipboard: the words of texts, or a drawing of Excalidraw that also has the objects as they are. */
+  #content(objects, files = {}) {
+    const whiteboard = objects.map(({ selectedBy, author, view, ...object }) => object);
+    if (objects.every(({ type }) => type === "text")) {
+      const text = objects.map((object) => object.text).filter(Boolean).join("\n");
+      const html = element("pre", { "data-whiteboard": encodeURIComponent(JSON.stringify(whiteboard)) }, text).outerHTML;
+      return { "text/plain": text, "text/html": html };
+    }
+    return { "text/plain": JSON.stringify({ type: "excalidraw/clipboard", elements: toElements(objects), files, whiteboard }) };
+  }
+
+  /** Copies the selection, and afterwards its photos, which take longer to read. Returns false if nothing is selected. */
+  #copy(event) {
+    const objects = this.#selected;
+    if (!objects.length || isOther(event)) return false;
+    const content = this.#content(objects);
+    this.#copied = { objects, text: content["text/plain"].trim() };
+    for (const [type, text] of Object.entries(content)) event.clipboardData.setData(type, text);
+    event.preventDefault();
+    if (objects.some(({ type }) => type === "photo")) this.#write(objects).catch(() => {});
+    return true;
+  }
+
+  /** Writes objects with the files of their photos to the clipboard. */
+  async #write(objects) {
+    const photos = objects.filter(({ type }) => type === "photo");
+    const text = Promise.all(photos.map(async ({ sha256 }) => [sha256, await this.ui.board.photo(sha256)])).then(async (read) => {
+      const files = {};
+      for (const [id, blob] of read.filter(([, blob]) => blob)) files[id] = { id, mimeType: blob.type, dataURL: await dataURL(blob), created: 1 };
+      const content = this.#content(objects, files);
+      this.#copied = { objects, text: content["text/plain"].trim() };
+      return content;
+    });
+    const blob = (type) => text.then((content) => new Blob([content[type]], { type })), types = Object.keys(this.#content(objects));
+    // Safari accepts only promises, because the text is not ready during the key press.
+    await navigator.clipboard.write([new ClipboardItem(Object.fromEntries(types.map((type) => [type, blob(type)])))]);
+  }
+
+  #cut(event) {
+    if (this.ui.isViewer || isOther(event) || this.#hasGame) return;
+    if (this.#copy(event)) this.ui.removeSelection();
+  }
+
+  /** Whether a game is selected, which a message then reports. */
+  get #hasGame() {
+    const hasGame = this.ui.tools.select.objects.some(({ type }) => type === "game");
+    if (hasGame) toast("A game cannot be cut. Delete it, or cut the other objects.");
+    return hasGame;
+  }
+
+  /** Copies or cuts the selection, without a key. */
+  async copySelection(isCut = false) {
+    const objects = this.#selected;
+    if (isCut && this.#hasGame) return;
+    try {
+      await this.#write(objects);
+      if (isCut) this.ui.removeSelection();
+    } catch {
+      toast(`The browser did not allow this. Press Ctrl+${isCut ? "X" : "C"} instead.`);
+    }
+  }
+
+  /** Copies a picture of the selection, or of the board, to the clipboard. */
+  async copyPicture() {
+    try {
+      if (!navigator.clipboard?.write) throw new Error("This browser cannot copy pictures. Save the picture with the menu.");
+      const blob = picture(this.ui, "png", this.ui.chosen);
+      await Promise.all([blob, navigator.clipboard.write([new ClipboardItem({ "image/png": blob })])]);
+      toast("Copied as a picture.");
+    } catch (error) {
+      toast(error.message);
+    }
+  }
+
+  copyStyle() {
+    const [object] = this.ui.tools.select.objects;
+    this.#style = { color: object.color, lineWidth: object.lineWidth, ...styleOf(object) };
+  }
+
+  pasteStyle() {
+    if (this.#style) this.ui.attempt(() => this.ui.board.restyle([...this.ui.tools.select.selection], this.#style));
+  }
+
+  // Pasting
+
+  #pasted(event) {
+    const { clipboardData } = event;
+    if (this.ui.isViewer || event.target.closest?.("input, textarea, dialog")) return;
+    const files = [...clipboardData.files], text = clipboardData.getData("text/plain"), html = clipboardData.getData("text/html");
+    if (!files.length && !text.trim()) return;
+    event.preventDefault();
+    if (files.length) this.addFiles(files);
+    else this.#addText(text, html);
+  }
+
+  /** Pastes what the clipboard has, without a key, around a point on the board. */
+  async paste(at) {
+    try {
+      const items = await navigator.clipboard.read(), types = new Map(items.flatMap((item) => item.types.map((type) => [type, item])));
+      const read = async (type) => types.has(type) ? (await types.get(type).getType(type)).text() : "", image = [...types.keys()].find((type) => type.startsWith("image/"));
+      if (image) await this.addFiles([new File([await types.get(image).getType(image)], "picture", { type: image })], at);
+      else await this.#addText(await read("text/plain"), await read("text/html"), at);
+    } catch {
+      toast("The browser did not allow this. Press Ctrl+V instead.");
+    }
+  }
+
+  #dropped(event) {
+    event.preventDefault();
+    if (this.ui.isViewer) return;
+    const { left, top } = this.ui.boardElement.getBoundingClientRect(), at = this.ui.camera.toBoard([event.clientX - left, event.clientY - top]);
+    const files = [...event.dataTransfer.files], text = event.dataTransfer.getData("text/plain");
+    if (files.length) this.addFiles(files, at);
+    else if (text.trim()) this.#addText(text, event.dataTransfer.getData("text/html"), at);
+  }
+
+  /** Adds files of any kind; a message says what was added, and what was not. */
+  async addFiles(files, at = this.ui.camera.center) {
+    for (const file of files) {
+      const name = `“${file.name.slice(0, 64)}”`, ending = /\.(\w+)$/.exec(file.name)?.[1].toLowerCase() ?? "";
+      try {
+        if (file.type.startsWith("image/") || ["heic", "heif", "avif", "svg"].includes(ending)) await this.ui.addPhotos([file], at);
+        else if (file.type === "application/pdf" || ending === "pdf") toast(`${name} was not added, because the page cannot open PDF files. Ask the host to import it, or add pictures of its pages.`);
+        else if (file.size > FILE_LIMIT) toast(`${name} was not added, because it is larger than 64 MB.`);
+        else {
+          const bytes = new Uint8Array(await file.arrayBuffer()), isText = !bytes.subarray(0, 4096).includes(0);
+          const text = isText && new TextDecoder().decode(bytes);
+          const isDrawing = ["excalidraw", "excalidrawlib", "json"].includes(ending);
+          if (!text?.trim() || !(isDrawing || file.type.startsWith("text/") || ["txt", "md", ""].includes(ending))) {
+            toast(`${name} was not added. The page can add pictures, drawings (.excalidraw, .json) and texts.`);
+          } else if (!await this.#addDrawing(text, at, name)) {
+            if (isDrawing) toast(`${name} was not added. It is not a drawing of Excalidraw or of this program, or it is damaged.`);
+            else this.#addWords(text, at);
+          }
+        }
+      } catch (error) {
+        toast(`${name} was not added. ${error.message}`);
+      }
+      at = [at[0] + OFFSET, at[1] + OFFSET];
+    }
+  }
+
+  async #addText(given, html, at = this.ui.camera.center) {
+    // Windows has its own line ends.
+    const text = given.replaceAll("\r\n", "\n"), own = HTML.exec(html);
+    try {
+      if (own) return await this.#create(JSON.parse(decodeURIComponent(own[1])), new Map(), at);
+      if (text.trim() && this.#copied?.text === text.trim()) return await this.#create(this.#copied.objects, new Map(), at);
+      if (/^\s*<svg[\s>]/.test(text)) return await this.ui.addPhotos([new File([text], "picture.svg", { type: "image/svg+xml" })], at);
+      if (!await this.#addDrawing(text, at)) this.#addWords(text, at);
+    } catch (error) {
+      toast(error.message);
+    }
+  }
+
+  #addWords(text, at) {
+    let id;
+    const error = this.ui.attempt(() => { id = this.ui.board.createText(text.replaceAll("\r\n", "\n").trim(), at, { color: this.ui.style.color }); });
+    if (error?.code === "too-long") toast("The text is longer than one object can be. Paste it in parts of at most 8,000 characters.");
+    if (id) this.ui.selectNew([id]);
+  }
+
+  /** Adds a drawing of Excalidraw or of this program, if the text is one; returns whether it is one. */
+  async #addDrawing(text, at, name = "the clipboard") {
+    const json = /^\s*[{[]/.test(text) ? text : /^```json\n([\s\S]*?)\n```/m.exec(text)?.[1];
+    let tree;
+    try {
+      tree = JSON.parse(json);
+    } catch {
+      return false;
+    }
+    const own = tree?.whiteboard ?? (tree?.format === "whiteboard-board" ? tree.objects : null);
+    const read = Array.isArray(own) ? { objects: own.filter(isObject), photos: ownPhotos(tree), losses: new Map() } : fromExcalidraw(tree);
+    if (!read) return false;
+    const { objects, photos, losses } = read, count = await this.#create(objects, photos, at);
+    const lost = [...losses].map(([what, number]) => `${what} (${number})`).join(", ");
+    const isOwnCopy = name === "the clipboard" && tree.whiteboard;
+    if (!isOwnCopy || lost || count < objects.length) {
+      const left = objects.length - count;
+      toast([`${count === 1 ? "1 object was" : `${count} objects were`} added from ${name}.`, left > 0 && `${left} could not be added.`, lost && `${lost[0].toUpperCase()}${lost.slice(1)}.`].filter(Boolean).join(" "));
+    }
+    return true;
+  }
+
+  /**
+   * Adds objects around a point, in one undo step; each photo is an undo step of its own. Copies what is still on this board, a little
+   * beside its original. Returns the number of objects that were added.
+   */
+  async #create(objects, photos, at) {
+    const { board } = this.ui, isHere = ({ id }) => board.objects.has(id), isOwn = objects.some(({ id }) => this.#copied?.objects.some((one) => one.id === id));
+    const bounds = objects.map((object) => shapeOf({ size: [0, 0], ...object }).bounds).reduce(union, null);
+    if (!bounds) return 0;
+    const by = isOwn || objects.some(isHere) ? [OFFSET, OFFSET] : [at[0] - (bounds.left + bounds.right) / 2, at[1] - (bounds.top + bounds.bottom) / 2];
+    const made = new Map(), place = ({ centerPosition: [x, y] }) => [x + by[0], y + by[1]];
+    for (const object of objects.filter((one) => one.type === "photo" && !isHere(one))) {
+      const blob = await board.photo(object.sha256) ?? photos.get(object.sha256);
+      if (blob) made.set(object, [await board.createPhoto(await prepared(blob), place(object))]);
+    }
+    const pasted = [];
+    this.ui.attempt(() => {
+      board.beginStep("paste");
+      try {
+        const kept = objects.filter(isHere), copies = kept.length ? board.duplicate(kept.map(({ id }) => id), by) : [];
+        kept.forEach((object, index) => made.set(object, [copies[index]]));
+        for (const object of objects) {
+          if (isHere(object)) continue;
+          if (!made.has(object)) made.set(object, this.#made(object, place(object)));
+          const ids = made.get(object);
+          if (ids.length) this.#arrange(object, ids, place(object));
+        }
+        this.#group(objects.filter((object) => !isHere(object)), made);
+        this.#bind(objects.filter((object) => !isHere(object)), made);
+        const locked = objects.filter(({ isLocked }) => isLocked).flatMap((object) => isHere(object) ? [] : made.get(object));
+        if (locked.length) board.setLocked(locked, true);
+      } finally {
+        board.endStep();
+        for (const object of objects) pasted.push(...made.get(object) ?? []);
+      }
+    });
+    if (pasted.length) this.ui.selectNew(pasted);
+    return objects.filter((object) => made.get(object)?.length).length;
+  }
+
+  /** Creates an object, without its scale and rotation; returns the ids of its parts. */
+  #made(object, [x, y]) {
+    const { board } = this.ui, { type, form, text = "", color, lineWidth, size, points } = object;
+    if (type === "text") return [board.createText(text, [x, y], { color, ...styleOf(object) })];
+    if (form) return [board.createForm(form, [x, y], { size: points ? undefined : size, points, text, color, lineWidth, ...styleOf(object) })];
+    if (type !== "drawing" || !points) return [];
+    const ids = visibleParts({ ...object, pressure: object.pressure ?? object.pressures })
+      .map((part) => board.createDrawing(part.map(([u, v, pressure = 0]) => [u + x, v + y, pressure / 255]), { color, lineWidth }));
+    if (ids.length && (object.opacity ?? 1) < 1) board.restyle(ids, { opacity: object.opacity });
+    return ids;
+  }
+
+  #arrange({ type, size, scale = 1, angle = 0, isAutoWidth }, ids, pivot) {
+    const { board } = this.ui, [id] = ids, now = board.objects.get(id);
+    if ((type === "text" && !isAutoWidth) || type === "photo") if (size?.join() !== now?.size.join()) board.resize(id, size, pivot);
+    if (scale !== 1) board.scale(ids, scale, { pivot });
+    if (angle) board.rotate(ids, angle, { pivot });
+  }
+
+  /** Groups new objects like their originals, inner groups first. The parts of an erased stroke also become a group. */
+  #group(objects, made) {
+    const groups = new Map();
+    for (const object of objects) {
+      const names = object.groups ?? [], ids = made.get(object);
+      if (ids.length > 1) this.ui.board.group(ids);
+      names.forEach((name, level) => {
+        const group = groups.get(name) ?? { ids: [], level: 0 };
+        groups.set(name, { ids: [...group.ids, ...ids], level: Math.max(group.level, level) });
+      });
+    }
+    for (const { ids } of [...groups.values()].sort((one, other) => one.level - other.level)) if (ids.length > 1) this.ui.board.group(ids);
+  }
+
+  #bind(objects, made) {
+    const ids = new Map([...made].map(([{ id }, [first]]) => [id, first]));
+    for (const object of objects) {
+      for (const [binding, isEnd] of [[object.startBinding, false], [object.endBinding, true]]) {
+        if (binding && ids.get(binding.id) && made.get(object)[0]) this.ui.board.bind(made.get(object)[0], isEnd, { ...binding, id: ids.get(binding.id) });
+      }
+    }
+  }
+}
+
+const isObject = (object) => object && typeof object.type === "string" && object.centerPosition?.length === 2 && [...object.centerPosition, ...object.size ?? []].every(Number.isFinite);
+
+/** Returns the photos of a copied drawing or of a board in a file, by SHA-256. */
+function ownPhotos({ files = {}, assets = {} }) {
+  const bytes = [...Object.entries(files).map(([id, file]) => [id, file?.dataURL?.split(",")[1]]), ...Object.entries(assets)];
+  return new Map(bytes.filter(([, data]) => data).map(([id, data]) => [id, new Blob([decoded(data)])]));
+}
+
+const dataURL = (blob) => new Promise((done) => {
+  const reader = new FileReader();
+  reader.onload = () => done(reader.result);
+  reader.readAsDataURL(blob);
+});
