@@ -409,6 +409,7 @@ async function fuzzing(check, seeds) {
       () => anna.createShape(one(["line", "ellipse", "arrow", "rectangle", "none"]), point(), point(), style()),
       () => anna.createForm(one(["rounded", "note", "line", "diamond", 3]), point(), { size: point(), points: one([undefined, many()]), text: text(), ...style() }),
       () => anna.resize(object(), point(), one([null, point()])), () => anna.setPoints(object(), many()), () => anna.release(object(), one([true, false, 3])),
+      () => anna.bind(object(), one([true, false, 3]), { id: object(), anchor: point() }), () => anna.align(objects(), one(["left", "middle", "x"])), () => anna.distribute(objects(), one(["vertically", ""])),
       () => anna.setText(object(), text(), text()), () => anna.move(objects(), point()),
       () => anna.scale(objects(), number(), { pivot: one([null, point()]), keepsLineWidth: one([true, false, 3]) }),
       () => anna.rotate(objects(), number(), { pivot: one([null, point()]) }), () => anna.restyle(objects(), style()),

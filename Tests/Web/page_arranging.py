@@ -1,5 +1,7 @@
 """Checks of finding, and of the menu, the clipboard and the guides with which objects are arranged."""
 
+import json
+
 import browser
 from browser import CONTROL, SHIFT
 from page_drawing import script
@@ -195,8 +197,289 @@ def check_long_press(page, checks):
     check("with the pen, a finger that rests still draws", count(page) == before + 1 and not page.run(ACTIONS), count(page))
 
 
+#: Pastes or drops: the types of a clipboard with their texts, or files `[name, type, text]`.
+PASTE = """
+const clipboardData = new DataTransfer();
+for (const [type, text] of Object.entries(arguments[0])) clipboardData.setData(type, text);
+document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+"""
+DROP = """
+const dataTransfer = new DataTransfer(), board = document.querySelector("#board");
+for (const [name, type, text] of arguments[0]) dataTransfer.items.add(new File([text], name, { type }));
+for (const kind of ["dragover", "drop"]) board.dispatchEvent(new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true, clientX: 500, clientY: 300 }));
+"""
+#: What a copy of the selection puts on the clipboard.
+COPY = """
+const clipboardData = new DataTransfer();
+document.body.dispatchEvent(new ClipboardEvent("copy", { clipboardData, bubbles: true, cancelable: true }));
+return Object.fromEntries([...clipboardData.types].map((type) => [type, clipboardData.getData(type)]));
+"""
+
+
+def toasts(page):
+    return page.run("return [...document.querySelectorAll('#toasts > *')].map((one) => one.textContent).join(' | ')")
+
+
+def element(id, kind, **more):
+    """An element of Excalidraw with what all elements have."""
+    return {"id": id, "type": kind, "x": 0, "y": 0, "width": 100, "height": 60, "angle": 0, "strokeColor": "#1e1e1e", "backgroundColor": "transparent", "fillStyle": "solid",
+            "strokeWidth": 2, "strokeStyle": "solid", "roughness": 0, "opacity": 100, "groupIds": [], "frameId": None, "roundness": None, "isDeleted": False, "boundElements": None,
+            "link": None, "locked": False, **more}
+
+
+def board_objects(page):
+    return page.run("const { board } = whiteboard; return board.order.map((id) => ({ ...board.objects.get(id) }))")
+
+
+def pasted(page, count, script, *arguments):
+    page.run("whiteboard.ui.tools.select.set([]); document.querySelector('#toasts').replaceChildren()")
+    page.run(script, *arguments)
+    page.wait(f"whiteboard.board.objects.size === {count}")
+    settle(page)
+    return board_objects(page)
+
+
+def check_excalidraw(page, checks):
+    """Drawings of Excalidraw are pasted and dropped, and copies can be pasted there."""
+    check = checks.check
+    clear(page)
+    label = {**element("t", "text", x=120, width=60, height=25, text="Login server", originalText="Login server", fontSize=20, fontFamily=5, textAlign="center", verticalAlign="middle"), "containerId": "a"}
+    drawing = {"type": "excalidraw/clipboard", "elements": [
+        element("a", "rectangle", backgroundColor="#a5d8ff", strokeStyle="dashed", groupIds=["g"], roughness=1, boundElements=[{"type": "text", "id": "t"}]), label,
+        element("b", "ellipse", x=300, y=100, strokeColor="tomato", opacity=50, groupIds=["g"], link="https://example.org/"),
+        element("c", "arrow", x=104, y=30, width=200, height=100, points=[[0, 0], [200, 100]], startBinding={"elementId": "a", "focus": 0, "gap": 4}, endBinding={"elementId": "b", "fixedPoint": [0.5, 0.5], "mode": "orbit"},
+                endArrowhead="triangle", startArrowhead=None),
+        element("d", "freedraw", x=10, y=200, points=[[0, 0], [20, 30], [60, 10]], pressures=[0.2, 0.5, 1], simulatePressure=False, strokeWidth=1),
+        element("e", "embeddable"), element("f", "rectangle", isDeleted=True),
+    ], "files": {}}
+    objects = pasted(page, 4, PASTE, {"text/plain": json.dumps(drawing)})
+    box, oval, arrow, ink = objects
+    shown = toasts(page)
+    check("a shape has its fill, its dashes and its label", box["form"] == "rectangle" and box["fill"] == "#a5d8ffff" and box["lineStyle"] == "dashed" and box["text"] == "Login server"
+          and box["typeface"] == "hand" and box["textSize"] == 25 and near(box["size"], [100, 60]), box)
+    check("colors and opacity", oval["form"] == "ellipse" and oval["color"] == "#ff6347ff" and abs(oval["opacity"] - 0.5) < 0.01, oval)
+    check("shapes are a group", box["groups"] == oval["groups"] and len(box["groups"]) == 1, (box["groups"], oval["groups"]))
+    check("an arrow is bound to both shapes", arrow["form"] == "arrow" and arrow["startBinding"]["id"] == box["id"] and arrow["endBinding"]["id"] == oval["id"] and arrow["lineEnd"] == "triangle", arrow)
+    check("ink has its pressure", len(ink["points"]) == 3 and ink["pressure"] == [51, 128, 255] and ink["lineWidth"] == 4.25, ink)
+    check("a message says what was added, changed and lost", "4 objects were added" in shown and "links were left out (1)" in shown.lower() and "“embeddable” were left out (1)" in shown and "ketchy lines became even (1)" in shown, shown)
+    checks.picture(page, "paste-excalidraw")
+    check("the drawing is in the middle and selected", len(page.run(SELECTED)) == 4)
+    page.run("whiteboard.ui.undo()")
+    check("pasting is one undo step", count(page) == 0, count(page))
+    page.run("whiteboard.ui.undo(true)")
+    page.run("whiteboard.ui.tools.select.set(whiteboard.board.order)")
+    copied = json.loads(page.run(COPY)["text/plain"])
+    kinds = [one["type"] for one in copied["elements"]]
+    again = {one["id"]: one for one in copied["elements"]}
+    check("a copy is a drawing of Excalidraw", copied["type"] == "excalidraw/clipboard" and kinds == ["rectangle", "text", "ellipse", "arrow", "freedraw"], kinds)
+    line = again[arrow["id"]]
+    check("with its labels, bindings and styles", again[f"{box['id']}-label"]["containerId"] == box["id"] and line["endBinding"]["elementId"] == oval["id"] and line["endArrowhead"] == "triangle"
+          and again[box["id"]]["backgroundColor"] == "#a5d8ff" and again[box["id"]]["strokeStyle"] == "dashed" and {"type": "arrow", "id": line["id"]} in again[box["id"]]["boundElements"], copied["elements"])
+    del copied["whiteboard"]
+    clear(page)
+    objects = pasted(page, 4, PASTE, {"text/plain": json.dumps(copied)})
+    keys = ("form", "size", "fill", "lineStyle", "text", "typeface", "textSize", "color", "opacity", "points", "lineWidth", "lineEnd")
+    same = [[one.get(key) == before.get(key) for key in keys] for one, before in zip(objects, [box, oval, arrow, ink])]
+    check("what is pasted from there is the same", all(map(all, same)), [(one, before) for one, before in zip(objects, [box, oval, arrow, ink])])
+    clear(page)
+    objects = pasted(page, 1, PASTE, {"text/plain": json.dumps([element("x", "diamond", y=500, locked=True)])})
+    check("elements without a document are pasted", objects[0]["form"] == "diamond" and objects[0]["isLocked"], objects)
+    page.run("const { board } = whiteboard; board.setLocked(board.order, false)")
+    clear(page)
+
+
+def check_clipboard(page, checks):
+    """Copies are pasted on another board as they were."""
+    check = checks.check
+    clear(page)
+    page.run("""const { board } = whiteboard, note = board.createForm("note", [0, 0], { size: [200, 200], text: "call Ben", isBold: true, fill: "#b2f2bbff" });
+      const arrow = board.createForm("arrow", [200, 0], { points: [[-150, 0], [150, 0]], connects: true, text: "yes" }), text = board.createText("Grüße", [0, 200], { textSize: 24, isItalic: true });
+      board.createDrawing([[300, 300], [340, 340]], { lineWidth: 3 }); board.rotate([note], 0.5); board.group([note, arrow]); board.group([note, arrow, text]);""")
+    before = board_objects(page)
+    page.run("whiteboard.ui.selectAll()")
+    copied = page.run(COPY)
+    # On another board, no object has these ids, and nothing was copied.
+    other = copied["text/plain"]
+    for one in before:
+        other = other.replace(one["id"], one["id"].replace("-", "9-"))
+    page.run("whiteboard.ui.selectAll()")
+    clear(page)
+    objects = pasted(page, 4, PASTE, {"text/plain": other})
+    keys = ("form", "size", "scale", "angle", "fill", "text", "isBold", "isItalic", "textSize", "color", "lineWidth", "type")
+    check("all properties are the same", all(one.get(key) == old.get(key) for one, old in zip(objects, before) for key in keys), (objects, before))
+    check("and the binding", objects[1]["startBinding"] == {**before[1]["startBinding"], "id": objects[0]["id"]}, objects[1])
+    check("and the groups", len(objects[0]["groups"]) == 2 and objects[0]["groups"] == objects[1]["groups"] and objects[2]["groups"] == objects[0]["groups"][1:], [one.get("groups") for one in objects])
+    check("a copy of our own needs no message", toasts(page) == "", toasts(page))
+    clear(page)
+    page.run("const { board, ui } = whiteboard; ui.setTool('select'); ui.tools.select.set([board.createText('one', [0, 0], { isBold: true })])")
+    copied = page.run(COPY)
+    check("texts are copied as text", copied["text/plain"] == "one" and "one</pre>" in copied["text/html"], copied)
+    clear(page)
+    objects = pasted(page, 1, PASTE, {"text/plain": "one", "text/html": copied["text/html"].replace("-", "9-").replace("data9-", "data-")})
+    check("and keep their style", objects[0]["isBold"] and objects[0]["text"] == "one", objects)
+    clear(page)
+    objects = pasted(page, 1, PASTE, {"text/plain": "plain words\r\nsecond line"})
+    check("other text becomes a text", objects[0]["type"] == "text" and objects[0]["text"] == "plain words\nsecond line", objects)
+    page.run(PASTE, {"text/plain": "x" * 20000})
+    settle(page)
+    check("a text that is too long is explained", "in parts" in toasts(page) and count(page) == 1, toasts(page))
+    objects = pasted(page, 2, PASTE, {"text/plain": '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><circle cx="30" cy="20" r="15" fill="#c00"/></svg>'})
+    check("an SVG becomes a picture", objects[1]["type"] == "photo" and objects[1]["pixelSize"] == [1024, 683], objects)
+    page.command("Browser.grantPermissions", origin=page.address, permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    page.run("whiteboard.ui.tools.select.set([whiteboard.board.order[1]]); whiteboard.ui.boardElement.focus()")
+    script(page, "await ui.clipboard.copySelection()")
+    copied = json.loads(page.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])"))
+    files = list(copied["files"].values())
+    check("a photo is copied with its file", len(files) == 1 and files[0]["dataURL"].startswith("data:image/") and copied["elements"][0]["fileId"] == files[0]["id"], files[:1])
+    photo = objects[1]
+    page.run("const { board, ui } = whiteboard; ui.tools.select.set([]); board.remove(board.order)")
+    objects = pasted(page, 1, PASTE, {"text/plain": json.dumps(copied).replace(photo["id"], "9-" + "a" * 13)})
+    check("and pasted with it", objects[0]["type"] == "photo" and objects[0]["size"] == photo["size"], objects)
+    form(page, "rectangle", [300, 0], size=[100, 60], fill="#ffc9c9ff")
+    page.right_click(940, 400)
+    settle(page)
+    act(page, "Copy")
+    page.wait("navigator.clipboard && true")
+    script(page, "await until('the copy', async () => (await navigator.clipboard.readText()).includes('excalidraw'))")
+    page.right_click(300, 600)
+    settle(page)
+    act(page, "Paste")
+    page.wait("whiteboard.board.objects.size === 3")
+    check("the menu copies and pastes", board_objects(page)[-1]["form"] == "rectangle", board_objects(page))
+    page.right_click(640 + 300, 400)
+    settle(page)
+    act(page, "Cut")
+    page.wait("whiteboard.board.objects.size === 2")
+    check("the menu cuts", True)
+
+
+def check_drop(page, checks):
+    """Dropped files are added, or a message says what to do instead."""
+    check = checks.check
+    clear(page)
+    drawing = json.dumps({"type": "excalidraw", "version": 2, "elements": [element("a", "rectangle")]})
+    for kind in ("application/json", ""):
+        objects = pasted(page, 1, DROP, [["drawing.excalidraw", kind, drawing]])
+        check("a dropped drawing is added where it was dropped", objects[0]["form"] == "rectangle" and near(objects[0]["centerPosition"], [-140, -100]) and "1 object was added from “drawing.excalidraw”" in toasts(page), (objects, toasts(page)))
+        clear(page)
+    library = json.dumps({"type": "excalidrawlib", "version": 2, "libraryItems": [{"elements": [element("a", "rectangle"), element("b", "ellipse")]}, {"elements": [element("a", "diamond")]}]})
+    objects = pasted(page, 3, DROP, [["shapes.excalidrawlib", "", library]])
+    check("the items of a library are side by side, each as a group", objects[0]["groups"] == objects[1]["groups"] != [] and objects[2]["centerPosition"][0] - objects[0]["centerPosition"][0] == 140, objects)
+    clear(page)
+    own = json.dumps({"format": "whiteboard-board", "version": 1, "board": {}, "chat": [], "assets": {}, "objects": [
+        {"id": "1-aaaaaaaaaaaaa", "type": "drawing", "form": "diamond", "centerPosition": [0, 0], "size": [80, 40], "scale": 2, "angle": 0, "zIndex": "80", "text": "own", "lineWidth": 2}]})
+    objects = pasted(page, 1, DROP, [["board.json", "application/json", own]])
+    check("a board of this program is added", objects[0]["form"] == "diamond" and objects[0]["scale"] == 2 and objects[0]["text"] == "own", objects)
+    clear(page)
+    objects = pasted(page, 1, DROP, [["notes.txt", "text/plain", "hello note"]])
+    check("a text file becomes a text", objects[0]["text"] == "hello note", objects)
+    clear(page)
+    objects = pasted(page, 1, DROP, [["pic.svg", "image/svg+xml", '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><circle cx="30" cy="20" r="15" fill="#c00"/></svg>']])
+    check("an SVG file becomes a picture", objects[0]["type"] == "photo", objects)
+    clear(page)
+    for name, kind, text, words in [
+        ("doc.pdf", "application/pdf", "%PDF-1.4", "cannot open PDF files"), ("tool.zip", "application/zip", "PK\0\0", "The page can add pictures, drawings"),
+        ("broken.excalidraw", "", "{", "damaged"), ("other.json", "application/json", '{"a":1}', "not a drawing"),
+    ]:
+        page.run("document.querySelector('#toasts').replaceChildren()")
+        page.run(DROP, [[name, kind, text]])
+        page.wait("document.querySelector('#toasts').textContent")
+        check(f"the page says what to do with {name}", words in toasts(page) and f"“{name}” was not added" in toasts(page) and count(page) == 0, toasts(page))
+
+
+def check_guides(page, checks):
+    """Objects snap to edges and centers of near objects, and to the grid; Ctrl turns this off."""
+    check = checks.check
+    clear(page)
+    form(page, "rectangle", [0, -150], size=[200, 80], fill="#ffc9c9ff")
+    moved = form(page, "rectangle", [50, 50], size=[100, 60], fill="#a5d8ffff")
+
+    def drag(points, modifiers=0):
+        """Drags without lifting, so that the guides are still visible."""
+        for index, (x, y) in enumerate(points):
+            page.command("Input.dispatchMouseEvent", type="mouseMoved" if index else "mousePressed", x=x, y=y, button="left", buttons=1, clickCount=1, modifiers=modifiers)
+
+    def lift(x, y, modifiers=0):
+        page.command("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y, button="left", clickCount=1, modifiers=modifiers)
+        settle(page)
+
+    drag([(690, 450), (680, 470), (687, 490)])
+    settle(page)
+    checks.picture(page, "guides")
+    lift(687, 490)
+    check("the right sides meet", near(object_of(page, moved)["centerPosition"], [50, 90], 0.1), object_of(page, moved))
+    drag([(690, 490), (660, 470), (643, 490)])
+    lift(643, 490)
+    check("the centers meet", near(object_of(page, moved)["centerPosition"], [0, 90], 0.1), object_of(page, moved))
+    drag([(640, 490), (660, 470), (643, 490)], CONTROL)
+    lift(643, 490, CONTROL)
+    check("Ctrl turns guides off", near(object_of(page, moved)["centerPosition"], [3, 90], 0.1), object_of(page, moved))
+    # The handle is outside of the object by the margin of the frame.
+    drag([(699, 490), (720, 490), (742, 490)])
+    settle(page)
+    lift(742, 490)
+    check("a side that is resized snaps", near([object_of(page, moved)["centerPosition"][0] + object_of(page, moved)["size"][0] / 2], [100], 0.1), object_of(page, moved))
+    page.run("const { ui } = whiteboard; ui.looks.grid = 50; ui.scene.reset(); ui.schedule()")
+    page.run("const { board } = whiteboard; board.remove([board.order[0]]); board.resize(board.order[0], [100, 60], [3, 88])")
+    settle(page)
+    drag([(643, 488), (660, 470), (693, 520)])
+    settle(page)
+    checks.picture(page, "grid")
+    lift(693, 520)
+    check("objects snap to the grid", near(object_of(page, moved)["centerPosition"], [50, 120], 0.1), object_of(page, moved))
+    page.run("const { ui } = whiteboard; ui.looks.grid = null; ui.scene.reset()")
+
+
+def check_lasso(page, checks):
+    """Alt and a drag on the empty board select with a loop."""
+    clear(page)
+    ids = [form(page, "rectangle", [x, y], size=[60, 60]) for x, y in [(-200, 0), (0, 0), (200, 0), (0, 150)]]
+    ink = page.run("return whiteboard.board.createDrawing([[-60, 80], [-100, 100], [-140, 80]])")
+    page.run("whiteboard.ui.tools.select.set([])")
+    settle(page)
+    # A loop around the first two boxes and the stroke, but not around the box below.
+    page.drag([(380, 340), (540, 320), (700, 340), (720, 450), (600, 440), (580, 530), (480, 540), (380, 460)], browser.ALT)
+    settle(page)
+    checks.check("a loop selects what is inside", sorted(page.run(SELECTED)) == sorted([*ids[:2], ink]), (page.run(SELECTED), ids, ink))
+    page.right_click(1000, 650)
+    settle(page)
+    act(page, "Select with a loop")
+    for kind, x, y in [("mousePressed", 790, 330), ("mouseMoved", 900, 340), ("mouseMoved", 890, 470), ("mouseMoved", 780, 460)]:
+        page.command("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1)
+    settle(page)
+    checks.picture(page, "lasso")
+    page.command("Input.dispatchMouseEvent", type="mouseReleased", x=780, y=460, button="left", clickCount=1)
+    checks.check("the menu also starts a loop", page.run(SELECTED) == [ids[2]], page.run(SELECTED))
+
+
+def check_marker(page, checks):
+    """The highlighter draws wide translucent lines behind texts and lines, and above photos and fills."""
+    check = checks.check
+    clear(page)
+    page.run("whiteboard.board.createText('important words', [0, 0], { textSize: 24 })")
+    page.key("m")
+    page.drag([(540 + 20 * step, 400) for step in range(11)])
+    settle(page)
+    order = board_objects(page)
+    check("the highlighter draws behind a text", order[0]["type"] == "drawing" and order[0]["lineWidth"] == 20 and order[0]["color"] == "#f0e44266", order)
+    page.run("whiteboard.ui.undo()")
+    check("as one undo step", count(page) == 1, count(page))
+    page.run("whiteboard.ui.undo(true); whiteboard.board.createForm('note', [0, 150], { size: [200, 100], text: 'a note' })")
+    settle(page)
+    page.drag([(580 + 20 * step, 550) for step in range(7)])
+    settle(page)
+    check("but above a fill", board_objects(page)[-1]["type"] == "drawing", board_objects(page))
+    page.click("#tools .swatch")
+    shown = page.run("return [...document.querySelectorAll('#tools .words button')].map(({ textContent, ariaPressed }) => [textContent, ariaPressed])")
+    check("the panel of the pen shows the highlighter", shown == [["Pen", "false"], ["Highlighter", "true"]], shown)
+    checks.picture(page, "marker")
+    page.click("#tools .swatch")
+    page.key("p")
+    check("P is the pen again", page.run("return !whiteboard.ui.isMarker && whiteboard.ui.tool") == "pen")
+
+
 def check_arranging(address, checks):
-    for is_phone, bodies in [(False, [check_find, check_menu, check_align]), (True, [check_long_press])]:
+    for is_phone, bodies in [(False, [check_find, check_menu, check_align]), (False, [check_excalidraw, check_clipboard, check_drop]), (False, [check_guides, check_lasso, check_marker]), (True, [check_long_press])]:
         page = browser.Page(address, is_phone)
         try:
             page.open()

@@ -107,6 +107,12 @@ extension PageReplica {
     case "lock": for id in ids { try board.setLocked(id, command.flag("isLocked")) }
     case "group": return [try board.group(ids)]
     case "ungroup": for id in ids { try board.ungroup(id) }
+    case "align":
+      guard let edge = AlignmentEdge(rawValue: try command.text("to")) else { throw .outOfRange("to") }
+      try board.align(ids, edge)
+    case "distribute":
+      guard let axis = DistributionAxis(rawValue: try command.text("to")) else { throw .outOfRange("to") }
+      try board.distribute(ids, axis)
     case "remove": try board.delete(ids)
     case "duplicate":
       let copies = try board.duplicate(ids, by: try command.point("by"))

@@ -6,8 +6,6 @@ const TYPING_TIME = 2000;
 const PURGE_INTERVAL = 60_000;
 const COMPARISON_DELAY = 100;
 const PHOTO_BYTES = 32 << 20;
-/** The number of objects in one edit; the board refuses edits of more than 4,096 operations. */
-const PART = 1024;
 /** The session name of a member without a name. */
 const GUEST = "Guest";
 const ROLES = [null, "editor", "viewer", "relay"];
@@ -217,10 +215,10 @@ export class Board extends EventTarget {
   // Arranging; `ids` may be one id, and may contain groups
 
   /** Selects objects; if `isTaking`, also objects that other members have selected. */
-  select(ids, { isTaking = false } = {}) { this.#editAll({ do: "select", ids: list(ids), isTaking }); }
+  select(ids, { isTaking = false } = {}) { this.#edit({ do: "select", ids: list(ids), isTaking }); }
   /** Deselects objects; without an argument, all objects that this member selected. */
-  deselect(ids) { ids === undefined ? this.#edit({ do: "deselectAll" }) : this.#editAll({ do: "deselect", ids: list(ids) }); }
-  move(ids, [dx, dy]) { this.#editAll({ do: "move", ids: list(ids), by: [dx, dy] }); }
+  deselect(ids) { this.#edit(ids === undefined ? { do: "deselectAll" } : { do: "deselect", ids: list(ids) }); }
+  move(ids, [dx, dy]) { this.#edit({ do: "move", ids: list(ids), by: [dx, dy] }); }
   /** Scales objects about a pivot; by default, their common center. */
   scale(ids, factor, { pivot = null, keepsLineWidth = false } = {}) {
     this.#edit({ do: "scale", ids: list(ids), factor, pivot, keepsLineWidth });
@@ -231,7 +229,7 @@ export class Board extends EventTarget {
    * Changes how objects are drawn: `change` has keys of the objects in `objects`, from `color` to `isAutoWidth`. A color is null
    * for the default color. Skips objects that do not have a property.
    */
-  restyle(ids, change) { this.#editAll({ do: "restyle", ids: list(ids), style: styled(change) }); }
+  restyle(ids, change) { this.#edit({ do: "restyle", ids: list(ids), style: styled(change) }); }
   /** Gives a form, photo or text another size before its scale, and another center unless it is null. */
   resize(id, [width, height], center = null) { this.#edit({ do: "resize", id, size: [width, height], at: center }); }
   /** Replaces the points of a line or arrow; `points` are positions on the board. */
@@ -242,10 +240,14 @@ export class Board extends EventTarget {
   release(id, isEnd) { this.#edit({ do: "bind", id, isEnd }); }
   /** Binds an end of a line or arrow to the object `id` of a binding as in `objects`. */
   bind(id, isEnd, { id: to, anchor, isExact = false }) { this.#edit({ do: "bind", id, isEnd, to, at: anchor, isExact }); }
-  setLocked(ids, isLocked) { this.#editAll({ do: "lock", ids: list(ids), isLocked: Boolean(isLocked) }); }
+  /** Moves objects and groups so that they meet at an edge: `left`, `center`, `right`, `top`, `middle` or `bottom`. */
+  align(ids, edge) { this.#edit({ do: "align", ids: list(ids), to: string(edge) }); }
+  /** Makes the gaps between objects and groups equal: `horizontally` or `vertically`. */
+  distribute(ids, axis) { this.#edit({ do: "distribute", ids: list(ids), to: string(axis) }); }
+  setLocked(ids, isLocked) { this.#edit({ do: "lock", ids: list(ids), isLocked: Boolean(isLocked) }); }
   group(ids) { return this.#edit({ do: "group", ids: list(ids) }).ids[0]; }
   ungroup(ids) { this.#edit({ do: "ungroup", ids: list(ids) }); }
-  remove(ids) { this.#editAll({ do: "remove", ids: list(ids) }); }
+  remove(ids) { this.#edit({ do: "remove", ids: list(ids) }); }
   /** Copies objects; returns the ids of the copies, in the order of `ids`. */
   duplicate(ids, [dx, dy] = [16, 16]) { return this.#edit({ do: "duplicate", ids: list(ids), by: [dx, dy] }).ids; }
   bringToFront(ids) { this.#edit({ do: "reorder", ids: list(ids), to: "front" }); }
@@ -356,18 +358,6 @@ export class Board extends EventTarget {
     // A stroke keeps new points for a moment.
     const named = ({ ids, isChanged }) => (!isChanged && command.do !== "extendStroke") || UNCOUNTED.has(command.do) ? [] : ids.length ? ids : [command.id ?? command.do];
     return this.#make(() => this.#replica.edit(command), named);
-  }
-
-  /** Makes an edit of any number of objects in parts that are not too large for the board, as one undo step. */
-  #editAll(command) {
-    const { ids } = command, parts = Array.from({ length: Math.ceil(ids.length / PART) }, (_, index) => ids.slice(index * PART, (index + 1) * PART));
-    if (parts.length < 2) return this.#edit(command);
-    this.beginStep(command.do);
-    try {
-      for (const part of parts) this.#edit({ ...command, ids: part });
-    } finally {
-      this.endStep();
-    }
   }
 
   /**

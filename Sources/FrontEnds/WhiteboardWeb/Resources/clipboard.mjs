@@ -166,9 +166,9 @@ export class Clipboard {
         else if (file.size > FILE_LIMIT) toast(`${name} was not added, because it is larger than 64 MB.`);
         else {
           const bytes = new Uint8Array(await file.arrayBuffer()), isText = !bytes.subarray(0, 4096).includes(0);
-          const text = isText && new TextDecoder().decode(bytes);
+          const text = isText ? new TextDecoder().decode(bytes) : "";
           const isDrawing = ["excalidraw", "excalidrawlib", "json"].includes(ending);
-          if (!text?.trim() || !(isDrawing || file.type.startsWith("text/") || ["txt", "md", ""].includes(ending))) {
+          if (!text.trim() || !(isDrawing || file.type.startsWith("text/") || ["txt", "md", ""].includes(ending))) {
             toast(`${name} was not added. The page can add pictures, drawings (.excalidraw, .json) and texts.`);
           } else if (!await this.#addDrawing(text, at, name)) {
             if (isDrawing) toast(`${name} was not added. It is not a drawing of Excalidraw or of this program, or it is damaged.`);

@@ -1,6 +1,6 @@
 /** The context menu of the board. */
 
-import { ALIGNMENTS, align, distribute, DISTRIBUTIONS, unitsOf } from "./arrange.mjs";
+import { ALIGNMENTS, DISTRIBUTIONS, unitCount } from "./arrange.mjs";
 import { button, element, icon } from "./dom.mjs";
 import { local } from "./geometry.mjs";
 import { openPopup } from "./panels.mjs";
@@ -41,9 +41,8 @@ export class ContextMenu {
   #rows(at) {
     const { ui } = this, { select } = ui.tools, { objects, isLocked } = select, canChange = !ui.isViewer && !isLocked && objects.length > 0;
     const item = (name, label, run, keys = "") => this.#item(name, label, run, keys);
-    const groups = objects.some(({ groups }) => groups?.length), units = unitsOf(objects).length;
-    const icons = (list, least, keys, run) => units >= least && element("div.choices", {}, ...list.map(([label, name, key, ...values]) =>
-      this.#button(`edge-${name}`, `${label} (${keys}${key})`, () => run(ui, ...values))));
+    const groups = objects.some(({ groups }) => groups?.length), units = unitCount(objects);
+    const icons = (list, least, keys) => units >= least && element("div.choices", {}, ...list.map((way) => this.#button(way.icon, `${way.label} (${keys}${way.key})`, () => ui.arrange(way))));
     const parts = [
       [
         canChange && item("cut", "Cut", () => ui.clipboard.copySelection(true), "Ctrl+X"),
@@ -58,7 +57,7 @@ export class ContextMenu {
       canChange && [
         item("front", "Bring to the front", () => ui.reorder("bringToFront"), "Ctrl+Shift+]"), item("back", "Send to the back", () => ui.reorder("sendToBack"), "Ctrl+Shift+["),
         units > 1 && item("group", "Group", () => ui.group(), "Ctrl+G"), groups && item("ungroup", "Ungroup", () => ui.ungroup(), "Ctrl+Shift+G"),
-        icons(ALIGNMENTS, 2, "Alt+", align), icons(DISTRIBUTIONS, 3, "Alt+Shift+", distribute),
+        icons(ALIGNMENTS, 2, "Alt+"), icons(DISTRIBUTIONS, 3, "Shift+Alt+"),
       ],
       objects.length > 0 && !ui.isViewer && [
         item(isLocked ? "unlock" : "lock", isLocked ? "Unlock" : "Lock", () => ui.toggleLock(), "Ctrl+Shift+L"),
@@ -66,6 +65,7 @@ export class ContextMenu {
       ],
       [
         item("select", "Select all", () => ui.selectAll(), "Ctrl+A"),
+        item("lasso", "Select with a loop", () => { ui.setTool("select"); select.isLasso = true; }, "Alt+drag"),
         !objects.length && item("fit", "Show all objects", () => ui.fit(), "Shift+1"),
         !objects.length && item("search", "Find", () => ui.finder.open(), "Ctrl+F"),
       ],

@@ -129,15 +129,15 @@ export function hideScreen() {
 }
 
 const EDITING = [
-  ["9", "Add photos"], ["Ctrl+Z", "Undo"], ["Ctrl+Y or Ctrl+Shift+Z", "Redo"], ["Ctrl+C, Ctrl+V", "Copy, paste"], ["Ctrl+X", "Cut"],
+  ["M", "Highlighter"], ["9", "Add photos"], ["Ctrl+Z", "Undo"], ["Ctrl+Y or Ctrl+Shift+Z", "Redo"], ["Ctrl+C, Ctrl+V", "Copy, paste"], ["Ctrl+X", "Cut"],
   ["Ctrl+D or Alt+drag", "Duplicate"], ["Ctrl+Alt+C, Ctrl+Alt+V", "Copy, paste the style"], ["Ctrl+G, Ctrl+Shift+G", "Group, ungroup"],
   ["Ctrl+Shift+L", "Lock, unlock"], ["Alt+A, D, W, S", "Align left, right, top, bottom"], ["Alt+H, Alt+V", "Align centers, middles"],
   ["Shift+Alt+H, Shift+Alt+V", "Distribute horizontally, vertically"], ["Delete", "Delete the selection"], ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit a text or label, open a game"],
   ["Enter with the tool of a form", "Add the form in the middle of the screen"], ["S", "Style of the selection"], ["Ctrl+arrow keys", "Change the size of a form (Shift: faster)"],
-  ["Ctrl+] or [", "Bring forward, send backward (Shift: all the way)"], ["Shift while drawing or resizing", "Keep the proportions or the angle"],
+  ["Ctrl+] or [", "Bring forward, send backward (Shift: all the way)"], ["Shift while drawing or resizing", "Keep the proportions or the angle"], ["Ctrl while moving or resizing", "Do not snap to guides"],
 ];
 const VIEWING = [
-  ["Ctrl+F or /", "Find texts, labels, chat and names"], ["Shift+F10 or right click", "Menu with actions"], ["Ctrl+A", "Select everything"], ["Shift+Alt+C", "Copy as a picture (PNG)"], ["Hold Space", "Move the board"], ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100%"],
+  ["Ctrl+F or /", "Find texts, labels, chat and names"], ["Shift+F10 or right click", "Menu with actions"], ["Ctrl+A", "Select everything"], ["Alt+drag on the empty board", "Select with a loop"], ["Shift+Alt+C", "Copy as a picture (PNG)"], ["Hold Space", "Move the board"], ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100%"],
   ["PageUp, PageDown", "Move the board by one screen (Shift: sideways)"], ["Shift+1", "Show all objects"],
   ["Shift+2", "Zoom to the selection"], ["Alt+Shift+D", "Light or dark colors"], ["?", "Show this list"],
 ];

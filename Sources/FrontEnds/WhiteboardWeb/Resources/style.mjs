@@ -1,6 +1,6 @@
 /** The panel with the style of the selected objects. */
 
-import { ALIGNMENTS, align, distribute, DISTRIBUTIONS, unitsOf } from "./arrange.mjs";
+import { ALIGNMENTS, DISTRIBUTIONS, unitCount } from "./arrange.mjs";
 import { button, element, icon } from "./dom.mjs";
 import { endsOf, fillOf, hasPoints } from "./forms.mjs";
 import { attachPopup } from "./panels.mjs";
@@ -68,8 +68,8 @@ export class StylePanel {
     const rgbOf = (color) => color?.slice(0, 7) ?? null;
     const toggle = (label, name, text) => this.#choice("Letters", label, "quiet", common(texts, (object) => Boolean(object[name])) === true,
       () => ui.restyle({ [name]: !common(texts, (object) => Boolean(object[name])) }), text);
-    const units = unitsOf(objects).length, isGrouped = objects.some(({ groups }) => groups?.length);
-    const edges = (list, run) => list.map(([label, name, , ...values]) => this.#choice("Align", label, "icon", null, () => run(ui, ...values), icon(`edge-${name}`)));
+    const units = unitCount(objects), isGrouped = objects.some(({ groups }) => groups?.length);
+    const edges = (list) => list.map((way) => this.#choice("Align", way.label, "icon", null, () => ui.arrange(way), icon(way.icon)));
     const ends = (side) => common(lines, (object) => endsOf(object)[side]);
     const rows = [
       closed.length && ["Form", icons("Form", FORMS, common(closed, ({ form }) => form), set("form"), "form")],
@@ -95,7 +95,7 @@ export class StylePanel {
       ["Opacity", words("Opacity", OPACITIES, common(objects, ({ opacity = 1 }) => OPACITIES.find(([, value]) => Math.abs(value - opacity) < 0.01)?.[1]), set("opacity"))],
       ["Order", [["Bring forward", "bringForward", "forward"], ["Send backward", "sendBackward", "backward"], ["Bring to the front", "bringToFront", "front"], ["Send to the back", "sendToBack", "back"]]
         .map(([label, how, name]) => this.#choice("Order", label, "icon", null, () => ui.reorder(how), icon(name)))],
-      units > 1 && ["Align", [...edges(ALIGNMENTS, align), ...(units > 2 ? edges(DISTRIBUTIONS, distribute) : [])]],
+      units > 1 && ["Align", edges([...ALIGNMENTS, ...(units > 2 ? DISTRIBUTIONS : [])])],
       (units > 1 || isGrouped) && ["Group", [
         units > 1 && this.#choice("Group", "Group", "quiet", null, () => ui.group(), "Group"), isGrouped && this.#choice("Group", "Ungroup", "quiet", null, () => ui.ungroup(), "Ungroup"),
       ].filter(Boolean)],

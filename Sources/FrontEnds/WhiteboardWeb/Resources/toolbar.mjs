@@ -67,8 +67,9 @@ export class Toolbar {
     if (FORM_TOOLS.includes(tool)) this.#shape = tool;
     this.#shapes.opener.querySelector("use").setAttribute("href", `#i-${this.#shape}`);
     this.#shapes.opener.ariaPressed = String(FORM_TOOLS.includes(tool));
+    this.#tools.get("pen").querySelector("use").setAttribute("href", ui.isMarker ? "#i-marker" : "#i-pen");
     for (const [name, made] of this.#tools) made.ariaPressed = String(name === tool);
-    const { rgb } = ui.looks.palette.color(ui.style.color);
+    const { rgb } = tool === "pen" ? ui.penColor : ui.looks.palette.color(ui.style.color);
     this.#style.style.setProperty("--color", rgb);
     this.#style.style.setProperty("--width", `${8 + Math.min(ui.style[ui.widthName], 20) * 0.7}px`);
     document.body.classList.toggle("viewer", ui.isViewer);
@@ -83,14 +84,16 @@ export class Toolbar {
       made.style.setProperty(variable, value);
       return made;
     };
-    const erasing = ui.tool === "eraser" && element("div.row.words", {}, ...[[false, "Whole objects"], [true, "Parts of lines"]].map(([value, label]) =>
-      element("button.quiet", { type: "button", ariaPressed: String(ui.erasesParts === value), onclick: () => ui.setErasing(value) }, label)));
+    const words = (present, names, set) => element("div.row.words", {}, ...names.map((label, index) =>
+      element("button.quiet", { type: "button", ariaPressed: String(present === Boolean(index)), onclick: () => set(Boolean(index)) }, label)));
+    const kinds = ui.tool === "eraser" ? words(ui.erasesParts, ["Whole objects", "Parts of lines"], (value) => ui.setErasing(value))
+      : ui.tool === "pen" ? words(ui.isMarker, ["Pen", "Highlighter"], (value) => ui.setMarker(value)) : null;
     this.#popup.replaceChildren(
       element("div.colors", {}, ...COLORS.map(([label, rgb]) => choice(label, "dot", rgb === (color?.slice(0, 7) ?? null),
         () => ui.setStyle({ color: rgb && `${rgb}ff` }), "--color", ui.looks.palette.color(rgb).rgb))),
       element("div.row", {}, ...WIDTHS.map(([label, width]) => choice(label, "width", width === lineWidth,
         () => ui.setStyle({ lineWidth: width }), "--width", `${Math.max(2, width * 0.9)}px`))),
-      ...(erasing ? [erasing] : []));
+      ...(kinds ? [kinds] : []));
     [...this.#popup.querySelectorAll("button")].find(({ ariaLabel }) => focus && ariaLabel === focus)?.focus();
   }
 

@@ -1,5 +1,6 @@
-import { hasPoints } from "./forms.mjs";
-import { cornersOf, covers, Ink, isInside, local, rectangle, resized, shapeOf, shown, union, widened, withPoints } from "./geometry.mjs";
+import { contains, fillOf, hasPoints } from "./forms.mjs";
+import { cornersOf, covers, Ink, isInside, local, rectangle, resized, shapeOf, shown, touches, union, visibleParts, widened, withPoints } from "./geometry.mjs";
+import { edgesOf, Guides } from "./guides.mjs";
 
 /** The smoothing of strokes without pressure: each point moves this share of the way to the pointer. */
 const SMOOTHING = 0.6;
@@ -82,11 +83,15 @@ class PenTool extends Tool {
   #id = null;
   #ink = null;
   #last = null;
+  #hasStep = false;
 
   down(place) {
     const { ui } = this;
+    // What is highlighted is not covered, as part of the same undo step.
+    if (ui.isMarker && ui.attempt(() => ui.board.beginStep("highlight"))) return;
+    this.#hasStep = ui.isMarker;
     const problem = ui.attempt(() => { this.#id = ui.board.beginStroke(ui.pen); });
-    if (problem) return;
+    if (problem) return this.#finish();
     this.#ink = new Ink(ui.pen.lineWidth);
     this.#last = null;
     ui.hideStroke(this.#id);
@@ -133,6 +138,7 @@ class PenTool extends Tool {
   /** Ends the stroke, and keeps its points. */
   interrupt() {
     if (this.#ink) this.ui.attempt(() => this.ui.board.endStroke(this.#id));
+    if (this.#ink && this.#hasStep) this.#sendBehind();
     this.#finish();
   }
 
@@ -141,7 +147,16 @@ class PenTool extends Tool {
     this.#finish();
   }
 
+  /** Sends a highlighter's stroke behind everything, unless a photo or a fill would cover it there. */
+  #sendBehind() {
+    const { board, scene } = this.ui, id = this.#id, area = areaOf(this.#ink.points, this.ui.pen.lineWidth / 2);
+    const isCovered = scene.items.some(({ object }) => object.id !== id && (["photo", "game"].includes(object.type) || fillOf(object)) && touches(shapeOf(object).bounds, area));
+    if (!isCovered && board.objects.size > 1) this.ui.attempt(() => board.sendToBack([id]));
+  }
+
   #finish() {
+    if (this.#hasStep) this.ui.attempt(() => this.ui.board.endStep());
+    this.#hasStep = false;
     this.#ink = null;
     this.ui.hideStroke(null);
     this.ui.drawLive();
@@ -362,6 +377,8 @@ const UNCHANGED = { move: [0, 0], factor: 1, turn: 0, pivot: [0, 0] };
 export class SelectTool extends Tool {
   selection = new Set();
   #gesture = null;
+  /** Whether the next drag on the empty board draws a loop around the objects to select. */
+  isLasso = false;
   /** The objects that could not be selected, because others have selected them; selecting them again takes them. */
   #refused = null;
 
@@ -499,7 +516,9 @@ export class SelectTool extends Tool {
       this.#gesture = { kind: canMove ? "wait" : "none", from: place, at, tapped, isRefused: isAdding && this.#refused !== null };
       return;
     }
-    this.#gesture = { kind: "band", from: place, to: place, before: event.shiftKey ? [...this.selection] : [], tapped };
+    const loop = event.altKey || this.isLasso ? [at] : null;
+    this.isLasso = false;
+    this.#gesture = { kind: "band", from: place, to: place, loop, before: event.shiftKey ? [...this.selection] : [], tapped };
     if (!event.shiftKey) this.set([]);
   }
 
@@ -508,7 +527,8 @@ export class SelectTool extends Tool {
     ui.board.beginStep(handle ? (handle.isTurn ? "rotate" : "scale") : isCopy ? "duplicate" : "move");
     const problem = isCopy && ui.attempt(() => this.set(ui.board.duplicate([...this.selection], [0, 0])));
     const ids = [...this.selection];
-    this.#gesture = { kind: "drag", at, handle, ids, objects: this.objects, change: UNCHANGED, applied: UNCHANGED, appliedAt: 0 };
+    const bounds = this.objects.map((object) => shapeOf(object).bounds).reduce(union);
+    this.#gesture = { kind: "drag", at, handle, ids, bounds, guides: new Guides(ui, ids, bounds), objects: this.objects, change: UNCHANGED, applied: UNCHANGED, appliedAt: 0 };
     if (problem) return this.cancel();
     ui.hideObjects(ids);
   }
@@ -517,7 +537,7 @@ export class SelectTool extends Tool {
   #beginReshape(at, handle) {
     const { ui } = this, [object] = this.objects, { index, isNew } = handle;
     ui.board.beginStep(handle.sides ? "resize" : "points");
-    this.#gesture = { kind: "reshape", at, handle, object, shown: object, appliedAt: 0 };
+    this.#gesture = { kind: "reshape", at, handle, object, guides: new Guides(ui, [object.id], shapeOf(object).bounds), shown: object, appliedAt: 0 };
     ui.hideObjects([object.id]);
     const isBound = !isNew && [object.startBinding && index === 0, object.endBinding && index === object.points?.length - 1];
     if (isBound && isBound.some(Boolean) && ui.attempt(() => ui.board.release(object.id, Boolean(isBound[1])))) this.cancel();
@@ -525,6 +545,7 @@ export class SelectTool extends Tool {
 
   #reshape(place, event) {
     const gesture = this.#gesture, { object, at, handle: { sides, index, isNew } } = gesture;
+    if (sides && !object.angle) place = this.#snapped(place, event);
     const [to, from] = [local(object, place), local(object, at)];
     if (sides) gesture.shown = resized(object, sides, [to[0] - from[0], to[1] - from[1]], event.shiftKey);
     else {
@@ -535,6 +556,16 @@ export class SelectTool extends Tool {
       gesture.shown = withPoints(object, points);
     }
     if (performance.now() - gesture.appliedAt > INTERVAL) this.#applyShape();
+  }
+
+  /** Returns the place of a dragged side or corner of an upright object, moved to a guide if one is near. */
+  #snapped([x, y], event) {
+    const { object, at, handle: { sides: [across, down] }, guides } = this.#gesture, { left, top, right, bottom } = shapeOf(object).bounds;
+    guides.clear();
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return [x, y];
+    const edges = [across ? [(across < 0 ? left : right) + x - at[0]] : [], down ? [(down < 0 ? top : bottom) + y - at[1]] : []];
+    const [dx, dy] = guides.snap({ left, top, right, bottom }, edges);
+    return [x + dx, y + dy];
   }
 
   #applyShape() {
@@ -566,8 +597,9 @@ export class SelectTool extends Tool {
     }
     if (gesture.kind === "band") {
       gesture.to = place;
-      const area = rectangle(this.board(gesture.from), this.board(place));
-      const inside = this.ui.scene.items.filter(({ object }) => isInside(object, area) && !object.isLocked);
+      const area = rectangle(this.board(gesture.from), this.board(place)), { loop } = gesture;
+      loop?.push(...places.map((one) => this.board(one)));
+      const inside = this.ui.scene.items.filter(({ object }) => !object.isLocked && (loop ? isAround(object, loop) : isInside(object, area)));
       gesture.found = inside.flatMap(({ object }) => this.ui.withGroup(object));
     }
     if (this.#gesture?.kind === "drag") this.#drag(this.board(place), event);
@@ -578,7 +610,13 @@ export class SelectTool extends Tool {
     const gesture = this.#gesture, { handle, at } = gesture;
     if (!handle) {
       const move = [x - at[0], y - at[1]];
-      if (event.shiftKey) move[Math.abs(move[0]) > Math.abs(move[1]) ? 1 : 0] = 0;
+      const fixed = event.shiftKey ? (Math.abs(move[0]) > Math.abs(move[1]) ? 1 : 0) : null;
+      if (fixed !== null) move[fixed] = 0;
+      gesture.guides.clear();
+      if (!event.ctrlKey && !event.metaKey) {
+        const { left, top, right, bottom } = gesture.bounds, area = { left: left + move[0], top: top + move[1], right: right + move[0], bottom: bottom + move[1] };
+        gesture.guides.snap(area, edgesOf(area).map((values, axis) => axis === fixed ? [] : values)).forEach((by, axis) => { move[axis] += by; });
+      }
       gesture.change = { ...UNCHANGED, move };
     } else {
       const { pivot, isTurn } = handle;
@@ -661,17 +699,25 @@ export class SelectTool extends Tool {
       for (const object of gesture.objects) area = union(area, this.ui.drawObject(painter, object, changed(object, gesture.change)));
     }
     if (gesture?.kind === "band") area = union(area, this.#drawBand(painter, gesture));
-    if (gesture?.kind === "reshape") return this.ui.drawObject(painter, gesture.shown);
+    if (isChange(gesture)) area = union(area, gesture.guides.draw(painter));
+    if (gesture?.kind === "reshape") return union(area, this.ui.drawObject(painter, gesture.shown));
     const frame = !isChange(gesture) && this.#frame;
     return frame ? union(area, this.#drawFrame(painter, frame)) : area;
   }
 
-  #drawBand(painter, { from, to }) {
+  #drawBand(painter, { from, to, loop }) {
+    if (loop) return this.#drawLoop(painter, loop);
     const area = rectangle(this.board(from), this.board(to));
     const { left, top, right, bottom } = area;
     const lineWidth = 1 / this.ui.camera.zoom;
     painter.box(left, top, right - left, bottom - top, { fill: `${this.ui.accent}22`, stroke: this.ui.accent, lineWidth });
     return widened(area, lineWidth);
+  }
+
+  #drawLoop(painter, [start, ...pieces]) {
+    const lineWidth = 1 / this.ui.camera.zoom, rgb = this.ui.accent;
+    painter.outlines([{ start, pieces, isClosed: true }], { fill: { rgb, opacity: 0.13 }, stroke: { rgb, opacity: 1 }, width: lineWidth });
+    return areaOf([start, ...pieces], 2 * lineWidth);
   }
 
   #drawFrame(painter, frame) {
@@ -710,6 +756,16 @@ export class SelectTool extends Tool {
     context.stroke(lock);
     context.restore();
   }
+}
+
+/** Returns whether most of an object is inside a loop. */
+function isAround(object, loop) {
+  const { corners, bounds } = shapeOf(object), points = object.points && !object.form ? visibleParts(object).flat() : object.points;
+  if (!touches(bounds, areaOf(loop, 0))) return false;
+  // A few points of a long line are enough.
+  const step = Math.ceil((points?.length ?? 1) / 64), places = points?.filter((_, index) => index % step === 0).map((point) => shown(object, point));
+  const all = places ?? [...corners, object.centerPosition], closed = [...loop, loop[0]];
+  return all.filter((place) => contains(closed, place)).length > all.length / 2;
 }
 
 /** Whether a gesture changes objects on the board, as one undo step. */

@@ -1,6 +1,6 @@
 /** The user interface: connects the board with its layers, tools and panels. */
 
-import { ALIGNMENTS, align, distribute, DISTRIBUTIONS } from "./arrange.mjs";
+import { ALIGNMENTS, DISTRIBUTIONS } from "./arrange.mjs";
 import { boundsOf, Camera, LiveLayer, Scene } from "./canvas.mjs";
 import { Clipboard } from "./clipboard.mjs";
 import { $, button, element, icon, isComposing, settings, toast } from "./dom.mjs";
@@ -29,6 +29,8 @@ const ABANDONED = 5000;
 const GROWING = 100, GROWING_POINTS = 20_000;
 /** The number of visible objects of one holder above which they have one frame together. */
 const FRAMES = 200;
+/** The color of a highlighter without a color of its own. */
+const MARKER = "#f0e442";
 /** The height of letters that can be read, in CSS pixels. */
 const READABLE = 10;
 
@@ -37,6 +39,7 @@ const ARROWS = { __proto__: null, ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowU
 export class UI {
   camera = new Camera();
   tool = "pen";
+  isMarker = settings.get("isMarker", false);
   erasesParts = settings.get("erasesParts", false);
   /** The color of new objects, the line width of new ink, and the line width of new forms. */
   style = { color: null, lineWidth: 5, formWidth: 2, ...settings.get("style", {}) };
@@ -86,14 +89,18 @@ export class UI {
 
   get isViewer() { return this.board.me.role === "viewer" || ["removed", "refused"].includes(this.board.state.connection); }
   get accent() { return "#6e6ade"; }
-  get pen() { return { color: this.style.color, lineWidth: this.style.lineWidth }; }
+  /** The style of new ink. A highlighter is wide and translucent. */
+  get pen() {
+    const { color, lineWidth } = this.style;
+    return this.isMarker ? { color: `${(color ?? MARKER).slice(0, 7)}66`, lineWidth: 4 * lineWidth } : { color, lineWidth };
+  }
   get formPen() { return { color: this.style.color ?? undefined, lineWidth: this.style.formWidth }; }
   /** The name in `style` of the line width for the present tool or selection. */
   get widthName() {
     const { objects } = this.tools?.select ?? { objects: [] };
     return (objects.length ? objects.every(({ form }) => form) : FORM_TOOLS.includes(this.tool)) ? "formWidth" : "lineWidth";
   }
-  get penColor() { return this.looks.palette.color(this.style.color); }
+  get penColor() { return this.looks.palette.color(this.pen.color); }
 
   name = (id) => id === this.board.me.id ? this.board.me.name || "You" : this.board.members.get(id)?.name || `Guest ${id.slice(0, 4)}`;
 
@@ -401,6 +408,12 @@ export class UI {
     this.toolbar.update();
   }
 
+  setMarker(value) {
+    this.isMarker = value;
+    settings.set("isMarker", value);
+    this.setTool("pen");
+  }
+
   setErasing(value) {
     this.erasesParts = value;
     settings.set("erasesParts", value);
@@ -453,6 +466,7 @@ export class UI {
 
   group() { this.attempt(() => this.board.group([...this.tools.select.selection])); }
   ungroup() { this.attempt(() => this.board.ungroup([...new Set(this.tools.select.objects.map(({ groups }) => groups?.at(-1)).filter(Boolean))])); }
+  arrange({ method, value }) { this.attempt(() => this.board[method]([...this.tools.select.selection], value)); }
   reorder(how) { this.attempt(() => this.board[how]([...this.tools.select.selection])); }
   toggleLock() {
     const { selection, isLocked } = this.tools.select;
@@ -702,8 +716,8 @@ export class UI {
         const changeTheme = () => this.#setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
         const always = shiftKey && { KeyC: () => this.clipboard.copyPicture(), KeyD: changeTheme }[code];
         if (always || this.isViewer || select.isLocked) return always;
-        const isKey = ([, , letter]) => code === `Key${letter}`, [, , , ...values] = (shiftKey ? DISTRIBUTIONS : ALIGNMENTS).find(isKey) ?? [];
-        return values.length && selection.size ? () => (shiftKey ? distribute : align)(this, ...values) : null;
+        const way = selection.size && (shiftKey ? DISTRIBUTIONS : ALIGNMENTS).find(({ key }) => code === `Key${key}`);
+        return way && (() => this.arrange(way));
       }
       if (shiftKey && code === "Digit1") return () => this.fit();
       if (shiftKey && code === "Digit2") return () => this.fit(this.chosen);
@@ -713,6 +727,7 @@ export class UI {
       if (key === "/") return () => this.finder.open();
       if (key === "?") return () => showHelp(this.isViewer);
       const tool = Object.keys(TOOLS).find((name) => TOOLS[name][1].includes(key));
+      if (!shiftKey && !this.isViewer && (key === "m" || tool === "pen")) return () => this.setMarker(key === "m");
       if (tool && !shiftKey) return () => this.setTool(tool);
       if (key === "9" && !this.isViewer) return () => $("file").click();
       if (code === "Space" && !isButton) return () => this.#setSpace(true);
