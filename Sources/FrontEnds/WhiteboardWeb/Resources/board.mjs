@@ -181,8 +181,9 @@ export class Board extends EventTarget {
     return this.createForm(form, center, { ...style, size: [Math.max(Math.abs(u - x), 1), Math.max(Math.abs(v - y), 1)] });
   }
 
-  createText(text, [x, y], { color = null, ...style } = {}) {
-    return this.#edit({ do: "createText", text: string(text), at: [x, y], color: number(color), style: styled(style) }).ids[0];
+  /** Creates a text around a point; a text with an automatic width has its upper left corner there. */
+  createText(text, [x, y], { color = null, isAutoWidth = false, ...style } = {}) {
+    return this.#edit({ do: "createText", text: string(text), [isAutoWidth ? "from" : "at"]: [x, y], color: number(color), style: styled(style) }).ids[0];
   }
 
   /**

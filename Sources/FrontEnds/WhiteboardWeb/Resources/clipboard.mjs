@@ -3,12 +3,14 @@
 import { element, toast } from "./dom.mjs";
 import { fromExcalidraw, toElements } from "./excalidraw.mjs";
 import { picture, prepared } from "./files.mjs";
-import { shapeOf, union, visibleParts } from "./geometry.mjs";
+import { layout, shapeOf, union, visibleParts } from "./geometry.mjs";
 
 /** The distance of copies from their originals. */
 const OFFSET = 24;
 /** The maximum size of a drawing or text that is read, in bytes. */
 const FILE_LIMIT = 64 << 20;
+/** The width to which long lines of pasted text are wrapped. */
+const WIDE = 480;
 /** What identifies the objects of a board in text that is copied as HTML. */
 const HTML = /data-whiteboard="([^"]*)"/;
 
@@ -196,8 +198,13 @@ export class Clipboard {
   }
 
   #addWords(text, at) {
+    const { ui } = this, words = text.replaceAll("\r\n", "\n").trim(), textSize = ui.newTextSize, unit = textSize / 16, { width, height } = layout(words, Infinity, { unit });
+    const isWide = width > WIDE * unit;
     let id;
-    const error = this.ui.attempt(() => { id = this.ui.board.createText(text.replaceAll("\r\n", "\n").trim(), at, { color: this.ui.style.color }); });
+    const error = ui.attempt(() => {
+      id = ui.board.createText(words, isWide ? at : [at[0] - width / 2, at[1] - height / 2], { color: ui.style.color, isAutoWidth: !isWide, ...ui.newLetters });
+      if (isWide) ui.board.resize(id, [WIDE * unit, height], at);
+    });
     if (error?.code === "too-long") toast("The text is longer than one object can be. Paste it in parts of at most 8,000 characters.");
     if (id) this.ui.selectNew([id]);
   }
@@ -266,7 +273,7 @@ export class Clipboard {
   /** Creates an object, without its scale and rotation; returns the ids of its parts. */
   #made(object, [x, y]) {
     const { board } = this.ui, { type, form, text = "", color, lineWidth, size, points } = object;
-    if (type === "text") return [board.createText(text, [x, y], { color, ...styleOf(object) })];
+    if (type === "text") return [board.createText(text, object.isAutoWidth ? [x - size[0] / 2, y - size[1] / 2] : [x, y], { color, ...styleOf(object) })];
     if (form) return [board.createForm(form, [x, y], { size: points ? undefined : size, points, text, color, lineWidth, ...styleOf(object) })];
     if (type !== "drawing" || !points) return [];
     const ids = visibleParts({ ...object, pressure: object.pressure ?? object.pressures })

@@ -78,9 +78,20 @@ export function layout(text, boxWidth, { unit = 1, least = 4 } = {}) {
   return { lines, width, height: Math.max(lines.length, 1) * LETTER.height * unit };
 }
 
-/** Returns the text of a text object or the label of a form as `layout` does. */
+/** Returns an object with changes that may lay out its text anew; the layout of the board no longer applies. */
+export const altered = (object, change) => ({ ...object, ...change, rows: undefined, shownSize: undefined });
+
+/**
+ * Returns the text of a text object or the label of a form as `layout` does. The board has laid out its texts (BRD-53); only what is
+ * being edited is laid out here.
+ */
 export function textOf(object, text = object.text ?? "") {
-  const { unit } = lettersOf(object), [width] = object.size;
+  const { unit } = lettersOf(object), [width] = object.size, { rows: lines } = object;
+  if (lines && text === object.text) {
+    const [across, down] = object.shownSize ?? object.size, { width: letters, height } = LETTER;
+    if (object.type === "text") return { lines, width: across, height: down };
+    return { lines, width: Math.max(...lines.map(columns), 1) * letters * unit, height: lines.length * height * unit };
+  }
   if (object.type === "text") return layout(text, object.isAutoWidth ? Infinity : width, { unit });
   if (hasPoints(object)) return layout(text, Infinity, { unit });
   return layout(text, inner(object, width), { unit, least: 1 });
@@ -384,7 +395,7 @@ export function resized(object, [across, down], [dx, dy], keepsProportions = fal
     const factor = across && down ? Math.max(width / w, height / h) : across ? width / w : height / h;
     [width, height] = [w * factor, h * factor];
   }
-  const isText = object.type === "text", after = { ...object, size: isText ? [width, object.size[1]] : [width, height] };
+  const isText = object.type === "text", after = altered(object, { size: isText ? [width, object.size[1]] : [width, height] });
   if (isText) delete after.isAutoWidth;
   const { width: u, height: v } = shapeOf(after);
   return { ...after, centerPosition: shown(object, [across * (u - w) / 2, (isText ? 1 : down) * (v - h) / 2]) };

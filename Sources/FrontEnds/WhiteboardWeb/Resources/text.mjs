@@ -3,13 +3,13 @@
 import { element, isComposing, toast } from "./dom.mjs";
 import { labelColor, measured } from "./draw.mjs";
 import { hasPoints } from "./forms.mjs";
-import { lettersOf, LETTER, shapeOf, shown, textOf } from "./geometry.mjs";
+import { altered, lettersOf, LETTER, shapeOf, shown, textOf } from "./geometry.mjs";
 
 /** The font size of the field in CSS pixels. Below 16, phones zoom into the page, so the field is scaled with a transform. */
 const FONT = 16;
 
-/** The shape of a new text. */
-const NEW = { type: "text", centerPosition: [0, 0], scale: 1, angle: 0, size: [200, 50] };
+/** The shape of a new text, which grows from its upper left corner. */
+const NEW = { type: "text", centerPosition: [0, 0], scale: 1, angle: 0, size: [8, 16], isAutoWidth: true };
 /** The time between two changes of the board while the user types, in milliseconds. */
 const INTERVAL = 250;
 
@@ -20,7 +20,7 @@ function corner(object, text) {
 }
 
 /** A line without a label would have none in its middle. */
-const labelCenter = (object, text) => shapeOf({ ...object, text: text || " " }).label?.center ?? [0, 0];
+const labelCenter = (object, text) => shapeOf(altered(object, { text: text || " " })).label?.center ?? [0, 0];
 
 export class TextEditor {
   #field = null;
@@ -61,7 +61,7 @@ export class TextEditor {
     this.#id = id;
     this.#before = null;
     this.#base = object?.text ?? "";
-    this.#place = object ? null : [place[0], place[1] - LETTER.height / 2];
+    this.#place = object ? null : [place[0], place[1] - ui.newTextSize / 2];
     const field = element("textarea.text", {
       value: this.#base, dir: "auto", spellcheck: false, autocapitalize: "sentences", ariaLabel: this.#isLabel ? `Label of the ${object.form}` : "Text on the board",
       oninput: () => this.#changed(),
@@ -91,7 +91,7 @@ export class TextEditor {
     const field = this.#field;
     if (!field) return;
     const { ui } = this, { camera } = ui;
-    const object = ui.board.objects.get(this.#id), shape = object ?? NEW;
+    const object = ui.board.objects.get(this.#id), shape = object ?? { ...NEW, textSize: ui.newTextSize };
     const scale = shape.scale * camera.zoom, size = textOf(shape, field.value), { unit: factor, alignment, ...letters } = lettersOf(shape);
     // The field is as large as the text, so that lines in both directions begin where the board has them. It has room for
     // the caret at its sides.
@@ -115,7 +115,7 @@ export class TextEditor {
   draw(painter) {
     const object = this.#field && this.#isLabel && this.ui.board.objects.get(this.#id);
     if (!object) return null;
-    const { width, height } = shapeOf({ ...object, text: this.#field.value });
+    const { width, height } = shapeOf(altered(object, { text: this.#field.value }));
     return this.ui.drawObject(painter, { ...object, text: undefined, size: [width, height] });
   }
 
@@ -175,9 +175,8 @@ export class TextEditor {
     const { ui } = this, { board } = ui, text = this.#field.value;
     if (!this.#id) {
       if (!text.trim()) return;
-      const [x, y] = this.#place, [dx, dy] = corner(NEW, text);
       ui.attempt(() => {
-        this.#id = board.createText(text, [x - dx, y - dy], { color: ui.style.color });
+        this.#id = board.createText(text, this.#place, { color: ui.style.color, isAutoWidth: true, ...ui.newLetters });
         this.#before = undefined;
         this.#base = text;
         ui.hideObjects([this.#id]);
@@ -191,8 +190,8 @@ export class TextEditor {
       this.#base = text;
       const after = board.objects.get(this.#id), isLate = after === object && (isChanged || !object);
       if (isLate) this.#before = object;
-      // A label stays in the middle of its form.
-      if (this.#isLabel) return this.refresh();
+      // A label stays in the middle of its form, and the board keeps the place of a text with an automatic width.
+      if (this.#isLabel || (object ?? NEW).isAutoWidth) return this.refresh();
       const [one, other] = isLate ? [old, text].map((text) => corner(object ?? NEW, text))
         : [object, after].map((object) => corner(object, object.text));
       const move = [one[0] - other[0], one[1] - other[1]];

@@ -207,7 +207,8 @@ class ShapeTool extends Tool {
 
   /** Creates a form of the usual size around a point on the board. */
   add([x, y]) {
-    const [width, height] = SIZES[this.ui.tool] ?? SIZE;
+    // In a small view, notes and their letters are larger.
+    const factor = this.ui.newTextSize / 16, [width, height] = (SIZES[this.ui.tool] ?? SIZE).map((side) => side * factor);
     this.#create(...[-1, 1].map((side) => [x + side * width / 2, y + side * height / 2]));
   }
 

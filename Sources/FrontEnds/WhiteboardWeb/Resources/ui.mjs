@@ -31,6 +31,8 @@ const GROWING = 100, GROWING_POINTS = 20_000;
 const FRAMES = 200;
 /** The color of a highlighter without a color of its own. */
 const MARKER = "#f0e442";
+/** The height of the letters of new texts, in CSS pixels. */
+const LEAST_LETTER = 12;
 /** The height of letters that can be read, in CSS pixels. */
 const READABLE = 10;
 
@@ -94,12 +96,18 @@ export class UI {
     const { color, lineWidth } = this.style;
     return this.isMarker ? { color: `${(color ?? MARKER).slice(0, 7)}66`, lineWidth: 4 * lineWidth } : { color, lineWidth };
   }
-  get formPen() { return { color: this.style.color ?? undefined, lineWidth: this.style.formWidth }; }
+  get formPen() { return { color: this.style.color ?? undefined, lineWidth: this.style.formWidth, ...this.newLetters }; }
   /** The name in `style` of the line width for the present tool or selection. */
   get widthName() {
     const { objects } = this.tools?.select ?? { objects: [] };
     return (objects.length ? objects.every(({ form }) => form) : FORM_TOOLS.includes(this.tool)) ? "formWidth" : "lineWidth";
   }
+  /** The size of new texts: their letters are at least 12 CSS pixels high at this zoom. */
+  get newTextSize() {
+    const least = LEAST_LETTER * LETTER.height / LETTER.font / this.camera.zoom;
+    return least < 1.1 * LETTER.height ? LETTER.height : Math.ceil(least);
+  }
+  get newLetters() { return this.newTextSize === LETTER.height ? {} : { textSize: this.newTextSize }; }
   get penColor() { return this.looks.palette.color(this.pen.color); }
 
   name = (id) => id === this.board.me.id ? this.board.me.name || "You" : this.board.members.get(id)?.name || `Guest ${id.slice(0, 4)}`;
