@@ -188,6 +188,13 @@ def check_long_press(page, checks):
     check("a long press on the selection keeps it, and the lifted finger chooses nothing", len(page.run(SELECTED)) == 2 and "Group" in page.run(ACTIONS), page.run(ACTIONS))
     act(page, "Group")
     check("objects are grouped by touch", object_of(page, ids[0])["groups"] == object_of(page, ids[1])["groups"] != [], object_of(page, ids[0]))
+    page.run("whiteboard.ui.tools.select.set([])")
+    page.swipe([(195, 400)])
+    page.tap("#selection .opens button")
+    page.tap("#selection .part[aria-label='Order'] [aria-label='Bring to the front']")
+    page.tap("#selection .part[aria-label='Group'] [aria-label='Ungroup']")
+    check("order and groups are changed in the style panel", not object_of(page, ids[0])["groups"], object_of(page, ids[0]))
+    page.tap("#selection .opens button")
     page.run("whiteboard.ui.setTool('pen')")
     before = count(page)
     page.touch("touchStart", (100, 600))
@@ -195,6 +202,30 @@ def check_long_press(page, checks):
     page.touch("touchMove", (200, 640))
     page.touch("touchEnd")
     check("with the pen, a finger that rests still draws", count(page) == before + 1 and not page.run(ACTIONS), count(page))
+
+
+def check_small_view(page, checks):
+    """In a small view, new texts and labels are at least 12 CSS pixels high."""
+    clear(page)
+    for zoom in (0.25, 0.6, 1, 2):
+        page.run("const { ui } = whiteboard; ui.zoomBy(arguments[0] / ui.camera.zoom); ui.setTool('text')", zoom)
+        page.swipe([(150, 500)])
+        size = page.run("const { fontSize, transform } = getComputedStyle(document.activeElement); return parseFloat(fontSize) * new DOMMatrix(transform).a")
+        page.type("word")
+        page.key("Escape")
+        text = board_objects(page)[-1]
+        letters = text.get("textSize", 16) * zoom * 13.3 / 16
+        checks.check(f"a new text is large enough at {zoom:.0%}", size >= 12 and letters >= 12 and (zoom < 1 or "textSize" not in text), (size, text))
+        place = page.run("const { camera } = whiteboard.ui, o = whiteboard.board.objects.get(arguments[0]); return camera.toScreen([o.centerPosition[0] - o.size[0] / 2, o.centerPosition[1]])", text["id"])
+        checks.check("its letters begin where the finger was", near(place, [150, 500], 2), (place, text))
+        page.run("whiteboard.ui.setTool('note')")
+        page.swipe([(195, 300)])
+        note = board_objects(page)[-1]
+        checks.check("a note too", note["form"] == "note" and note.get("textSize", 16) * zoom * 13.3 / 16 >= 12, note)
+        page.key("Escape")
+        page.run("whiteboard.ui.tools.select.set([])")
+    checks.picture(page, "phone-small")
+    clear(page)
 
 
 #: Pastes or drops: the types of a clipboard with their texts, or files `[name, type, text]`.
@@ -479,7 +510,7 @@ def check_marker(page, checks):
 
 
 def check_arranging(address, checks):
-    for is_phone, bodies in [(False, [check_find, check_menu, check_align]), (False, [check_excalidraw, check_clipboard, check_drop]), (False, [check_guides, check_lasso, check_marker]), (True, [check_long_press])]:
+    for is_phone, bodies in [(False, [check_find, check_menu, check_align]), (False, [check_excalidraw, check_clipboard, check_drop]), (False, [check_guides, check_lasso, check_marker]), (True, [check_long_press, check_small_view])]:
         page = browser.Page(address, is_phone)
         try:
             page.open()

@@ -4,6 +4,10 @@
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
+static const unsigned char access_mjs[] = {
+#embed "../../FrontEnds/WhiteboardWeb/Resources/access.mjs"
+};
+
 static const unsigned char address_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/address.mjs"
 };
@@ -74,6 +78,10 @@ static const unsigned char games_mjs[] = {
 
 static const unsigned char geometry_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/geometry.mjs"
+};
+
+static const unsigned char guides_mjs[] = {
+#embed "../../FrontEnds/WhiteboardWeb/Resources/guides.mjs"
 };
 
 static const unsigned char icon_svg[] = {
@@ -169,6 +177,7 @@ static const unsigned char worker_mjs[] = {
 };
 
 static const struct whiteboard_page_file files[] = {
+    {"/access.mjs", "text/javascript; charset=utf-8", NULL, access_mjs, sizeof access_mjs},
     {"/address.mjs", "text/javascript; charset=utf-8", NULL, address_mjs, sizeof address_mjs},
     {"/app.css", "text/css; charset=utf-8", NULL, app_css, sizeof app_css},
     {"/app.mjs", "text/javascript; charset=utf-8", NULL, app_mjs, sizeof app_mjs},
@@ -187,6 +196,7 @@ static const struct whiteboard_page_file files[] = {
     {"/frames.mjs", "text/javascript; charset=utf-8", NULL, frames_mjs, sizeof frames_mjs},
     {"/games.mjs", "text/javascript; charset=utf-8", NULL, games_mjs, sizeof games_mjs},
     {"/geometry.mjs", "text/javascript; charset=utf-8", NULL, geometry_mjs, sizeof geometry_mjs},
+    {"/guides.mjs", "text/javascript; charset=utf-8", NULL, guides_mjs, sizeof guides_mjs},
     {"/icon.svg", "image/svg+xml", NULL, icon_svg, sizeof icon_svg},
     {"/ids.mjs", "text/javascript; charset=utf-8", NULL, ids_mjs, sizeof ids_mjs},
     {"/imports.mjs", "text/javascript; charset=utf-8", NULL, imports_mjs, sizeof imports_mjs},

@@ -56,6 +56,7 @@ export class ContextMenu {
       ],
       canChange && [
         item("front", "Bring to the front", () => ui.reorder("bringToFront"), "Ctrl+Shift+]"), item("back", "Send to the back", () => ui.reorder("sendToBack"), "Ctrl+Shift+["),
+        objects.length === 2 && units === 2 && item("arrow", "Connect with an arrow", () => ui.connect(), "C"),
         units > 1 && item("group", "Group", () => ui.group(), "Ctrl+G"), groups && item("ungroup", "Ungroup", () => ui.ungroup(), "Ctrl+Shift+G"),
         icons(ALIGNMENTS, 2, "Alt+"), icons(DISTRIBUTIONS, 3, "Shift+Alt+"),
       ],

@@ -133,11 +133,11 @@ const EDITING = [
   ["Ctrl+D or Alt+drag", "Duplicate"], ["Ctrl+Alt+C, Ctrl+Alt+V", "Copy, paste the style"], ["Ctrl+G, Ctrl+Shift+G", "Group, ungroup"],
   ["Ctrl+Shift+L", "Lock, unlock"], ["Alt+A, D, W, S", "Align left, right, top, bottom"], ["Alt+H, Alt+V", "Align centers, middles"],
   ["Shift+Alt+H, Shift+Alt+V", "Distribute horizontally, vertically"], ["Delete", "Delete the selection"], ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit a text or label, open a game"],
-  ["Enter with the tool of a form", "Add the form in the middle of the screen"], ["S", "Style of the selection"], ["Ctrl+arrow keys", "Change the size of a form (Shift: faster)"],
+  ["Enter with the tool of a form or text", "Add it in the middle of the screen"], ["C", "Connect two objects with an arrow"], ["S", "Style of the selection"], ["Ctrl+arrow keys", "Change the size of a form (Shift: faster)"],
   ["Ctrl+] or [", "Bring forward, send backward (Shift: all the way)"], ["Shift while drawing or resizing", "Keep the proportions or the angle"], ["Ctrl while moving or resizing", "Do not snap to guides"],
 ];
 const VIEWING = [
-  ["Ctrl+F or /", "Find texts, labels, chat and names"], ["Shift+F10 or right click", "Menu with actions"], ["Ctrl+A", "Select everything"], ["Alt+drag on the empty board", "Select with a loop"], ["Shift+Alt+C", "Copy as a picture (PNG)"], ["Hold Space", "Move the board"], ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100%"],
+  ["Ctrl+F or /", "Find texts, labels, chat and names"], ["Shift+F10 or right click", "Menu with actions"], ["Enter, Tab, Shift+Tab", "Select the first, next, previous object"], ["Ctrl+A", "Select everything"], ["Alt+drag on the empty board", "Select with a loop"], ["Shift+Alt+C", "Copy as a picture (PNG)"], ["Hold Space", "Move the board"], ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100%"],
   ["PageUp, PageDown", "Move the board by one screen (Shift: sideways)"], ["Shift+1", "Show all objects"],
   ["Shift+2", "Zoom to the selection"], ["Alt+Shift+D", "Light or dark colors"], ["?", "Show this list"],
 ];
@@ -147,6 +147,16 @@ export function showHelp(isViewer) {
     .map((tool) => [[...TOOLS[tool][1].toUpperCase()].join(" or "), TOOLS[tool][0]]);
   openDialog("Keyboard shortcuts", element("dl.shortcuts", {}, ...[...tools, ...(isViewer ? [] : EDITING), ...VIEWING].map(([keys, action]) =>
     element("div", {}, element("dt", {}, action), element("dd", {}, element("kbd", {}, keys))))));
+}
+
+/**
+ * Says how people are invited. The page stores no link, and a guest cannot create one: only the host decides who is admitted, and with
+ * which role (WEB-12).
+ */
+export function showInvitation() {
+  const line = (command, meaning) => element("div", {}, element("dt", {}, meaning), element("dd", {}, element("code", {}, command)));
+  openDialog("Invite people", element("div", {}, element("div.text", {}, element("p", {}, "The host of this board invites people, and chooses whether they can edit or only look. Ask the host to show the QR code or to send a link. The host types one of these commands:")),
+    element("dl.shortcuts", {}, line("invite web", "Link and QR code for editors"), line("invite web view", "For people who only look, on owned boards"), line("invite web once", "For one person"))));
 }
 
 /** Shows why the connection is not open, or how an open connection is protected. */

@@ -1,5 +1,6 @@
 /** The user interface: connects the board with its layers, tools and panels. */
 
+import { describedAll, neighbor, say } from "./access.mjs";
 import { ALIGNMENTS, DISTRIBUTIONS } from "./arrange.mjs";
 import { boundsOf, Camera, LiveLayer, Scene } from "./canvas.mjs";
 import { Clipboard } from "./clipboard.mjs";
@@ -15,7 +16,7 @@ import { isolated, visible } from "./ids.mjs";
 import { Input } from "./input.mjs";
 import { ContextMenu } from "./menu.mjs";
 import {
-  attachPopup, Chat, Members, nameForm, ObjectList, openDialog, Sheet, showConnection, showHelp, showScreen,
+  attachPopup, Chat, Members, nameForm, ObjectList, openDialog, Sheet, showConnection, showHelp, showInvitation, showScreen,
 } from "./panels.mjs";
 import { Pointers } from "./pointers.mjs";
 import { TextEditor } from "./text.mjs";
@@ -379,6 +380,42 @@ export class UI {
     this.schedule();
   }
 
+  /** Selects the object before or after the selected one. Returns false at the end, so that the focus leaves the board. */
+  selectNeighbor(step) {
+    const { select } = this.tools, [selected] = select.objects, id = neighbor(this, selected?.id, step);
+    if (!id) {
+      select.set([]);
+      return false;
+    }
+    if (this.tool !== "select") this.setTool("select");
+    this.reveal(id);
+    select.set([id]);
+    return true;
+  }
+
+  /** Connects two selected objects with an arrow; if one is selected, the next call connects it to the object that is selected then. */
+  connect() {
+    const { select } = this.tools, ids = select.objects.filter((object) => !hasPoints(object)).map(({ id }) => id);
+    if (ids.length === 1 && this.#from && this.#from !== ids[0] && this.board.objects.has(this.#from)) ids.unshift(this.#from);
+    if (ids.length === 1) {
+      this.#from = ids[0];
+      toast("Select the object at which the arrow ends, and press C again.");
+    }
+    if (ids.length !== 2) return;
+    this.#from = null;
+    const [from, to] = ids.map((id) => this.board.objects.get(id).centerPosition);
+    let id;
+    this.attempt(() => {
+      this.board.beginStep("connect");
+      id = this.board.createShape("arrow", from, to, this.formPen);
+      ids.forEach((target, index) => this.board.bind(id, index === 1, { id: target, anchor: [0, 0] }));
+    });
+    this.attempt(() => this.board.endStep());
+    if (id) select.set([id]);
+  }
+
+  #from = null;
+
   setTool(name) {
     if (this.isViewer && !VIEWER_TOOLS.includes(name)) return;
     this.stopTyping();
@@ -388,6 +425,7 @@ export class UI {
     this.boardElement.dataset.tool = name;
     this.boardElement.style.cursor = "";
     this.toolbar.update();
+    if (document.body.classList.contains("keys")) say(TOOLS[name][0]);
     this.drawLive();
   }
 
@@ -430,6 +468,8 @@ export class UI {
 
   selectionChanged() {
     this.toolbar.updateSelection();
+    const { objects } = this.tools.select;
+    if (objects.length && document.body.classList.contains("keys")) say(describedAll(objects, this.board));
     this.drawLive();
   }
 
@@ -646,7 +686,7 @@ export class UI {
         item("search", "Find", () => this.finder.open()), item("list", "List of objects", () => sheet.toggle(panels.list)), item("fit", "Show all objects", () => this.fit()), element("hr"),
         item("download", `Save ${what} as PNG`, save("png")), item("download", `Save ${what} as SVG`, save("svg")), element("hr"),
         item("theme", { system: "Colors: same as system", dark: "Colors: dark", light: "Colors: light" }[this.theme], () => this.#setTheme(next)),
-        item("lock", "This connection", () => showConnection(this.board)), item("help", "Keyboard shortcuts", () => showHelp(this.isViewer)));
+        item("people", "Invite people", showInvitation), item("lock", "This connection", () => showConnection(this.board)), item("help", "Keyboard shortcuts", () => showHelp(this.isViewer)));
     };
     const close = attachPopup($("menu"), $("menu-items"), build);
   }
@@ -676,13 +716,30 @@ export class UI {
     return this.scene.items.map(({ id }) => id).filter((id) => !selection.size || selection.has(id));
   }
 
+  #saying;
+
+  /** Says where the selected object is, when the keys that move it rest. */
+  #sayPlace() {
+    clearTimeout(this.#saying);
+    this.#saying = setTimeout(() => {
+      const [object] = this.tools.select.objects;
+      if (!object) return;
+      const { width, height } = shapeOf(object), [x, y] = object.centerPosition;
+      say(`at ${Math.round(x)}, ${Math.round(y)}; ${Math.round(width * object.scale)} by ${Math.round(height * object.scale)}`);
+    }, 400);
+  }
+
   #setSpace(isDown) {
     this.input.isSpaceDown = isDown;
     this.boardElement.classList.toggle("space", isDown);
   }
 
   #keyPressed(event) {
-    if (event.key === "Tab") document.body.classList.add("keys");
+    if (event.key === "Tab") {
+      document.body.classList.add("keys");
+      const isNeighbor = event.target === this.boardElement && this.tools.select.selection.size && this.selectNeighbor(event.shiftKey ? -1 : 1);
+      if (isNeighbor) return event.preventDefault();
+    }
     const isFind = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "f";
     if (isFind && $("screen").hidden && !document.querySelector("dialog")) {
       event.preventDefault();
@@ -711,6 +768,7 @@ export class UI {
         if (isSized) return () => this.attempt(() => {
           const { size, centerPosition } = resized(form, [1, 1], way.map((direction) => direction * step));
           this.board.resize(form.id, size, centerPosition);
+          this.#sayPlace();
         });
         const edit = { z: () => this.undo(shiftKey), y: () => this.undo(true) };
         const arrange = {
@@ -741,13 +799,19 @@ export class UI {
       if (code === "Space" && !isButton) return () => this.#setSpace(true);
       if (key === "Escape") return () => { this.tools.cancel(); selection.size ? select.set([]) : this.sheet.name ? this.sheet.close() : this.setTool("select"); };
       if (key === "Enter" && FORM_TOOLS.includes(this.tool) && !isButton) return () => this.tools.current.add(this.camera.center);
+      if (key === "Enter" && this.tool === "text" && !isButton) return () => this.editText(null, this.camera.center);
+      if (key === "Enter" && !selection.size && event.target === this.boardElement) return () => { document.body.classList.add("keys"); this.selectNeighbor(1); };
       if (!selection.size || this.isViewer) return null;
+      if (key === "c" && !shiftKey) return () => this.connect();
       if (key === "Enter" && selection.size === 1 && !isButton) return () => this.open([...selection][0]);
       if (key === "Delete" || key === "Backspace") return () => this.removeSelection();
       if (key === "s" && !shiftKey) return () => { if (!select.isLocked) this.toolbar.openStyle(); };
       const [dx, dy] = ARROWS[key] ?? [0, 0];
       const step = shiftKey ? 20 : 2;
-      return dx || dy ? () => this.attempt(() => this.board.move([...selection], [dx * step, dy * step])) : null;
+      return dx || dy ? () => {
+        this.attempt(() => this.board.move([...selection], [dx * step, dy * step]));
+        this.#sayPlace();
+      } : null;
     })();
     if (!run) return;
     event.preventDefault();
