@@ -291,16 +291,22 @@ export class Clipboard {
 
   /** Groups new objects like their originals, inner groups first. The parts of an erased stroke also become a group. */
   #group(objects, made) {
-    const groups = new Map();
+    const groups = new Map(), outermost = new Map();
+    const group = (ids) => {
+      const members = new Set(ids.map((id) => outermost.get(id) ?? id));
+      if (members.size < 2) return;
+      const name = this.ui.board.group([...members]);
+      for (const id of ids) outermost.set(id, name);
+    };
     for (const object of objects) {
       const names = object.groups ?? [], ids = made.get(object);
-      if (ids.length > 1) this.ui.board.group(ids);
+      group(ids);
       names.forEach((name, level) => {
-        const group = groups.get(name) ?? { ids: [], level: 0 };
-        groups.set(name, { ids: [...group.ids, ...ids], level: Math.max(group.level, level) });
+        const known = groups.get(name) ?? { ids: [], level: 0 };
+        groups.set(name, { ids: [...known.ids, ...ids], level: Math.max(known.level, level) });
       });
     }
-    for (const { ids } of [...groups.values()].sort((one, other) => one.level - other.level)) if (ids.length > 1) this.ui.board.group(ids);
+    for (const { ids } of [...groups.values()].sort((one, other) => one.level - other.level)) group(ids);
   }
 
   #bind(objects, made) {

@@ -51,7 +51,7 @@ export function toElements(objects) {
     const { id, type, form, scale, centerPosition: center, text, isCurved } = object, shape = shapeOf(object);
     const list = [...(form && text ? [{ type: "text", id: `${id}-label` }] : []), ...bound.get(id)], boundElements = list.length ? list : null;
     const lineOf = (points) => ({ points: points.map(([x, y]) => [round(x - points[0][0]), round(y - points[0][1])]), lastCommittedPoint: null, angle: 0 });
-    const box = boxAround(center, shape.width * scale, shape.height * scale), strokeWidth = (object.lineWidth ?? 5) * scale;
+    const [width, height] = type === "text" ? [shape.width, shape.height] : object.size, box = boxAround(center, width * scale, height * scale), strokeWidth = (object.lineWidth ?? 5) * scale;
     if (type === "text") words(object, shape, center, { boundElements, autoResize: Boolean(object.isAutoWidth) });
     else if (type === "photo") add("image", object, box, { boundElements, status: "saved", fileId: object.sha256, scale: [1, 1] });
     else if (hasPoints(object)) {

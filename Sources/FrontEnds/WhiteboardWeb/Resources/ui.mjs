@@ -512,7 +512,11 @@ export class UI {
     this.tools.select.set(this.scene.items.filter(({ object }) => !object.isLocked).map(({ id }) => id));
   }
 
-  group() { this.attempt(() => this.board.group([...this.tools.select.selection])); }
+  /** Groups the selection; groups stay together inside the new group. */
+  group() {
+    const ids = new Set(this.tools.select.objects.map(({ id, groups }) => groups?.at(-1) ?? id));
+    if (ids.size > 1) this.attempt(() => this.board.group([...ids]));
+  }
   ungroup() { this.attempt(() => this.board.ungroup([...new Set(this.tools.select.objects.map(({ groups }) => groups?.at(-1)).filter(Boolean))])); }
   arrange({ method, value }) { this.attempt(() => this.board[method]([...this.tools.select.selection], value)); }
   reorder(how) { this.attempt(() => this.board[how]([...this.tools.select.selection])); }
