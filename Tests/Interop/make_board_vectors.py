@@ -12,7 +12,7 @@ from names (`signing.py`), so that the file is the same each time.
 import json
 
 from vector_file import PROTOCOL, write_or_check
-from vectors import answers, basics, batches, form_readings, links, owned, readings, retirements, stacking
+from vectors import answers, basics, batches, form_readings, links, owned, readings, retirements, stacking, text_readings
 
 TARGET = PROTOCOL / "Vectors" / "board.json"
 NOTE = (
@@ -22,6 +22,8 @@ NOTE = (
 
 
 def build():
+    texts = text_readings.groups()
+    forms = form_readings.groups()["forms"] + texts["forms"]
     return {
         "note": NOTE,
         **basics.groups(),
@@ -31,16 +33,19 @@ def build():
         **owned.groups(),
         **retirements.groups(),
         **readings.groups(),
-        **form_readings.groups(),
         **stacking.groups(),
+        "columns": texts["columns"],
+        "forms": forms,
     }
 
 
 def text(groups):
-    """The file: indented, with one line for each vector of the group `forms`, because these consist mostly of numbers."""
-    forms = groups.pop("forms")
-    lines = ",\n".join("  " + json.dumps(vector) for vector in forms)
-    return json.dumps(groups, indent=1)[: -len("\n}")] + ',\n "forms": [\n' + lines + "\n ]\n}\n"
+    """The file: indented, with one line for each entry of the groups `columns` and `forms`, which are mostly numbers."""
+    listed = [(name, groups.pop(name)) for name in ("columns", "forms")]
+    found = json.dumps(groups, indent=1)[: -len("\n}")]
+    for name, entries in listed:
+        found += f',\n "{name}": [\n' + ",\n".join("  " + json.dumps(entry) for entry in entries) + "\n ]"
+    return found + "\n}\n"
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import struct
 
-from whiteboard_peer import cells, codec, outlines, views
+from whiteboard_peer import cells, codec, layout, outlines, views
 from whiteboard_peer.cells import BYTES, DRAWING, NONE, PAIR, SIGNED, TEXT, UNSIGNED, Dot
 from whiteboard_peer.codec import zigzag
 
@@ -32,8 +32,13 @@ def path(outline):
 
 
 def described(state, identifier):
+    found = views.label_of(state, identifier)
+    label = {}
+    if found:
+        label["label"] = number({"columns": layout.columns_in(found[0]), "center": found[1]})
     return {
         "reads": number(views.describe(state, identifier)),
+        **label,
         "outline": path(views.outline_of(state, identifier)),
         "endMarks": [path(mark) for mark in views.end_marks_of(state, identifier)],
     }

@@ -27,6 +27,20 @@ class Outline(NamedTuple):
         every = [self.start, *(point for piece in self.pieces for point in piece)]
         return tuple(tuple(pick(axis) for axis in zip(*every)) for pick in (min, max))
 
+    def middle(self):
+        """The middle of the length; a curve counts as 16 straight lines (BRD-53)."""
+        places = [self.start]
+        for piece in self.pieces:
+            start, steps = places[-1], range(1, 17) if len(piece) == 3 else []
+            places += [_on_curve(start, *piece, step / 16) for step in steps] or piece
+        ways = [math.dist(*ends) for ends in zip(places, places[1:])]
+        rest = sum(ways) / 2
+        for way, start, end in zip(ways, places, places[1:]):
+            if rest <= way and way > 0:
+                return add(start, add(end, start, -1), rest / way)
+            rest -= way
+        return places[-1]
+
     def moved(self, offset):
         pieces = [[add(point, offset) for point in piece] for piece in self.pieces]
         return Outline(add(self.start, offset), pieces, self.is_closed)
@@ -35,6 +49,13 @@ class Outline(NamedTuple):
 def add(a, b, factor=1):
     """a + factor x b."""
     return a[0] + factor * b[0], a[1] + factor * b[1]
+
+
+def _on_curve(start, first, second, end, share):
+    """The point of a cubic Bézier curve at the parameter `share`."""
+    rest = 1 - share
+    factors = rest**3, 3 * rest**2 * share, 3 * rest * share**2, share**3
+    return tuple(sum(f * p[axis] for f, p in zip(factors, (start, first, second, end))) for axis in (0, 1))
 
 
 def polygon(corners):

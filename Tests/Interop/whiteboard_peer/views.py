@@ -1,10 +1,10 @@
-"""The meaning of cells for users: objects as JSON, text, points, forms, chat (BRD-13 to BRD-21, BRD-48 to BRD-52)."""
+"""The meaning of cells for users: objects as JSON, text, points, forms, chat (BRD-13 to BRD-21, BRD-48 to BRD-53)."""
 
 import datetime
 import math
 import struct
 
-from . import cells, codec, outlines
+from . import cells, codec, layout, outlines
 from .clock import LAST_FLOOR
 from .wire import base32, parse_base32
 
@@ -22,6 +22,8 @@ NOT_DRAWN = {cells.CHAT, cells.GROUP_KIND, cells.SETTINGS}
 POINTS = 4_096
 ROUND_TURN = 4_096
 ANCHOR_STEPS, GREATEST_ANCHOR, SPACE = 4_096, 65_536, 4
+# The tenths of an ellipse's and a diamond's box that a label can use; the other forms leave a padding free (BRD-53).
+INSIDE, PADDING = {outlines.ELLIPSE: 7, outlines.DIAMOND: 5}, 16
 FORMS = ["line", "arrow", "rectangle", "rounded", "ellipse", "diamond", "note"]
 # The words for the values of a property; the first is the usual one (BRD-49).
 WORDS = {
@@ -351,7 +353,7 @@ class _Target:
     def __init__(self, state, binding, line_width):
         target, anchor, self.is_exact = binding
         self.form = form_of(state, target)
-        centre, size = frame_of(state, target)
+        centre, size = shown_box_of(state, target)
         around = placement_of(state, target)
         self.placement = Placement(centre, around.scale, around.steps)
         self.aim = anchor[0] * size[0], anchor[1] * size[1]
@@ -410,11 +412,72 @@ def frame_of(state, identifier):
     if kind == cells.DRAWING and not form and points_of(state, identifier):
         low, high = _ink_box(state, identifier)
         return placement.place, tuple(b - a + width for a, b in zip(low, high))
-    defaults = {cells.TEXT: (200, 50), cells.PHOTO: (200, 200), cells.GAME: (120, 50)}
-    usual = (200, 200 if form == outlines.NOTE else 100) if form else defaults.get(kind, (0, 0))
+    if is_auto_width(state, identifier):
+        size = layout.size_of(label_rows(state, identifier), text_size_of(state, identifier))
+        side = (1, 0, -1)[word_of(state, identifier, cells.ALIGNMENT)[0]]
+        return placement.shown((side * size[0] / 2, size[1] / 2)), size
+    return placement.place, _size_of(state, identifier)
+
+
+def _size_of(state, identifier):
+    """The size of an object that has neither ink nor points. Values out of range read as BRD-35 specifies."""
+    kind, form = state.read(identifier, cells.KIND), form_of(state, identifier)
     size = state.read(identifier, cells.SIZE)
-    # Values out of range read as BRD-35 specifies.
-    return placement.place, tuple(v / 64 for v in size) if size and min(size) >= 0 else usual
+    if size and min(size) >= 0:
+        return tuple(v / 64 for v in size)
+    if form:
+        return 200, 200 if form == outlines.NOTE else 100
+    return {cells.TEXT: (200, 50), cells.PHOTO: (200, 200), cells.GAME: (120, 50)}.get(kind, (0, 0))
+
+
+def is_auto_width(state, identifier):
+    is_text = state.read(identifier, cells.KIND) == cells.TEXT
+    return is_text and bool(state.read(identifier, cells.AUTO_WIDTH))
+
+
+def text_size_of(state, identifier):
+    size = state.read(identifier, cells.TEXT_SIZE)
+    return min(max(size, 64), 65_536) / 64 if size else 16
+
+
+def label_rows(state, identifier):
+    """The rows of a text or label (BRD-53)."""
+    form, least = form_of(state, identifier), 1
+    width = _size_of(state, identifier)[0]
+    if is_auto_width(state, identifier) or form in outlines.HAS_POINTS:
+        width = math.inf
+    elif form is None:
+        least = 4
+    elif form in INSIDE:
+        width = width * INSIDE[form] / 10
+    else:
+        width -= PADDING
+    most = width / (text_size_of(state, identifier) / 2)
+    most = math.floor(min(max(most, least), layout.MOST_COLUMNS))
+    return layout.rows_of(text_of(state, identifier), most)
+
+
+def shown_box_of(state, identifier):
+    """(center, size before scaling) of the box in which an object is shown (BRD-53)."""
+    centre, size = frame_of(state, identifier)
+    kind, form = state.read(identifier, cells.KIND), form_of(state, identifier)
+    has_letters = kind == cells.TEXT or form not in (None, *outlines.HAS_POINTS)
+    if not has_letters or not text_of(state, identifier):
+        return centre, size
+    letters = layout.size_of(label_rows(state, identifier), text_size_of(state, identifier))
+    if kind == cells.TEXT:
+        return centre, letters
+    height = letters[1] * 10 / INSIDE[form] if form in INSIDE else letters[1] + PADDING
+    return centre, (size[0], max(size[1], height))
+
+
+def label_of(state, identifier):
+    """(rows, center of their box) of a text or label, in the coordinates of the outline; None if there are no words."""
+    form = form_of(state, identifier)
+    if state.read(identifier, cells.KIND) != cells.TEXT and not form or not text_of(state, identifier):
+        return None
+    outline = outline_of(state, identifier) if form in outlines.HAS_POINTS else None
+    return label_rows(state, identifier), outline.middle() if outline else (0.0, 0.0)
 
 
 def outline_of(state, identifier):
@@ -423,7 +486,7 @@ def outline_of(state, identifier):
     if form is None:
         return None
     if form not in outlines.HAS_POINTS:
-        return outlines.of_box(form, *frame_of(state, identifier)[1])
+        return outlines.of_box(form, *shown_box_of(state, identifier)[1])
     line = _line_of(state, identifier)
     return line and line.moved(tuple(-v for v in _middle(*line.box())))
 
@@ -459,8 +522,7 @@ def _style(state, identifier):
     opacity = state.read(identifier, cells.OPACITY)
     if opacity is not None and opacity < 255:
         result["opacity"] = opacity / 255
-    size = state.read(identifier, cells.TEXT_SIZE)
-    size = min(max(size, 64), 65_536) / 64 if size else 16
+    size = text_size_of(state, identifier)
     if size != 16:
         result["textSize"] = size
     emphasis = state.read(identifier, cells.EMPHASIS) or 0
@@ -520,6 +582,11 @@ def describe(
     text = text_of(state, identifier) if kind == cells.TEXT or form else ""
     if text or kind == cells.TEXT:
         result["text"] = text
+    shown = shown_box_of(state, identifier)[1]
+    if shown != size:
+        result["shownSize"] = list(shown)
+    if text:
+        result["rows"] = [words for words, _ in label_rows(state, identifier)]
     if kind == cells.DRAWING:
         result["lineWidth"] = line_width_of(state, identifier)
         result["isFinished"] = form is not None or state.read(identifier, cells.END) is not None

@@ -25,7 +25,13 @@ extension BoardVectors {
 
   struct Form: Decodable, CustomTestStringConvertible, Sendable {
     struct Shown: Decodable, Sendable {
+      struct Label: Decodable, Sendable {
+        let columns: Int
+        let center: [Double]
+      }
+
       let reads: [String: JSONValue]
+      let label: Label?
       let outline: Path?
       let endMarks: [Path]
     }
@@ -59,12 +65,31 @@ extension BoardVectors {
     }
   }
 
+  @Test("[BRD-53] each character has the columns of the vectors") func columns() {
+    var found: [[UInt32]] = []
+    // Between these ranges and after them, nothing is assigned but private characters.
+    for value in [Array(UInt32(0x300)..<0x40000), Array(UInt32(0xE0000)..<0xE1000)].joined() {
+      guard let scalar = Unicode.Scalar(value) else { continue }
+      var counter = ColumnCounter()
+      let columns = UInt32(counter.columns(of: scalar, before: nil))
+      if let last = found.last, last[1] + 1 == value, last[2] == columns {
+        found[found.count - 1][1] = value
+      } else if columns != 1 {
+        found.append([value, value, columns])
+      }
+    }
+    #expect(found == BoardVectors.file.columns)
+  }
+
   private func expect(_ snapshot: ObjectSnapshot, _ shown: BoardVectors.Form.Shown) throws {
     let json = try JSONDecoder().decode([String: BoardVectors.JSONValue].self, from: Data(snapshot.json.utf8))
     for key in Set(json.keys).union(shown.reads.keys) {
       let (found, wanted) = (json[key] ?? .null, shown.reads[key] ?? .null)
       #expect(found.isClose(to: wanted), "\(key)")
     }
+    let label = TextLayout(snapshot)
+    #expect(label?.columns == shown.label?.columns)
+    if let label { #expect(BoardVectors.areClose(shown.label?.center ?? [], [label.center.x, label.center.y])) }
     #expect((snapshot.outline == nil) == (shown.outline == nil))
     if let outline = snapshot.outline { #expect(shown.outline?.isClose(to: outline) ?? false, "\(outline)") }
     #expect(snapshot.endMarks.count == shown.endMarks.count)

@@ -193,6 +193,7 @@ struct BoardVectors: Decodable {
   let answers: Answers
   let zIndexes: ZIndexes
   let outOfRange: [OutOfRange]
+  let columns: [[UInt32]]
   let forms: [Form]
 
   static let file: BoardVectors = {

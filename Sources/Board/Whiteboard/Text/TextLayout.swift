@@ -121,8 +121,8 @@ private struct TextRows: Hashable {
   init(_ text: String, columns: Int) {
     self.text = text
     let scalars = text.unicodeScalars
-    // The row so far, the last space in it, and the columns up to and including that space.
-    var (start, width, space, widthAtSpace) = (scalars.startIndex, 0, String.Index?.none, 0)
+    // The row so far, the last space in it, and the columns before and after that space.
+    var (start, width, space, beforeSpace, afterSpace) = (scalars.startIndex, 0, String.Index?.none, 0, 0)
     var counter = ColumnCounter()
     var index = start
     while index < scalars.endIndex, ranges.count <= Self.limit {
@@ -138,8 +138,8 @@ private struct TextRows: Hashable {
       var hidesSpace = false
       while size > 0, width + size > columns, start < index {
         if let at = space, scalar != " " {
-          add(start..<at, widthAtSpace - 1)
-          (start, width, space) = (scalars.index(after: at), width - widthAtSpace, nil)
+          add(start..<at, beforeSpace)
+          (start, width, space) = (scalars.index(after: at), width - afterSpace, nil)
         } else {
           add(start..<index, width)
           (start, width, space, hidesSpace) = (index, 0, nil, true)
@@ -150,8 +150,8 @@ private struct TextRows: Hashable {
         (start, index) = (next, next)
         continue
       }
+      if scalar == " " { (space, beforeSpace, afterSpace) = (index, width, width + size) }
       width += size
-      if scalar == " " { (space, widthAtSpace) = (index, width) }
       index = next
     }
     add(start..<index, width)
@@ -180,50 +180,26 @@ private struct TextRows: Hashable {
   }
 }
 
-/// The numbers of columns of a row's characters, one after the other (BRD-53).
-private struct ColumnCounter {
-  private var last: Unicode.Scalar?
-  /// Whether the last character is the first half of a flag.
-  private var isHalfFlag = false
-
-  /// Returns the number of columns of the next character: 0 if it only changes the one before it.
-  mutating func columns(of scalar: Unicode.Scalar, before next: Unicode.Scalar?) -> Int {
-    defer { last = scalar }
-    let isFlag = (0x1F1E6...0x1F1FF).contains(scalar.value)
-    isHalfFlag = isFlag && !isHalfFlag
-    if isFlag { return isHalfFlag ? 2 : 0 }
-    guard scalar.value >= 0x300 || next == "\u{FE0F}" else { return scalar == "\u{AD}" ? 0 : 1 }
-    if last == "\u{200D}", scalar.value >= 0x2000 { return 0 }
-    switch scalar.value {
-    case 0x1160...0x11FF, 0x1F3FB...0x1F3FF: return 0
-    default: break
-    }
-    switch scalar.properties.generalCategory {
-    case .nonspacingMark, .enclosingMark, .format: return 0
-    default: return scalar.isWide || next == "\u{FE0F}" ? 2 : 1
-    }
-  }
-}
-
 /// The part of a form in which its label is shown: the width and the height are `share` of the form's, without `margin`.
 struct FormInset {
+  /// In tenths, so that the products are exact.
   private let share: Double
   private let margin: Double
 
   /// Returns nil for lines and arrows, and for objects that are no forms.
   init?(_ form: DrawingForm?) {
     switch form {
-    case .rectangle, .roundedRectangle, .note: (share, margin) = (1, 16)
-    case .ellipse: (share, margin) = (0.7, 0)
-    case .diamond: (share, margin) = (0.5, 0)
+    case .rectangle, .roundedRectangle, .note: (share, margin) = (10, 16)
+    case .ellipse: (share, margin) = (7, 0)
+    case .diamond: (share, margin) = (5, 0)
     case .line, .arrow, nil: return nil
     }
   }
 
-  func width(_ whole: Double) -> Double { max(whole * share - margin, 0) }
+  func width(_ whole: Double) -> Double { max(whole * share / 10 - margin, 0) }
 
   /// Returns the height of the form in which a label of this height fits.
-  func height(around label: Double) -> Double { (label + margin) / share }
+  func height(around label: Double) -> Double { (label + margin) * 10 / share }
 }
 
 extension Outline {
