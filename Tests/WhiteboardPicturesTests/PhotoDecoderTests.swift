@@ -144,7 +144,8 @@ import WhiteboardRendering
       }
     }
     var damaged = try Pictures.bytes("plain.png")
-    damaged[damaged.count - 20] ^= 0xFF
+    let data = try #require(PNGChunks(damaged).first { $0.name.elementsEqual("IDAT".utf8) }?.data)
+    damaged[data.lowerBound + 12] ^= 0xFF
     #expect(throws: PictureError.self) { try BoardPhoto.file(of: damaged) }
     #expect(throws: PictureError.self) { try BoardPhoto.file(of: Array("RIFF1234WEBPVP8 ".utf8)) }
     #expect(throws: PictureError.photo(.unknownFormat)) { try BoardPhoto.file(of: [1, 2, 3]) }

@@ -15,7 +15,7 @@ import WhiteboardPrograms
 struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Import photos, boards as JSON and Excalidraw drawings into a saved board.",
+    abstract: "Import photos, PDF pages, boards as JSON and Excalidraw drawings into a saved board.",
     discussion: """
       BOARD is the name of a board, the start of its id, or a file. If the board is open elsewhere, type \
       `import FILE` there instead. If there is no such board, the program offers to create it; with --new, it creates \
@@ -25,8 +25,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Argument(help: "The board to import into.") var board: String
 
-  @Argument(help: ArgumentHelp("The files: pictures, .json or .excalidraw.", valueName: "FILE")) var files:
-    [String]
+  @Argument(help: ArgumentHelp("The files: pictures, .pdf, .json, .excalidraw.", valueName: "FILE")) var files: [String]
 
   @Option(
     parsing: .unconditional,

@@ -116,7 +116,7 @@ import WhiteboardRendering
     }
   }
 
-  @Test("pages with pixels come from the program's page writer") func pages() async throws {
+  @Test("pages with pixels come from the program's page writer") func pageWriter() async throws {
     struct Pages: PageWriter {
       func png(_ picture: BoardPicture, scale: Double?) throws(ExportError) -> ExportedFile {
         ExportedFile(bytes: Array("png \(picture.items.count) \(scale ?? 0)".utf8), warnings: ["no font has 漢"])
@@ -222,6 +222,35 @@ import WhiteboardRendering
       try bytes.prefix(bytes.count / 4).write(to: URL(fileURLWithPath: damaged))
       #expect(await error(host, "photo 0,0 \(damaged)") == .notAPhoto)
       #expect(try await objects(host).count == 1)
+    }
+  }
+
+  /// Returns a PDF with pages of these sizes, in points.
+  private func pdf(_ sizes: [(Int, Int)]) -> Data {
+    let kids = sizes.indices.map { "\($0 + 3) 0 R" }.joined(separator: " ")
+    var text = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+    text += "2 0 obj<</Type/Pages/Kids[\(kids)]/Count \(sizes.count)>>endobj\n"
+    for (index, size) in sizes.enumerated() {
+      text += "\(index + 3) 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 \(size.0) \(size.1)]>>endobj\n"
+    }
+    return Data((text + "trailer<</Root 1 0 R>>\n%%EOF\n").utf8)
+  }
+
+  @Test("each page of a PDF becomes a picture of its size, side by side") func pages() async throws {
+    try await withHostRoom { room, host in
+      let file = room.path("two.pdf")
+      try pdf([(72, 144), (720, 72), (14400, 7200)]).write(to: URL(fileURLWithPath: file))
+      #expect(try await host.perform("import \(file)").objects == 3)
+      let pages = try await objects(host)
+      #expect(pages.map(\.size) == [[96, 192], [960, 96], [19200, 9600]])
+      #expect(pages.map(\.centerPosition) == [[48, 96], [616, 48], [10736, 4800]])
+      try await host.perform("undo")
+      #expect(try await objects(host).isEmpty)
+      let damaged = room.path("damaged.pdf")
+      try Data("%PDF-1.4\nnothing".utf8).write(to: URL(fileURLWithPath: damaged))
+      #expect(await error(host, "import \(damaged)") == .fileUnreadable)
+      let board = try PDFPages.read(Array(pdf([(7, 7), (7, 7), (7, 7)])), nil, limit: 2)
+      #expect(board.objects.count == 2 && board.warnings == ["pages after page 2 are left out: 1"])
     }
   }
 

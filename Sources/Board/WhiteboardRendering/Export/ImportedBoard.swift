@@ -57,7 +57,7 @@ package struct ImportedBoard: Sendable {
 
   /// Adds a photo from the imported file to ``photos``, and returns a reference to it; throws if a board does not
   /// accept the bytes as a photo.
-  mutating func keep(_ bytes: [UInt8], hash: ([UInt8]) -> AssetID?) throws(PhotoError) -> AssetReference {
+  package mutating func keep(_ bytes: [UInt8], hash: ([UInt8]) -> AssetID?) throws(PhotoError) -> AssetReference {
     guard bytes.count <= BoardLimits.photoBytes else { throw .tooManyBytes }
     let header = try PhotoHeader(ofWhole: bytes)
     guard let id = hash(bytes) else { throw .malformed }

@@ -185,6 +185,11 @@ final class ImportExport {
           "the drawing in \(shown) is damaged; use `photo` to add only the picture"
         )
       }
+      if PDFPages.isPDF(bytes) {
+        do throws(ConversionError) { return try PDFPages.read(bytes, converter) } catch {
+          throw CommandError(.fileUnreadable, "\(shown): \(UntrustedText(error.message).escaped())")
+        }
+      }
       guard !PhotoHeader.isPhoto(bytes), !PhotoHeader.isWebP(bytes), OtherPicture(of: bytes) == nil else { return nil }
       var problems: [String: Int] = [:]
       do throws(ImportError) {

@@ -54,7 +54,7 @@ enum OtherPicture: String {
       // Readers that are less well tested are used only for the formats that need one.
       if self != .svg, self != .bmp { settings.append("VIPS_BLOCK_UNTRUSTED=1") }
       try Self.program.run(
-        [source, "-s", size, "-e", "srgb", "-o", "\(target)[strip]"],
+        ["\(source)[fail_on=error]", "-s", size, "-e", "srgb", "-o", "\(target)[strip]"],
         in: folder,
         settings: settings
       )
