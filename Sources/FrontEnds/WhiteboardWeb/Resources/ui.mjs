@@ -687,7 +687,7 @@ export class UI {
       const what = this.tools.select.selection.size ? "selection" : "board";
       const next = { system: "dark", dark: "light", light: "system" }[this.theme];
       $("menu-items").replaceChildren(
-        item("search", "Find", () => this.finder.open()), item("list", "List of objects", () => sheet.toggle(panels.list)), item("fit", "Show all objects", () => this.fit()), element("hr"),
+        item("list", "List of objects", () => sheet.toggle(panels.list)), item("fit", "Show all objects", () => this.fit()), item("search", "Find", () => this.finder.open()), element("hr"),
         item("download", `Save ${what} as PNG`, save("png")), item("download", `Save ${what} as SVG`, save("svg")), element("hr"),
         item("theme", { system: "Colors: same as system", dark: "Colors: dark", light: "Colors: light" }[this.theme], () => this.#setTheme(next)),
         item("people", "Invite people", showInvitation), item("lock", "This connection", () => showConnection(this.board)), item("help", "Keyboard shortcuts", () => showHelp(this.isViewer)));
