@@ -72,6 +72,27 @@ import WhiteboardRendering
     #expect(page.name(0, 0).hasSuffix("ff)"))
   }
 
+  @Test("a triangle at the end of a line has a sharp tip at the end", arguments: [false, true]) func tips(
+    isCurved: Bool
+  )
+    throws
+  {
+    let world = try world()
+    let id = try world.board.createForm(
+      .line,
+      at: Point(x: 0, y: 0),
+      points: [Point(x: -80, y: 0), Point(x: 0, y: 0), Point(x: 80, y: 0)],
+      lineWidth: 10,
+      color: 0xFF00_00FF
+    )
+    try world.board.restyle([id], [.start(.triangle), .end(.triangle), .isCurved(isCurved)])
+    let page = try Page(world.picture(PicturePageTests.region), scale: 4)
+    for side in [-1.0, 1] {
+      #expect(page.name(side * 81, 0) == "w" && page.name(side * 78, 3) == "w" && page.name(side * 76, 0) == "r")
+      #expect(page.name(side * 50, 8) == "r" && page.name(side * 20, 0) == "r")
+    }
+  }
+
   @Test("a form that is larger than the numbers of the library fills the page") func large() throws {
     let world = try world()
     let board = world.board

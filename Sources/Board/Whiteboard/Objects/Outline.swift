@@ -164,6 +164,22 @@ public struct Outline: Hashable, Sendable {
     ].compactMap { $0 }
   }
 
+  /// Returns the line up to the middle of its triangles, because its round ends would extend beyond their tips.
+  package func shortened(_ style: ObjectStyle, marks: [Outline]) -> Outline {
+    func middle(_ triangle: Outline) -> Point {
+      triangle.start * 0.5 + (triangle.pieces[0].end + triangle.pieces[1].end) * 0.25
+    }
+    var (start, pieces) = (start, pieces)
+    if style.start == .triangle, let mark = marks.first, mark.start == start { start = middle(mark) }
+    if style.end == .triangle, let mark = marks.last, mark.start == pieces.last?.end, let last = pieces.popLast() {
+      switch last {
+      case .line: pieces.append(.line(to: middle(mark)))
+      case .curve(let first, let second, _): pieces.append(.curve(first, second, to: middle(mark)))
+      }
+    }
+    return Outline(start, pieces, isClosed: isClosed)
+  }
+
   /// Returns whether a point is inside the closed outline, by the even-odd rule.
   func contains(_ place: Point) -> Bool {
     let points = points()

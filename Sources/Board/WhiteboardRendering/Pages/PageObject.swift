@@ -249,9 +249,10 @@ extension BoardPicture {
     let fill = outline.isClosed ? PageColor(fill: style.fill) : nil
     var marks = fill.map { [PageMark.area(outline, $0)] } ?? []
     if snapshot.form != .note {
+      let ends = snapshot.endMarks
       let line = PageOutline(
-        outline: outline,
-        ends: snapshot.endMarks,
+        outline: outline.shortened(style, marks: ends),
+        ends: ends,
         width: width,
         dashes: style.lineStyle.dashes.map { $0 * width },
         color: PageInk(paper: background).color(snapshot.color)
@@ -265,11 +266,7 @@ extension BoardPicture {
     return marks + Self.words(label, style, ink(on: isOnLine ? nil : fill).color(style.textColor))
   }
 
-  /// Returns the colors of letters on a fill.
-  private func ink(on fill: PageColor?) -> PageInk {
-    guard let fill else { return PageInk(paper: background) }
-    return PageInk(paper: fill.blended(with: background ?? 0xFFFFFF))
-  }
+  private func ink(on fill: PageColor?) -> PageInk { PageInk(on: fill, paper: background) }
 
   /// Returns a box in place of an object that cannot be shown, with `words` in it if they fit.
   package static func placeholder(_ words: String, _ size: Size) -> [PageMark] {
@@ -360,6 +357,11 @@ package struct PageInk: Hashable, Sendable {
   package init(paper: UInt32?) {
     self.paper = (paper ?? 0xFFFFFF) & 0xFF_FFFF
     plain = Self.luminance(self.paper) > 0.179 ? 0x000000 : 0xFFFFFF
+  }
+
+  /// Creates the colors for a fill, through which the background may be seen.
+  init(on fill: PageColor?, paper: UInt32?) {
+    self.init(paper: fill?.blended(with: paper ?? 0xFFFFFF) ?? paper)
   }
 
   /// Colors with too little contrast to the background become ``plain``.

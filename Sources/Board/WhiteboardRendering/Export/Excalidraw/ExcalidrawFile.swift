@@ -56,14 +56,10 @@ enum Excalidraw {
   static let typeOfLibraries = "excalidrawlib"
   /// The values of `type` in documents that can be imported.
   static let types = ["excalidraw", "excalidraw/clipboard", typeOfLibraries]
-  /// The greatest brightness of a fill on which letters are white.
-  private static let dark = 0.4
 
   /// The color of letters without a color of their own on a fill.
   static func letters(on fill: UInt32?) -> UInt32 {
-    guard let fill, fill & 0xFF >= 0x80 else { return plain }
-    let (red, green, blue) = (Double(fill >> 24), Double(fill >> 16 & 0xFF), Double(fill >> 8 & 0xFF))
-    return (0.299 * red + 0.587 * green + 0.114 * blue) / 255 < dark ? 0xFFFF_FFFF : plain
+    PageInk(on: PageColor(fill: fill), paper: nil).plain == 0 ? plain : 0xFFFF_FFFF
   }
 }
 
