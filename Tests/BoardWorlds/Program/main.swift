@@ -10,20 +10,21 @@ import Whiteboard
 
 // Runs seeded worlds and prints their outcomes:
 //
-//     board-worlds [FIRST] [COUNT] [--replicas | --owned] [--slow-signatures] [--until-failure] [--record]
-//     board-worlds [FIRST] [COUNT] --fingerprints [--replicas | --owned] [--slow-signatures]
+//     board-worlds [FIRST] [COUNT] [--replicas | --owned | --diagrams] [--slow-signatures] [--until-failure] [--record]
+//     board-worlds [FIRST] [COUNT] --fingerprints [--replicas | --owned | --diagrams] [--slow-signatures]
 //     board-worlds --decode
 //     board-worlds --receive
 //     board-worlds COUNT --room
 //
 // The worlds consist of boards; with --replicas, of replicas with their protocol; with --owned, of replicas on a board
-// that one of them owns. With --slow-signatures, signing and verifying take time. The exit status is 0 if every world
-// passed, and 1 if one failed. Its seed repeats it. With --record, the file world-SEED.whiteboard has the stored
-// changes of the members of a world of replicas, for `whiteboard-replay verify` and `run`. With --room, it prints how
-// many messages and bytes a room of COUNT replicas costs. With --fingerprints, it prints a hash of each world, to
-// compare it with the program for the browser. With --decode, it reads lines of hexadecimal digits from standard input,
-// and prints what each decoder makes of the bytes. With --receive, the lines are the id of a board, a member, and the
-// messages of the member; it checks their signatures, and prints the digest of the board.
+// that one of them owns; with --diagrams, of forms, texts and lines, whose places are compared. With
+// --slow-signatures, signing and verifying take time. The exit status is 0 if every world passed, and 1 if one failed.
+// Its seed repeats it. With --record, the file world-SEED.whiteboard has the stored changes of the members of a world
+// of replicas, for `whiteboard-replay verify` and `run`. With --room, it prints how many messages and bytes a room of
+// COUNT replicas costs. With --fingerprints, it prints a hash of each world, to compare it with the program for the
+// browser. With --decode, it reads lines of hexadecimal digits from standard input, and prints what each decoder makes
+// of the bytes. With --receive, the lines are the id of a board, a member, and the messages of the member; it checks
+// their signatures, and prints the digest of the board.
 
 let arguments = CommandLine.arguments.dropFirst()
 let words = arguments.filter { !$0.hasPrefix("--") }
@@ -31,14 +32,14 @@ let numbers = words.compactMap { UInt64($0) }
 let isKnown = arguments.allSatisfy {
   !$0.hasPrefix("--")
     || [
-      "--replicas", "--owned", "--slow-signatures", "--until-failure", "--record", "--room", "--fingerprints",
-      "--decode", "--receive",
+      "--replicas", "--owned", "--diagrams", "--slow-signatures", "--until-failure", "--record", "--room",
+      "--fingerprints", "--decode", "--receive",
     ].contains($0)
 }
 guard isKnown, numbers.count == words.count, numbers.count <= 2 else {
   print(
-    "usage: board-worlds [FIRST] [COUNT] [--replicas | --owned] [--slow-signatures] [--until-failure] "
-      + "[--record] [--fingerprints] | COUNT --room | --decode | --receive"
+    "usage: board-worlds [FIRST] [COUNT] [--replicas | --owned | --diagrams] [--slow-signatures] "
+      + "[--until-failure] [--record] [--fingerprints] | COUNT --room | --decode | --receive"
   )
   exit(64)
 }
@@ -48,6 +49,7 @@ if CommandLine.arguments.contains("--room") {
 }
 let first = numbers.first ?? 0
 let count = numbers.dropFirst().first ?? 10_000
+let isOfDiagrams = CommandLine.arguments.contains("--diagrams")
 let isOwned = CommandLine.arguments.contains("--owned")
 let hasSlowSignatures = CommandLine.arguments.contains("--slow-signatures")
 let isOfReplicas = isOwned || hasSlowSignatures || CommandLine.arguments.contains("--replicas")
@@ -83,11 +85,13 @@ if CommandLine.arguments.contains("--decode") {
 }
 if CommandLine.arguments.contains("--fingerprints") {
   for seed in first..<(first + count) {
-    print(
-      isOfReplicas
-        ? ReplicaWorld.line(of: seed, isOwned: isOwned, hasSlowSignatures: hasSlowSignatures)
-        : BoardWorld.line(of: seed)
-    )
+    if isOfDiagrams {
+      print(DiagramWorld.line(of: seed))
+    } else if isOfReplicas {
+      print(ReplicaWorld.line(of: seed, isOwned: isOwned, hasSlowSignatures: hasSlowSignatures))
+    } else {
+      print(BoardWorld.line(of: seed))
+    }
   }
   exit(0)
 }
@@ -99,7 +103,9 @@ let begin = clock.now
 for seed in first..<(first + count) {
   ran += 1
   do throws(BoardWorld.Failure) {
-    if isOfReplicas {
+    if isOfDiagrams {
+      _ = try DiagramWorld.fingerprint(seed: seed)
+    } else if isOfReplicas {
       tally.add(try ReplicaWorld.run(seed: seed, isOwned: isOwned, hasSlowSignatures: hasSlowSignatures))
     } else {
       let world = BoardWorld(seed: seed)

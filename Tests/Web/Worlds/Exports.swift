@@ -5,12 +5,15 @@ nonisolated(unsafe) private var text: [UInt8] = []
 ///
 /// - Parameters:
 ///   - seed: The seed.
-///   - kind: 0 for boards, 1 for replicas, 2 for an owned board, 3 for slow signatures.
+///   - kind: 0 for boards, 1 for replicas, 2 for an owned board, 3 for slow signatures, 4 for diagrams.
 /// - Returns: The address of the line, in UTF-8.
 @_expose(wasm, "world") @_cdecl("world") public func world(_ seed: UInt64, _ kind: Int32) -> UnsafePointer<UInt8>? {
   let line =
-    kind == 0
-    ? BoardWorld.line(of: seed) : ReplicaWorld.line(of: seed, isOwned: kind == 2, hasSlowSignatures: kind == 3)
+    switch kind {
+    case 0: BoardWorld.line(of: seed)
+    case 4: DiagramWorld.line(of: seed)
+    default: ReplicaWorld.line(of: seed, isOwned: kind == 2, hasSlowSignatures: kind == 3)
+    }
   text = Array(line.utf8)
   // The array is not changed before the next call.
   return text.withUnsafeBufferPointer { $0.baseAddress }

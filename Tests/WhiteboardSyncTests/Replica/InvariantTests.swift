@@ -75,4 +75,8 @@ import Testing
     let failures = Outcome.boards.failures + Outcome.replicas.failures
     #expect(failures.isEmpty, "\(failures)")
   }
+
+  @Test("[BRD-52] [BRD-53] places and sizes do not depend on the order of the batches") func places() throws {
+    for seed in UInt64(0)..<60 { _ = try DiagramWorld.fingerprint(seed: seed) }
+  }
 }
