@@ -77,7 +77,7 @@ import Testing
   /// A field that contains text of another peer must be an `UntrustedText` instead.
   private static let ownFields: [String: Set<String>] = [
     "Admission": ["admit", "code", "link"], "Admitter": ["peer"], "Carried": ["relay", "link"], "CaughtUp": ["peer"],
-    "Chat": ["id", "peer", "at"], "CheckpointDescription": ["name", "at"], "Diff": ["from", "to"], "Digest": ["digest"],
+    "Chat": ["id", "peer", "at", "about"], "CheckpointDescription": ["name", "at"], "Diff": ["from", "to"], "Digest": ["digest"],
     "Done": ["verb", "id", "ids", "transfers", "file", "step"], "CommandError": ["message", "verb"],
     "DeliveryReport": ["delivered"],
     "FoundBoard": ["peer", "board", "addresses", "role", "admit"],
@@ -87,7 +87,7 @@ import Testing
     "ObjectAdded": ["id", "by"], "ObjectChanged": ["id", "changed", "by"],
     "ObjectDescription": [
       "id", "type", "selectedBy", "zIndex", "updatedAt", "color", "sha256", "format", "path", "groups", "members",
-      "form",
+      "form", "frame",
       "fill", "lineStyle", "lineStart", "lineEnd", "typeface", "alignment", "textColor",
     ], "ObjectRemoved": ["id", "by"], "PassedStep": ["step", "reason"],
     "PeerDescription": ["peer", "address", "through", "role", "admittedBy"], "PeerState": ["peer", "address"],

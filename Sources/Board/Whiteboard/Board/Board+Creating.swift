@@ -22,6 +22,7 @@ extension Board {
       if let color { try stage(id, .color, .unsigned(UInt64(color))) }
       if isAutoWidth { try stage(id, .autoWidth, .unsigned(1)) }
       try stageText(text, of: id)
+      try settle([id])
       return id
     }
   }
@@ -61,6 +62,7 @@ extension Board {
     try gesture { () throws(BoardError) in
       try requireOwnStroke(id)
       try stage(id, .end, .unsigned(UInt64(count)))
+      try settle([id])
     }
   }
 
@@ -125,6 +127,7 @@ extension Board {
       try stageText(label, of: id)
       if let start { try bind(.start, of: id, to: start) }
       if let end { try bind(.end, of: id, to: end) }
+      if form == .frame { try adopt(id) } else { try settle([id]) }
       return id
     }
   }
@@ -150,6 +153,7 @@ extension Board {
       try stage(id, .size, try FixedPoint.size(size ?? asset.size(.upright)))
       try stageZIndex(id)
       try stage(id, .asset, asset.value)
+      try settle([id])
       return id
     }
   }

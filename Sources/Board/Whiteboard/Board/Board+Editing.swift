@@ -73,6 +73,7 @@ extension Board {
       if let center = center ?? (record.isAutoWidth ? record.center : nil) {
         try write(id, .position, try FixedPoint.position(center))
       }
+      if record.form == .frame { try adopt(id) }
     }
   }
 
@@ -119,8 +120,15 @@ extension Board {
   /// Moves objects by `offset`, in board units.
   /// - Throws: `unknownObject`, `held`, `locked`, `unfinished`, `outOfRange`.
   public func move(_ ids: [ObjectID], by offset: Point) throws(BoardError) {
-    try transform(ids) { (id, record) throws(BoardError) in
-      try write(id, .position, try FixedPoint.position(record.origin + offset))
+    try gesture { () throws(BoardError) in
+      let targets = try state.targets(ids)
+      for id in targets { try requireTransformable(id) }
+      let moved = withFramed(targets)
+      for id in moved {
+        guard let record = state.record(id) else { continue }
+        try write(id, .position, try FixedPoint.position(record.origin + offset))
+      }
+      try settle(moved)
     }
   }
 

@@ -116,19 +116,20 @@ extension Board {
 ///
 /// Its lines are objects that are not shown on the board (BRD-21).
 extension Board {
-  /// Adds a chat line with the name and icon of a profile.
-  /// - Throws: `empty`, `tooLong`, `boardFull`.
-  @discardableResult public func say(_ text: String, as profile: Profile) throws(BoardError) -> ObjectID {
-    try say(text, name: profile.name, icon: profile.icon.emoji)
-  }
+  /// Adds a chat line with the name and icon of a profile; `object` is the object that it is about.
+  /// - Throws: `empty`, `tooLong`, `boardFull`, `unknownObject`.
+  @discardableResult public func say(_ text: String, as profile: Profile, about object: ObjectID? = nil)
+    throws(BoardError) -> ObjectID
+  { try say(text, name: profile.name, icon: profile.icon.emoji, about: object) }
 
-  /// Adds a chat line without an icon.
-  /// - Throws: `empty`, `tooLong`, `boardFull`.
-  @discardableResult public func say(_ text: String, as name: String? = nil) throws(BoardError) -> ObjectID {
-    try say(text, name: name, icon: nil)
-  }
+  /// Adds a chat line without an icon; `object` is the object that it is about.
+  /// - Throws: `empty`, `tooLong`, `boardFull`, `unknownObject`.
+  @discardableResult public func say(_ text: String, as name: String? = nil, about object: ObjectID? = nil)
+    throws(BoardError) -> ObjectID
+  { try say(text, name: name, icon: nil, about: object) }
 
-  private func say(_ text: String, name: String?, icon: String?) throws(BoardError) -> ObjectID {
+  private func say(_ text: String, name: String?, icon: String?, about object: ObjectID?) throws(BoardError) -> ObjectID
+  {
     let (text, name) = (PlainText.lines(text), name.map(PlainText.line))
     return try gesture { () throws(BoardError) in
       guard !text.isEmpty else { throw .empty }
@@ -142,6 +143,10 @@ extension Board {
       if let icon { try stage(id, .chatIcon, .text(icon)) }
       try stage(id, .chatText, .text(text))
       try stage(id, .chatTime, .unsigned(wallClock))
+      if let object {
+        guard state.isShown(object) else { throw .unknownObject(object) }
+        try stage(id, .about, .dot(object.dot))
+      }
       return id
     }
   }
@@ -361,6 +366,12 @@ struct Duplication {
       }
     }
     for (original, copy) in copies.sorted(by: { $0.key < $1.key }) {
+      guard let frame = board.state.frame(of: original).flatMap({ copies[$0] }) else { continue }
+      try board.stage(copy, .frame, .dot(frame.dot))
+    }
+    let free = copies.values.filter { board.state.frame(of: $0) == nil && board.state.isShown($0) }
+    try board.settle(free.sorted())
+    for (original, copy) in copies.sorted(by: { $0.key < $1.key }) {
       // An inner group that shows only one object is not copied.
       let copied = board.state.groups(of: original).lazy.compactMap { copies[$0] }.first
       guard let copied else { continue }
@@ -371,7 +382,9 @@ struct Duplication {
 
   private func copyCells(of record: ObjectRecord, to copy: ObjectID, on board: Board) throws(BoardError) {
     try board.stage(copy, .position, try FixedPoint.position(record.origin + offset))
-    let plain: [Property] = [.scale, .angle, .size, .color, .lineWidth, .lock, .asset, .game, .setup]
+    let plain: [Property] = [
+      .scale, .angle, .size, .color, .lineWidth, .lock, .asset, .game, .setup, .link, .crop, .flip,
+    ]
     for property in plain + Property.looks {
       if let cell = record[property] { try board.stage(copy, property, cell.value) }
     }

@@ -194,6 +194,12 @@ extension Property {
     case .autoWidth: return "isAutoWidth"
     case .startBinding: return "startBinding"
     case .endBinding: return "endBinding"
+    case .link: return "link"
+    case .frame: return "frame"
+    case .crop: return "crop"
+    case .flip: return "flip"
+    case .about: return "about"
+    case .resolved: return "isResolved"
     default: break
     }
     switch number {

@@ -5,11 +5,7 @@ extension BoardReplica {
   ///
   /// Chat lines, groups and settings are not included.
   /// - Complexity: O(*n* log *n*).
-  public var objectIDs: [ObjectID] {
-    state.storedIDs.lazy.filter(state.isShown).map { (id: $0, zIndex: self.state.record($0)?.zIndex ?? []) }.sorted {
-      $0.zIndex == $1.zIndex ? $0.id < $1.id : ZIndex.isBehind($0.zIndex, $1.zIndex)
-    }.map { $0.id }
-  }
+  public var objectIDs: [ObjectID] { state.stacked(state.storedIDs.filter(state.isShown)) }
 
   /// The objects that the local member has selected, from back to front.
   public var selectedIDs: [ObjectID] { objectIDs.filter { holder(of: $0) == member } }
@@ -20,7 +16,7 @@ extension BoardReplica {
   /// Returns a snapshot of the object; nil if the object is not shown on the board.
   public func snapshot(_ id: ObjectID) -> ObjectSnapshot? {
     let holder = self.holder(of: id)
-    return ObjectSnapshot(id, on: state, selectedBy: holder, assets: assets)
+    return ObjectSnapshot(id, on: state, selectedBy: holder, assets: assets, authors: authors)
   }
 
   // MARK: - Deletions
@@ -144,5 +140,14 @@ extension BoardReplica {
   /// - Complexity: O(*n* log *n*), where *n* is the number of moves.
   public func gameView(_ id: ObjectID, for member: MemberID, isRevealing: Bool = false) -> GameView? {
     GameView(id, on: state, authors: authors, for: member, isRevealing: isRevealing)
+  }
+}
+
+extension BoardState {
+  /// Returns objects from back to front (BRD-13).
+  func stacked(_ ids: [ObjectID]) -> [ObjectID] {
+    ids.map { (id: $0, zIndex: record($0)?.zIndex ?? []) }.sorted {
+      $0.zIndex == $1.zIndex ? $0.id < $1.id : ZIndex.isBehind($0.zIndex, $1.zIndex)
+    }.map { $0.id }
   }
 }

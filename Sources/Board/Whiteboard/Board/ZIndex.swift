@@ -133,7 +133,7 @@ extension ObjectRecord {
         own,
         lineWidth: lineWidth,
         tolerance: tolerance / placement.scale,
-        isSolid: style.fill != nil || label != nil
+        isSolid: style.fill != nil || label != nil && form != .frame
       )
     }
     guard let ink else { return true }

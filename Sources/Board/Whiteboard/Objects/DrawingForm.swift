@@ -14,6 +14,8 @@ public enum DrawingForm: UInt64, CaseIterable, Hashable, Sendable {
   case diamond
   /// A note: a filled rectangle without an outline.
   case note
+  /// A named area of the board, to which objects belong.
+  case frame
 
   /// The name of the form in JSON and in commands.
   public var name: String {
@@ -25,6 +27,7 @@ public enum DrawingForm: UInt64, CaseIterable, Hashable, Sendable {
     case .ellipse: "ellipse"
     case .diamond: "diamond"
     case .note: "note"
+    case .frame: "frame"
     }
   }
 
@@ -38,7 +41,13 @@ public enum DrawingForm: UInt64, CaseIterable, Hashable, Sendable {
   public var hasPoints: Bool { self == .line || self == .arrow }
 
   /// The width and height of a form whose size is not set, in board units.
-  package var defaultSize: Size { self == .note ? Size(width: 200, height: 200) : Size(width: 200, height: 100) }
+  package var defaultSize: Size {
+    switch self {
+    case .note: Size(width: 200, height: 200)
+    case .frame: Size(width: 800, height: 600)
+    default: Size(width: 200, height: 100)
+    }
+  }
 }
 
 /// How the line of a form is drawn.

@@ -28,6 +28,7 @@ extension ObjectSnapshot {
     if let erased { json.add("erased", spans: erased.ranges) }
     json.add("groups", strings: groups.map { $0.description })
     json.add("isLocked", isLocked)
+    addReferences(to: &json)
     if let game { json.add("game", string: game) }
     if let asset {
       json.add("sha256", string: asset.id.description)
@@ -37,6 +38,24 @@ extension ObjectSnapshot {
     }
     if let isAssetAvailable { json.add("isAssetAvailable", isAssetAvailable) }
     return json.text
+  }
+
+  /// Adds the frame, the link, the votes, and how a photo is cropped and mirrored.
+  package func addReferences(to json: inout JSONObject) {
+    if let frame { json.add("frame", string: frame.description) }
+    if let link { json.add("link", string: link) }
+    if !votes.isEmpty {
+      let list = votes.map { votes in
+        var one = JSONObject()
+        one.add("reaction", string: votes.reaction)
+        one.add("members", strings: votes.members.map { $0.description })
+        return one.text
+      }
+      json.add("votes", list: list)
+    }
+    if let crop { json.add("crop", [crop.least.x, crop.least.y, crop.greatest.x, crop.greatest.y]) }
+    if isFlippedHorizontally { json.add("isFlippedHorizontally", true) }
+    if isFlippedVertically { json.add("isFlippedVertically", true) }
   }
 
   /// Adds the form, the bound ends, and what differs from the default style of the object.
@@ -74,7 +93,7 @@ extension ObjectSnapshot {
 }
 
 extension ChatLine {
-  /// The chat line as one line of JSON: `id`, `author`, `name`, `icon`, `text`, `sentAt`.
+  /// The chat line as one line of JSON: `id`, `author`, `name`, `icon`, `text`, `sentAt`, `about`, `isResolved`.
   public var json: String {
     var json = JSONObject()
     json.add("id", string: id.description)
@@ -83,6 +102,8 @@ extension ChatLine {
     json.add("icon", string: icon)
     json.add("text", string: text)
     json.add("sentAt", string: Timestamp.text(milliseconds: sentAt))
+    if let about { json.add("about", string: about.description) }
+    if isResolved { json.add("isResolved", true) }
     return json.text
   }
 }

@@ -54,6 +54,18 @@ public struct ObjectSnapshot: Hashable, Sendable {
   public let groups: [ObjectID]
   /// Whether the object is locked.
   public let isLocked: Bool
+  /// The frame to which the object belongs.
+  public let frame: ObjectID?
+  /// The link of the object: an address that begins with `https://`, or `#` and the id of an object of the board.
+  public let link: String?
+  /// The votes for the object, in ascending order of reaction.
+  public let votes: [Votes]
+  /// The part of a photo that is shown, in parts of its width and height; nil for the whole photo.
+  public let crop: Rectangle?
+  /// Whether a photo is mirrored, so that left becomes right.
+  public let isFlippedHorizontally: Bool
+  /// Whether a photo is mirrored, so that top becomes bottom.
+  public let isFlippedVertically: Bool
   /// The name of a game: unchecked text from a peer.
   public let game: String?
   /// The reference to a photo's bytes.
@@ -110,7 +122,13 @@ public struct ObjectSnapshot: Hashable, Sendable {
 }
 
 extension ObjectSnapshot {
-  init?(_ id: ObjectID, on state: BoardState, selectedBy holder: MemberID?, assets: Set<AssetID>) {
+  init?(
+    _ id: ObjectID,
+    on state: BoardState,
+    selectedBy holder: MemberID?,
+    assets: Set<AssetID>,
+    authors: [Incarnation: MemberID]
+  ) {
     guard state.isShown(id), let record = state.shown(id), let kind = record.kind else { return nil }
     let (ink, form) = (record.ink, record.form)
     let frame = record.frame(points: ink)
@@ -140,6 +158,12 @@ extension ObjectSnapshot {
       erased: ink == nil ? nil : record.erased,
       groups: state.groups(of: id),
       isLocked: record.isLocked,
+      frame: state.frame(of: id),
+      link: record.link,
+      votes: record.votes(authors),
+      crop: record.crop,
+      isFlippedHorizontally: record.isFlippedHorizontally,
+      isFlippedVertically: record.isFlippedVertically,
       game: kind == .game ? record.gameName : nil,
       asset: asset,
       isAssetAvailable: asset.map { assets.contains($0.id) }
@@ -161,6 +185,10 @@ public struct ChatLine: Hashable, Sendable {
   public let text: String
   /// The time of sending by the author's wall clock, in milliseconds since 1970.
   public let sentAt: UInt64
+  /// The object that the line is about; nil for a line about nothing in particular.
+  public let about: ObjectID?
+  /// Whether the question of a line about an object is settled.
+  public let isResolved: Bool
   /// The hybrid time of the line.
   ///
   /// Lines are sorted by this time, then by id.
@@ -184,6 +212,8 @@ extension ChatLine {
       icon: line.icon,
       text: line.text,
       sentAt: line.time,
+      about: record[.about].flatMap { if case .dot(let dot) = $0.value { ObjectID(dot) } else { nil } },
+      isResolved: record[.resolved]?.value.isTrue ?? false,
       time: time
     )
   }
@@ -207,7 +237,7 @@ extension ObjectSnapshot {
         own,
         lineWidth: lineWidth ?? 0,
         tolerance: tolerance / scale,
-        isSolid: style.fill != nil || text?.isEmpty == false
+        isSolid: style.fill != nil || text?.isEmpty == false && form != .frame
       )
     }
     guard let visibleLines else { return true }

@@ -63,8 +63,7 @@ public class WhiteboardObject {
 
   /// Moves the center of the object to `position`.
   public final func move(to position: Point) throws(BoardError) {
-    try board.requireTransformable(id)
-    try board.write(id, .position, try FixedPoint.position(record.origin + (position - record.center)))
+    try board.move([id], by: position - record.center)
   }
 
   /// Sets the scale of the object.

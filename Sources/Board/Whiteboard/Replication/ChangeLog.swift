@@ -119,7 +119,7 @@ extension Property {
   /// If this is unknown, the value is true.
   var decidesVisibility: Bool {
     switch number {
-    case 0...2, 4...6, 9, 10, 27...41, 64, 65, 128...131: false
+    case 0...2, 4...6, 9, 10, 27...45, 64, 65, 128...132: false
     default: true
     }
   }

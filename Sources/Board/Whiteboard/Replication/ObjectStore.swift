@@ -13,6 +13,14 @@ struct ObjectStore: Sendable {
     let ends = [Binding(record[.startBinding]?.value)?.target, Binding(record[.endBinding]?.value)?.target]
     return ends[0] == ends[1] ? ends.prefix(1).compactMap { $0 } : ends.compactMap { $0 }
   }
+  /// The objects of each frame; a frame itself is listed under `everyFrame`.
+  private(set) var frames = ReferenceIndex { record in
+    if record.form == .frame { return [everyFrame] }
+    guard case .dot(let dot)? = record[.frame]?.value else { return [] }
+    return [ObjectID(dot)]
+  }
+  /// An id that no object has, because sequences start at 1.
+  static let everyFrame = ObjectID(Dot(Incarnation(1), 0))
   private(set) var settings = SettingsIndex()
   private(set) var cellCount = 0
   /// The number of bytes in the values of all cells.
@@ -198,6 +206,7 @@ struct ObjectStore: Sendable {
     settings.insert(id, record)
     groups.insert(id, record)
     bindings.insert(id, record)
+    frames.insert(id, record)
   }
 
   /// Removes an object with these cells from the indexes of groups and settings.
@@ -205,6 +214,7 @@ struct ObjectStore: Sendable {
     settings.remove(id, record)
     groups.remove(id, record)
     bindings.remove(id, record)
+    frames.remove(id, record)
   }
 
   private mutating func setOrphan(_ id: ObjectID, _ record: ObjectRecord) {

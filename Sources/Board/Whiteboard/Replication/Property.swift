@@ -151,6 +151,18 @@ extension Property {
   public static let startBinding = Property(40)
   /// What the last point of a line or arrow is bound to: bytes (see `Binding`), or none.
   public static let endBinding = Property(41)
+  /// The link of an object: text, or none (see `ObjectLink`).
+  public static let link = Property(42)
+  /// The frame to which an object belongs: a dot, or none.
+  public static let frame = Property(43)
+  /// The part of a photo that is shown: bytes, or none.
+  public static let crop = Property(44)
+  /// Whether a photo is mirrored: unsigned; bit 0 horizontally, bit 1 vertically.
+  public static let flip = Property(45)
+  /// The object that a chat line is about: a dot.
+  public static let about = Property(46)
+  /// Whether the question of a chat line is settled: unsigned, 0 or 1.
+  public static let resolved = Property(47)
 
   /// Returns the property for a chunk of a stroke's points.
   ///
@@ -173,6 +185,9 @@ extension Property {
   public static func deletion(_ dot: Dot) -> Property { Property(129, dot: dot) }
   /// Returns the property for the erasure of stroke parts by the operation `dot` (BRD-29).
   public static func erasure(_ dot: Dot) -> Property { Property(130, dot: dot) }
+  static let voteNumber: UInt16 = 132
+  /// Returns the property for a vote that the operation `dot` gave or withdrew (BRD-56).
+  static func vote(_ dot: Dot) -> Property { Property(voteNumber, dot: dot) }
   package static let moveNumber: UInt16 = 131
   /// Returns the property for the move that the operation `dot` made in a game.
   public static func move(_ dot: Dot) -> Property { Property(131, dot: dot) }
@@ -197,9 +212,9 @@ extension Property {
   package var right: Right {
     switch number {
     case 7: .create
-    case 11...16, 19...22, 64: .creator
+    case 11...16, 19...22, 46, 64: .creator
     case 128, 131: .own
-    case 129, 130: .writer
+    case 129, 130, 132: .writer
     default: .anyone
     }
   }

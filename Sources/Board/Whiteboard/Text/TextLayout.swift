@@ -15,6 +15,8 @@ package struct TextLayout: Hashable, Sendable {
 
   /// The size of a letter at the text size 16.
   package static let letter = Size(width: 8, height: 16)
+  /// The distance between the name of a frame and its outline, in board units.
+  private static let space = 4.0
   /// The numbers of columns to which a text object is wrapped.
   private static let columnLimits = 4.0...4_096.0
 
@@ -40,7 +42,14 @@ package struct TextLayout: Hashable, Sendable {
     columns = max(rows.columns, 1)
     room = max(inner ?? 0, Double(columns) * letter.width)
     alignment = style.alignment
-    center = form?.hasPoints == true ? outline?.middle ?? Point(x: 0, y: 0) : Point(x: 0, y: 0)
+    switch form {
+    case .line, .arrow: center = outline?.middle ?? Point(x: 0, y: 0)
+    case .frame:
+      // The name of a frame is above the left end of its upper side.
+      let (across, down) = (Double(columns) * letter.width, Double(rows.count) * letter.height)
+      center = Point(x: (across - size.width) / 2, y: -(size.height + down) / 2 - Self.space)
+    default: center = Point(x: 0, y: 0)
+    }
   }
 
   /// Returns the size of the box of an object of this size that shows the text: the letters themselves, or the form, made
@@ -192,7 +201,7 @@ struct FormInset {
     case .rectangle, .roundedRectangle, .note: (share, margin) = (10, 16)
     case .ellipse: (share, margin) = (7, 0)
     case .diamond: (share, margin) = (5, 0)
-    case .line, .arrow, nil: return nil
+    case .line, .arrow, .frame, nil: return nil
     }
   }
 

@@ -151,7 +151,7 @@ struct RestorePlan {
   /// Returns the value of a property with the replacement of the object that it names, if there is one.
   private static func naming(_ value: Value, of property: Property, _ replacement: (ObjectID) -> ObjectID?) -> Value {
     switch property {
-    case .group:
+    case .group, .frame, .about:
       guard case .dot(let dot) = value, let id = replacement(ObjectID(dot)) else { return value }
       return .dot(id.dot)
     case .startBinding, .endBinding:

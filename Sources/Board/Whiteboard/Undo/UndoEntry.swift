@@ -138,11 +138,17 @@ struct UndoEntry {
     case .lock: item.after.value == .unsigned(1) ? "lock" : "unlock"
     case let setting where setting.isSetting: "settings"
     case .startBinding, .endBinding: "connection"
+    case .link: "link"
+    case .frame: "frame"
+    case .crop: "crop"
+    case .flip: "flip"
+    case .resolved: "comment"
     case let look where Property.looks.contains(look): "style"
     default:
       switch item.property.number {
       case Property.runNumber, Property.deletionNumber: "text"
       case Property.erasureNumber: "erase"
+      case Property.voteNumber: "vote"
       case Property.pointNumber: "points"
       default: "change"
       }

@@ -186,7 +186,13 @@ extension Property {
   /// Returns the property for a new cell that has the same effect as this property.
   ///
   /// The operation `dot` writes the new cell. For a run of text, the new property is the deletion of the run.
-  fileprivate func fresh(_ dot: Dot) -> Property { number == Property.erasureNumber ? .erasure(dot) : .deletion(dot) }
+  fileprivate func fresh(_ dot: Dot) -> Property {
+    switch number {
+    case Property.erasureNumber: .erasure(dot)
+    case Property.voteNumber: .vote(dot)
+    default: .deletion(dot)
+    }
+  }
 }
 
 /// The result of an undo or a redo.

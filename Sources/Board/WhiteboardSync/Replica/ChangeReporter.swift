@@ -63,6 +63,9 @@ final class ChangeReporter {
       if let snapshot = board.snapshot(id) {
         actions.append(.objectChanged(snapshot, from: member))
         updateSharing(of: snapshot, from: member, now)
+      } else if let line = board.chatLine(id), line.about != nil {
+        // The question of the line was settled, or asked again.
+        actions.append(.chat(line, from: member))
       }
     case .removed(let id):
       strokes.objectRemoved(id)

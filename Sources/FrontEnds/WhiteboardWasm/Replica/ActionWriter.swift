@@ -147,6 +147,8 @@ struct ActionWriter {
       event.add("icon", line.icon)
       event.add("text", line.text)
       event.add("sentAt", Double(line.sentAt))
+      if let about = line.about { event.add("about", about.description) }
+      if line.isResolved { event.add("isResolved", json: "true") }
       var order = ByteWriter()
       order.fixed64(line.time.rawValue)
       event.add("order", Hexadecimal.encode(order.bytes))

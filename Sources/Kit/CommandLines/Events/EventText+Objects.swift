@@ -84,7 +84,8 @@ extension EventText {
   }
 
   static func chat(_ line: BoardEvent.Chat) -> String {
-    "<\(person(line.name, line.peer))> \(line.text.escaped(limit: wordsLimit))"
+    let about = line.about.map { " about \($0)\(line.isResolved == true ? ", resolved" : "")" } ?? ""
+    return "<\(person(line.name, line.peer))\(about)> \(line.text.escaped(limit: wordsLimit))"
   }
 
   static func settings(_ settings: BoardEvent.SettingsDescription) -> String {

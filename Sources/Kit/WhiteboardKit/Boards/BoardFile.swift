@@ -19,17 +19,7 @@ package enum BoardFile {
     package var events: [BoardEvent] {
       let list = objects.map { BoardEvent.ObjectDescription($0) }
       return [.objects(.init(count: list.count, objects: list))]
-        + chat.map { line in
-          .chat(
-            .init(
-              id: line.id.description,
-              peer: line.author.description,
-              name: UntrustedText(line.name ?? ""),
-              text: UntrustedText(line.text),
-              at: Timestamp.text(milliseconds: line.sentAt)
-            )
-          )
-        } + [.digest(.init(digest: digest, objects: objects.count))]
+        + chat.map { .chat(.init($0)) } + [.digest(.init(digest: digest, objects: objects.count))]
     }
   }
 

@@ -43,6 +43,10 @@ extension BoardEvent {
     package var text: UntrustedText
     /// The time at which the line was written, in RFC 3339 format.
     package var at: String
+    /// The object that the line is about.
+    package var about: String?
+    /// True if the question of a line about an object is settled; nil otherwise.
+    package var isResolved: Bool?
   }
 
   package struct SettingChanged: Encodable, Sendable {

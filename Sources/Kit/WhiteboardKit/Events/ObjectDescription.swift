@@ -58,6 +58,14 @@ extension BoardEvent {
     package var isItalic: Bool?
     package var textColor: String?
     package var isAutoWidth: Bool?
+    /// The frame to which the object belongs.
+    package var frame: String?
+    package var link: UntrustedText?
+    package var votes: [VotesDescription]?
+    /// The part of a photo that is shown: left, top, right and bottom, in parts of its width and height.
+    package var crop: [Double]?
+    package var isFlippedHorizontally: Bool?
+    package var isFlippedVertically: Bool?
     package var isFinished: Bool?
     /// The SHA-256 of the photo's bytes.
     package var sha256: String?
@@ -93,8 +101,21 @@ extension BoardEvent {
       case points, firstPoint, pointCount, shift, lineWidth, isFinished, erased, erasedCount, formerErased
       case form, fill, lineStyle, opacity, lineStart, lineEnd, startBinding, endBinding, isCurved
       case textSize, typeface, alignment, isBold, isItalic, textColor, isAutoWidth
+      case frame, link, votes, crop, isFlippedHorizontally, isFlippedVertically
       case sha256, format, byteCount, pixelSize, isAssetAvailable, path, groups, isLocked, game, members
     }
+  }
+}
+
+/// The members that gave an object a reaction (BRD-56).
+package struct VotesDescription: Encodable, Sendable, Equatable {
+  package let reaction: UntrustedText
+  /// The ids of the members.
+  package let members: [String]
+
+  fileprivate init(_ votes: Votes) {
+    reaction = UntrustedText(votes.reaction)
+    members = votes.members.map(\.description)
   }
 }
 
@@ -318,6 +339,12 @@ extension BoardEvent.ObjectDescription {
     if style.isItalic { isItalic = true }
     textColor = style.textColor.map(ColorText.text)
     if style.isAutoWidth { isAutoWidth = true }
+    frame = snapshot.frame?.description
+    link = snapshot.link.map { UntrustedText($0) }
+    if !snapshot.votes.isEmpty { votes = snapshot.votes.map { VotesDescription($0) } }
+    crop = snapshot.crop.map { [$0.least.x, $0.least.y, $0.greatest.x, $0.greatest.y] }
+    if snapshot.isFlippedHorizontally { isFlippedHorizontally = true }
+    if snapshot.isFlippedVertically { isFlippedVertically = true }
   }
 
   /// The center and size are those of the bounding box of its members.
@@ -405,6 +432,12 @@ extension BoardEvent.ObjectDescription {
     if old.form != nil || old.style != new.style { keys += changedStyleKeys(old, new) }
     if old.erasedSpans != new.erasedSpans { keys.append("erased") }
     if old.groups != new.groups { keys.append("groups") }
+    if old.frame != new.frame { keys.append("frame") }
+    if old.link != new.link { keys.append("link") }
+    if old.votes != new.votes { keys.append("votes") }
+    if old.crop != new.crop { keys.append("crop") }
+    if old.isFlippedHorizontally != new.isFlippedHorizontally { keys.append("isFlippedHorizontally") }
+    if old.isFlippedVertically != new.isFlippedVertically { keys.append("isFlippedVertically") }
     if old.isLocked != new.isLocked { keys.append("isLocked") }
     if old.isFinished != new.isFinished { keys.append("isFinished") }
     if old.asset != new.asset { keys.append("sha256") }

@@ -142,7 +142,9 @@ extension BoardEvent.Chat {
       name: UntrustedText(line.name ?? ""),
       icon: line.icon.map { UntrustedText($0) },
       text: UntrustedText(line.text),
-      at: Timestamp.text(milliseconds: line.sentAt)
+      at: Timestamp.text(milliseconds: line.sentAt),
+      about: line.about?.description,
+      isResolved: line.isResolved ? true : nil
     )
   }
 }
