@@ -53,6 +53,19 @@ import Testing
     #expect(board.takeBatches().isEmpty)
   }
 
+  @Test("a change to the values that a new stroke has is no undo step") func nothingChanged() throws {
+    let board = board(1)
+    let id = try board.createDrawing([try InkPoint(Point(x: 5, y: 5)), try InkPoint(Point(x: 9, y: 9))], lineWidth: 2)
+    _ = board.takeBatches()
+    try board.object(id)?.rotate(to: .degrees(0))
+    try board.object(id)?.scale(to: 1)
+    try board.move([id], by: Point(x: 0, y: 0))
+    try board.rotate([id], by: .degrees(0), about: Point(x: 1, y: 1))
+    #expect(board.takeBatches().isEmpty)
+    try board.undo()
+    #expect(board.objectIDs.isEmpty)
+  }
+
   @Test func `a gesture of more operations than a batch holds is several batches, and one undo step`() throws {
     let (board, other) = (board(1), board(2))
     let ids = try board.gesture {

@@ -340,8 +340,19 @@ public class BoardReplica {
 
   /// Writes a cell, unless it already has the value.
   final func write(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
-    guard state.record(id)?[property]?.value != value else { return }
+    let present = state.record(id)?[property]?.value ?? Self.initialValue(of: property)
+    guard present != value else { return }
     try stageAlone(id, property, value)
+  }
+
+  /// The value that an absent cell stands for, if a command can ask for this value.
+  private static func initialValue(of property: Property) -> Value? {
+    switch property {
+    case .position: try? FixedPoint.position(Point(x: 0, y: 0))
+    case .scale: try? FixedPoint.scale(1)
+    case .angle: .unsigned(0)
+    default: nil
+    }
   }
 
   /// Stages one operation.
