@@ -14,6 +14,8 @@ package struct ImportedBoard: Sendable {
   package var settings = BoardSettings()
   /// Messages about content that was left out, one line each, ready to be shown.
   package var warnings: [String] = []
+  /// Messages about content that looks a little different, one line each, ready to be shown.
+  package var remarks: [String] = []
 
   package init() {}
 

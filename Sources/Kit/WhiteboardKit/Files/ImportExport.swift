@@ -167,6 +167,9 @@ final class ImportExport {
     var imported = imported
     if let place { imported.center(at: Point(place)) }
     report(imported.warnings, as: "import", about: file)
+    for remark in imported.remarks {
+      runtime.emit(.note(.init(code: "import", message: "\(UntrustedText(file).quoted(limit: 256)): \(remark)")))
+    }
     return try editor.add(imported)
   }
 

@@ -23,6 +23,8 @@ struct ExcalidrawReader {
   private var result = ImportedBoard()
   private var groups: [String: Int] = [:]
   private var reports: [String: Int] = [:]
+  /// The number of elements that the file draws as if by hand.
+  private var sketches = 0
   private var scope = Scope()
   private let files: JSONTree?
   private let hash: ([UInt8]) -> AssetID?
@@ -48,6 +50,10 @@ struct ExcalidrawReader {
     }
     for (report, count) in reader.reports.sorted(by: { $0.key < $1.key }) {
       reader.result.warnings.append("\(report): \(count)")
+    }
+    // Nearly every drawing of Excalidraw has such lines, and nothing is lost without them.
+    if reader.sketches > 0 {
+      reader.result.remarks.append("boards draw even lines instead of sketchy ones: \(reader.sketches)")
     }
     // Boards have a white background by default.
     if let background = tree["appState"]?["viewBackgroundColor"]?.string.flatMap(ColorNames.color),
@@ -155,14 +161,10 @@ struct ExcalidrawReader {
     style.fill = element.fill
     style.lineStyle = element.lineStyle
     if element.fill != nil, let pattern = element.tree["fillStyle"]?.string, pattern != "solid" {
-      report("fills with a pattern (\(UntrustedText(pattern).escaped(limit: 16))) become solid")
+      report("fills with a pattern become solid")
     }
-    reportRoughness(element)
+    if let roughness = element.tree["roughness"]?.number, roughness > 0 { sketches += 1 }
     return style
-  }
-
-  private mutating func reportRoughness(_ element: ExcalidrawElement) {
-    if let roughness = element.tree["roughness"]?.number, roughness > 0 { report("sketchy lines become even") }
   }
 
   /// Returns whether the element can be seen; if not, it is reported.
