@@ -19,8 +19,8 @@ struct ObjectStore: Sendable {
     guard case .dot(let dot)? = record[.frame]?.value else { return [] }
     return [ObjectID(dot)]
   }
-  /// An id that no object has, because sequences start at 1.
-  static let everyFrame = ObjectID(Dot(Incarnation(1), 0))
+  /// An id that no object has, because no replica reaches the last sequence.
+  static let everyFrame = ObjectID(Dot(Incarnation(1), BoardLimits.sequence))
   private(set) var settings = SettingsIndex()
   private(set) var cellCount = 0
   /// The number of bytes in the values of all cells.
