@@ -5,8 +5,9 @@
 
 import collections
 import json
+import math
 
-from history import History, outcome
+from history import BOXES, MAKERS, History, outcome
 
 NEVER_SHOWN = ("path", "selectedBy", "game", "isAssetAvailable")  # keys of an object that are a local view
 CONNECTED_WITHIN = 10.0  # seconds from the heal, or from the moment that an announcement is visible
@@ -81,7 +82,7 @@ class Expected:
         self.undoers = set()
         # A field has one writer, so only the order of the lives of each peer matters.
         for command in history.commands:
-            if command["verb"] in ("text", "stroke"):
+            if command["verb"] in MAKERS:
                 self._make(command)
         for peer in sorted({life["peer"] for life in history.lives}):
             for life in history.lives_of(peer):
@@ -97,14 +98,21 @@ class Expected:
         return field
 
     def _make(self, command):
-        n, peer, keys = command["n"], command["peer"], command["keys"]
+        n, peer, keys, verb = (command[key] for key in ("n", "peer", "keys", "verb"))
         count = self.history.schedule["peers"]
-        self.objects[n] = {
-            "exists": self._field(False, peer),
-            "centerPosition": self._field(_center(command["verb"], keys), peer),
-            "text": self._field(keys.get("text"), peer),
-            "color": self._field(_color(keys.get("color")), peer if command["verb"] == "stroke" else peer % count + 1),
-        }
+        made = {"exists": False}
+        if verb == "arrow":
+            made.update(startBinding=keys["from"], endBinding=keys["to"])
+        else:
+            made["centerPosition"] = _center(keys)
+        if verb in BOXES:
+            made["size"] = [200, 200 if verb == "note" else 100]
+        if verb not in ("stroke", "arrow"):
+            made["text"] = keys.get("text", keys.get("label"))
+        self.objects[n] = {name: self._field(value, peer) for name, value in made.items()}
+        # The next peer changes the colors of texts and boxes.
+        painter = peer if "color" in keys else peer % count + 1
+        self.objects[n]["color"] = self._field(_color(keys.get("color")), painter)
 
     def _live(self, life):
         undo, redo, is_sure = [], [], True
@@ -135,9 +143,9 @@ class Expected:
     def _changes(self, command):
         """The fields that a command writes: (object, field, value)."""
         verb, keys, n = command["verb"], command["keys"], command["n"]
-        if verb in ("text", "stroke"):
+        if verb in MAKERS:
             return [(n, self.objects[n]["exists"], True)]
-        if verb not in ("move", "edit", "color", "delete", "insert"):
+        if verb not in ("move", "resize", "edit", "label", "color", "delete", "insert"):
             return None
         made = self.of(keys["id"])
         if verb == "insert":
@@ -149,6 +157,7 @@ class Expected:
             return None
         name, value = {
             "move": ("centerPosition", keys.get("to")), "edit": ("text", keys.get("text")),
+            "label": ("text", keys.get("text")), "resize": ("size", keys.get("size")),
             "color": ("color", _color(keys.get("color"))), "delete": ("exists", False),
         }[verb]
         return [(made, self.objects[made][name], value)]
@@ -190,7 +199,7 @@ class Expected:
         if not hasattr(self, "_by_id"):
             self._by_id = {
                 command["answer"]["id"]: command["n"] for command in self.history.commands
-                if command["verb"] in ("text", "stroke") and outcome(command) == "done"
+                if command["verb"] in MAKERS and outcome(command) == "done"
             }
         return self._by_id.get(id)
 
@@ -198,8 +207,8 @@ class Expected:
         return next((id for id, made in self._by_id.items() if made == n), None)
 
 
-def _center(verb, keys):
-    if verb == "text":
+def _center(keys):
+    if "at" in keys:
         return keys["at"]
     (a, b), (c, d) = keys["points"]
     return [(a + c) / 2, (b + d) / 2]
@@ -247,13 +256,14 @@ def _compare(history, expected, where, shown):
         if n in (0, 1):
             continue
         for name, field in fields.items():
-            if name == "exists" or name == "text" and command["verb"] == "stroke":
-                continue
-            if not field.allows(one.get(name)):
+            value = one.get(name)
+            if name.endswith("Binding"):
+                value = value and value["id"]
+            if name != "exists" and not field.allows(value):
                 undone = expected.undone_by[n] - {field.writer}
                 kind = "undo-of-others" if undone else "acknowledged-lost"
                 found.append(Violation(
-                    kind, f"{name} of c{n} by {author} is {one.get(name)} at {where}, not one of {field.values}"
+                    kind, f"{name} of c{n} by {author} is {value} at {where}, not one of {field.values}"
                     + (f"; {sorted(undone)} took something back" if undone else "")))
     for mark, ids in by_mark.items():
         found.append(Violation("from-nowhere", f"{where} has {ids} ({mark}), which no peer made: {json.dumps(shown[ids[0]])[:200]}"))
@@ -263,7 +273,7 @@ def _compare(history, expected, where, shown):
 def _mark(one):
     """Returns the command without an answer that created an object, found by the object's contents."""
     text, color = one.get("text"), one.get("color")
-    if one.get("type") == "text" and text is not None and text[:1] == "c":
+    if text is not None and text[:1] == "c":
         number = text[1:].split(" ")[0]
         if number.isdigit():
             return int(number)
@@ -291,6 +301,39 @@ def _compare_shared(expected, where, shown):
         if moved["centerPosition"] not in expected.moves + [first]:
             found.append(Violation("from-nowhere", f"no peer moved the shared object to {moved['centerPosition']}, where it is at {where}"))
     return found
+
+
+def bound_ends_lie_at_their_boxes(history):
+    """Each end of an arrow lies where the arrow meets the box to which it is bound (BRD-52)."""
+    found = []
+    for peer, objects in sorted(history.final["objects"].items()):
+        shown = {one["id"]: one for one in objects or ()}
+        for one in shown.values():
+            sides = [shown.get(one.get(key, {}).get("id")) for key in ("startBinding", "endBinding")]
+            if one.get("form") != "arrow" or None in sides:
+                continue
+            ends = [[a + b for a, b in zip(one["centerPosition"], point)] for point in one["points"]]
+            for end, box, other in zip(ends, sides, sides[::-1]):
+                if not _is_at(end, box, other["centerPosition"], one["lineWidth"]):
+                    found.append(Violation("loose-end", f"{one['id']} ends at {end} at p{peer}, beside {box['id']}"))
+    return found
+
+
+def _is_at(end, box, source, line_width):
+    """Whether an end that aims at the center of a box from `source` lies where it should."""
+    border = 0 if box["form"] == "note" else box["lineWidth"] / 2
+    half = [value / 2 + 4 + line_width / 2 + border for value in box["size"]]
+
+    def reach(place):
+        """The place on the way from the center to the outline: 0 to 1."""
+        x, y = (abs(a - b) / h for a, b, h in zip(place, box["centerPosition"], half))
+        return math.hypot(x, y) if box["form"] == "ellipse" else x + y if box["form"] == "diamond" else max(x, y)
+
+    (x, y), (u, v) = ([a - b for a, b in zip(place, box["centerPosition"])] for place in (end, source))
+    if reach(source) <= 1:
+        return math.hypot(x, y) < 1e-6
+    is_on_the_way = abs(x * v - y * u) < 1e-6 * math.hypot(u, v) and x * u + y * v > 0
+    return is_on_the_way and abs(reach(end) - 1) < 1e-9
 
 
 def chat_is_whole_and_in_order(history):
@@ -694,7 +737,7 @@ def _last_words(life):
 
 
 ASSERTIONS = (
-    board_is_what_was_commanded, chat_is_whole_and_in_order, messages_arrive_once_in_order_or_are_reported,
-    all_boards_are_one, files_are_whole, use_is_bounded, nobody_is_lost_early, healed_network_is_connected,
-    synced_is_true, programs_behave,
+    board_is_what_was_commanded, bound_ends_lie_at_their_boxes, chat_is_whole_and_in_order,
+    messages_arrive_once_in_order_or_are_reported, all_boards_are_one, files_are_whole, use_is_bounded,
+    nobody_is_lost_early, healed_network_is_connected, synced_is_true, programs_behave,
 )

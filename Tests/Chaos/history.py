@@ -10,6 +10,11 @@ REFUSED = {
 }
 
 
+BOXES = ("rect", "ellipse", "diamond", "note")
+# The commands that create an object.
+MAKERS = ("text", "stroke", *BOXES, "arrow")
+
+
 class History:
     """A history as `world.py` writes it, with the queries that the checker needs."""
 

@@ -8,7 +8,9 @@ schedule too. The shrinker relies on this. Peer 0 is the relay.
 import json
 import random
 
-VERSION = 1
+from history import BOXES, MAKERS
+
+VERSION = 2
 PARTITIONS = (1, 3, 10)
 LONG_PARTITIONS = (30, 65)  # seconds; the second one is longer than the default of --lost-after
 STOPS = (1, 2, 5, 10, 20)
@@ -18,15 +20,21 @@ FAULTS = {
     "kill": 30, "stop": 12, "unplug": 12, "partition": 16, "cable": 10, "goodbye": 14, "fill": 8, "clock": 8, "outage": 4,
 }
 COMMANDS = {
-    "text": 14, "stroke": 8, "move": 12, "edit": 8, "color": 12, "delete": 3, "insert": 8, "shared": 6,
-    "undo": 9, "redo": 1, "say": 10, "send": 12,
+    "text": 10, "stroke": 6, "box": 12, "arrow": 8, "move": 12, "resize": 4, "edit": 6, "label": 6, "color": 12, "delete": 3,
+    "insert": 8, "shared": 6, "undo": 9, "redo": 1, "say": 10, "send": 12,
+}
+
+# The kinds of objects that each command changes, if it changes an object of the same peer.
+CHANGED = {
+    "move": ("text", "stroke", *BOXES), "delete": MAKERS, "edit": ("text",), "label": BOXES, "resize": BOXES,
 }
 
 
-def draw(seed, relay="random", peers=None):
+def draw(seed, relay="random", peers=None, length=None):
     """Returns the schedule of a seed.
 
-    `relay` is `always`, `never` or `random`; `peers` is the number of peers, by default 3 to 6.
+    `relay` is `always`, `never` or `random`; `peers` is the number of peers, by default 3 to 6; `length` is the number of
+    seconds, by default 10 to 22.
     """
     dice = random.Random(f"whiteboard chaos {VERSION} {seed}")
     count = dice.choices((3, 4, 5, 6), (40, 30, 18, 12))[0]
@@ -49,12 +57,13 @@ def draw(seed, relay="random", peers=None):
         {"peer": peer, **_first_start(dice, peer, schedule["relay"], late)}
         for peer in range(1, count + 1) if peer not in late
     ]
-    length = dice.uniform(10, 22)
+    usual = dice.uniform(10, 22)
+    length = length or usual
     steps = []
     for peer in late:
         steps.append({"at": dice.uniform(1, length), "do": "start", "peer": peer,
                       **_first_start(dice, peer, schedule["relay"], late)})
-    for _ in range(dice.randint(2, 6)):
+    for _ in range(max(1, round(dice.randint(2, 6) * length / usual))):
         steps += _fault(dice, schedule, dice.uniform(0.5, length), is_long)
     length = max([length] + [step["at"] + 1 for step in steps])
     steps += _commands(dice, count, length, rate=dice.uniform(1, 5) * count)
@@ -134,9 +143,9 @@ def _span(at, lasts, begin, end):
 def _commands(dice, count, length, rate):
     """Returns the commands of all peers, in order of time."""
     steps, objects, number = [], [], 2
-    # Two objects that all peers edit: a text that grows and a text that is moved.
-    steps.append({"at": 0.0, "do": "command", "peer": 1, "n": 0, "verb": "text"})
-    steps.append({"at": 0.0, "do": "command", "peer": 1, "n": 1, "verb": "text"})
+    # Two objects that all peers edit: a text or label that grows, and a text or box that is moved.
+    steps.append({"at": 0.0, "do": "command", "peer": 1, "n": 0, "verb": dice.choice(("text", "note"))})
+    steps.append({"at": 0.0, "do": "command", "peer": 1, "n": 1, "verb": dice.choice(("text", *BOXES))})
     for _ in range(int(length * rate)):
         at, peer = dice.uniform(0.3, length), dice.randint(1, count)
         steps.append({"at": at, "do": "command", "peer": peer})
@@ -144,13 +153,14 @@ def _commands(dice, count, length, rate):
     undid = set()
     for step in steps[2:]:
         peer = step["peer"]
-        own = [n for n, author, _ in objects if author == peer]
-        near = [n for n, author, kind in objects if kind == "text" and author % count + 1 == peer]
+        own = {verb: [n for n, author, kind in objects if author == peer and kind in of] for verb, of in CHANGED.items()}
+        near = [n for n, author, kind in objects if kind in ("text", *BOXES) and author % count + 1 == peer]
+        boxes = [n for n, _, kind in objects if kind in BOXES] + [n for n in (1,) if steps[1]["verb"] in BOXES]
         verb = dice.choices(list(COMMANDS), list(COMMANDS.values()))[0]
-        if verb in ("move", "delete") and not own or verb == "edit" and not any(
-            author == peer and kind == "text" for _, author, kind in objects
-        ) or verb == "color" and not near:
+        if not own.get(verb, True) or verb == "color" and not near:
             verb = "text"
+        if verb == "box" or verb == "arrow" and len(boxes) < 2:
+            verb = dice.choice(BOXES)
         if peer in undid and dice.random() < 0.4:
             verb = "redo"
         undid.discard(peer)
@@ -158,12 +168,12 @@ def _commands(dice, count, length, rate):
             undid.add(peer)
         step.update(n=number, verb=verb)
         number += 1
-        if verb in ("text", "stroke"):
+        if verb in MAKERS:
             objects.append((step["n"], peer, verb))
-        elif verb in ("move", "delete"):
-            step["object"] = dice.choice(own)
-        elif verb == "edit":
-            step["object"] = dice.choice([n for n, author, kind in objects if author == peer and kind == "text"])
+        if verb == "arrow":
+            step["from"], step["to"] = dice.sample(boxes, 2)
+        elif verb in own:
+            step["object"] = dice.choice(own[verb])
         elif verb == "color":
             step["object"] = dice.choice(near)
         elif verb == "insert":

@@ -7,6 +7,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import checker  # noqa: E402
+from history import MAKERS  # noqa: E402
 
 IDS = {1: "a" * 52, 2: "b" * 52, 3: "c" * 52}
 
@@ -30,7 +31,7 @@ def command(n, peer, verb, issued, answer="done", life=None, **keys):
     """A command that was answered at once: `done`, a code of `error`, or None."""
     if answer == "done":
         answer = {"event": "done", "changed": True, "verb": verb}
-        if verb in ("text", "stroke"):
+        if verb in MAKERS:
             answer["id"] = f"{n}-x"
     elif isinstance(answer, str):
         answer = {"event": "error", "code": answer}
@@ -43,6 +44,10 @@ def command(n, peer, verb, issued, answer="done", life=None, **keys):
 def text(n, words, at, color=None):
     one = {"id": f"{n}-x", "type": "text", "text": words, "centerPosition": at}
     return {**one, "color": color} if color else one
+
+
+def box(n, form, words, at, size):
+    return {**text(n, words, at), "type": "drawing", "form": form, "size": size, "lineWidth": 2}
 
 
 def data(when, sender, words):
@@ -70,6 +75,12 @@ def good():
         command(14, 1, "send", 7.1, text="m14", to=IDS[2]),
         command(15, 2, "send", 7.2, text="m15"),
         command(16, 3, "move", 7.3, id="1-x", to=[9, 9]),
+        command(17, 2, "rect", 7.4, at=[0, 0], label="c17"),
+        command(18, 2, "ellipse", 7.4, at=[400, 9], label="c18"),
+        command(19, 3, "arrow", 7.5, **{"from": "17-x"}, to="18-x", color="#000013"),
+        command(20, 2, "label", 7.6, id="17-x", text="c17 e20"),
+        command(21, 2, "resize", 7.7, id="18-x", size=[160, 100]),
+        command(22, 2, "move", 7.8, id="18-x", to=[400, 0]),
     ]
     lives = [life(0, 1, "host"), life(1, 2), life(2, 3)]
     lives[1]["events"] += [data(7.05, 1, "m13"), data(7.15, 1, "m14")]
@@ -78,6 +89,12 @@ def good():
     board = [
         text(0, "<8>", [0, 0]), text(1, "c1", [9, 9]), text(2, "c2", [70, 70], "#000004ff"), text(3, "c3", [8, 8]),
         {"id": "9-x", "type": "drawing", "centerPosition": [5, 5], "color": "#000009ff"},
+        box(17, "rectangle", "c17 e20", [0, 0], [200, 100]), box(18, "ellipse", "c18", [400, 0], [160, 100]),
+        {
+            "id": "19-x", "type": "drawing", "form": "arrow", "color": "#000013ff", "lineWidth": 2,
+            "centerPosition": [210, 0], "points": [[-104, 0], [104, 0]],
+            "startBinding": {"id": "17-x"}, "endBinding": {"id": "18-x"},
+        },
     ]
     chat = [{"id": f"{n}-x", "peer": IDS[peer], "text": f"c{n}"} for n, peer in ((10, 1), (11, 1), (12, 2))]
     each = [{"peer": peer, "status": 0, "output": [], "errors": [], "files": ["team.whiteboard"]} for peer in IDS]
@@ -220,6 +237,30 @@ class Checker(unittest.TestCase):
     def test_a_shared_object_where_nobody_moved_it(self):
         self.everywhere(lambda objects: objects[1].update(centerPosition=[3, 3]))
         self.expect("from-nowhere")
+
+    def test_a_label_and_a_size_that_are_missing(self):
+        for change in ({"text": "c17"}, {"size": [160, 100]}):
+            with self.subTest(change):
+                self.setUp()
+                self.everywhere(lambda objects: objects[5].update(change))
+                self.assertIn("acknowledged-lost", self.names())
+
+    def test_an_arrow_that_is_bound_to_another_box(self):
+        self.everywhere(lambda objects: objects[7].update(endBinding={"id": "17-x"}))
+        self.assertIn("acknowledged-lost", self.names())
+
+    def test_an_end_that_did_not_follow_its_box(self):
+        self.everywhere(lambda objects: objects[7].update(points=[[-104, 0], [105, 0]]))
+        self.expect("loose-end")
+        self.everywhere(lambda objects: objects[7].update(points=[[-104, 0], [104, 1]]))
+        self.expect("loose-end")
+
+    def test_an_arrow_between_boxes_that_cover_each_other(self):
+        self.replace(22, keys={"id": "18-x", "to": [10, 0]})
+        self.everywhere(lambda objects: objects[6].update(centerPosition=[10, 0]))
+        self.expect("loose-end")
+        self.everywhere(lambda objects: objects[7].update(centerPosition=[5, 0], points=[[-5, 0], [5, 0]]))
+        self.expect()
 
     # The chat
 

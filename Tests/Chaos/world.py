@@ -21,6 +21,7 @@ sys.path.insert(0, str(HERE.parent / "LAN"))
 import lan  # noqa: E402
 import peers  # noqa: E402
 import relays  # noqa: E402
+from history import BOXES, MAKERS  # noqa: E402
 
 BOARD = "Team"
 DISK = "6m"  # size of a data directory that can be filled
@@ -286,7 +287,7 @@ class World:
             "n": n, "peer": life.peer, "life": life.number, "verb": verb, "keys": keys,
             "request": request.mark, "issued": issued, "of": life,
         })
-        if verb in ("text", "stroke"):
+        if verb in MAKERS:
             self.made[n] = (life, request.mark)
 
     def _keys(self, step):
@@ -295,6 +296,11 @@ class World:
         at = [n * 7 % 1999 - 1000, n * 13 % 1777 - 900]
         if verb == "text":
             return {"at": at, "text": "" if n == 0 else f"c{n}"}
+        if verb in BOXES:
+            return {"at": at, "label": "" if n == 0 else f"c{n}"}
+        if verb == "arrow":
+            ends = {side: self._made(step[side]) for side in ("from", "to")}
+            return None if None in ends.values() else {**ends, "color": f"#{n:06x}"}
         if verb == "stroke":
             return {"points": [at, [at[0] + 20, at[1] + 20]], "color": f"#{n:06x}"}
         if verb == "say":
@@ -306,21 +312,27 @@ class World:
             return {"text": f"m{n}", "to": life} if life else None
         if verb in ("undo", "redo"):
             return {}
-        made = self.made.get(step["object"])
-        answer = made and made[0].process.answers.get(made[1])
-        if not answer or answer["event"] != "done":
+        id = self._made(step["object"])
+        if id is None:
             return None
-        keys = {"id": answer["id"], "object": step["object"]}
+        keys = {"id": id}
         if verb == "move":
             keys["to"] = at
-        elif verb == "edit":
+        elif verb == "resize":
+            keys["size"] = [160 + n % 7 * 30, 100 + n % 5 * 20]
+        elif verb in ("edit", "label"):
             keys["text"] = f"c{step['object']} e{n}"
         elif verb == "color":
             keys["color"] = f"#{n:06x}"
         elif verb == "insert":
             keys.update(at=0, text=f"<{n}>")
-        del keys["object"]
         return keys
+
+    def _made(self, n):
+        """The id of the object that a command created; None if it is not known to have created one."""
+        made = self.made.get(n)
+        answer = made and made[0].process.answers.get(made[1])
+        return answer["id"] if answer and answer["event"] == "done" else None
 
     def _known(self, peer):
         """The id of a peer, as its program printed it."""

@@ -42,7 +42,7 @@ public struct DiagramWorld {
     }
     members[one].sequence += UInt64(operations.count)
     // Cells of both members get similar times.
-    let time = HybridTime(UInt64(1_700_000_000_000 + 10 * batches.count + random.below(40)) << 16)
+    let time = HybridTime((1_700_000_000_000 + UInt64(10 * batches.count + random.below(40))) << 16)
     batches.append(
       try Batch(author: author, firstSequence: sequence + 1, time: time, operations: operations)
     )
