@@ -159,6 +159,31 @@ import Whiteboard
         "distribute vertically selected", #"{"verb":"distribute","axis":"vertically","id":"selected"}"#,
         .distribute([.selected], .vertically)
       ), ("clear board sure", #"{"verb":"clear","board":true,"sure":true}"#, .clearBoard),
+      (
+        "flip horizontally cat", #"{"verb":"flip","axis":"horizontally","id":"cat"}"#,
+        .flip([.alias(cat)], .horizontally)
+      ),
+      (
+        "crop cat 0,0,50,100", #"{"verb":"crop","id":"cat","part":"0,0,50,100"}"#,
+        .crop(.alias(cat), to: Rectangle(Point(x: 0, y: 0), Point(x: 0.5, y: 1)))
+      ), ("crop cat none", #"{"verb":"crop","id":"cat","part":"none"}"#, .crop(.alias(cat), to: nil)),
+      (
+        "link cat https://example.org/a", #"{"verb":"link","id":"cat","link":"https://example.org/a"}"#,
+        .link(.alias(cat), "https://example.org/a")
+      ), ("link cat none", #"{"verb":"link","id":"cat","link":"none"}"#, .link(.alias(cat), nil)),
+      ("vote cat 👍", #"{"verb":"vote","id":"cat","reaction":"👍"}"#, .vote(.alias(cat), "👍")),
+      (
+        "vote cat yes off", #"{"verb":"vote","id":"cat","reaction":"yes","off":true}"#,
+        .vote(.alias(cat), "yes", isWithdrawn: true)
+      ), (#"comment cat "why?""#, #"{"verb":"comment","id":"cat","text":"why?"}"#, .comment(.alias(cat), "why?")),
+      (
+        "frame 1,2 size=300,200", #"{"verb":"frame","at":[1,2],"size":[300,200]}"#,
+        .shape(.frame, at: try point(1, 2), size: try point(300, 200))
+      ),
+      (
+        #"text 1,2 "a" from=corner"#, #"{"verb":"text","at":[1,2],"text":"a","from":"corner"}"#,
+        .text(at: try point(1, 2), words: "a", startsAtCorner: true, alias: nil)
+      ),
       ("ungroup last", #"{"verb":"ungroup","id":"last"}"#, .ungroup(.last)),
       ("lock cat 7", #"{"verb":"lock","ids":["cat",7]}"#, .lock([.alias(cat), .sequence(7)])),
       ("unlock selected", #"{"verb":"unlock","id":"selected"}"#, .unlock([.selected])),
@@ -405,6 +430,12 @@ import Whiteboard
       ("find 1,1 inside", .missingArgument), ("find 1,1 2,2 3,3", .unknownArgument), ("find text", .missingArgument),
       (#"find text " ""#, .badArgument), ("clear", .missingArgument), ("clear board", .missingArgument),
       ("align up", .badArgument), ("distribute", .missingArgument), ("set", .missingArgument),
+      ("flip", .missingArgument),
+      ("crop cat 0,0,50", .badArgument), ("crop cat 50,0,50,100", .badArgument), ("crop cat 0,0,101,100", .badArgument),
+      ("link cat http://example.org", .badArgument), ("link cat", .missingArgument), ("vote cat", .missingArgument),
+      ("vote cat 👍 on", .unknownArgument), ("vote cat 12345678901234567", .badArgument),
+      ("comment cat", .missingArgument),
+      ("resolve 5", .badArgument), ("text 1,2 a from=center", .badArgument),
       ("set title", .missingArgument), ("set colour #ffffff", .badArgument), ("set background white", .badArgument),
       ("set grid -1", .badArgument), ("set grid 65537", .badArgument), ("set language 1", .badArgument),
       ("set language abcdefghijklmnopq", .badArgument), ("set title Our plan", .unknownArgument),

@@ -14,8 +14,8 @@ public enum AlignmentEdge: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// The direction in which `distribute` places objects.
-public enum DistributionAxis: String, Hashable, Sendable, CaseIterable {
+/// The direction in which objects are distributed or mirrored.
+public enum BoardAxis: String, Hashable, Sendable, CaseIterable {
   case horizontally, vertically
 }
 
@@ -42,7 +42,7 @@ extension Board {
 
   /// Moves objects so that the distances between neighbors are equal, within the bounds that they have together.
   /// - Throws: `empty` if there are fewer than three objects to distribute, and what `move(_:by:)` throws.
-  public func distribute(_ ids: [ObjectID], _ axis: DistributionAxis) throws(BoardError) {
+  public func distribute(_ ids: [ObjectID], _ axis: BoardAxis) throws(BoardError) {
     let isHorizontal = axis == .horizontally
     try gesture("distribute") { () throws(BoardError) in
       let pieces = try pieces(ids).map { (piece: $0, span: $0.span(isHorizontal: isHorizontal)) }

@@ -112,14 +112,6 @@ extension BoardReplica {
   public func objects(inFrame frame: ObjectID) -> [ObjectID] { state.objects(inFrame: frame) }
 }
 
-/// The direction in which objects are mirrored.
-public enum FlipDirection: Hashable, Sendable {
-  /// Left becomes right.
-  case horizontally
-  /// Top becomes bottom.
-  case vertically
-}
-
 extension Board {
   // MARK: - Frames
 
@@ -244,7 +236,7 @@ extension Board {
   ///
   /// Photos, forms, lines and arrows are mirrored; texts, strokes and games only change their place and angle.
   /// - Throws: `unknownObject`, `held`, `locked`, `unfinished`, `outOfRange`.
-  public func flip(_ ids: [ObjectID], _ direction: FlipDirection) throws(BoardError) {
+  public func flip(_ ids: [ObjectID], _ axis: BoardAxis) throws(BoardError) {
     try gesture { () throws(BoardError) in
       let targets = withFramed(try state.targets(ids))
       for id in targets { try requireTransformable(id) }
@@ -252,7 +244,7 @@ extension Board {
       guard let first = boxes.first else { return }
       let pivot = boxes.dropFirst().reduce(first) { $0.union($1) }.center
       let flipped = Set(targets)
-      let isHorizontal = direction == .horizontally
+      let isHorizontal = axis == .horizontally
       func mirrored(_ point: Point) -> Point {
         isHorizontal ? Point(x: -point.x, y: point.y) : Point(x: point.x, y: -point.y)
       }

@@ -111,7 +111,7 @@ extension PageReplica {
       guard let edge = AlignmentEdge(rawValue: try command.text("to")) else { throw .outOfRange("to") }
       try board.align(ids, edge)
     case "distribute":
-      guard let axis = DistributionAxis(rawValue: try command.text("to")) else { throw .outOfRange("to") }
+      guard let axis = BoardAxis(rawValue: try command.text("to")) else { throw .outOfRange("to") }
       try board.distribute(ids, axis)
     case "remove": try board.delete(ids)
     case "duplicate":

@@ -129,10 +129,20 @@ enum ArrangingCommands {
     .distribute,
     "move objects so that the distances between neighbors are equal",
     notes: ["The outer objects stay. Without objects, the selected objects are distributed."],
-    .choice("axis", DistributionAxis.allCases),
+    .choice("axis", BoardAxis.allCases),
     .objectsOrSelection
   ) { (editor, axis, objects) throws(CommandError) in
     try editor.arrange(objects, atLeast: 3) { (board, ids) throws(BoardError) in try board.distribute(ids, axis) }
+  }
+
+  static let flip = CommandSpec(
+    .flip,
+    "mirror objects and their places",
+    notes: ["Texts, strokes and games keep their looks. Without objects, the selected objects are mirrored."],
+    .choice("axis", BoardAxis.allCases),
+    .objectsOrSelection
+  ) { (editor, axis, objects) throws(CommandError) in
+    try editor.arrange(objects, atLeast: 1) { (board, ids) throws(BoardError) in try board.flip(ids, axis) }
   }
 
   static let group = CommandSpec(.group, "group objects", .objects, .alias) {
@@ -210,8 +220,13 @@ extension Command {
   }
 
   /// Moves objects so that the distances between neighbors are equal.
-  public static func distribute(_ objects: [ObjectReference], _ axis: DistributionAxis) -> Command {
+  public static func distribute(_ objects: [ObjectReference], _ axis: BoardAxis) -> Command {
     ArrangingCommands.distribute(axis, objects)
+  }
+
+  /// Mirrors objects and their places.
+  public static func flip(_ objects: [ObjectReference], _ axis: BoardAxis) -> Command {
+    ArrangingCommands.flip(axis, objects)
   }
 
   /// Groups objects.

@@ -7,6 +7,7 @@ package enum CommandName: String, CaseIterable, Encodable, Sendable {
   case ellipse
   case diamond
   case note
+  case frame
   case line
   case arrow
   case stroke
@@ -29,6 +30,8 @@ package enum CommandName: String, CaseIterable, Encodable, Sendable {
   case order
   case align
   case distribute
+  case flip
+  case crop
   case group
   case ungroup
   case lock
@@ -36,6 +39,8 @@ package enum CommandName: String, CaseIterable, Encodable, Sendable {
   case label
   case edit
   case insert
+  case link
+  case vote
   case erase
   case delete
   case clear
@@ -60,6 +65,8 @@ package enum CommandName: String, CaseIterable, Encodable, Sendable {
   case `continue`
   case profile
   case say
+  case comment
+  case resolve
   case send
   case resource
   case stream
@@ -94,6 +101,7 @@ extension CommandName {
     case .ellipse: FormCommands.ellipse.entry
     case .diamond: FormCommands.diamond.entry
     case .note: FormCommands.note.entry
+    case .frame: FormCommands.frame.entry
     case .line: FormCommands.line.entry
     case .arrow: FormCommands.arrow.entry
     case .stroke: DrawingCommands.stroke.entry
@@ -116,6 +124,8 @@ extension CommandName {
     case .order: ArrangingCommands.order.entry
     case .align: ArrangingCommands.align.entry
     case .distribute: ArrangingCommands.distribute.entry
+    case .flip: ArrangingCommands.flip.entry
+    case .crop: ReferenceCommands.crop.entry
     case .group: ArrangingCommands.group.entry
     case .ungroup: ArrangingCommands.ungroup.entry
     case .lock: ArrangingCommands.lock.entry
@@ -123,6 +133,8 @@ extension CommandName {
     case .label: FormCommands.label.entry
     case .edit: EditingCommands.edit.entry
     case .insert: EditingCommands.insert.entry
+    case .link: ReferenceCommands.link.entry
+    case .vote: ReferenceCommands.vote.entry
     case .erase: EditingCommands.erase.entry
     case .delete: EditingCommands.delete.entry
     case .clear: EditingCommands.clear.entry
@@ -147,6 +159,8 @@ extension CommandName {
     case .continue: ProgramCommands.continue.entry
     case .profile: MemberCommands.profile.entry
     case .say: MessageCommands.say.entry
+    case .comment: ReferenceCommands.comment.entry
+    case .resolve: ReferenceCommands.resolve.entry
     case .send: MessageCommands.send.entry
     case .resource: MessageCommands.resource.entry
     case .stream: MessageCommands.stream.entry

@@ -6,6 +6,7 @@ enum FormCommands {
   static let ellipse = shape(.ellipse, .ellipse, "add an ellipse with its center at X,Y (default size: 200,100)")
   static let diamond = shape(.diamond, .diamond, "add a diamond with its center at X,Y (default size: 200,100)")
   static let note = shape(.note, .note, "add a note with its center at X,Y (default size: 200,200)")
+  static let frame = shape(.frame, .frame, "add a frame around a part of the board; its objects move with it")
 
   typealias Shape = CommandSpec<BoardPoint, BoardPoint?, String, UInt32?, Pen, ObjectAlias?>
 
@@ -359,6 +360,7 @@ extension Command {
       case .ellipse: FormCommands.ellipse
       case .diamond: FormCommands.diamond
       case .note: FormCommands.note
+      case .frame: FormCommands.frame
       default: FormCommands.rect
       }
     return spec(point, size, label, fill, pen, alias)

@@ -147,13 +147,13 @@ final class BoardEditor {
     }
   }
 
-  func say(_ words: String) throws(CommandError) -> CommandOutcome {
+  func say(_ words: String, about object: ObjectID? = nil) throws(CommandError) -> CommandOutcome {
     CommandOutcome(
       id: try edit { (board) throws(BoardError) in
         if let icon = members.ownIcon {
-          try board.say(words, as: Profile(name: members.ownName, icon: icon))
+          try board.say(words, as: Profile(name: members.ownName, icon: icon), about: object)
         } else {
-          try board.say(words, as: members.ownName)
+          try board.say(words, as: members.ownName, about: object)
         }
       }
     )

@@ -1,0 +1,131 @@
+import PeerCore
+import Whiteboard
+
+/// Commands for what an object refers to: a link, votes, comments, and the part of a picture.
+enum ReferenceCommands {
+  static let link = CommandSpec(
+    .link,
+    "set the link of an object, or remove it with `none`",
+    notes: ["A link is an address that begins with https://, or # and the id of an object of this board."],
+    .object,
+    .word("URL|#ID|none", "link", "the link, like https://example.org", checkedLink)
+  ) { (editor, object, link) throws(CommandError) in
+    let id = try editor.resolve(object)
+    try editor.edit { (board) throws(BoardError) in try board.setLink(link, of: [id]) }
+    return CommandOutcome(id: id)
+  }
+
+  static let vote = CommandSpec(
+    .vote,
+    "give an object your vote with a reaction, such as 👍; with `off`, withdraw it",
+    notes: ["Each member has at most one vote for each object and reaction."],
+    .object,
+    .word("REACTION", "reaction", "the reaction, like 👍", checkedReaction),
+    .flag("off")
+  ) { (editor, object, reaction, isOff) throws(CommandError) in
+    let id = try editor.resolve(object)
+    try editor.edit { (board) throws(BoardError) in try board.vote(reaction, for: id, !isOff) }
+    return CommandOutcome(id: id)
+  }
+
+  static let comment = CommandSpec(
+    .comment,
+    "write a chat line about an object",
+    .object,
+    .text("the comment")
+  ) { (editor, object, words) throws(CommandError) in try editor.say(words, about: try editor.resolve(object)) }
+
+  static let resolve = CommandSpec(
+    .resolve,
+    "say that the question of a comment is settled; with `off`, that it is not",
+    notes: ["LINE is the id of the comment, which `comment` answers and `chat` lists."],
+    .word("LINE", "line", "the id of the comment", checkedLine),
+    .flag("off")
+  ) { (editor, line, isOff) throws(CommandError) in
+    guard editor.board.chatLine(line)?.about != nil else {
+      throw CommandError(.noSuchObject, "there is no comment \(line); `chat` lists the lines with their ids")
+    }
+    try editor.edit { (board) throws(BoardError) in try board.resolve(line, !isOff) }
+    return CommandOutcome(id: line)
+  }
+
+  static let crop = CommandSpec(
+    .crop,
+    "show only a part of a photo, or all of it with `none`",
+    notes: ["The sides of the part are in percent of the width and the height of the whole photo, like 0,0,50,100."],
+    .object,
+    .word("LEFT,TOP,RIGHT,BOTTOM|none", "part", "the part, like 0,0,50,100", checkedPart)
+  ) { (editor, object, part) throws(CommandError) in
+    let id = try editor.resolve(object)
+    try editor.edit { (board) throws(BoardError) in try board.crop(id, to: part) }
+    return CommandOutcome(id: id)
+  }
+
+  private static func checkedLink(_ word: String) throws(CommandError) -> String? {
+    if word == "none" { return nil }
+    guard ObjectLink.isValid(word) else {
+      throw CommandError(
+        .badArgument,
+        "\(UntrustedText(word).quoted()) is not a link; give an address that begins with https://, # and an id, or none"
+      )
+    }
+    return word
+  }
+
+  private static func checkedReaction(_ word: String) throws(CommandError) -> String {
+    guard (1...BoardLimits.iconBytes).contains(word.utf8.count) else {
+      throw CommandError(
+        .badArgument,
+        "a reaction is one emoji or a short word, at most \(BoardLimits.iconBytes) bytes"
+      )
+    }
+    return word
+  }
+
+  private static func checkedLine(_ word: String) throws(CommandError) -> ObjectID {
+    guard let id = ObjectID(word) else {
+      throw CommandError(.badArgument, "\(UntrustedText(word).quoted()) is not the id of a chat line")
+    }
+    return id
+  }
+
+  private static func checkedPart(_ word: String) throws(CommandError) -> Rectangle? {
+    if word == "none" { return nil }
+    let sides = word.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) ?? .nan }
+    guard sides.count == 4, sides.allSatisfy({ (0...100).contains($0) }), sides[0] < sides[2], sides[1] < sides[3]
+    else {
+      throw CommandError(
+        .badArgument,
+        "\(UntrustedText(word).quoted()) is not a part of a photo; give LEFT,TOP,RIGHT,BOTTOM in percent, like 0,0,50,100"
+      )
+    }
+    return Rectangle(Point(x: sides[0] / 100, y: sides[1] / 100), Point(x: sides[2] / 100, y: sides[3] / 100))
+  }
+}
+
+extension Command {
+  /// Sets the link of an object; nil to remove it.
+  public static func link(_ object: ObjectReference, _ link: String?) -> Command {
+    ReferenceCommands.link(object, link)
+  }
+
+  /// Gives an object the local member's vote with a reaction, or withdraws it.
+  public static func vote(_ object: ObjectReference, _ reaction: String, isWithdrawn: Bool = false) -> Command {
+    ReferenceCommands.vote(object, reaction, isWithdrawn)
+  }
+
+  /// Writes a chat line about an object.
+  public static func comment(_ object: ObjectReference, _ words: String) -> Command {
+    ReferenceCommands.comment(object, words)
+  }
+
+  /// Says whether the question of a comment is settled.
+  public static func resolve(_ line: ObjectID, isOpen: Bool = false) -> Command {
+    ReferenceCommands.resolve(line, isOpen)
+  }
+
+  /// Shows a part of a photo, in parts of its width and height; nil for all of it.
+  public static func crop(_ object: ObjectReference, to part: Rectangle?) -> Command {
+    ReferenceCommands.crop(object, part)
+  }
+}
