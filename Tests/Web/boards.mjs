@@ -407,9 +407,12 @@ async function fuzzing(check, seeds) {
     const edits = [
       () => anna.createText(text(), point(), style()), () => anna.createDrawing(many(), style()),
       () => anna.createShape(one(["line", "ellipse", "arrow", "rectangle", "none"]), point(), point(), style()),
-      () => anna.createForm(one(["rounded", "note", "line", "diamond", 3]), point(), { size: point(), points: one([undefined, many()]), text: text(), ...style() }),
+      () => anna.createForm(one(["rounded", "note", "line", "diamond", "frame", 3]), point(), { size: point(), points: one([undefined, many()]), text: text(), ...style() }),
       () => anna.resize(object(), point(), one([null, point()])), () => anna.setPoints(object(), many()), () => anna.release(object(), one([true, false, 3])),
       () => anna.bind(object(), one([true, false, 3]), { id: object(), anchor: point() }), () => anna.align(objects(), one(["left", "middle", "x"])), () => anna.distribute(objects(), one(["vertically", ""])),
+      () => anna.flip(objects(), one(["horizontally", "vertically", "x"])), () => anna.setLink(objects(), one([null, text(), "https://example.org/", "#1-aaaaaaaaaaaaa"])),
+      () => anna.vote(object(), one(["👍", text()]), one([true, false])), () => anna.crop(object(), one([[0, 0, 0.5, 1], [number(), number(), number(), number()], []])),
+      () => anna.sendChat(text(), object()), () => anna.resolve(object(), one([true, false])),
       () => anna.setText(object(), text(), text()), () => anna.move(objects(), point()),
       () => anna.scale(objects(), number(), { pivot: one([null, point()]), keepsLineWidth: one([true, false, 3]) }),
       () => anna.rotate(objects(), number(), { pivot: one([null, point()]) }), () => anna.restyle(objects(), style()),

@@ -24,6 +24,10 @@ static const unsigned char arrange_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/arrange.mjs"
 };
 
+static const unsigned char badges_mjs[] = {
+#embed "../../FrontEnds/WhiteboardWeb/Resources/badges.mjs"
+};
+
 static const unsigned char board_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/board.mjs"
 };
@@ -124,6 +128,10 @@ static const unsigned char pointers_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/pointers.mjs"
 };
 
+static const unsigned char present_mjs[] = {
+#embed "../../FrontEnds/WhiteboardWeb/Resources/present.mjs"
+};
+
 static const unsigned char replica_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/replica.mjs"
 };
@@ -182,6 +190,7 @@ static const struct whiteboard_page_file files[] = {
     {"/app.css", "text/css; charset=utf-8", NULL, app_css, sizeof app_css},
     {"/app.mjs", "text/javascript; charset=utf-8", NULL, app_mjs, sizeof app_mjs},
     {"/arrange.mjs", "text/javascript; charset=utf-8", NULL, arrange_mjs, sizeof arrange_mjs},
+    {"/badges.mjs", "text/javascript; charset=utf-8", NULL, badges_mjs, sizeof badges_mjs},
     {"/board.mjs", "text/javascript; charset=utf-8", NULL, board_mjs, sizeof board_mjs},
     {"/canvas.mjs", "text/javascript; charset=utf-8", NULL, canvas_mjs, sizeof canvas_mjs},
     {"/clipboard.mjs", "text/javascript; charset=utf-8", NULL, clipboard_mjs, sizeof clipboard_mjs},
@@ -207,6 +216,7 @@ static const struct whiteboard_page_file files[] = {
     {"/messages.mjs", "text/javascript; charset=utf-8", NULL, messages_mjs, sizeof messages_mjs},
     {"/panels.mjs", "text/javascript; charset=utf-8", NULL, panels_mjs, sizeof panels_mjs},
     {"/pointers.mjs", "text/javascript; charset=utf-8", NULL, pointers_mjs, sizeof pointers_mjs},
+    {"/present.mjs", "text/javascript; charset=utf-8", NULL, present_mjs, sizeof present_mjs},
     {"/replica.mjs", "text/javascript; charset=utf-8", NULL, replica_mjs, sizeof replica_mjs},
     {"/resources.mjs", "text/javascript; charset=utf-8", NULL, resources_mjs, sizeof resources_mjs},
     {"/session.mjs", "text/javascript; charset=utf-8", NULL, session_mjs, sizeof session_mjs},

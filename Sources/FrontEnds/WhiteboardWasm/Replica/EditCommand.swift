@@ -69,6 +69,12 @@ struct EditCommand {
     return Size(width: numbers[0], height: numbers[1])
   }
 
+  func rectangle(_ key: String) throws(BoardError) -> Rectangle {
+    let sides = try numbers(key, count: 4)
+    guard sides[0] < sides[2], sides[1] < sides[3] else { throw .outOfRange(key) }
+    return Rectangle(Point(x: sides[0], y: sides[1]), Point(x: sides[2], y: sides[3]))
+  }
+
   func form() throws(BoardError) -> DrawingForm {
     guard let form = DrawingForm(name: try text("form")) else { throw .outOfRange("form") }
     return form

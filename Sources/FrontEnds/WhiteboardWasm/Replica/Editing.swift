@@ -79,8 +79,14 @@ extension PageReplica {
     case "play": try board.game(try command.id()).play(try command.text("text"))
     case "chat":
       let (text, name) = (try command.text("text"), try command.text("name"))
-      guard let icon = ProfileIcon(rawValue: try command.text("icon")) else { return [try board.say(text, as: name)] }
-      return [try board.say(text, as: Profile(name: name, icon: icon))]
+      let object = command.has("about") ? try command.id("about") : nil
+      guard let icon = ProfileIcon(rawValue: try command.text("icon")) else {
+        return [try board.say(text, as: name, about: object)]
+      }
+      return [try board.say(text, as: Profile(name: name, icon: icon), about: object)]
+    case "resolve": try board.resolve(try command.id(), command.flag("isResolved"))
+    case "vote": try board.vote(try command.text("text"), for: try command.id(), command.flag("isGiven"))
+    case "crop": try board.crop(try command.id(), to: try command.rectangle("box"))
     case "erase": return try board.erase(along: try command.points("points"), radius: try command.number("radius"))
     case "deselectAll": try board.deselectAll()
     default: return try arrange(board, command, try command.ids())
@@ -110,9 +116,9 @@ extension PageReplica {
     case "align":
       guard let edge = AlignmentEdge(rawValue: try command.text("to")) else { throw .outOfRange("to") }
       try board.align(ids, edge)
-    case "distribute":
-      guard let axis = BoardAxis(rawValue: try command.text("to")) else { throw .outOfRange("to") }
-      try board.distribute(ids, axis)
+    case "distribute": try board.distribute(ids, try axis(command))
+    case "flip": try board.flip(ids, try axis(command))
+    case "link": try board.setLink(command.has("text") ? try command.text("text") : nil, of: ids)
     case "remove": try board.delete(ids)
     case "duplicate":
       let copies = try board.duplicate(ids, by: try command.point("by"))
@@ -130,6 +136,11 @@ extension PageReplica {
     default: throw .outOfRange("do")
     }
     return ids
+  }
+
+  private func axis(_ command: EditCommand) throws(BoardError) -> BoardAxis {
+    guard let axis = BoardAxis(rawValue: try command.text("to")) else { throw .outOfRange("to") }
+    return axis
   }
 
   /// Returns the point about which objects are scaled or rotated: the given one, or their common center.

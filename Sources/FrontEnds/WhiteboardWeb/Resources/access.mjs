@@ -6,7 +6,7 @@ import { gameName } from "./games.mjs";
 import { shapeOf } from "./geometry.mjs";
 
 const KINDS = {
-  __proto__: null, rectangle: "rectangle", rounded: "rounded rectangle", ellipse: "ellipse", diamond: "diamond", note: "note", line: "line", arrow: "arrow",
+  __proto__: null, rectangle: "rectangle", rounded: "rounded rectangle", ellipse: "ellipse", diamond: "diamond", note: "note", line: "line", arrow: "arrow", frame: "frame",
   text: "text", drawing: "drawing", photo: "photo", game: "game",
 };
 const SHORT = 80;

@@ -40,7 +40,10 @@ export class Board extends EventTarget {
   previews = new Map();
   /** The other members: id to `{id, name, icon, role, cursor, pointer, viewport, isTyping, color}`. */
   members = new Map();
-  /** The chat lines, in order: `{id, author, name, icon, text, sentAt}`; `sentAt` in milliseconds since 1970. */
+  /**
+   * The chat lines, in order: `{id, author, name, icon, text, sentAt, about, isResolved}`; `sentAt` in milliseconds since 1970. A comment
+   * is `about` an object.
+   */
   chat = [];
   settings = { title: null, background: null, grid: null, language: null };
   me = { id: "", name: "", icon: "", role: "editor", color: "" };
@@ -262,7 +265,18 @@ export class Board extends EventTarget {
   undo() { this.#edit({ do: "undo" }); }
   redo() { this.#edit({ do: "redo" }); }
 
-  sendChat(text) { return this.#edit({ do: "chat", text: string(text), name: this.me.name, icon: this.me.icon }).ids[0]; }
+  /** Sends a chat line; `about` is the object on which it comments. */
+  sendChat(text, about = null) { return this.#edit({ do: "chat", text: string(text), name: this.me.name, icon: this.me.icon, about }).ids[0]; }
+  /** Says whether the question of a comment is settled. */
+  resolve(id, isResolved) { this.#edit({ do: "resolve", id, isResolved }); }
+  /** Gives an object a vote with a reaction, such as an emoji, or withdraws it. */
+  vote(id, reaction, isGiven) { this.#edit({ do: "vote", id, text: string(reaction), isGiven }); }
+  /** Sets the link of objects: an address with https, or `#` and the id of an object; null removes it. */
+  setLink(ids, link) { this.#edit({ do: "link", ids: list(ids), text: link }); }
+  /** Shows a part of a photo: `[left, top, right, bottom]` in parts of its width and height. */
+  crop(id, box) { this.#edit({ do: "crop", id, box }); }
+  /** Mirrors objects and their places: `horizontally` or `vertically`. */
+  flip(ids, direction) { this.#edit({ do: "flip", ids: list(ids), to: string(direction) }); }
 
   /** Sets the display name; at most 64 bytes in UTF-8. */
   setName(name) { this.setProfile(name, this.me.icon); }
@@ -469,6 +483,7 @@ export class Board extends EventTarget {
     const old = this.objects.get(object.id);
     object.author = memberID(author);
     object.selectedBy = memberID(object.selectedBy);
+    for (const votes of object.votes ?? []) votes.members = votes.members.map(memberID);
     if (view) object.view = withMembers(view);
     if (pressure) object.pressure = pressure;
     if (object.isFinished !== false) this.#endPreview(object.id);
@@ -493,14 +508,18 @@ export class Board extends EventTarget {
     removed.delete(object.id);
   }
 
-  #chatAdded({ id, author, name, icon, text, sentAt, order }) {
-    if (this.#chatKeys.has(id)) return;
+  #chatAdded({ id, author, name, icon, text, sentAt, order, about = null, isResolved = false }) {
+    const known = this.#chatKeys.has(id) ? this.chat.findIndex((line) => line.id === id) : -1;
+    if (known >= 0) {
+      this.chat[known] = { ...this.chat[known], isResolved };
+      return this.#emit("chat");
+    }
     const key = order + sortKey(id);
     this.#chatKeys.set(id, key);
     this.#edited?.add(id);
     // Lines that were written while members were disconnected arrive late.
     const index = this.chat.findLastIndex((line) => this.#chatKeys.get(line.id) < key) + 1;
-    this.chat.splice(index, 0, { id, author, name: visible(name ?? ""), icon, text, sentAt });
+    this.chat.splice(index, 0, { id, author, name: visible(name ?? ""), icon, text, sentAt, about, isResolved });
     this.#emit("chat");
   }
 

@@ -282,8 +282,12 @@ export class Clipboard {
     return ids;
   }
 
-  #arrange({ type, size, scale = 1, angle = 0, isAutoWidth }, ids, pivot) {
+  #arrange({ type, size, scale = 1, angle = 0, isAutoWidth, link, crop, isFlippedHorizontally, isFlippedVertically }, ids, pivot) {
     const { board } = this.ui, [id] = ids, now = board.objects.get(id);
+    if (link) board.setLink(ids, link);
+    if (crop) board.crop(id, crop);
+    if (isFlippedHorizontally) board.flip(ids, "horizontally");
+    if (isFlippedVertically) board.flip(ids, "vertically");
     if ((type === "text" && !isAutoWidth) || type === "photo") if (size?.join() !== now?.size.join()) board.resize(id, size, pivot);
     if (scale !== 1) board.scale(ids, scale, { pivot });
     if (angle) board.rotate(ids, angle, { pivot });

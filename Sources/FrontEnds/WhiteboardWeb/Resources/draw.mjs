@@ -226,7 +226,14 @@ export class CanvasPainter {
     context.globalAlpha = 1;
   }
 
-  image(bitmap, width, height) { this.context.drawImage(bitmap, -width / 2, -height / 2, width, height); }
+  /** Draws a photo, or the part `crop` of it, which may be mirrored. */
+  image(bitmap, width, height, { crop: [left, top, right, bottom] = [0, 0, 1, 1], isFlippedHorizontally, isFlippedVertically }) {
+    const { context } = this, { width: across, height: down } = bitmap;
+    context.save();
+    context.scale(isFlippedHorizontally ? -1 : 1, isFlippedVertically ? -1 : 1);
+    context.drawImage(bitmap, left * across, top * down, (right - left) * across, (bottom - top) * down, -width / 2, -height / 2, width, height);
+    context.restore();
+  }
 }
 
 /**
@@ -245,7 +252,7 @@ export function drawObject(painter, object, looks, placement = object) {
       else if (type === "game") drawGame(painter, object, looks);
       else if (type === "photo") {
         const photo = looks.photo(object);
-        if (photo) painter.image(photo, width, height);
+        if (photo) painter.image(photo, width, height, object);
         else drawPlaceholder(painter, object, "Photo", looks);
       } else drawPlaceholder(painter, object, "?", looks);
     });

@@ -24,6 +24,13 @@ const round = (value) => Math.round(value * 1024) / 1024;
 const boundsOf = (points) => points.map((point) => rectangle(point, point)).reduce(union);
 const middleOf = ({ left, top, right, bottom }) => [(left + right) / 2, (top + bottom) / 2];
 
+/** Returns the part of a photo that is shown, in its pixels. */
+function cropOf({ crop, pixelSize: [naturalWidth, naturalHeight] }) {
+  if (!crop) return null;
+  const [left, top, right, bottom] = crop;
+  return { x: left * naturalWidth, y: top * naturalHeight, width: (right - left) * naturalWidth, height: (bottom - top) * naturalHeight, naturalWidth, naturalHeight };
+}
+
 // To Excalidraw
 
 /** Returns the elements for objects, from bottom to top. Games become their box, and erased strokes their remaining lines. */
@@ -34,8 +41,8 @@ export function toElements(objects) {
   const add = (type, object, { left, top, right, bottom }, more, own) => elements.push({
     id: elements.some(({ id }) => id === object.id) ? `${object.id}-${elements.length}` : object.id, type, x: round(left), y: round(top), width: round(right - left), height: round(bottom - top),
     angle: object.angle, strokeColor: color(object.color), backgroundColor: "transparent", fillStyle: "solid", strokeWidth: 1, strokeStyle: object.lineStyle ?? "solid", roughness: 0,
-    opacity: Math.round((object.opacity ?? 1) * 100), groupIds: object.groups ?? [], frameId: null, roundness: null, seed: elements.length + 1, version: 1, versionNonce: elements.length + 1,
-    isDeleted: false, boundElements: null, updated: 1, link: null, locked: Boolean(object.isLocked), ...(own && { customData: { whiteboard: own } }), ...more,
+    opacity: Math.round((object.opacity ?? 1) * 100), groupIds: object.groups ?? [], frameId: ids.has(object.frame) ? object.frame : null, roundness: null, seed: elements.length + 1, version: 1, versionNonce: elements.length + 1,
+    isDeleted: false, boundElements: null, updated: 1, link: object.link ?? null, locked: Boolean(object.isLocked), ...(own && { customData: { whiteboard: own } }), ...more,
   });
   const boxAround = ([x, y], width, height) => ({ left: x - width / 2, top: y - height / 2, right: x + width / 2, bottom: y + height / 2 });
   const words = (object, { lines, width, height }, center, more) => {
@@ -49,11 +56,14 @@ export function toElements(objects) {
     ? { elementId: end.id, focus: 0, gap: end.isExact ? 1 : 4, fixedPoint: end.anchor.map((value) => value + 0.5), mode: end.isExact ? "inside" : "orbit" } : null;
   for (const object of objects) {
     const { id, type, form, scale, centerPosition: center, text, isCurved } = object, shape = shapeOf(object);
-    const list = [...(form && text ? [{ type: "text", id: `${id}-label` }] : []), ...bound.get(id)], boundElements = list.length ? list : null;
+    const list = [...(form && form !== "frame" && text ? [{ type: "text", id: `${id}-label` }] : []), ...bound.get(id)], boundElements = list.length ? list : null;
     const lineOf = (points) => ({ points: points.map(([x, y]) => [round(x - points[0][0]), round(y - points[0][1])]), lastCommittedPoint: null, angle: 0 });
     const [width, height] = type === "text" ? [shape.width, shape.height] : object.size, box = boxAround(center, width * scale, height * scale), strokeWidth = (object.lineWidth ?? 5) * scale;
     if (type === "text") words(object, shape, center, { boundElements, autoResize: Boolean(object.isAutoWidth) });
-    else if (type === "photo") add("image", object, box, { boundElements, status: "saved", fileId: object.sha256, scale: [1, 1] });
+    else if (type === "photo") add("image", object, box, {
+      boundElements, status: "saved", fileId: object.sha256, scale: [object.isFlippedHorizontally ? -1 : 1, object.isFlippedVertically ? -1 : 1], crop: cropOf(object),
+    });
+    else if (form === "frame") add("frame", object, box, { name: text ?? null });
     else if (hasPoints(object)) {
       const points = object.points.map((point) => shown(object, point)), [start, end] = endsOf(object);
       const isPlain = form === "line" && start === "none" && end === "none" && !text && !object.startBinding && !object.endBinding;
@@ -75,7 +85,7 @@ export function toElements(objects) {
         });
       }
     } else add("rectangle", object, box, { boundElements });
-    if (form && text) words(object, shape.label, shown(object, shape.label.center), {
+    if (form && form !== "frame" && text) words(object, shape.label, shown(object, shape.label.center), {
       id: `${id}-label`, angle: hasPoints(object) ? 0 : object.angle, strokeColor: color(object.textColor), containerId: id, verticalAlign: "middle",
     });
   }
@@ -131,7 +141,8 @@ class Reader {
     if (![x, y, w, h].every(isNumber)) return this.#lose("elements without a position were left out");
     const [width, height] = [Math.abs(w), Math.abs(h)], box = { left: Math.min(x, x + w), top: Math.min(y, y + h), width, height };
     if (!rgba || !fill) this.#lose("colors that are not known were replaced");
-    if (element.link) this.#lose("links were left out");
+    const link = typeof element.link === "string" && element.link.startsWith("https://") ? element.link : undefined;
+    if (element.link && !link) this.#lose("links that do not begin with https were left out");
     const isSeen = opacity > 0 && (!/00$/.test(rgba) || !/00$/.test(fill) || this.#labels.has(element.id) || type === "image");
     const known = { text: "text", image: "image", rectangle: "shape", diamond: "shape", ellipse: "shape", line: "line", arrow: "line", freedraw: "ink", frame: "frame", magicframe: "frame" }[type];
     if (!known) return this.#lose(`elements of type “${String(type).slice(0, 32)}” were left out`);
@@ -139,7 +150,7 @@ class Reader {
     const color = !rgba || rgba === `${PLAIN}ff` ? null : rgba, isFilled = fill && !/00$/.test(fill);
     const base = {
       id: element.id, scale: 1, angle: isNumber(element.angle) ? element.angle : 0, centerPosition: [box.left + width / 2, box.top + height / 2], size: [Math.max(width, 1 / 64), Math.max(height, 1 / 64)], color,
-      opacity: opacity < 100 ? opacity / 100 : undefined, isLocked: element.locked === true, groups: [...element.groupIds ?? [], ...(element.frameId ? [`frame ${element.frameId}`] : [])],
+      opacity: opacity < 100 ? opacity / 100 : undefined, isLocked: element.locked === true, groups: element.groupIds ?? [], link,
       lineStyle: ["dashed", "dotted"].includes(element.strokeStyle) ? element.strokeStyle : undefined, fill: isFilled ? fill : undefined,
       lineWidth: Math.min(Math.max((element.strokeWidth ?? 1) * (type === "freedraw" ? BREADTH : 1), 0.25), 256),
     };
@@ -233,21 +244,19 @@ class Reader {
   image(element, base) {
     const url = this.#files[element.fileId]?.dataURL, [, type, data] = /^data:(image\/[\w.+-]+)(?:;[^,]*)?;base64,(.*)$/s.exec(url ?? "") ?? [];
     if (!data) return this.#lose("pictures without their file were left out");
-    if (element.crop) this.#lose("cropped pictures are shown whole");
-    if (element.scale?.some?.((value) => value < 0)) this.#lose("mirrored pictures were turned back");
+    const { crop: part, scale: [across, down] = [1, 1] } = element, sides = part && [part.x, part.y, part.x + part.width, part.y + part.height];
+    const crop = sides?.every(isNumber) ? sides.map((side, index) => Math.min(Math.max(side / (index % 2 ? part.naturalHeight : part.naturalWidth), 0), 1)) : undefined;
     try {
       this.photos.set(element.fileId, new Blob([Uint8Array.from(atob(data), (character) => character.charCodeAt(0))], { type }));
-      this.objects.push({ ...base, type: "photo", sha256: element.fileId });
+      this.objects.push({ ...base, type: "photo", sha256: element.fileId, crop, isFlippedHorizontally: across < 0 || undefined, isFlippedVertically: down < 0 || undefined });
     } catch {
       this.#lose("damaged pictures were left out");
     }
   }
 
-  frame(element, base, { left, top }) {
-    this.#lose("frames became a group with an outline and a title");
-    const groups = [...base.groups, `frame ${element.id}`], { name } = element;
-    this.objects.push({ ...base, type: "drawing", form: "rectangle", color: "#999999ff", lineWidth: 1, fill: undefined, groups });
-    if (name?.trim()) this.objects.push({ ...base, id: null, type: "text", text: name, color: "#999999ff", fill: undefined, isAutoWidth: true, size: [columns(name) * 8, 16], centerPosition: [left + columns(name) * 4, top - 16], groups });
+  /** Adds a frame below the other objects, so that these belong to it when they are created. */
+  frame({ name }, base) {
+    this.objects.unshift({ ...base, type: "drawing", form: "frame", text: name?.trim() || undefined, color: null, lineWidth: 1, fill: undefined });
   }
 
   #bind() {

@@ -305,7 +305,11 @@ class SVGPainter {
     }, escaped(text));
   }
 
-  image(address, width, height) {
-    this.#add("image", { x: -width / 2, y: -height / 2, width, height, preserveAspectRatio: "none", href: address });
+  image(address, width, height, { crop = [0, 0, 1, 1], isFlippedHorizontally, isFlippedVertically }) {
+    const [left, top, right, bottom] = crop.map((part) => part * 1000), isFlipped = isFlippedHorizontally || isFlippedVertically;
+    if (isFlipped) this.text += `<g transform="scale(${isFlippedHorizontally ? -1 : 1} ${isFlippedVertically ? -1 : 1})">\n`;
+    this.#add("svg", { x: -width / 2, y: -height / 2, width, height, viewBox: [left, top, right - left, bottom - top].map(number).join(" "), preserveAspectRatio: "none" },
+      `<image width="1000" height="1000" preserveAspectRatio="none" href="${escaped(address)}"/>`);
+    if (isFlipped) this.text += "</g>\n";
   }
 }

@@ -93,7 +93,7 @@ export function textOf(object, text = object.text ?? "") {
     return { lines, width: Math.max(...lines.map(columns), 1) * letters * unit, height: lines.length * height * unit };
   }
   if (object.type === "text") return layout(text, object.isAutoWidth ? Infinity : width, { unit });
-  if (hasPoints(object)) return layout(text, Infinity, { unit });
+  if (hasPoints(object) || object.form === "frame") return layout(text, Infinity, { unit });
   return layout(text, inner(object, width), { unit, least: 1 });
 }
 
@@ -405,12 +405,14 @@ function formShape(object) {
   const { lineWidth = 5 } = object;
   let [width, height] = object.size;
   const label = object.text ? { ...textOf(object), center: [0, 0] } : null;
-  if (label && !hasPoints(object)) {
+  if (label && !hasPoints(object) && object.form !== "frame") {
     const room = Math.max(inner(object, width) - label.width, 0) / 2;
     label.center = [{ left: -room, center: 0, right: room }[lettersOf(object).alignment], 0];
     height = Math.max(height, outer(object, label.height));
   }
+  if (label && object.form === "frame") label.center = [(label.width - width) / 2, -(height + label.height) / 2 - 4];
   const outline = outlineOf(object, width, height), marks = marksOf(object, outline);
+  if (object.form === "frame") return { width, height, outline, marks, label, margin: Math.max(lineWidth / 2, label ? label.height + 4 : 0, label ? label.width - width : 0) };
   let margin = Math.max(object.form === "note" ? 0 : lineWidth / 2, label ? (label.width - width) / 2 : 0);
   if (label && hasPoints(object) && outline) {
     label.center = middleOf(flattened(outline));
@@ -437,13 +439,16 @@ export function covers(object, place, tolerance) {
     distance([x, y], part[Math.max(index - 1, 0)], point) <= reach + lineWidth / 2);
   if (!object.form) return visibleParts(object).some(isNear);
   const points = outline ? flattened(outline) : [];
-  if (outline?.isClosed && (fillOf(object) || label) && contains(points, [x, y])) return true;
-  return isNear(points) || Boolean(label && hasPoints(object) && isInBox(label.center, label));
+  const isFrame = object.form === "frame";
+  if (outline?.isClosed && (fillOf(object) || (label && !isFrame)) && contains(points, [x, y])) return true;
+  return isNear(points) || Boolean(label && (isFrame || hasPoints(object)) && isInBox(label.center, label));
 }
 
 export function isInside(object, area) {
   const { bounds, corners, outline, margin } = shapeOf(object);
   if (!touches(widened(bounds, margin * object.scale), area)) return false;
+  // A band inside of a frame selects what is in the frame.
+  if (object.form === "frame") return corners.every(([x, y]) => x >= area.left && x <= area.right && y >= area.top && y <= area.bottom);
   if (object.type !== "drawing" || (outline?.isClosed && touches(bounds, area))) return true;
   const contains = ([x, y]) => x >= area.left && x <= area.right && y >= area.top && y <= area.bottom;
   if (corners.every(contains)) return true;

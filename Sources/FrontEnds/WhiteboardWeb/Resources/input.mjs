@@ -57,7 +57,7 @@ export class Input {
   }
 
   #pressed(event) {
-    if (event.target.closest("textarea")) return;
+    if (event.target.closest("textarea, .badges")) return;
     const place = this.#place(event);
     const isTouch = event.pointerType === "touch";
     const isDown = (type) => [...this.#down.values()].some((held) => held.type === type);

@@ -3,6 +3,7 @@
 import { ALIGNMENTS, DISTRIBUTIONS, unitCount } from "./arrange.mjs";
 import { button, element, icon } from "./dom.mjs";
 import { local } from "./geometry.mjs";
+import { askLink, openLink, REACTIONS } from "./badges.mjs";
 import { openPopup } from "./panels.mjs";
 
 export class ContextMenu {
@@ -59,6 +60,13 @@ export class ContextMenu {
         objects.length === 2 && units === 2 && item("arrow", "Connect with an arrow", () => ui.connect(), "C"),
         units > 1 && item("group", "Group", () => ui.group(), "Ctrl+G"), groups && item("ungroup", "Ungroup", () => ui.ungroup(), "Ctrl+Shift+G"),
         icons(ALIGNMENTS, 2, "Alt+"), icons(DISTRIBUTIONS, 3, "Shift+Alt+"),
+        item("flip-x", "Flip horizontally", () => ui.flip("horizontally"), "Shift+H"), item("flip-y", "Flip vertically", () => ui.flip("vertically"), "Shift+V"),
+      ],
+      objects.length === 1 && [
+        objects[0].link && item("link", "Open the link", () => openLink(ui, objects[0].link)),
+        canChange && item("link", objects[0].link ? "Change the link…" : "Link…", () => askLink(ui), "Ctrl+K"),
+        !ui.isViewer && item("chat", "Comment…", () => ui.comment(objects[0].id)),
+        !ui.isViewer && element("div.choices", {}, ...REACTIONS.map((reaction) => this.#vote(objects[0], reaction))),
       ],
       objects.length > 0 && !ui.isViewer && [
         item(isLocked ? "unlock" : "lock", isLocked ? "Unlock" : "Lock", () => ui.toggleLock(), "Ctrl+Shift+L"),
@@ -66,6 +74,7 @@ export class ContextMenu {
       ],
       [
         item("select", "Select all", () => ui.selectAll(), "Ctrl+A"),
+        !ui.isViewer && !isLocked && item("frame", objects.length ? "Frame around the selection" : "Draw a frame", () => ui.frame(), objects.length ? "" : "F"),
         item("lasso", "Select with a loop", () => { ui.setTool("select"); select.isLasso = true; }, "Alt+drag"),
         !objects.length && item("fit", "Show all objects", () => ui.fit(), "Shift+1"),
         !objects.length && item("search", "Find", () => ui.finder.open(), "Ctrl+F"),
@@ -84,6 +93,11 @@ export class ContextMenu {
 
   #item(name, label, run, keys) {
     return element("button.item", { type: "button", role: "menuitem", onclick: this.#run(run), ariaKeyShortcuts: keys }, icon(name), element("span.grow", {}, label), element("kbd", { ariaHidden: "true" }, keys));
+  }
+
+  #vote({ id, votes = [] }, reaction) {
+    const { ui } = this, isGiven = votes.some((one) => one.reaction === reaction && one.members.includes(ui.board.me.id)), label = `${isGiven ? "Withdraw the vote" : "Vote"} ${reaction}`;
+    return element("button.icon", { type: "button", role: "menuitemcheckbox", ariaChecked: String(isGiven), ariaLabel: label, title: label, onclick: this.#run(() => ui.vote(id, reaction, !isGiven)) }, reaction);
   }
 
   #button(name, label, run) {

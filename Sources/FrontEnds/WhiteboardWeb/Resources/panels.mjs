@@ -2,6 +2,7 @@
 
 import { $, button, element, icon, isComposing, settings, toast } from "./dom.mjs";
 import { interruption, refusal } from "./errors.mjs";
+import { described } from "./access.mjs";
 import { markFound } from "./find.mjs";
 import { gameName } from "./games.mjs";
 import { isolated, visible } from "./ids.mjs";
@@ -131,7 +132,7 @@ export function hideScreen() {
 const EDITING = [
   ["M", "Highlighter"], ["9", "Add photos"], ["Ctrl+Z", "Undo"], ["Ctrl+Y or Ctrl+Shift+Z", "Redo"], ["Ctrl+C, Ctrl+V", "Copy, paste"], ["Ctrl+X", "Cut"],
   ["Ctrl+D or Alt+drag", "Duplicate"], ["Ctrl+Alt+C, Ctrl+Alt+V", "Copy, paste the style"], ["Ctrl+G, Ctrl+Shift+G", "Group, ungroup"],
-  ["Ctrl+Shift+L", "Lock, unlock"], ["Alt+A, D, W, S", "Align left, right, top, bottom"], ["Alt+H, Alt+V", "Align centers, middles"],
+  ["Ctrl+Shift+L", "Lock, unlock"], ["Shift+H, Shift+V", "Flip horizontally, vertically"], ["Ctrl+K", "Set a link"], ["F", "Frame"], ["Alt+A, D, W, S", "Align left, right, top, bottom"], ["Alt+H, Alt+V", "Align centers, middles"],
   ["Shift+Alt+H, Shift+Alt+V", "Distribute horizontally, vertically"], ["Delete", "Delete the selection"], ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit a text or label, open a game"],
   ["Enter with the tool of a form or text", "Add it in the middle of the screen"], ["C", "Connect two objects with an arrow"], ["S", "Style of the selection"], ["Ctrl+arrow keys", "Change the size of a form (Shift: faster)"],
   ["Ctrl+] or [", "Bring forward, send backward (Shift: all the way)"], ["Shift while drawing or resizing", "Keep the proportions or the angle"], ["Ctrl while moving or resizing", "Do not snap to guides"],
@@ -226,6 +227,9 @@ export class Chat {
   #read = 0;
   #shown = [];
   #frame = null;
+  /** The object on which the next message comments. */
+  #about = null;
+  #topic = element("div.topic");
   #lines = element("ol.chat", { role: "log", ariaLabel: "Messages" });
   #field = element("textarea", { rows: 1, dir: "auto", placeholder: "Message", ariaLabel: "Message", enterKeyHint: "send", maxLength: 4000 });
 
@@ -236,17 +240,31 @@ export class Chat {
       event.preventDefault();
       this.#send();
     };
+    this.#topic.hidden = true;
     const form = element("form.send.edit", { onsubmit: (event) => { event.preventDefault(); this.#send(); } },
       this.#field, button("send", "Send", () => this.#send()));
-    this.root = element("div.panel", {}, this.#lines, form, element("p.note.view", {}, "You can only view this board, so you cannot send messages."));
+    this.root = element("div.panel", {}, this.#lines, this.#topic, form, element("p.note.view", {}, "You can only view this board, so you cannot send messages."));
     this.#read = this.#all.length;
     this.update();
   }
 
   #send() {
     const text = this.#field.value.trim();
-    if (text && !this.ui.attempt(() => this.ui.board.sendChat(text))) this.#field.value = "";
+    if (text && !this.ui.attempt(() => this.ui.board.sendChat(text, this.#about))) {
+      this.#field.value = "";
+      this.comment(null);
+    }
     this.#field.focus();
+  }
+
+  focus() { this.#field.focus(); }
+
+  /** Makes the next message a comment about an object; null for none. */
+  comment(id) {
+    const object = this.ui.board.objects.get(id);
+    this.#about = object ? id : null;
+    this.#topic.hidden = !object;
+    if (object) this.#topic.replaceChildren(element("small.grow", {}, `About: ${described(object, this.ui.board)}`), button("close", "No comment about the object", () => this.comment(null)));
   }
 
   get #all() { return this.ui.board.chat.filter(({ author }) => !this.ui.hidden.has(author)); }
@@ -285,13 +303,22 @@ export class Chat {
     if (isAtEnd) list.scrollTop = list.scrollHeight;
   }
 
-  #line({ author, name, text, sentAt }, before) {
+  #comment({ id, about, isResolved }) {
+    const { ui } = this, object = ui.board.objects.get(about);
+    const words = `About ${object ? described(object, ui.board) : "an object that was deleted"}`;
+    return element("span.about", {}, button(null, words, () => object && ui.goTo(about), { text: words, kind: "button.quiet" }),
+      ui.isViewer ? null : button(null, "", () => ui.attempt(() => ui.board.resolve(id, !isResolved)), { text: isResolved ? "Reopen" : "Resolve", kind: "button.quiet" }));
+  }
+
+  #line({ author, name, text, sentAt, ...comment }, before) {
     const isOwn = author === this.ui.board.me.id;
     // A later time is not a date.
     const time = element("time", {}, TIME.format(Math.min(sentAt, 8.64e15)));
     const heading = author === before?.author && sentAt - before.sentAt < 300_000 ? null
       : element("b", {}, element("bdi", {}, isOwn ? "You" : name || this.ui.name(author)), " ", time);
-    return element(isOwn ? "li.own" : "li", {}, heading, element("span", { dir: "auto" }, text));
+    const made = element(isOwn ? "li.own" : "li", {}, heading, comment.about ? this.#comment(comment) : null, element("span", { dir: "auto" }, text));
+    made.classList.toggle("resolved", comment.isResolved);
+    return made;
   }
 
   /** Shows a line that was found, and the lines around it. */
@@ -388,7 +415,7 @@ export function nameForm(done, label) {
 }
 
 const FORMS = {
-  __proto__: null, rectangle: "Rectangle", rounded: "Rounded rectangle", ellipse: "Ellipse", diamond: "Diamond", note: "Note", line: "Line", arrow: "Arrow",
+  __proto__: null, rectangle: "Rectangle", rounded: "Rounded rectangle", ellipse: "Ellipse", diamond: "Diamond", note: "Note", line: "Line", arrow: "Arrow", frame: "Frame",
 };
 const KINDS = { __proto__: null, text: "Text", drawing: "Drawing", photo: "Photo", game: "Game" };
 const PAGE = 100;

@@ -5,7 +5,7 @@ import { FORM_TOOLS } from "./tools.mjs";
 
 export const TOOLS = {
   select: ["Select", "v1"], hand: ["Move the board", "h"], pen: ["Pen", "p7"], line: ["Line", "l6"], rectangle: ["Rectangle", "r2"],
-  ellipse: ["Ellipse", "o4"], diamond: ["Diamond", "d3"], arrow: ["Arrow", "a5"], note: ["Note", "n"], text: ["Text", "t8"], eraser: ["Eraser", "e0"], laser: ["Laser pointer", "k"],
+  ellipse: ["Ellipse", "o4"], diamond: ["Diamond", "d3"], arrow: ["Arrow", "a5"], frame: ["Frame", "f"], note: ["Note", "n"], text: ["Text", "t8"], eraser: ["Eraser", "e0"], laser: ["Laser pointer", "k"],
 };
 export const VIEWER_TOOLS = ["select", "hand", "laser"];
 
@@ -28,7 +28,7 @@ export class Toolbar {
     // Chrome on Android offers the camera only for an input of its own.
     if (matchMedia("(pointer: coarse)").matches) photo = this.#flyout("Photos", "image", "edit", [photo, choose("camera", "Take a photo", "camera")]).root;
     const game = (name, label, iconName) => button(iconName, label, () => ui.addGame(name), { kind: "button.icon.edit" });
-    this.#shapes = this.#flyout("Shapes", this.#shape, "edit", FORM_TOOLS.map(tool));
+    this.#shapes = this.#flyout("Shapes", this.#shape, "edit", FORM_TOOLS.filter((name) => name !== "frame").map(tool));
     const more = this.#flyout("More tools", "more", "", [
       tool("hand"), tool("laser"), game("wordle", "New Wordle game", "wordle"), game("connect-four", "New Connect Four game", "four"),
     ]);
@@ -64,7 +64,7 @@ export class Toolbar {
 
   update() {
     const { ui } = this, { tool } = ui;
-    if (FORM_TOOLS.includes(tool)) this.#shape = tool;
+    if (FORM_TOOLS.includes(tool) && tool !== "frame") this.#shape = tool;
     this.#shapes.opener.querySelector("use").setAttribute("href", `#i-${this.#shape}`);
     this.#shapes.opener.ariaPressed = String(FORM_TOOLS.includes(tool));
     this.#tools.get("pen").querySelector("use").setAttribute("href", ui.isMarker ? "#i-marker" : "#i-pen");

@@ -9,9 +9,9 @@ export const TRAIL = 700;
 const ERASER_POINTS = 4096;
 
 /** The tools that create forms. */
-export const FORM_TOOLS = ["rectangle", "ellipse", "diamond", "line", "arrow", "note"];
+export const FORM_TOOLS = ["rectangle", "ellipse", "diamond", "line", "arrow", "note", "frame"];
 /** The width and height of forms that are created without a drag, in board units. */
-const SIZES = { line: [160, 0], arrow: [160, 0], note: [200, 200] }, SIZE = [200, 100];
+const SIZES = { line: [160, 0], arrow: [160, 0], note: [200, 200], frame: [800, 600] }, SIZE = [200, 100];
 
 /** The tool that gets the input: `down`, `move`, `up`, `cancel` and `interrupt`, with places in CSS pixels. */
 export class Tools {
@@ -198,7 +198,7 @@ class ShapeTool extends Tool {
   }
 
   up() {
-    const [from, to] = [this.#from, this.#to], isNote = this.ui.tool === "note";
+    const [from, to] = [this.#from, this.#to], isNote = ["note", "frame"].includes(this.ui.tool);
     this.cancel();
     const isTap = !to || Math.hypot(from[0] - to[0], from[1] - to[1]) < 4;
     if (isTap && isNote) this.add(this.board(from));
@@ -213,7 +213,7 @@ class ShapeTool extends Tool {
   }
 
   #create([x, y], [u, v]) {
-    const { ui } = this, isNote = ui.tool === "note";
+    const { ui } = this, isNote = ["note", "frame"].includes(ui.tool);
     let id;
     const problem = ui.attempt(() => { id = ui.board.createShape(ui.tool, [x, y], [u, v], ui.formPen); });
     if (problem) return;
@@ -527,11 +527,19 @@ export class SelectTool extends Tool {
     const { ui } = this;
     ui.board.beginStep(handle ? (handle.isTurn ? "rotate" : "scale") : isCopy ? "duplicate" : "move");
     const problem = isCopy && ui.attempt(() => this.set(ui.board.duplicate([...this.selection], [0, 0])));
-    const ids = [...this.selection];
+    const framed = handle ? [] : this.#framed;
+    const ids = [...this.selection, ...framed.map(({ id }) => id)];
     const bounds = this.objects.map((object) => shapeOf(object).bounds).reduce(union);
-    this.#gesture = { kind: "drag", at, handle, ids, bounds, guides: new Guides(ui, ids, bounds), objects: this.objects, change: UNCHANGED, applied: UNCHANGED, appliedAt: 0 };
+    this.#gesture = { kind: "drag", at, handle, ids, bounds, guides: new Guides(ui, ids, bounds), objects: [...this.objects, ...framed], change: UNCHANGED, applied: UNCHANGED, appliedAt: 0 };
     if (problem) return this.cancel();
     ui.hideObjects(ids);
+  }
+
+  /** The objects in the selected frames, which are moved with these. */
+  get #framed() {
+    const frames = new Set(this.objects.filter(({ form }) => form === "frame").map(({ id }) => id));
+    if (!frames.size) return [];
+    return this.ui.scene.items.map(({ object }) => object).filter(({ id, frame, isLocked }) => frames.has(frame) && !this.selection.has(id) && !isLocked && !this.ui.board.isHeld(id));
   }
 
   /** Begins to change the size of a form or text, or the points of a line. */

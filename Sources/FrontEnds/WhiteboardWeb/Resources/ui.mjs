@@ -2,6 +2,7 @@
 
 import { describedAll, neighbor, say } from "./access.mjs";
 import { ALIGNMENTS, DISTRIBUTIONS } from "./arrange.mjs";
+import { askLink, Badges } from "./badges.mjs";
 import { boundsOf, Camera, LiveLayer, Scene } from "./canvas.mjs";
 import { Clipboard } from "./clipboard.mjs";
 import { $, button, element, icon, isComposing, settings, toast } from "./dom.mjs";
@@ -18,6 +19,7 @@ import { ContextMenu } from "./menu.mjs";
 import {
   attachPopup, Chat, Members, nameForm, ObjectList, openDialog, Sheet, showConnection, showHelp, showInvitation, showScreen,
 } from "./panels.mjs";
+import { Presenter } from "./present.mjs";
 import { Pointers } from "./pointers.mjs";
 import { TextEditor } from "./text.mjs";
 import { Toolbar, TOOLS, VIEWER_TOOLS } from "./toolbar.mjs";
@@ -32,6 +34,8 @@ const GROWING = 100, GROWING_POINTS = 20_000;
 const FRAMES = 200;
 /** The color of a highlighter without a color of its own. */
 const MARKER = "#f0e442";
+/** The color of frames without a color of their own. */
+const FRAME = "#999999ff";
 /** The height of the letters of new texts, in CSS pixels. */
 const LEAST_LETTER = 12;
 /** The height of letters that can be read, in CSS pixels. */
@@ -78,9 +82,11 @@ export class UI {
     this.toolbar = new Toolbar(this);
     this.input = new Input(this.boardElement, this, this.tools);
     this.finder = new Finder(this);
+    this.presenter = new Presenter(this);
     this.clipboard = new Clipboard(this);
     this.menu = new ContextMenu(this);
     this.panels = { chat: new Chat(this), members: new Members(this), list: new ObjectList(this) };
+    this.badges = new Badges($("badges"), this);
     this.#attachButtons();
     this.#attachBoard();
     this.#attachPage();
@@ -97,7 +103,7 @@ export class UI {
     const { color, lineWidth } = this.style;
     return this.isMarker ? { color: `${(color ?? MARKER).slice(0, 7)}66`, lineWidth: 4 * lineWidth } : { color, lineWidth };
   }
-  get formPen() { return { color: this.style.color ?? undefined, lineWidth: this.style.formWidth, ...this.newLetters }; }
+  get formPen() { return { color: this.style.color ?? (this.tool === "frame" ? FRAME : undefined), lineWidth: this.style.formWidth, ...this.newLetters }; }
   /** The name in `style` of the line width for the present tool or selection. */
   get widthName() {
     const { objects } = this.tools?.select ?? { objects: [] };
@@ -229,6 +235,7 @@ export class UI {
     if (this.tools.select.selection.size) this.toolbar.updateSelection();
     this.editor.refresh();
     this.panels.list.update();
+    this.badges?.update([...changed, ...removed]);
     $("welcome").hidden = this.board.objects.size > 0;
     this.#updateHistory();
     this.schedule();
@@ -300,6 +307,8 @@ export class UI {
     this.#viewChanged = false;
     this.photos.viewChanged();
     this.pointers.place();
+    this.badges.place();
+    this.presenter.place();
     this.editor.place();
     const { camera } = this;
     $("zoom-level").textContent = `${Math.round(camera.zoom * 100)}%`;
@@ -335,6 +344,42 @@ export class UI {
     if (isLarge || lettersOf(object).unit * LETTER.height * object.scale * zoom < READABLE) return this.fit([id]);
     const [x, y] = camera.toScreen([(left + right) / 2, (top + bottom) / 2]);
     this.panBy(camera.width / 2 - x, camera.height / 2 - y);
+  }
+
+  /** Shows an area as large as possible. */
+  showArea(area) {
+    this.follow(null);
+    this.camera.fit(area, 16, 8);
+    this.#viewMoved();
+  }
+
+  vote(id, reaction, isGiven) { this.attempt(() => this.board.vote(id, reaction, isGiven)); }
+  flip(direction) { this.attempt(() => this.board.flip([...this.tools.select.selection], direction)); }
+
+  /** Draws a frame around the selection; without one, chooses the tool. */
+  frame() {
+    const { objects } = this.tools.select;
+    if (!objects.length) return this.setTool("frame");
+    const { left, top, right, bottom } = widened(objects.map((object) => shapeOf(object).bounds).reduce(union), 24);
+    let id;
+    if (this.attempt(() => { id = this.board.createShape("frame", [left, top], [right, bottom], this.formPen); })) return;
+    this.finishTool([id]);
+    this.editText(id);
+  }
+
+  /** Opens the chat for a comment about an object. */
+  comment(id) {
+    if (this.sheet.name !== "chat") this.sheet.toggle(this.panels.chat);
+    this.panels.chat.comment(id);
+    this.panels.chat.focus();
+  }
+
+  /** Shows the first comment about an object that is not resolved. */
+  showComments(id) {
+    if (this.sheet.name !== "chat") this.sheet.toggle(this.panels.chat);
+    const line = this.board.chat.find(({ about, isResolved }) => about === id && !isResolved);
+    if (line) this.panels.chat.reveal(line.id);
+    if (!this.isViewer) this.panels.chat.comment(id);
   }
 
   goTo(id) {
@@ -631,7 +676,10 @@ export class UI {
       this.#roleChanged();
       if (this.followed) this.#followView();
     });
-    on("chat", () => this.panels.chat.update());
+    on("chat", () => {
+      this.panels.chat.update();
+      this.badges.chatChanged();
+    });
     on("state", () => {
       this.#stateChanged();
       this.#roleChanged();
@@ -690,6 +738,7 @@ export class UI {
         item("list", "List of objects", () => sheet.toggle(panels.list)), item("fit", "Show all objects", () => this.fit()), item("search", "Find", () => this.finder.open()), element("hr"),
         item("download", `Save ${what} as PNG`, save("png")), item("download", `Save ${what} as SVG`, save("svg")), element("hr"),
         item("theme", { system: "Colors: same as system", dark: "Colors: dark", light: "Colors: light" }[this.theme], () => this.#setTheme(next)),
+        ...(this.presenter.frames.length ? [item("present", "Present the frames", () => this.presenter.begin())] : []),
         item("people", "Invite people", showInvitation), item("lock", "This connection", () => showConnection(this.board)), item("help", "Keyboard shortcuts", () => showHelp(this.isViewer)));
     };
     const close = attachPopup($("menu"), $("menu-items"), build);
@@ -750,6 +799,7 @@ export class UI {
       return this.finder.open();
     }
     if (event.target.closest?.("input, textarea, dialog") || !$("screen").hidden || isComposing(event)) return;
+    if (this.presenter.keyPressed(event.key)) return event.preventDefault();
     const { select } = this.tools, { selection } = select;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const isCommand = event.ctrlKey || event.metaKey;
@@ -777,7 +827,7 @@ export class UI {
         const edit = { z: () => this.undo(shiftKey), y: () => this.undo(true) };
         const arrange = {
           g: () => shiftKey ? this.ungroup() : this.group(),
-          d: () => this.duplicate(), l: shiftKey && (() => this.toggleLock()), "]": forward, "}": forward, "[": backward, "{": backward,
+          d: () => this.duplicate(), k: () => { if (!select.isLocked) askLink(this); }, l: shiftKey && (() => this.toggleLock()), "]": forward, "}": forward, "[": backward, "{": backward,
         };
         const change = edit[key] ?? (arrange[key] && (() => selection.size && arrange[key]()));
         return view[key] ?? (this.isViewer ? null : change);
@@ -806,6 +856,8 @@ export class UI {
       if (key === "Enter" && this.tool === "text" && !isButton) return () => this.editText(null, this.camera.center);
       if (key === "Enter" && !selection.size && event.target === this.boardElement) return () => { document.body.classList.add("keys"); this.selectNeighbor(1); };
       if (!selection.size || this.isViewer) return null;
+      const direction = shiftKey && { KeyH: "horizontally", KeyV: "vertically" }[code];
+      if (direction) return () => this.flip(direction);
       if (key === "c" && !shiftKey) return () => this.connect();
       if (key === "Enter" && selection.size === 1 && !isButton) return () => this.open([...selection][0]);
       if (key === "Delete" || key === "Backspace") return () => this.removeSelection();

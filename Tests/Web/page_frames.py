@@ -1,0 +1,172 @@
+"""Checks of frames and presentations, and of the links, votes and comments of objects."""
+
+import browser
+from browser import CONTROL, SHIFT
+from page_access import CONTRAST
+from page_arranging import ACTIONS, SELECTED, act, board_objects, toasts
+from page_drawing import script
+from page_forms import clear, form, near, object_of, settle
+
+BADGES = "return [...document.querySelectorAll('.badges:not([hidden]) .badge')].map(({ ariaLabel, textContent }) => [ariaLabel, textContent])"
+
+
+def check_frames(page, checks):
+    """Frames are drawn and named, move what is in them, and are presented."""
+    check = checks.check
+    clear(page)
+    page.key("f")
+    page.drag([(340, 250), (500, 400), (640, 550)])
+    page.type("First step")
+    page.key("Escape")
+    (frame,) = board_objects(page)
+    check("the tool draws a frame, whose name is typed", frame["form"] == "frame" and frame["text"] == "First step" and near(frame["size"], [300, 300]), frame)
+    inner = form(page, "rectangle", [-150, 0], size=[100, 60], fill="#a5d8ffff", text="in it")
+    outer = form(page, "ellipse", [200, 0], size=[100, 60])
+    check("objects belong to the frame in which they are", object_of(page, inner).get("frame") == frame["id"] and "frame" not in object_of(page, outer), object_of(page, inner))
+    page.run("whiteboard.ui.tools.select.set([])")
+    settle(page)
+    check("the inside of a frame does not hit it", page.run("return whiteboard.ui.objectAt([400, 500])") is None)
+    page.drag([(340, 500), (360, 480), (380, 460)], CONTROL)
+    settle(page)
+    moved = object_of(page, inner)["centerPosition"]
+    check("a frame moves what is in it", near(moved, [-110, -40]) and near(object_of(page, outer)["centerPosition"], [200, 0]), (moved, object_of(page, frame["id"])))
+    page.run("whiteboard.ui.undo()")
+    check("as one undo step", near(object_of(page, inner)["centerPosition"], [-150, 0]) and near(object_of(page, frame["id"])["centerPosition"], frame["centerPosition"]))
+    page.run("whiteboard.ui.tools.select.set([])")
+    settle(page)
+    page.drag([(360, 300), (500, 420), (620, 530)])
+    check("a band inside of a frame selects what is in it", page.run(SELECTED) == [inner], page.run(SELECTED))
+    second = form(page, "frame", [1000, 0], size=[400, 200], text="Second step")
+    page.run("whiteboard.ui.tools.select.set([])")
+    page.click("#menu")
+    page.run("[...document.querySelectorAll('#menu-items button')].find(({ textContent }) => textContent === 'Present the frames').click()")
+    settle(page)
+    number = lambda: page.run("return document.querySelector('#presenting span').textContent")
+    center = lambda: page.run("return whiteboard.ui.camera.center")
+    check("a presentation begins with the first frame", number() == "1 of 2" and near(center(), [-150, 0], 30), (number(), center()))
+    check("and shows nothing else", page.run("return getComputedStyle(document.querySelector('#tools')).display") == "none")
+    checks.picture(page, "presenting")
+    page.key("ArrowRight")
+    settle(page)
+    check("the next frame is shown, and announced", number() == "2 of 2" and near(center(), [1000, 0], 30) and "Second step" in page.run("return document.querySelector('#said').textContent"), (number(), center()))
+    page.key("ArrowRight")
+    check("the last frame stays", number() == "2 of 2", number())
+    page.key("Escape")
+    check("Escape ends the presentation", page.run("return document.querySelector('#presenting').hidden && whiteboard.ui.tool") == "select")
+    page.run("whiteboard.ui.fit()")
+    checks.picture(page, "frames")
+    check("a frame is described", page.run("return import('/access.mjs').then(({ described }) => described(whiteboard.board.objects.get(arguments[0]), whiteboard.board))", second).startswith("frame labelled Second step"))
+
+
+def check_references(page, checks):
+    """Votes, comments and links are shown at objects."""
+    check = checks.check
+    clear(page)
+    id = form(page, "note", [0, 0], size=[160, 120], text="Ship it")
+
+    def menu(label):
+        page.right_click(640, 400)
+        settle(page)
+        act(page, label)
+
+    menu("Vote 👍")
+    check("a vote is shown at the object", page.run(BADGES) == [["👍 1: \u2068Mia\u2069", "👍1"]], page.run(BADGES))
+    script(page, "await otherMember.call('vote', given[0], '👍', true); await until('the vote', () => board.objects.get(given[0]).votes[0].members.length === 2)", id)
+    settle(page)
+    check("votes of others are counted", page.run(BADGES)[0][1] == "👍2", page.run(BADGES))
+    page.run("document.querySelector('.badge').click()")
+    settle(page)
+    check("a click withdraws the own vote", page.run(BADGES)[0][1] == "👍1" and page.run("return document.querySelector('.badge').ariaPressed") == "false", page.run(BADGES))
+    menu("Comment…")
+    page.type("When?")
+    page.key("Enter")
+    page.wait("whiteboard.board.chat.length > 0 && document.querySelector('.chat .about')")
+    line = page.run("return whiteboard.board.chat.at(-1)")
+    shown = page.run("return document.querySelector('.chat li:last-child').innerText")
+    check("a comment is a chat line about the object", line["about"] == id and line["text"] == "When?" and "About note labelled Ship it" in shown, (line, shown))
+    check("comments are counted at the object", ["1 comment", "1"] in page.run(BADGES), page.run(BADGES))
+    # Lines and panels appear with an animation.
+    page.driver.execute_async_script("setTimeout(arguments[0], 400)")
+    low = page.run(CONTRAST)
+    check("comments have enough contrast", not low, low)
+    checks.picture(page, "votes-and-comments")
+    page.run("[...document.querySelectorAll('.chat .about button')].find(({ textContent }) => textContent === 'Resolve').click()")
+    settle(page)
+    check("a comment is resolved", page.run("return whiteboard.board.chat.at(-1).isResolved") and "1 comment" not in str(page.run(BADGES)), page.run(BADGES))
+    page.run("whiteboard.ui.sheet.close(); whiteboard.ui.tools.select.set([arguments[0]]); whiteboard.ui.boardElement.focus()", id)
+    page.key("k", CONTROL)
+    page.type("http://example.org")
+    page.key("Enter")
+    check("a link without https is refused", "must begin with https" in toasts(page) and page.run("return document.querySelector('dialog') !== null"), toasts(page))
+    page.run("document.querySelector('dialog input').value = ''")
+    page.type("https://example.org/page")
+    page.key("Enter")
+    page.wait("!document.querySelector('dialog')")
+    check("a link is set", object_of(page, id).get("link") == "https://example.org/page", object_of(page, id))
+    page.run("[...document.querySelectorAll('.badge')].find(({ ariaLabel }) => ariaLabel.startsWith('Link')).click()")
+    anchor = page.run("const one = document.querySelector('dialog a'); return [one.href, one.rel, one.target, document.querySelector('dialog').innerText.includes('https://example.org/page')]")
+    check("a link is shown before it is opened, without access to this page", anchor == ["https://example.org/page", "noopener noreferrer", "_blank", True], anchor)
+    checks.picture(page, "link")
+    page.key("Escape")
+    other = form(page, "rectangle", [3000, 0], size=[100, 60])
+    page.run("whiteboard.board.setLink([arguments[0]], '#' + arguments[1])", id, other)
+    settle(page)
+    page.run("whiteboard.ui.goTo(arguments[0])", id)
+    settle(page)
+    page.run("[...document.querySelectorAll('.badge')].find(({ ariaLabel }) => ariaLabel.startsWith('Link')).click()")
+    check("a link to an object shows it", page.run(SELECTED) == [other], page.run(SELECTED))
+
+
+def check_flips(page, checks):
+    """Objects are mirrored; photos also show their mirrored picture."""
+    check = checks.check
+    clear(page)
+    arrow = form(page, "arrow", [0, 0], points=[[-100, -50], [0, 50], [100, 0]])
+    page.key("H", SHIFT, "KeyH")
+    points = script(page, "const { shown } = await import('./geometry.mjs'), o = board.objects.get(given[0]); return o.points.map((point) => shown(o, point))", arrow)
+    check("an arrow is mirrored", near(sum(points, []), [100, -50, 0, 50, -100, 0]), points)
+    page.key("V", SHIFT, "KeyV")
+    points = script(page, "const { shown } = await import('./geometry.mjs'), o = board.objects.get(given[0]); return o.points.map((point) => shown(o, point))", arrow)
+    check("and turned upside down", near(sum(points, []), [100, 50, 0, -50, -100, 0]), points)
+    clear(page)
+    photo = script(page, """
+      const canvas = document.createElement("canvas");
+      Object.assign(canvas, { width: 200, height: 100 });
+      const context = canvas.getContext("2d");
+      context.fillStyle = "#ff0000";
+      context.fillRect(0, 0, 100, 100);
+      context.fillStyle = "#0000ff";
+      context.fillRect(100, 0, 100, 100);
+      const id = await board.createPhoto(await new Promise((made) => canvas.toBlob(made, "image/png")), [0, 0]);
+      ui.setTool("select");
+      ui.tools.select.set([id]);
+      await until("the photo", () => ui.photos.get(board.objects.get(id)));
+      return id;""")
+    color = lambda x, y: script(page, """
+      await frame(); await frame();
+      const { picture } = await import("./files.mjs"), bitmap = await createImageBitmap(await picture(ui, "png", board.order)), canvas = document.createElement("canvas");
+      Object.assign(canvas, { width: bitmap.width, height: bitmap.height });
+      const context = canvas.getContext("2d");
+      context.drawImage(bitmap, 0, 0);
+      const [r, g, b] = context.getImageData(given[0] * bitmap.width, given[1] * bitmap.height, 1, 1).data;
+      return r > 200 ? (b > 200 ? "white" : "red") : b > 200 ? "blue" : "other";""", x, y)
+    check("the photo is shown", color(0.3, 0.5) == "red" and color(0.7, 0.5) == "blue")
+    page.key("H", SHIFT, "KeyH")
+    check("a photo is mirrored", color(0.3, 0.5) == "blue" and color(0.7, 0.5) == "red", object_of(page, photo))
+    page.run("whiteboard.board.crop(arguments[0], [0, 0, 0.5, 1])", photo)
+    settle(page)
+    check("a part of a photo is shown", color(0.3, 0.5) == color(0.7, 0.5) == "red" and near(object_of(page, photo)["size"], [100, 100]), object_of(page, photo))
+    svg = script(page, "const { picture } = await import('./files.mjs'); return (await picture(ui, 'svg', board.order)).text()")
+    check("the SVG has the part, mirrored", 'viewBox="0 0 500' in svg and "scale(-1 1)" in svg, svg[:600])
+
+
+def check_frames_and_more(address, checks):
+    page = browser.Page(address, False)
+    try:
+        page.open()
+        for body in [check_frames, check_references, check_flips]:
+            body(page, checks)
+        errors = page.log()
+        checks.check("no error", not errors, errors)
+    finally:
+        page.close()
