@@ -101,7 +101,6 @@ def check_keyboard(page, checks):
     page.key("Escape")
     (box,) = board_objects(page)
     check("Enter adds a form, and its label", box["form"] == "rectangle" and box["text"] == "Login server", box)
-    page.key("Enter")
     check("the object is selected and described", page.run(SELECTED) == [box["id"]] and page.run(SAID) == "rectangle labelled Login server", page.run(SAID))
     for _ in range(10):
         page.key("ArrowLeft", SHIFT)
@@ -116,7 +115,6 @@ def check_keyboard(page, checks):
     page.type("Database")
     page.key("Escape")
     other = board_objects(page)[1]
-    page.key("Escape")
     page.run("whiteboard.ui.tools.select.set([arguments[0]])", box["id"])
     page.key("c")
     page.key("Tab")
@@ -139,8 +137,50 @@ def check_keyboard(page, checks):
     check("after the last object, Tab leaves the board", page.run("return document.activeElement.id !== 'board'") and not page.run(SELECTED), page.run(SELECTED))
 
 
+def check_growing(page, checks):
+    """Twelve boxes with labels and fourteen connectors take at most 45 actions."""
+    check = checks.check
+    clear(page)
+    actions = 0
+
+    def act(body, *arguments):
+        nonlocal actions
+        actions += 1
+        body(*arguments)
+
+    page.run("whiteboard.ui.boardElement.focus()")
+    act(page.key, "r")
+    act(page.drag, [(200, 200), (240, 230), (300, 250)])
+    act(page.key, "Enter")
+    act(page.type, "box 0")
+    ways = ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowDown", "ArrowLeft", "ArrowLeft", "ArrowLeft", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight"]
+    for number, way in enumerate(ways, 1):
+        act(page.key, way, browser.ALT)
+        act(page.type, f"box {number}")
+    act(page.key, "Escape")
+    settle(page)
+    boxes = [one for one in board_objects(page) if one["form"] == "rectangle"]
+    check("forms are added beside each other", [one.get("text") for one in boxes] == [f"box {number}" for number in range(12)], boxes)
+    page.run("whiteboard.ui.fit()")
+    settle(page)
+    for start, end in [(0, 7), (1, 6), (2, 5)]:
+        act(page.key, "a")
+        places = [page.run("return whiteboard.ui.camera.toScreen(whiteboard.board.objects.get(arguments[0]).centerPosition)", boxes[index]["id"]) for index in (start, end)]
+        act(page.drag, [places[0], [(one + other) / 2 for one, other in zip(*places)], places[1]])
+        settle(page)
+    arrows = [one for one in board_objects(page) if one["form"] == "arrow"]
+    bound = {(one.get("startBinding", {}).get("id"), one.get("endBinding", {}).get("id")) for one in arrows}
+    wanted = {(boxes[start]["id"], boxes[end]["id"]) for start, end in [*((number, number + 1) for number in range(11)), (0, 7), (1, 6), (2, 5)]}
+    check("twelve boxes and fourteen connectors take at most 45 actions", bound == wanted and actions <= 45, (actions, len(bound), bound - wanted))
+    page.run("whiteboard.ui.tools.select.set([])")
+    checks.picture(page, "diagram")
+    before = len(board_objects(page))
+    page.run("whiteboard.ui.undo(); whiteboard.ui.undo(); whiteboard.ui.undo()")
+    check("each connector is an undo step", len(board_objects(page)) == before - 3, len(board_objects(page)))
+
+
 def check_access(address, checks):
-    for is_phone, is_dark, bodies in [(False, False, [check_states, check_order, check_keyboard]), (False, True, [check_states]), (True, False, [check_states])]:
+    for is_phone, is_dark, bodies in [(False, False, [check_states, check_order, check_keyboard, check_growing]), (False, True, [check_states]), (True, False, [check_states])]:
         page = browser.Page(address, is_phone, is_dark=is_dark)
         try:
             page.open()

@@ -134,7 +134,7 @@ const EDITING = [
   ["Ctrl+D or Alt+drag", "Duplicate"], ["Ctrl+Alt+C, Ctrl+Alt+V", "Copy, paste the style"], ["Ctrl+G, Ctrl+Shift+G", "Group, ungroup"],
   ["Ctrl+Shift+L", "Lock, unlock"], ["Shift+H, Shift+V", "Flip horizontally, vertically"], ["Ctrl+K", "Set a link"], ["F", "Frame"], ["Alt+A, D, W, S", "Align left, right, top, bottom"], ["Alt+H, Alt+V", "Align centers, middles"],
   ["Shift+Alt+H, Shift+Alt+V", "Distribute horizontally, vertically"], ["Delete", "Delete the selection"], ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit a text or label, open a game"],
-  ["Enter with the tool of a form or text", "Add it in the middle of the screen"], ["C", "Connect two objects with an arrow"], ["S", "Style of the selection"], ["Ctrl+arrow keys", "Change the size of a form (Shift: faster)"],
+  ["Enter with the tool of a form or text", "Add it in the middle of the screen"], ["C", "Connect two objects with an arrow"], ["Alt+arrow keys", "Add a connected form beside the selected one"], ["S", "Style of the selection"], ["Ctrl+arrow keys", "Change the size of a form (Shift: faster)"],
   ["Ctrl+] or [", "Bring forward, send backward (Shift: all the way)"], ["Shift while drawing or resizing", "Keep the proportions or the angle"], ["Ctrl while moving or resizing", "Do not snap to guides"],
 ];
 const VIEWING = [

@@ -10,6 +10,8 @@ const FONT = 16;
 
 /** The shape of a new text, which grows from its upper left corner. */
 const NEW = { type: "text", centerPosition: [0, 0], scale: 1, angle: 0, size: [8, 16], isAutoWidth: true };
+/** The directions of the arrow keys. */
+export const ARROWS = { __proto__: null, ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 /** The time between two changes of the board while the user types, in milliseconds. */
 const INTERVAL = 250;
 
@@ -68,11 +70,15 @@ export class TextEditor {
       onblur: () => this.close(),
       onkeydown: (event) => {
         event.stopPropagation();
-        const isDone = event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey));
+        const way = this.#isLabel && event.altKey && ARROWS[event.key];
+        const isDone = way || event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey));
         if (!isDone || isComposing(event)) return;
         event.preventDefault();
+        const edited = this.#isLabel && this.#id;
         this.close();
         ui.boardElement.focus({ preventScroll: true, focusVisible: false });
+        if (edited && !this.isOpen) ui.tools.select.set([edited]);
+        if (way) ui.grow(way);
       },
     });
     this.#field = field;

@@ -21,7 +21,7 @@ import {
 } from "./panels.mjs";
 import { Presenter } from "./present.mjs";
 import { Pointers } from "./pointers.mjs";
-import { TextEditor } from "./text.mjs";
+import { ARROWS, TextEditor } from "./text.mjs";
 import { Toolbar, TOOLS, VIEWER_TOOLS } from "./toolbar.mjs";
 import { FORM_TOOLS, Tools } from "./tools.mjs";
 
@@ -34,14 +34,14 @@ const GROWING = 100, GROWING_POINTS = 20_000;
 const FRAMES = 200;
 /** The color of a highlighter without a color of its own. */
 const MARKER = "#f0e442";
+/** The distance between a form and one that is added beside it. */
+const GAP = 80;
 /** The color of frames without a color of their own. */
 const FRAME = "#999999ff";
 /** The height of the letters of new texts, in CSS pixels. */
 const LEAST_LETTER = 12;
 /** The height of letters that can be read, in CSS pixels. */
 const READABLE = 10;
-
-const ARROWS = { __proto__: null, ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 export class UI {
   camera = new Camera();
@@ -461,6 +461,33 @@ export class UI {
 
   #from = null;
 
+  /** Adds a form like the selected one beside it, connected by an arrow, and edits its label. */
+  grow([across, down]) {
+    const { board } = this, [object, ...others] = this.tools.select.objects;
+    if (!object?.form || others.length || hasPoints(object) || object.form === "frame") return;
+    const { bounds: { left, top, right, bottom } } = shapeOf(object), step = [across * (right - left + GAP), down * (bottom - top + GAP)];
+    const isFree = ([x, y]) => !this.scene.items.some(({ object: one }) => one.form && !hasPoints(one) && one.form !== "frame" && contains(flattened(shapeOf(one).outline), local(one, [x, y])));
+    let at = [object.centerPosition[0] + step[0], object.centerPosition[1] + step[1]];
+    // A second form on the same side is beside the first one.
+    for (let count = 0; count < 20 && !isFree(at); count += 1) at = [at[0] + Math.abs(down) * (right - left + GAP / 2), at[1] + Math.abs(across) * (bottom - top + GAP / 2)];
+    let id;
+    const error = this.attempt(() => {
+      board.beginStep("grow");
+      try {
+        [id] = board.duplicate([object.id], [at[0] - object.centerPosition[0], at[1] - object.centerPosition[1]]);
+        if (object.text) board.setText(id, "");
+        const arrow = board.createShape("arrow", object.centerPosition, at, this.formPen);
+        [object.id, id].forEach((target, index) => board.bind(arrow, index === 1, { id: target, anchor: [0, 0] }));
+      } finally {
+        board.endStep();
+      }
+    });
+    if (error) return;
+    this.reveal(id);
+    this.finishTool([id]);
+    this.editText(id);
+  }
+
   setTool(name) {
     if (this.isViewer && !VIEWER_TOOLS.includes(name)) return;
     this.stopTyping();
@@ -833,6 +860,7 @@ export class UI {
         return view[key] ?? (this.isViewer ? null : change);
       }
       if (altKey) {
+        if (ARROWS[key] && !shiftKey) return selection.size === 1 && !this.isViewer && !select.isLocked ? () => this.grow(ARROWS[key]) : null;
         const changeTheme = () => this.#setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
         const always = shiftKey && { KeyC: () => this.clipboard.copyPicture(), KeyD: changeTheme }[code];
         if (always || this.isViewer || select.isLocked) return always;
