@@ -148,13 +148,13 @@ import WhiteboardRendering
       #expect(try await objects(host).map(\.centerPosition) == [[7, 8]])
       let drawing = room.path("d.excalidraw")
       let text =
-        #"{"type":"excalidraw","elements":[{"type":"embeddable","x":0,"y":0},"#
+        #"{"type":"excalidraw","elements":[{"type":"hologram","x":0,"y":0},"#
         + #"{"type":"rectangle","x":0,"y":0,"width":10,"height":20}]}"#
       try text.write(toFile: drawing, atomically: true, encoding: .utf8)
       #expect(try await host.perform("import \(drawing)").objects == 1)
       let told = await host.sees { event in
         guard case .warning(let remark) = event else { return false }
-        return remark.code == "import" && remark.message.contains("embeddable")
+        return remark.code == "import" && remark.message.contains("hologram")
       }
       #expect(told)
       let nonsense = room.path("n.json")
@@ -236,12 +236,15 @@ import WhiteboardRendering
     return Data((text + "trailer<</Root 1 0 R>>\n%%EOF\n").utf8)
   }
 
-  @Test("each page of a PDF becomes a picture of its size, side by side") func pages() async throws {
+  @Test("each page of a PDF becomes a picture of its size in a frame, side by side") func pages() async throws {
     try await withHostRoom { room, host in
       let file = room.path("two.pdf")
       try pdf([(72, 144), (720, 72), (14400, 7200)]).write(to: URL(fileURLWithPath: file))
-      #expect(try await host.perform("import \(file)").objects == 3)
-      let pages = try await objects(host)
+      #expect(try await host.perform("import \(file)").objects == 6)
+      let all = try await objects(host)
+      let (pages, frames) = (all.filter { $0.type == "photo" }, all.filter { $0.form == "frame" })
+      #expect(frames.map(\.text) == ["two.pdf, page 1", "two.pdf, page 2", "two.pdf, page 3"])
+      #expect(frames.map(\.size) == pages.map(\.size) && pages.map(\.frame) == frames.map(\.id))
       #expect(pages.map(\.size) == [[96, 192], [960, 96], [19200, 9600]])
       #expect(pages.map(\.centerPosition) == [[48, 96], [616, 48], [10736, 4800]])
       try await host.perform("undo")
@@ -249,8 +252,8 @@ import WhiteboardRendering
       let damaged = room.path("damaged.pdf")
       try Data("%PDF-1.4\nnothing".utf8).write(to: URL(fileURLWithPath: damaged))
       #expect(await error(host, "import \(damaged)") == .fileUnreadable)
-      let board = try PDFPages.read(Array(pdf([(7, 7), (7, 7), (7, 7)])), nil, limit: 2)
-      #expect(board.objects.count == 2 && board.warnings == ["pages after page 2 are left out: 1"])
+      let board = try PDFPages.read(Array(pdf([(7, 7), (7, 7), (7, 7)])), named: "a", nil, limit: 2)
+      #expect(board.objects.count == 4 && board.warnings == ["pages after page 2 are left out: 1"])
     }
   }
 

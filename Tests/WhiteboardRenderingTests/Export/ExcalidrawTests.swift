@@ -62,7 +62,7 @@ import WhiteboardRendering
       {"type":"draw","x":0,"y":100,"points":[[0,0],[50,40],[100,0],[0,3]],"backgroundColor":"hotpink"},
       {"type":"arrow","x":0,"y":0,"width":80,"height":40,"endArrowhead":null,"startArrowhead":"bar"},
       {"type":"rectangle","x":0,"y":0,"width":8,"height":8,"strokeColor":"transparent","backgroundColor":"#fff"},
-      {"type":"embeddable","x":0,"y":0,"width":60,"height":30},
+      {"type":"hologram","x":0,"y":0,"width":60,"height":30},
       {"type":"rectangle","x":0,"y":0,"width":1,"height":1,"isDeleted":true},
       {"type":"rectangle","x":0,"y":0,"width":9,"height":9,"strokeColor":"transparent"}
       """#
@@ -80,14 +80,15 @@ import WhiteboardRendering
     #expect(isNear(objects[3].shown(tip, sine: sine, cosine: cosine), Point(x: 50, y: 50)))
     #expect(objects[3].style.end == .arrow && objects[3].style.start == .dot)
     #expect(objects[4].style.isCurved && objects[4].style.lineStyle == .dashed && objects[4].style.end == .none)
+    #expect(objects[4].link == "https://example.org")
     #expect(objects[5].outline?.isClosed == true && objects[5].style.fill == 0xFF69_B4FF)
     #expect(objects[6].points?.count == 2 && objects[6].style.start == .bar && objects[6].style.end == .none)
     #expect(objects[7].size == Size(width: 8, height: 8) && objects[7].color == 0)
     #expect(
       imported.warnings == [
         "arrowheads are replaced by similar ones: 1",
-        "elements of type \"embeddable\" are not supported and are left out: 1",
-        "fills with a pattern become solid: 1", "invisible elements are left out: 1", "links are left out: 1",
+        "elements of type \"hologram\" are not supported and are left out: 1",
+        "fills with a pattern become solid: 1", "invisible elements are left out: 1",
       ]
     )
   }
@@ -127,18 +128,48 @@ import WhiteboardRendering
     #expect(abs(try #require(moved.points?.last).x + moved.centerPosition.x - before - 100) < 0.1)
   }
 
-  @Test("a frame becomes a group with an outline and a title") func frames() throws {
+  @Test("frames contain their elements, and links lead to addresses and elements") func frames() throws {
     let (board, imported) = try board(
       #"""
-      {"type":"rectangle","x":40,"y":60,"width":120,"height":80,"frameId":"f","groupIds":["g"]},
-      {"type":"frame","id":"f","x":0,"y":0,"width":400,"height":300,"name":"Sprint one"}
+      {"type":"rectangle","x":40,"y":60,"width":120,"height":80,"frameId":"f","groupIds":["g"],"link":"http://a.b/?x=1&element=f"},
+      {"type":"frame","id":"f","x":0,"y":0,"width":400,"height":300,"name":"Sprint one"},
+      {"type":"embeddable","x":0,"y":0,"width":4,"height":3,"frameId":"none","link":"https://example.org/video"},
+      {"type":"text","text":"a","x":0,"y":0,"link":"mailto:a@b"},
+      {"type":"text","text":"b","x":0,"y":0,"link":"?element=none"}
       """#
     )
     let objects = board.snapshots
-    #expect(objects.count == 3 && objects[2].text == "Sprint one")
-    #expect(objects[0].groups.last == objects[1].groups.first && objects[1].groups == objects[2].groups)
-    #expect(objects[0].groups.count == 2)
-    #expect(imported.warnings.count == 1)
+    #expect(objects.map(\.form) == [.rectangle, .frame, .rectangle, nil, nil] && objects[1].text == "Sprint one")
+    #expect(objects[0].frame == objects[1].id && objects[0].groups.count == 1)
+    #expect(objects[0].link == "#\(objects[1].id)" && objects[2].link == "https://example.org/video")
+    #expect(objects[2].frame == nil && objects[3].link == nil)
+    #expect(
+      imported.warnings == [
+        "embedded pages become rectangles: 1", "links that do not begin with https:// are left out: 1",
+        "links to elements that are not in the file are left out: 1",
+      ]
+    )
+  }
+
+  @Test("images keep the part that is shown, and are mirrored") func crops() throws {
+    let (_, imported) = try board(
+      #"""
+      {"type":"image","fileId":"p","x":0,"y":0,"width":40,"height":20,"scale":[-1,1],"crop":{"x":1,"y":0,"width":1,"height":2,"naturalWidth":4,"naturalHeight":2}}
+      """#
+    )
+    #expect(imported.warnings == ["images without their file are left out: 1"])
+    let sample = try SampleBoard()
+    let photo = try #require(sample.board.snapshots.first { $0.kind == .photo }?.id)
+    try sample.board.crop(photo, to: Rectangle(Point(x: 0.25, y: 0), Point(x: 0.5, y: 1)))
+    try sample.board.flip([photo], .horizontally)
+    for text in [ExcalidrawFile.text(sample.export), BoardJSON.text(sample.export)] {
+      let copy = try SampleBoard.empty(2)
+      let imported = try read(text)
+      try copy.add(imported.objects, groups: imported.groups)
+      let (old, new) = (try #require(sample.board.snapshot(photo)), copy.snapshots.first { $0.kind == .photo })
+      #expect(new?.crop == old.crop && new?.isFlippedHorizontally == true && new?.isFlippedVertically == false)
+      #expect(abs((new?.size.width ?? 0) - old.size.width) < 0.04)
+    }
   }
 
   @Test("forms are unchanged when they are exported and imported") func formsRoundTrip() throws {
@@ -206,8 +237,8 @@ import WhiteboardRendering
     func shortened(_ value: JSONTree) -> JSONTree {
       switch value {
       case .string(let text):
-        // The id of an object, which can be followed by the name of a part.
-        let parts = text.split(separator: "-", maxSplits: 2)
+        // The id of an object, which can be followed by the name of a part, or is at the end of a link.
+        let parts = (text.split(separator: "=").last ?? "").split(separator: "-", maxSplits: 2)
         guard parts.count > 1, parts[1].count == 13, UInt64(parts[0]) != nil else { return value }
         let id = "\(parts[0])-\(parts[1])"
         order[id] = order[id] ?? "object \(order.count)"
@@ -249,6 +280,14 @@ import WhiteboardRendering
       from: Binding(to: boxes[1]),
       to: Binding(to: boxes[2])
     )
+    let frame = try board.createForm(
+      .frame,
+      at: Point(x: 0, y: 0),
+      size: Size(width: 250, height: 100),
+      label: "Area"
+    )
+    try board.setLink("#\(frame)", of: [boxes[1]])
+    try board.setLink("https://example.org/", of: [boxes[2]])
     let inner = try board.group([boxes[0], arrow])
     try board.group([inner, boxes[1]])
     let text = try board.createText("words", at: Point(x: 0, y: 200))
@@ -260,7 +299,8 @@ import WhiteboardRendering
     try copy.add(imported.objects, groups: imported.groups)
     let second = ExcalidrawFile.text(BoardExport(of: copy, id: "", name: ""))
     let (before, after) = (try canonical(first), try canonical(second))
-    #expect(before.count == 11 && after.count == before.count)
+    #expect(before.count == 12 && after.count == before.count)
+    #expect(before.contains { $0["frameId"] != .null })
     for (one, other) in zip(before, after) {
       for key in Set(one.keys).union(other.keys) {
         let (old, new) = (one[key], other[key])

@@ -8,13 +8,15 @@ struct ImportPlan {
     case write(Property, Value)
     case join(Int)
     case bind(LineSide, ObjectDraft.End)
+    case enter(frame: Int)
+    case lead(to: Int)
     case run(Value)
     case erasure(Value)
 
     /// An upper bound of the number of bytes that the change writes.
     var length: Int {
       switch self {
-      case .create, .raise, .join, .bind: BoardLimits.zIndexBytes
+      case .create, .raise, .join, .bind, .enter, .lead: BoardLimits.zIndexBytes
       case .write(_, let value), .run(let value), .erasure(let value): value.length
       }
     }
@@ -24,11 +26,11 @@ struct ImportPlan {
   ///
   /// Groups come before objects.
   private var content: [(index: Int, change: Change)] = []
-  /// The ends of lines that are bound to objects, which may come later than the line.
-  private var bindings: [(index: Int, change: Change)] = []
+  /// The references to other objects, which may come later.
+  private var references: [(index: Int, change: Change)] = []
   private(set) var objectCount = 0
 
-  var changes: [(index: Int, change: Change)] { content + bindings.filter { isValid($0.change) } }
+  var changes: [(index: Int, change: Change)] { content + references.filter { isValid($0.change) } }
 
   init(_ groups: [Int?]) {
     for parent in groups {
@@ -68,6 +70,9 @@ struct ImportPlan {
       }
       try add(text: label)
     case .photo(let asset, let size):
+      if let crop = draft.crop { write(.crop, ObjectRecord.value(ofCrop: crop)) }
+      let flips: UInt64 = (draft.isFlippedHorizontally ? 1 : 0) | (draft.isFlippedVertically ? 2 : 0)
+      if flips != 0 { write(.flip, .unsigned(flips)) }
       write(.size, try FixedPoint.size(size))
       write(.asset, asset.value)
     case .game(let name, let setup, let size):
@@ -83,17 +88,25 @@ struct ImportPlan {
     for cell in try draft.style?.cells(of: form) ?? [] { write(cell.property, cell.value) }
     if let group = draft.group, group < groupCount { append(.join(group)) }
     if draft.isLocked { write(.lock, .unsigned(1)) }
-    if let start = draft.start { bindings.append((objectCount, .bind(.start, start))) }
-    if let end = draft.end { bindings.append((objectCount, .bind(.end, end))) }
+    if let link = draft.link, ObjectLink.isValid(link) { write(.link, .text(link)) }
+    if let start = draft.start { references.append((objectCount, .bind(.start, start))) }
+    if let end = draft.end { references.append((objectCount, .bind(.end, end))) }
+    if let frame = draft.frameIndex { references.append((objectCount, .enter(frame: frame))) }
+    if let object = draft.linkedObject { references.append((objectCount, .lead(to: object))) }
     objectCount += 1
   }
 
   private mutating func append(_ change: Change) { content.append((objectCount, change)) }
 
-  private func isValid(_ binding: Change) -> Bool {
-    guard case .bind(_, let end) = binding else { return false }
-    return end.object >= 0 && groupCount + end.object < objectCount
+  private func isValid(_ reference: Change) -> Bool {
+    switch reference {
+    case .bind(_, let end): isObject(end.object)
+    case .enter(let index), .lead(let index): isObject(index)
+    default: false
+    }
   }
+
+  private func isObject(_ index: Int) -> Bool { index >= 0 && groupCount + index < objectCount }
 
   private mutating func write(_ property: Property, _ value: Value) { append(.write(property, value)) }
 
@@ -141,6 +154,8 @@ struct ImportPlan {
     case .bind(let side, let end):
       let binding = Binding(to: made[groupCount + end.object], at: end.anchor, isExact: end.isExact)
       try board.stage(made[index], side.property, binding.value)
+    case .enter(let frame): try board.stage(made[index], .frame, .dot(made[groupCount + frame].dot))
+    case .lead(let object): try board.stage(made[index], .link, .text("#\(made[groupCount + object])"))
     case .run(let value): try board.stage(made[index], .run(board.nextDot()), value)
     case .erasure(let value): try board.stage(made[index], .erasure(board.nextDot()), value)
     }

@@ -16,6 +16,17 @@ extension ObjectRecord {
     return Rectangle(Point(x: parts[0], y: parts[1]), Point(x: parts[2], y: parts[3]))
   }
 
+  /// Returns the value for a part of a photo.
+  static func value(ofCrop part: Rectangle) -> Value {
+    let sides = [part.least.x, part.least.y, part.greatest.x, part.greatest.y]
+    return .bytes(
+      sides.flatMap { side -> [UInt8] in
+        let step = UInt16((side * 65_535).rounded())
+        return [UInt8(step >> 8), UInt8(truncatingIfNeeded: step)]
+      }
+    )
+  }
+
   /// Whether a photo is mirrored horizontally (bit 0) or vertically (bit 1).
   fileprivate var mirrored: UInt64 {
     guard kind == .photo, case .unsigned(let bits)? = self[.flip]?.value else { return 0 }
@@ -218,11 +229,7 @@ extension Board {
       if record.isFlippedHorizontally { x = -x }
       if record.isFlippedVertically { y = -y }
       let moved = Rotation(steps: record.angleSteps).turned(Point(x: x, y: y)) * record.scale
-      let bytes = [new.least.x, new.least.y, new.greatest.x, new.greatest.y].flatMap { part -> [UInt8] in
-        let step = UInt16((part * 65_535).rounded())
-        return [UInt8(step >> 8), UInt8(truncatingIfNeeded: step)]
-      }
-      try write(id, .crop, new == whole ? .none : .bytes(bytes))
+      try write(id, .crop, new == whole ? .none : ObjectRecord.value(ofCrop: new))
       let shown = Size(
         width: width * (new.greatest.x - new.least.x),
         height: height * (new.greatest.y - new.least.y)

@@ -267,6 +267,16 @@ package struct ObjectDraft: Hashable, Sendable {
   package var group: Int?
   /// The style; nil for the default style of the object.
   package var style: ObjectStyle?
+  /// The frame that the object belongs to, by its index among the drafts.
+  package var frameIndex: Int?
+  /// The link of the object (`ObjectLink`).
+  package var link: String?
+  /// The object to which the object leads, by its index among the drafts.
+  package var linkedObject: Int?
+  /// The part of a photo that is shown, in parts of its width and height; nil for the whole photo.
+  package var crop: Rectangle?
+  package var isFlippedHorizontally = false
+  package var isFlippedVertically = false
   /// What the first point of a line or arrow is bound to.
   package var start: End?
   /// What the last point of a line or arrow is bound to.

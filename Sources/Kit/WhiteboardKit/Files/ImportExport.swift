@@ -189,7 +189,10 @@ final class ImportExport {
         )
       }
       if PDFPages.isPDF(bytes) {
-        do throws(ConversionError) { return try PDFPages.read(bytes, converter) } catch {
+        let name = file.split(separator: "/").last.map(String.init) ?? file
+        do throws(ConversionError) {
+          return try PDFPages.read(bytes, named: NamedFile.cleaned(UntrustedText(name)), converter)
+        } catch {
           throw CommandError(.fileUnreadable, "\(shown): \(UntrustedText(error.message).escaped())")
         }
       }

@@ -25,8 +25,9 @@ enum PDFPages {
 
   static func isPDF(_ bytes: [UInt8]) -> Bool { bytes.starts(with: "%PDF-".utf8) }
 
-  /// Returns the pages side by side; waits until they are drawn.
-  static func read(_ bytes: [UInt8], _ converter: (any PhotoConverter)?, limit: Int = limit) throws(ConversionError)
+  /// Returns the pages side by side, each in a frame that is named after the file; waits until they are drawn.
+  static func read(_ bytes: [UInt8], named name: String, _ converter: (any PhotoConverter)?, limit: Int = limit)
+    throws(ConversionError)
     -> ImportedBoard
   {
     try ChildProgram.withFolder { (folder) throws(ConversionError) in
@@ -52,10 +53,20 @@ enum PDFPages {
           continue
         }
         let center = Point(x: corner.x + size.width / 2, y: corner.y + size.height / 2)
-        board.objects.append(ObjectDraft(.photo(asset, size: size), at: center))
+        let label = "\(name), page \(page)"
+        let frame = ObjectDraft.Content.form(
+          .frame,
+          size: size,
+          points: [],
+          label: label,
+          lineWidth: ObjectDefaults.formLineWidth
+        )
+        var picture = ObjectDraft(.photo(asset, size: size), at: center)
+        picture.frameIndex = board.objects.count
+        board.objects += [ObjectDraft(frame, at: center), picture]
         height = max(height, size.height)
         corner.x += size.width + gap
-        if board.objects.count % columns == 0 { (corner, height) = (Point(x: 0, y: corner.y + height + gap), 0) }
+        if board.objects.count % (2 * columns) == 0 { (corner, height) = (Point(x: 0, y: corner.y + height + gap), 0) }
       }
       guard !board.objects.isEmpty else { throw ConversionError("no page of it can be shown") }
       if count > limit { board.warnings.append("pages after page \(limit) are left out: \(count - limit)") }

@@ -151,6 +151,36 @@ struct ExcalidrawElement {
     }
   }
 
+  // MARK: - Links and pictures
+
+  /// Where the element leads: to an address, or to the element with an id.
+  enum Link {
+    case address(String)
+    case object(String)
+  }
+
+  var link: Link? {
+    guard let link = tree["link"]?.string, !link.isEmpty else { return nil }
+    // Excalidraw writes links to elements as its own address with a query.
+    guard let query = link.split(separator: "?", maxSplits: 1).dropFirst().first,
+      let id = query.split(separator: "&").first(where: { $0.hasPrefix("element=") })
+    else { return .address(link) }
+    return .object(String(id.dropFirst("element=".count)))
+  }
+
+  /// The part of the picture that is shown, in parts of its width and height; nil for the whole picture.
+  var crop: Rectangle? {
+    guard let crop = tree["crop"], let wide = crop["naturalWidth"]?.number, let high = crop["naturalHeight"]?.number,
+      let x = crop["x"]?.number, let y = crop["y"]?.number, let width = crop["width"]?.number,
+      let height = crop["height"]?.number, wide > 0, high > 0
+    else { return nil }
+    func share(_ value: Double, _ whole: Double) -> Double { min(max(value / whole, 0), 1) }
+    let least = Point(x: share(x, wide), y: share(y, high))
+    let greatest = Point(x: share(x + width, wide), y: share(y + height, high))
+    guard least.x < greatest.x, least.y < greatest.y else { return nil }
+    return Rectangle(least, greatest)
+  }
+
   /// A value that this program stored, because Excalidraw has no place of its own for it.
   func own(_ key: String) -> JSONTree? { tree["customData"]?["whiteboard"]?[key] }
 

@@ -155,7 +155,7 @@ private struct ExcalidrawWriter {
     json.add("roughness", 0)
     json.add("opacity", Self.percent(snapshot.style.opacity))
     json.add("groupIds", strings: snapshot.groups.map(\.description))
-    json.add("frameId", string: nil)
+    json.add("frameId", string: snapshot.frame.flatMap { ids.contains($0) ? $0.description : nil })
     if let roundness {
       var round = JSONObject()
       round.add("type", roundness)
@@ -169,7 +169,7 @@ private struct ExcalidrawWriter {
     json.add("isDeleted", false)
     add(boundTo: isMain ? snapshot.id : nil, label: label, to: &json)
     json.add("updated", Double(snapshot.updatedAt))
-    json.add("link", string: nil)
+    json.add("link", string: isMain ? link(of: snapshot) : nil)
     json.add("locked", snapshot.isLocked)
     if let own {
       var custom = JSONObject()
@@ -177,6 +177,11 @@ private struct ExcalidrawWriter {
       json.add("customData", json: custom.text)
     }
     return json
+  }
+
+  /// Excalidraw writes links to elements as its own address with a query.
+  private func link(of snapshot: ObjectSnapshot) -> String? {
+    snapshot.link.map { link in ObjectLink.target(of: link).map { "https://excalidraw.com/?element=\($0)" } ?? link }
   }
 
   /// Adds the label and the lines that are bound to an object.
@@ -275,6 +280,7 @@ private struct ExcalidrawWriter {
   private mutating func add(_ form: DrawingForm, _ outline: Outline, _ snapshot: ObjectSnapshot) {
     let (scale, style, center) = (snapshot.scale, snapshot.style, snapshot.centerPosition)
     let label = snapshot.text ?? ""
+    if form == .frame { return add(frame: snapshot, named: label) }
     if form.hasPoints {
       addLine(form, outline, snapshot)
     } else {
@@ -313,6 +319,20 @@ private struct ExcalidrawWriter {
     json.add("verticalAlign", string: "middle")
     json.add("containerId", string: snapshot.id.description)
     json.add("autoResize", true)
+    append(json)
+  }
+
+  private mutating func add(frame snapshot: ObjectSnapshot, named name: String) {
+    let (center, scale) = (snapshot.centerPosition, snapshot.scale)
+    let size = Size(width: snapshot.size.width * scale, height: snapshot.size.height * scale)
+    var json = element(
+      "frame",
+      of: snapshot,
+      corner: Point(x: center.x - size.width / 2, y: center.y - size.height / 2),
+      size: size,
+      strokeWidth: 2
+    )
+    json.add("name", string: name.isEmpty ? nil : name)
     append(json)
   }
 
@@ -429,8 +449,24 @@ private struct ExcalidrawWriter {
     )
     json.add("status", string: "saved")
     json.add("fileId", string: asset.id.description)
-    json.add("scale", [1, 1])
+    json.add("scale", [snapshot.isFlippedHorizontally ? -1 : 1, snapshot.isFlippedVertically ? -1 : 1])
+    json.add("crop", json: snapshot.crop.map { crop($0, of: asset) } ?? "null")
     append(json)
+  }
+
+  /// Returns a part of a photo, in pixels of the upright picture.
+  private func crop(_ part: Rectangle, of asset: AssetReference) -> String {
+    let isSideways = picture.photo(asset.id).map { PhotoHeader.orientation(of: $0).isSideways } ?? false
+    let (width, height) = isSideways ? (asset.height, asset.width) : (asset.width, asset.height)
+    let (across, down) = (Double(width), Double(height))
+    var json = JSONObject()
+    json.add("x", part.least.x * across)
+    json.add("y", part.least.y * down)
+    json.add("width", (part.greatest.x - part.least.x) * across)
+    json.add("height", (part.greatest.y - part.least.y) * down)
+    json.add("naturalWidth", across)
+    json.add("naturalHeight", down)
+    return json.text
   }
 }
 

@@ -10,10 +10,10 @@ struct ExcalidrawReader {
   private struct Scope {
     /// The texts in shapes, by the id of the shape.
     var labels: [String: ExcalidrawElement] = [:]
-    /// The frames, by id.
-    var frames: Set<String> = []
     /// The indexes of the imported objects, by id.
     var objects: [String: Int] = [:]
+    /// The indexes of the objects that belong to frames or lead to other objects, with the ids of these.
+    var (members, links): ([(index: Int, id: String)], [(index: Int, id: String)]) = ([], [])
     /// The lines whose ends can be bound, with the indexes of their objects.
     var lines: [(index: Int, element: ExcalidrawElement)] = []
     /// The name of the group that contains everything; nil without such a group.
@@ -97,7 +97,6 @@ struct ExcalidrawReader {
     let elements = elements.filter { $0["isDeleted"]?.flag != true }.map { ExcalidrawElement($0) }
     let containers = Set(elements.compactMap { Self.canHaveLabel($0) ? $0.id : nil })
     for element in elements {
-      if Self.isFrame(element), let id = element.id { scope.frames.insert(id) }
       guard element.type == "text", let container = element.tree["containerId"]?.string,
         containers.contains(container), scope.labels[container] == nil
       else { continue }
@@ -105,6 +104,11 @@ struct ExcalidrawReader {
     }
     for element in elements { read(element) }
     for line in scope.lines { bind(line.index, line.element) }
+    for (index, id) in scope.members { result.objects[index].frameIndex = scope.objects[id] }
+    for (index, id) in scope.links {
+      result.objects[index].linkedObject = scope.objects[id]
+      if scope.objects[id] == nil { report("links to elements that are not in the file are left out") }
+    }
     guard result.objects.count <= BoardLimits.objects else { throw .tooManyObjects }
   }
 
@@ -113,21 +117,19 @@ struct ExcalidrawReader {
       && (element.type != "arrow" && element.type != "line" || (element.points?.count ?? 0) > 1)
   }
 
-  private static func isFrame(_ element: ExcalidrawElement) -> Bool {
-    element.type == "frame" || element.type == "magicframe"
-  }
-
   private mutating func read(_ element: ExcalidrawElement) {
     guard let box = element.box else {
       report("elements of type \(element.shownType) have no position on the board and are left out")
       return
     }
     if element.hasUnknownColor { report("colors that are not known are replaced") }
-    if element.tree["link"]?.string?.isEmpty == false { report("links are left out") }
     switch element.type {
     case "text": read(text: element, box)
     case "image": read(image: element, box)
     case "rectangle", "diamond", "ellipse": read(shape: element, box)
+    case "embeddable", "iframe":
+      report("embedded pages become rectangles")
+      read(shape: element, box)
     case "line", "arrow": read(line: element, box)
     case "freedraw": read(ink: element, box)
     case "frame", "magicframe": read(frame: element, box)
@@ -145,8 +147,14 @@ struct ExcalidrawReader {
       draft.style = style
     }
     var names = (element.tree["groupIds"]?.strings ?? []).map { "group \($0) of \(scope.group ?? "")" }
-    let frame = Self.isFrame(element) ? element.id : element.tree["frameId"]?.string
-    if let frame, scope.frames.contains(frame) { names.append("frame \(frame) of \(scope.group ?? "")") }
+    if let frame = element.tree["frameId"]?.string { scope.members.append((result.objects.count, frame)) }
+    switch element.link {
+    case .object(let id): scope.links.append((result.objects.count, id))
+    case .address(let address):
+      draft.link = address
+      if !ObjectLink.isValid(address) { report("links that do not begin with https:// are left out") }
+    case nil: break
+    }
     if let group = scope.group { names.append(group) }
     draft.group = result.group(names, &groups)
     if let id = element.id, scope.objects[id] == nil { scope.objects[id] = result.objects.count }
@@ -295,29 +303,14 @@ struct ExcalidrawReader {
 
   // MARK: - Frames
 
-  /// Adds the outline and the title of a frame; the objects in the frame become a group with them.
   private mutating func read(frame element: ExcalidrawElement, _ box: ExcalidrawElement.Box) {
-    report("frames become a group with an outline and a title")
+    if element.type == "magicframe" { report("magic frames become frames") }
     let least = 1 / FixedPoint.unit
     let size = Size(width: max(box.size.width, least), height: max(box.size.height, least))
-    var outline = ObjectDraft(.form(.rectangle, size: size, points: [], label: "", lineWidth: 1), at: box.center)
-    outline.color = Self.frameColor
-    add(outline, element)
-    guard let name = element.tree["name"]?.string, name.contains(where: { !$0.isWhitespace }) else { return }
-    let text = result.fitting(name)
-    let width = Double(BoardPicture.columns([text])) * ObjectStyle.textSize / 2
-    var title = ObjectDraft(
-      .text(text, size: Size(width: width, height: ObjectStyle.textSize)),
-      at: Point(x: box.corner.x + width / 2, y: box.corner.y - ObjectStyle.textSize)
-    )
-    title.color = Self.frameColor
-    var style = ObjectStyle()
-    style.isAutoWidth = true
-    title.style = style
-    add(title, element)
+    let name = result.fitting(element.tree["name"]?.string ?? "")
+    let width = ObjectDefaults.formLineWidth
+    add(ObjectDraft(.form(.frame, size: size, points: [], label: name, lineWidth: width), at: box.center), element)
   }
-
-  private static let frameColor: UInt32 = 0x9999_99FF
 
   // MARK: - Ink
 
@@ -461,23 +454,15 @@ struct ExcalidrawReader {
       report("invisible elements are left out")
       return
     }
-    var (center, size) = (box.center, box.size)
-    if let crop = element.tree["crop"], let width = crop["width"]?.number, let height = crop["height"]?.number,
-      let x = crop["x"]?.number, let y = crop["y"]?.number, let wide = crop["naturalWidth"]?.number,
-      let high = crop["naturalHeight"]?.number, width > 0, height > 0, wide >= width, high >= height
-    {
-      // The part that the file shows stays where it is.
-      report("cropped images are shown whole")
-      let (across, down) = (size.width / width, size.height / height)
-      size = Size(width: wide * across, height: high * down)
-      center.x += (wide / 2 - x - width / 2) * across
-      center.y += (high / 2 - y - height / 2) * down
-    }
-    if element.tree["scale"]?.numbers?.contains(where: { $0 < 0 }) == true { report("images are not mirrored") }
     guard let bytes = photo(bytes) else { return }
     do throws(PhotoError) {
       let asset = try result.keep(bytes, hash: hash)
-      add(ObjectDraft(.photo(asset, size: size), at: element.turned(center, around: box.center)), element)
+      var draft = ObjectDraft(.photo(asset, size: box.size), at: box.center)
+      draft.crop = element.crop
+      let scale = element.tree["scale"]?.numbers ?? []
+      draft.isFlippedHorizontally = scale.first.map { $0 < 0 } ?? false
+      draft.isFlippedVertically = scale.dropFirst().first.map { $0 < 0 } ?? false
+      add(draft, element)
     } catch {
       report(
         error == .unknownFormat

@@ -65,6 +65,7 @@ package enum BoardJSON {
     if let erased = snapshot.erased, !erased.ranges.isEmpty { json.add("erased", spans: erased.ranges) }
     if !snapshot.groups.isEmpty { json.add("groups", strings: snapshot.groups.map(\.description)) }
     if snapshot.isLocked { json.add("isLocked", true) }
+    snapshot.addReferences(to: &json)
     if let game = item.game { json.add("game", json: game.json) }
     if let setup = export.setups[snapshot.id] { json.add("setup", string: Base64.encode(setup)) }
     if let asset = snapshot.asset {

@@ -7,8 +7,8 @@ struct BoardJSONReader {
   private var groups: [String: Int] = [:]
   /// The indexes of the imported objects, by id.
   private var indexes: [String: Int] = [:]
-  /// The lines and arrows, with the indexes of their objects.
-  private var ends: [(index: Int, fields: Fields)] = []
+  /// The objects that refer to others, with their indexes.
+  private var references: [(index: Int, fields: Fields)] = []
   private let hash: ([UInt8]) -> AssetID?
   private let photo: ([UInt8]) -> [UInt8]?
 
@@ -27,7 +27,7 @@ struct BoardJSONReader {
     reader.readSettings(tree["board"])
     reader.readPhotos(tree["assets"])
     for (index, object) in objects.enumerated() { try reader.read(Fields(object, path: "objects[\(index)]")) }
-    for (index, end) in reader.ends { try reader.bind(index, end) }
+    for (index, fields) in reader.references { try reader.connect(index, fields) }
     return reader.result
   }
 
@@ -73,7 +73,11 @@ struct BoardJSONReader {
         return
       }
       draft = drawing
-    case "photo": draft = ObjectDraft(.photo(try asset(fields), size: try fields.size("size")), at: center)
+    case "photo":
+      draft = ObjectDraft(.photo(try asset(fields), size: try fields.size("size")), at: center)
+      draft.crop = try fields.part("crop")
+      draft.isFlippedHorizontally = try fields.flagIfAny("isFlippedHorizontally") ?? false
+      draft.isFlippedVertically = try fields.flagIfAny("isFlippedVertically") ?? false
     case "game":
       guard let game = try game(fields, try fields.size("size")) else { return }
       draft = ObjectDraft(game, at: center)
@@ -89,8 +93,8 @@ struct BoardJSONReader {
     draft.group = result.group(try fields.stringsIfAny("groups") ?? [], &groups)
     draft.style = try style(fields, of: draft)
     if let id = fields.tree["id"]?.string { indexes[id] = result.objects.count }
-    if fields.tree["startBinding"] != nil || fields.tree["endBinding"] != nil {
-      ends.append((result.objects.count, fields))
+    if ["startBinding", "endBinding", "frame", "link"].contains(where: { fields.tree[$0] != nil }) {
+      references.append((result.objects.count, fields))
     }
     result.objects.append(draft)
   }
@@ -136,10 +140,17 @@ struct BoardJSONReader {
     return style == ObjectStyle(form: form) ? nil : style
   }
 
-  /// Binds the ends of a line; an end that was bound to an object outside the file stays where it is.
-  private mutating func bind(_ index: Int, _ fields: Fields) throws(ImportError) {
+  /// Connects an object to others; an end that was bound to an object outside the file stays where it is.
+  private mutating func connect(_ index: Int, _ fields: Fields) throws(ImportError) {
     result.objects[index].start = try end("startBinding", fields)
     result.objects[index].end = try end("endBinding", fields)
+    result.objects[index].frameIndex = fields.tree["frame"]?.string.flatMap { indexes[$0] }
+    guard let link = fields.tree["link"]?.string else { return }
+    if link.hasPrefix("#") {
+      result.objects[index].linkedObject = indexes[String(link.dropFirst())]
+    } else {
+      result.objects[index].link = link
+    }
   }
 
   private func end(_ key: String, _ fields: Fields) throws(ImportError) -> ObjectDraft.End? {
@@ -300,6 +311,14 @@ struct Fields {
       throw wrong(key, "a list of parts [from,to] of the stroke")
     }
     return StrokeSpans(spans)
+  }
+
+  func part(_ key: String) throws(ImportError) -> Rectangle? {
+    guard let value = tree[key] else { return nil }
+    guard let sides = value.numbers, sides.count == 4, sides.allSatisfy((0...1).contains), sides[0] < sides[2],
+      sides[1] < sides[3]
+    else { throw wrong(key, "a list [left,top,right,bottom] of parts of the picture") }
+    return Rectangle(Point(x: sides[0], y: sides[1]), Point(x: sides[2], y: sides[3]))
   }
 
   private static func point(_ pair: [Double]) -> Point? {
