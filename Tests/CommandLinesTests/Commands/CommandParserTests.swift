@@ -177,6 +177,10 @@ import Whiteboard
         .vote(.alias(cat), "yes", isWithdrawn: true)
       ), (#"comment cat "why?""#, #"{"verb":"comment","id":"cat","text":"why?"}"#, .comment(.alias(cat), "why?")),
       (
+        "resolve 5-aaaaaaaaaaaac off", #"{"verb":"resolve","line":"5-aaaaaaaaaaaac","off":true}"#,
+        .resolve(ObjectID(Dot(Incarnation(1), 5)), isOpen: true)
+      ),
+      (
         "frame 1,2 size=300,200", #"{"verb":"frame","at":[1,2],"size":[300,200]}"#,
         .shape(.frame, at: try point(1, 2), size: try point(300, 200))
       ),

@@ -122,15 +122,16 @@ public enum RectangleMode: Hashable, Sendable {
 extension ObjectRecord {
   /// Returns whether any point that the object covers is at most `tolerance` away from `place`.
   func covers(_ place: Point, within tolerance: Double) -> Bool {
-    let ink = ink
+    let (ink, form) = (ink, form)
     let placement = placement(points: ink)
+    let outline = outline(placement.size)
+    let label = form == nil ? nil : TextLayout(text, style, form, placement.size, outline)
+    // The label of a line or a frame may be outside its box.
+    if let label, label.box.distance(to: placement.offset(of: place)) <= tolerance / placement.scale { return true }
     guard placement.distance(to: place) <= tolerance + margin else { return false }
-    if let outline = outline(placement.size) {
-      let own = placement.offset(of: place)
-      let label = TextLayout(text, style, form, placement.size, outline)
-      if let label, label.box.distance(to: own) <= tolerance / placement.scale { return true }
+    if let outline {
       return outline.covers(
-        own,
+        placement.offset(of: place),
         lineWidth: lineWidth,
         tolerance: tolerance / placement.scale,
         isSolid: style.fill != nil || label != nil && form != .frame

@@ -228,11 +228,12 @@ extension ObjectSnapshot {
   /// `BoardReplica.objects(at:tolerance:)`.
   package func isNear(_ place: Point, within tolerance: Double) -> Bool {
     let placement = placement
+    let own = placement.offset(of: place)
+    // The label of a line or a frame may be outside its box.
+    if form != nil, let label = TextLayout(self), label.box.distance(to: own) <= tolerance / scale { return true }
     let margin = form?.hasPoints == false ? (lineWidth ?? 0) / 2 * scale : 0
     guard placement.distance(to: place) <= tolerance + margin else { return false }
     if let outline {
-      let own = placement.offset(of: place)
-      if let label = TextLayout(self), label.box.distance(to: own) <= tolerance / scale { return true }
       return outline.covers(
         own,
         lineWidth: lineWidth ?? 0,
@@ -242,7 +243,6 @@ extension ObjectSnapshot {
     }
     guard let visibleLines else { return true }
     let reach = tolerance / scale + (lineWidth ?? 0) / 2
-    let own = placement.offset(of: place)
     return visibleLines.contains { line in
       // A line of one point is drawn as a dot.
       zip(line, line.dropFirst() + line.suffix(line.count == 1 ? 1 : 0)).contains {

@@ -104,6 +104,10 @@ public struct ChangeLog: Sendable {
     var others = groups.isEmpty ? [] : state.objects(below: groups).filter { state.isReported($0) }
     // Where a bound end of a line lies depends on the object to which it is bound.
     others += state.lines(boundTo: entries.lazy.filter { $0.content || $0.wasVisible != nil }.map { $0.object })
+    // Whether an object belongs to its frame depends on the frame.
+    for entry in entries where entry.grouping || entry.wasVisible != nil {
+      others += state.objects.frames.members(of: entry.object).filter { state.isReported($0) }
+    }
     guard !others.isEmpty else { return result }
     var reported = Set(result)
     for id in others where !reported.contains(.added(id)) && reported.insert(.changed(id)).inserted {
