@@ -63,6 +63,10 @@ import Whiteboard
         "resize cat 30,40", #"{"verb":"resize","id":"cat","size":[30,40]}"#, .resize(.alias(cat), to: try point(30, 40))
       ),
       (
+        "resize cat 30,40 at=1,2", #"{"verb":"resize","id":"cat","size":[30,40],"at":[1,2]}"#,
+        .resize(.alias(cat), to: try point(30, 40), center: try point(1, 2))
+      ),
+      (
         #"label cat "Log in""#, #"{"verb":"label","id":"cat","text":"Log in"}"#,
         .label(.alias(cat), words: "Log in")
       ),

@@ -174,6 +174,29 @@ import Whiteboard
     if style == .ascii { #expect(canvas.screen.lines.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }) }
   }
 
+  @Test("below 100 %, texts are cut or become bars, and never print over each other", arguments: [25, 50, 75])
+  func smallTexts(percent: Int) throws {
+    let board = try Scenes.board()
+    for row in 0..<10 {
+      for column in 0..<3 {
+        let text = try board.createText("idea \(row)\(column) is good", at: Point(x: 0, y: 0))
+        let bounds = try #require(board.bounds(of: [text]))
+        let corner = Point(x: Double(column) * 140 - bounds.least.x, y: Double(row) * 16 - bounds.least.y)
+        try board.move([text], by: corner)
+      }
+    }
+    var viewport = Viewport(center: Point(x: 140, y: 80), columns: 80, rows: 24)
+    viewport.zoom = Double(percent) / 100
+    let lines = Scenes.canvas(board, viewport).screen.lines
+    let texts = (0..<100).map { "idea \($0 / 10)\($0 % 10) is good" }
+    for piece in lines.flatMap({ $0.split { "…─".contains($0) } }) {
+      let words = piece.split(separator: " ").joined(separator: " ")
+      #expect(words.isEmpty || texts.contains { $0.hasPrefix(words) }, "\(lines)")
+    }
+    #expect(lines.contains { $0.contains("…") })
+    #expect(percent > 50 || lines.contains { $0.contains("─") })
+  }
+
   @Test("zooming keeps the point under the pointer in place") func zoom() {
     var viewport = Scenes.viewport
     let place = Point(x: 40, y: -17)

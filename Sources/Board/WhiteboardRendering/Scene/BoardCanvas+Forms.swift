@@ -268,7 +268,7 @@ private struct FrameSigns {
 
 extension Double {
   /// The rounded number, limited to ±1,000,000, which is more cells than any screen has.
-  fileprivate func wholeCells(_ rule: FloatingPointRoundingRule) -> Int {
+  func wholeCells(_ rule: FloatingPointRoundingRule) -> Int {
     isNaN ? 0 : Int(min(max(rounded(rule), -1e6), 1e6))
   }
 }

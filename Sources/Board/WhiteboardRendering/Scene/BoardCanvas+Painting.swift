@@ -87,10 +87,29 @@ extension BoardCanvas {
   private mutating func drawLabel(of snapshot: ObjectSnapshot, _ place: Place, in area: CellArea) {
     guard let label = place.label else { return }
     let covered = place.area.clamped(to: area)
+    if snapshot.kind == .text, viewport.zoom < 1, !isFree(label.area.clamped(to: area)) {
+      return drawBar(for: label, in: area)
+    }
     if snapshot.kind != .text { ground.fill(covered) }
     dots.clear(covered)
     if snapshot.kind == .text, let fill = CellFill(snapshot.style) { paint(fill, covered) }
     label.draw(on: &ground, in: area)
+  }
+
+  /// Whether an area has no letters.
+  private func isFree(_ area: CellArea) -> Bool {
+    area.rows.allSatisfy { y in area.columns.allSatisfy { isBare(ground[$0, y]) } }
+  }
+
+  /// Draws a bar in place of a text that would print over other letters, in the free cells of its first row.
+  private mutating func drawBar(for label: PlacedLabel, in area: CellArea) {
+    let style = label.label.lines.first?.first?.style ?? .plain
+    let row = label.area.clamped(to: area)
+    for y in row.rows.prefix(1) {
+      for x in row.columns where isBare(ground[x, y]) {
+        ground[x, y] = ScreenCell(Glyph(dotStyle == .ascii ? "-" : "─"), style)
+      }
+    }
   }
 
   private mutating func drawStroke(_ item: Item, _ place: Place, _ area: DotArea) -> Int {

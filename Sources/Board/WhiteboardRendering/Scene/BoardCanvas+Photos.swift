@@ -121,7 +121,10 @@ extension BoardCanvas {
     guard let text = snapshot.text, !text.isEmpty else { return nil }
     let cell = Double(DotGrid.fine.across) / viewport.scale
     let own = snapshot.style
-    let columns = own.isAutoWidth ? 400 : Int(min(snapshot.size.width * snapshot.scale / cell, 400))
+    // Below 100 %, the lines are those at 100 %, cut to the cells that the letters cover on the board.
+    let isSmall = viewport.zoom < 1
+    let lineCell = isSmall ? cell * viewport.zoom : cell
+    let columns = own.isAutoWidth ? 400 : Int(min(snapshot.size.width * snapshot.scale / lineCell, 400))
     let scale = snapshot.scale * own.textSize / ObjectStyle.textSize
     var style = CellStyle(color(snapshot.color, on: CellFill(own)))
     if scale >= Self.boldScale || own.isBold { style.attributes.insert(.bold) }
@@ -129,11 +132,25 @@ extension BoardCanvas {
     let lines = TextLines.wrapped(text, columns: max(columns, 4), limit: 200)
     // If the board is zoomed out, truncate the text, so that it does not cover everything.
     let rows = max(1, Int(400 * snapshot.scale * viewport.scale / Double(DotGrid.fine.down)))
-    var label = Label(lines: lines.prefix(rows).map { [.init($0, style)] }, alignment: own.alignment)
+    let shown = isSmall ? cut(lines, snapshot, cell) : Array(lines.prefix(rows))
+    var label = Label(lines: shown.map { [.init($0, style)] }, alignment: own.alignment)
     if let angle = angle(snapshot), let last = label.lines.indices.last {
       label.lines[last].append(.init(angle, CellStyle(style.foreground, on: .terminal, .dim)))
     }
     return label
+  }
+
+  /// Returns the lines that fit in the box of a text, which is at least one row; `cell` is the width of a cell.
+  private func cut(_ lines: [String], _ snapshot: ObjectSnapshot, _ cell: Double) -> [String] {
+    let box = snapshot.style.isAutoWidth ? snapshot.shownSize : snapshot.size
+    func cells(_ length: Double, _ size: Double) -> Int {
+      max((length * snapshot.scale / size + 1e-6).wholeCells(.down), 1)
+    }
+    let columns = cells(box.width, cell)
+    let rows = cells(snapshot.shownSize.height, Double(DotGrid.fine.down) / viewport.scale)
+    var shown = lines.prefix(rows).map { TextLines.cut($0, columns: columns) }
+    if lines.count > rows, let last = shown.popLast() { shown.append(TextLines.cut(last + "…", columns: columns)) }
+    return shown
   }
 
   /// Returns a text object's angle as a string; nil if the rotation is too small to see.

@@ -3,7 +3,7 @@ import WhiteboardKit
 
 /// The lines about the events of a board, for users and screen readers.
 ///
-/// A line names people and describes objects. While another member types a text or drags an object, the board changes
+/// A line names people, and describes the objects of others by their words instead of their ids. While another member types a text or drags an object, the board changes
 /// with each key and movement; all of these changes are one line, which appears when the member pauses or does
 /// something else.
 struct BoardNarrator {
@@ -25,6 +25,10 @@ struct BoardNarrator {
   private var names: [String: UntrustedText] = [:]
   /// Short descriptions of the objects that were reported, by their ids.
   private var phrases: [String: String] = [:]
+  /// The words on the objects, by their ids.
+  private var labels: [String: String] = [:]
+  /// The objects between which each line or arrow runs.
+  private var lines: [String: [String]] = [:]
   private var pending: [String: Pending] = [:]
   private var count = 0
 
@@ -52,6 +56,7 @@ struct BoardNarrator {
       guard event.hidden != true else { return [] }
       let earlier = finish { id, _ in id == event.id }
       let phrase = phrases.removeValue(forKey: event.id) ?? Self.shown(event.id)
+      (labels[event.id], lines[event.id]) = (nil, nil)
       return earlier + ["- \(lead(other(event.by)))\(phrase) deleted"]
     case .selected(let event):
       let earlier = finish { id, _ in id == event.id }
@@ -139,18 +144,67 @@ struct BoardNarrator {
 
   private mutating func addition(_ object: BoardEvent.ObjectDescription, by author: String?) -> String {
     remember(object)
-    return "+ \(lead(author))\(EventText.whole(object, naming: person))"
+    guard let author else { return "+ \(EventText.whole(object, naming: person))" }
+    return "+ \(lead(author))\(phrase(object))\(connections(object)) at \(place(object))"
+      + EventText.game(object).joined()
   }
 
   private mutating func change(_ object: BoardEvent.ObjectDescription, _ keys: [String], by author: String?) -> String {
     remember(object)
-    return "~ \(lead(author))\(EventText.change(of: object, keys, naming: person))"
+    guard let author else { return "~ \(EventText.change(of: object, keys, naming: person))" }
+    var parts: [String] = []
+    for key in keys {
+      let part =
+        switch key {
+        case "centerPosition": "moved to \(place(object))"
+        case "text": "edited"
+        case "size", "scale": "resized"
+        case "angle": "turned"
+        case "points", "isFinished": "drawn"
+        case "startBinding", "endBinding": "connected"
+        default: "changed (\(Self.shown(key)))"
+        }
+      if !parts.contains(part) { parts.append(part) }
+    }
+    let what = parts.isEmpty ? "changed" : parts.joined(separator: ", ")
+    return "~ \(lead(author))\(phrase(object))\(connections(object)), \(what)"
+      + (keys.contains("game") ? EventText.game(object).joined() : "")
   }
 
   private mutating func remember(_ object: BoardEvent.ObjectDescription) {
-    if phrases.count >= Self.phraseLimit, phrases[object.id] == nil { phrases = [:] }
-    let text = object.wholeText.map { " \($0.quoted(limit: 40))" } ?? ""
-    phrases[object.id] = "\(Self.shown(object.type))\(text) (\(Self.shown(object.id)))"
+    if phrases.count >= Self.phraseLimit, phrases[object.id] == nil { (phrases, labels, lines) = ([:], [:], [:]) }
+    labels[object.id] = object.wholeText.flatMap { $0.isEmpty ? nil : $0.displayed(width: 40) }
+    let ends = [object.startBinding, object.endBinding].compactMap { $0?.id }
+    lines[object.id] = ends.isEmpty ? nil : ends
+    phrases[object.id] = phrase(object)
+  }
+
+  /// Describes an object: `rectangle labelled Login server`, `text "hello"`, `arrow from Login to Database`.
+  private func phrase(_ object: BoardEvent.ObjectDescription) -> String {
+    let kind = Self.shown(object.game?.view["game"]?.string ?? object.form ?? object.type)
+    let ends = [(object.startBinding, "from"), (object.endBinding, "to")].compactMap { binding, word in
+      binding.map { " \(word) \(name($0.id))" }
+    }
+    guard let label = labels[object.id] else {
+      return ends.isEmpty ? "\(kind) \(number(object.id))" : kind + ends.joined()
+    }
+    return (object.form == nil ? "\(kind) \"\(label)\"" : "\(kind) labelled \(label)") + ends.joined()
+  }
+
+  /// Names the objects to which arrows and lines connect an object.
+  private func connections(_ object: BoardEvent.ObjectDescription) -> String {
+    let others = lines.values.filter { $0.contains(object.id) }.joined().filter { $0 != object.id }
+    let names = Set(others).sorted().map(name)
+    return names.isEmpty ? "" : ", connected to \(EventText.listed(names))"
+  }
+
+  private func name(_ id: String) -> String { labels[id] ?? phrases[id] ?? "object \(number(id))" }
+
+  /// Returns the number at the beginning of an id, by which commands can name the object.
+  private func number(_ id: String) -> String { Self.shown(String(id.prefix { $0 != "-" })) }
+
+  private func place(_ object: BoardEvent.ObjectDescription) -> String {
+    object.centerPosition.map(EventText.number).joined(separator: ",")
   }
 
   // MARK: - People

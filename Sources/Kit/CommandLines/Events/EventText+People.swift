@@ -1,6 +1,7 @@
 import PeerCore
 import Whiteboard
 import WhiteboardKit
+import WhiteboardRendering
 
 extension EventText {
   /// Returns a sentence that says who can admit newcomers, if the local peer cannot.
@@ -216,7 +217,7 @@ extension EventText {
 
 extension EventText {
   static func number(_ value: Double) -> String {
-    value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
+    abs(value) < 1e12 ? DecimalText.hundredths(value) : "\(value)"
   }
 }
 

@@ -69,12 +69,13 @@ enum EditingCommands {
           "this deletes all objects on the board; to do it, write `clear board sure`"
         )
       }
+    },
+    run: { (runner, _, _, _) async throws(CommandError) in
+      try await runner.withEditor { (editor) throws(CommandError) in
+        CommandOutcome(ids: try editor.edit { (board) throws(BoardError) in try board.clear() })
+      }
     }
-  ) { (runner, _, _, _) async throws(CommandError) in
-    try await runner.withEditor { (editor) throws(CommandError) in
-      CommandOutcome(ids: try editor.edit { (board) throws(BoardError) in try board.clear() })
-    }
-  }
+  )
 
   static let undelete = CommandSpec(.undelete, "restore a deleted object", .object) {
     (editor, object) throws(CommandError) in

@@ -89,11 +89,15 @@ enum FormCommands {
   static let resize = CommandSpec(
     .resize,
     "set the width and height of a shape, text or photo; its line width stays",
+    notes: ["at= is the new center (default: the present one)."],
     .object,
-    .sizeWord
-  ) { (editor, object, size) throws(CommandError) in
+    .sizeWord,
+    .pointOption("at")
+  ) { (editor, object, size, center) throws(CommandError) in
     let id = try editor.resolve(object)
-    try editor.edit { (board) throws(BoardError) in try board.resize(id, to: Size(width: size.x, height: size.y)) }
+    try editor.edit { (board) throws(BoardError) in
+      try board.resize(id, to: Size(width: size.x, height: size.y), center: center.map { Point($0) })
+    }
     return CommandOutcome(id: id)
   }
 
@@ -390,7 +394,9 @@ extension Command {
   }
 
   /// Gives a shape, text or photo another width and height.
-  public static func resize(_ object: ObjectReference, to size: BoardPoint) -> Command {
-    FormCommands.resize(object, size)
+  ///
+  /// `center` is the new center; nil for the present one.
+  public static func resize(_ object: ObjectReference, to size: BoardPoint, center: BoardPoint? = nil) -> Command {
+    FormCommands.resize(object, size, center)
   }
 }

@@ -207,7 +207,7 @@ extension Parameter where Value == BoardArea {
       [("at", .point), ("to", .point), ("inside", .flag), ("text", .string)],
       options: [.flag("inside")]
     ) { (arguments) throws(CommandError) in
-      if arguments.skip("text") { return .text(try arguments.words("the words to find")) }
+      if arguments.skip("text") { return try text(arguments.words("the words to find")) }
       let corner = try arguments.point("the point, as X,Y")
       guard let other = try arguments.pointIfAny() else {
         guard !arguments.hasFlag("inside") else {
@@ -217,7 +217,7 @@ extension Parameter where Value == BoardArea {
       }
       return .rectangle(corner, other, isInside: arguments.hasFlag("inside"))
     } json: { (fields) throws(CommandError) in
-      if fields.has("text"), !fields.has("at") { return .text(try fields.words()) }
+      if fields.has("text"), !fields.has("at") { return try text(fields.words()) }
       let corner = try fields.point("at")
       guard let other = try fields.pointIfAny("to") else {
         guard !fields.flag("inside") else {
@@ -227,9 +227,14 @@ extension Parameter where Value == BoardArea {
       }
       return .rectangle(corner, other, isInside: fields.flag("inside"))
     } check: { (area) throws(CommandError) in
-      guard case .text(let words) = area, TextSearch(words) == nil else { return area }
-      throw CommandError(.badArgument, "the words to find are empty")
+      guard case .text(let words) = area else { return area }
+      return try text(words)
     }
+  }
+
+  private static func text(_ words: String) throws(CommandError) -> BoardArea {
+    guard TextSearch(words) != nil else { throw CommandError(.badArgument, "the words to find are empty") }
+    return .text(words)
   }
 }
 

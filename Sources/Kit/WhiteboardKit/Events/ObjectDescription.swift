@@ -122,7 +122,7 @@ package struct VotesDescription: Encodable, Sendable, Equatable {
 /// What an end of a line or arrow is bound to (BRD-52).
 package struct BindingDescription: Encodable, Sendable, Equatable {
   /// The object at which the end lies.
-  let id: String
+  package let id: String
   /// The place in the object, in parts of its width and height from its center.
   let anchor: [Double]
   /// True if the end lies exactly at the anchor; nil otherwise.

@@ -34,13 +34,15 @@ package struct TextSearch: Hashable, Sendable {
       }
     }
     if folded.last == " " { folded.removeLast() }
-    return Array(String(folded).utf8)
+    // A letter with a sign that remains is another letter.
+    return Array(String(folded).precomposedStringWithCanonicalMapping.utf8)
   }
 }
 
 extension TextSearch {
-  /// Returns the objects that the search finds, in the order in which they are read: from top to bottom, and from left
-  /// to right. `named` are the objects that are found by other names.
+  /// Returns the objects that the search finds, from top to bottom and from left to right.
+  ///
+  /// `named` are objects that are found by other names.
   package func objects(in snapshots: [ObjectSnapshot], named: Set<ObjectID> = []) -> [ObjectSnapshot] {
     snapshots.filter { named.contains($0.id) || $0.text.map(matches) ?? false }.sorted {
       let (left, right) = ($0.centerPosition, $1.centerPosition)
