@@ -17,6 +17,7 @@ export function openLink(ui, link) {
     if (!ui.board.objects.has(id)) return toast("The object to which this link leads is no longer on the board.");
     return ui.goTo(id);
   }
+  if (!link.startsWith("https://")) return;
   const anchor = element("a.primary", { href: link, target: "_blank", rel: "noopener noreferrer", onclick: () => close() }, "Open");
   const close = openDialog("Open this link?", element("div.text", {}, element("p", {}, "A member of this board added this link. It leads to:"), element("code.link", {}, link), anchor));
   anchor.focus();
@@ -29,9 +30,12 @@ export function askLink(ui) {
   const save = (event) => {
     event.preventDefault();
     const text = field.value.trim();
-    const error = ui.attempt(() => ui.board.setLink(objects.map(({ id }) => id), text || null));
-    if (!error) close();
-    else if (error.code === "out-of-range") toast("A link must begin with https://, or be # and the id of an object.");
+    try {
+      ui.board.setLink(objects.map(({ id }) => id), text || null);
+      close();
+    } catch (error) {
+      toast(error.code === "out-of-range" ? "A link must begin with https://, or be # and the id of an object." : error.message);
+    }
   };
   const close = openDialog("Link of the selection", element("form.name", { onsubmit: save }, field, element("button.primary", {}, "Save")));
   field.focus();
@@ -78,7 +82,9 @@ export class Badges {
   }
 
   #buttons(object) {
-    const { ui } = this, { id, link, votes = [] } = object, comments = this.#comments.get(id);
+    const { ui } = this, { id, link, votes = [], author } = object;
+    if (ui.hidden.has(author)) return [];
+    const comments = this.#comments.get(id);
     const button = (label, run, ...content) => element("button.badge", { type: "button", ariaLabel: label, title: label, onclick: run }, ...content);
     const voted = votes.map(({ reaction, members }) => {
       const isOwn = members.includes(ui.board.me.id), names = members.slice(0, 8).map((member) => isolated(ui.name(member))).join(", ");

@@ -200,13 +200,16 @@ export class Clipboard {
   #addWords(text, at) {
     const { ui } = this, words = text.replaceAll("\r\n", "\n").trim(), textSize = ui.newTextSize, unit = textSize / 16, { width, height } = layout(words, Infinity, { unit });
     const isWide = width > WIDE * unit;
-    let id;
-    const error = ui.attempt(() => {
-      id = ui.board.createText(words, isWide ? at : [at[0] - width / 2, at[1] - height / 2], { color: ui.style.color, isAutoWidth: !isWide, ...ui.newLetters });
+    ui.board.beginStep("paste");
+    try {
+      const id = ui.board.createText(words, isWide ? at : [at[0] - width / 2, at[1] - height / 2], { color: ui.style.color, isAutoWidth: !isWide, ...ui.newLetters });
       if (isWide) ui.board.resize(id, [WIDE * unit, height], at);
-    });
-    if (error?.code === "too-long") toast("The text is longer than one object can be. Paste it in parts of at most 8,000 characters.");
-    if (id) this.ui.selectNew([id]);
+      ui.selectNew([id]);
+    } catch (error) {
+      toast(error.code === "too-long" ? "The text is longer than one object can be. Paste it in parts of at most 8,000 characters." : error.message);
+    } finally {
+      ui.board.endStep();
+    }
   }
 
   /** Adds a drawing of Excalidraw or of this program, if the text is one; returns whether it is one. */

@@ -38,8 +38,9 @@ export function toElements(objects) {
   const elements = [], ids = new Set(objects.map(({ id }) => id)), bound = new Map(objects.map(({ id }) => [id, []]));
   for (const { id, startBinding, endBinding } of objects) for (const binding of [startBinding, endBinding]) bound.get(binding?.id)?.push({ type: "arrow", id });
   const color = (rgba) => rgba?.replace(/ff$/, "") ?? PLAIN;
+  const used = new Set(), idOf = ({ id }) => used.has(id) ? `${id}-${elements.length}` : (used.add(id), id);
   const add = (type, object, { left, top, right, bottom }, more, own) => elements.push({
-    id: elements.some(({ id }) => id === object.id) ? `${object.id}-${elements.length}` : object.id, type, x: round(left), y: round(top), width: round(right - left), height: round(bottom - top),
+    id: idOf(object), type, x: round(left), y: round(top), width: round(right - left), height: round(bottom - top),
     angle: object.angle, strokeColor: color(object.color), backgroundColor: "transparent", fillStyle: "solid", strokeWidth: 1, strokeStyle: object.lineStyle ?? "solid", roughness: 0,
     opacity: Math.round((object.opacity ?? 1) * 100), groupIds: object.groups ?? [], frameId: ids.has(object.frame) ? object.frame : null, roundness: null, seed: elements.length + 1, version: 1, versionNonce: elements.length + 1,
     isDeleted: false, boundElements: null, updated: 1, link: object.link ?? null, locked: Boolean(object.isLocked), ...(own && { customData: { whiteboard: own } }), ...more,

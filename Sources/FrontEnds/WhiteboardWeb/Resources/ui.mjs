@@ -415,6 +415,8 @@ export class UI {
     this.scene.invalidate(this.board.order);
     this.#updateGrowing();
     this.pointers.update();
+    this.badges.update(this.board.order);
+    this.badges.chatChanged();
     for (const panel of Object.values(this.panels)) panel.update();
     this.schedule();
   }
