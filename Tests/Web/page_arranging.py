@@ -1,5 +1,6 @@
 """Checks of finding, and of the menu, the clipboard and the guides with which objects are arranged."""
 
+import base64
 import json
 
 import browser
@@ -410,6 +411,15 @@ def check_drop(page, checks):
     objects = pasted(page, 1, DROP, [["pic.svg", "image/svg+xml", '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><circle cx="30" cy="20" r="15" fill="#c00"/></svg>']])
     check("an SVG file becomes a picture", objects[0]["type"] == "photo", objects)
     clear(page)
+    for ending, kind in [("png", "image/png"), ("svg", "image/svg+xml")]:
+        path = browser.ROOT / "Tests" / "WhiteboardKitTests" / "Files" / "Cases" / f"scene.excalidraw.{ending}"
+        page.run("document.querySelector('#toasts').replaceChildren()")
+        script(page, """
+          const bytes = Uint8Array.from(atob(given[2]), (letter) => letter.charCodeAt(0));
+          await ui.clipboard.addFiles([new File([bytes], given[0], { type: given[1] })]);""", path.name, kind, base64.b64encode(path.read_bytes()).decode())
+        objects = board_objects(page)
+        check(f"the drawing in a picture is found: {ending}", objects and all(one["type"] != "photo" for one in objects) and f"from “{path.name}”" in toasts(page), (objects, toasts(page)))
+        clear(page)
     for name, kind, text, words in [
         ("doc.pdf", "application/pdf", "%PDF-1.4", "cannot open PDF files"), ("tool.zip", "application/zip", "PK\0\0", "The page can add pictures, drawings"),
         ("broken.excalidraw", "", "{", "damaged"), ("other.json", "application/json", '{"a":1}', "not a drawing"),

@@ -1,7 +1,7 @@
 /** Copying, cutting and pasting, and the files that are dropped on the board. */
 
 import { element, toast } from "./dom.mjs";
-import { fromExcalidraw, toElements } from "./excalidraw.mjs";
+import { embedded, fromExcalidraw, toElements } from "./excalidraw.mjs";
 import { picture, prepared } from "./files.mjs";
 import { layout, shapeOf, union, visibleParts } from "./geometry.mjs";
 
@@ -163,6 +163,9 @@ export class Clipboard {
     for (const file of files) {
       const name = `“${file.name.slice(0, 64)}”`, ending = /\.(\w+)$/.exec(file.name)?.[1].toLowerCase() ?? "";
       try {
+        // A damaged drawing in a picture is not a reason to refuse the picture.
+        const scene = ["png", "svg"].includes(ending) && file.size < FILE_LIMIT ? await embedded(file).catch(() => null) : null;
+        if (scene && await this.#addDrawing(scene, at, name)) continue;
         if (file.type.startsWith("image/") || ["heic", "heif", "avif", "svg"].includes(ending)) await this.ui.addPhotos([file], at);
         else if (file.type === "application/pdf" || ending === "pdf") toast(`${name} was not added, because the page cannot open PDF files. Ask the host to import it, or add pictures of its pages.`);
         else if (file.size > FILE_LIMIT) toast(`${name} was not added, because it is larger than 64 MB.`);

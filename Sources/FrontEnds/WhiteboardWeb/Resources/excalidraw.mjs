@@ -288,6 +288,30 @@ function aim(line, side, { centerPosition: [cx, cy], angle, size: [width, height
   return share.every((value) => Math.abs(value) < 0.45) ? share : [0, 0];
 }
 
+const TYPE = "application/vnd.excalidraw+json";
+
+/** Returns the drawing as text that Excalidraw, or an export of this program, has stored in a PNG or SVG; null if there is none (`EmbeddedDrawing`). */
+export async function embedded(file) {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const latin = (part) => Array.from({ length: Math.ceil(part.length / 8192) }, (_, index) => String.fromCharCode(...part.subarray(index * 8192, (index + 1) * 8192))).join("");
+  let text = null;
+  if (bytes[0] === 0x89) {
+    const view = new DataView(bytes.buffer), start = `${TYPE}\0`;
+    for (let at = 8; at + 12 <= bytes.length; at += 12 + view.getUint32(at)) {
+      const data = bytes.subarray(at + 8, at + 8 + view.getUint32(at));
+      if (latin(bytes.subarray(at + 4, at + 8)) === "tEXt" && latin(data.subarray(0, start.length)) === start) text = latin(data.subarray(start.length));
+    }
+  } else {
+    const svg = new TextDecoder().decode(bytes), [, data] = svg.includes(`payload-type:${TYPE}`) ? /<!-- payload-start -->([\s\S]*?)<!-- payload-end -->/.exec(svg) ?? [] : [];
+    if (data) text = svg.includes("payload-version:2") ? atob(data) : new TextDecoder().decode(Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0)));
+  }
+  if (text === null) return null;
+  const { encoded, compressed } = JSON.parse(text);
+  if (typeof encoded !== "string") return text;
+  const document = new Blob([Uint8Array.from(encoded, (letter) => letter.charCodeAt(0))]);
+  return compressed ? new Response(document.stream().pipeThrough(new DecompressionStream("deflate"))).text() : document.text();
+}
+
 /**
  * Returns what a drawing or library of Excalidraw contains: `objects` as on a board, `photos` by the `sha256` of their objects, and
  * `losses`, the number for each kind of loss. Null if the value is no such drawing.
