@@ -64,6 +64,8 @@ export class ContextMenu {
       ],
       objects.length === 1 && [
         objects[0].link && item("link", "Open the link", () => openLink(ui, objects[0].link)),
+        canChange && objects[0].type === "photo" && item("crop", "Crop", () => ui.crop()),
+        canChange && objects[0].crop && item("image", "Show the whole photo", () => ui.attempt(() => ui.board.crop(objects[0].id, [0, 0, 1, 1]))),
         canChange && item("link", objects[0].link ? "Change the link…" : "Link…", () => askLink(ui), "Ctrl+K"),
         !ui.isViewer && item("chat", "Comment…", () => ui.comment(objects[0].id)),
         !ui.isViewer && element("div.choices", {}, ...REACTIONS.map((reaction) => this.#vote(objects[0], reaction))),

@@ -380,6 +380,8 @@ export class SelectTool extends Tool {
   #gesture = null;
   /** Whether the next drag on the empty board draws a loop around the objects to select. */
   isLasso = false;
+  /** Whether the handles of the selected photo change the part of it that is shown. */
+  isCropping = false;
   /** The objects that could not be selected, because others have selected them; selecting them again takes them. */
   #refused = null;
 
@@ -400,6 +402,7 @@ export class SelectTool extends Tool {
     const next = new Set([...before.filter((id) => wanted.has(id)), ...added]);
     if (!left.length && !added.length && next.size === this.selection.size) return;
     this.selection = next;
+    this.isCropping = false;
     if (!ui.isViewer) {
       if (left.length) ui.attempt(() => ui.board.deselect(left));
       if (added.length) {
@@ -442,7 +445,7 @@ export class SelectTool extends Tool {
     if (line) return this.#pointHandles(line);
     const [width, height] = frame.size, [object, ...others] = this.objects;
     const at = (x, y) => shown(frame, [x * width / 2, y * height / 2]);
-    const isForm = !others.length && object.form, isText = !others.length && object.type === "text";
+    const isForm = !others.length && (object.form || this.isCropping), isText = !others.length && object.type === "text";
     const corner = (x, y) => ({ place: at(x, y), ...(isForm ? { sides: [x, y] } : { pivot: at(-x, -y) }) });
     // Handles in the middle of short sides would cover the corners. A text of one line is wide.
     const hasRoom = (side, least = LEAST_SIDE) => side * camera.zoom >= least;
@@ -545,8 +548,8 @@ export class SelectTool extends Tool {
   /** Begins to change the size of a form or text, or the points of a line. */
   #beginReshape(at, handle) {
     const { ui } = this, [object] = this.objects, { index, isNew } = handle;
-    ui.board.beginStep(handle.sides ? "resize" : "points");
-    this.#gesture = { kind: "reshape", at, handle, object, guides: new Guides(ui, [object.id], shapeOf(object).bounds), shown: object, appliedAt: 0 };
+    ui.board.beginStep(this.isCropping ? "crop" : handle.sides ? "resize" : "points");
+    this.#gesture = { kind: "reshape", isCrop: this.isCropping, at, handle, object, guides: new Guides(ui, [object.id], shapeOf(object).bounds), shown: object, appliedAt: 0 };
     ui.hideObjects([object.id]);
     const isBound = !isNew && [object.startBinding && index === 0, object.endBinding && index === object.points?.length - 1];
     if (isBound && isBound.some(Boolean) && ui.attempt(() => ui.board.release(object.id, Boolean(isBound[1])))) this.cancel();
@@ -556,7 +559,8 @@ export class SelectTool extends Tool {
     const gesture = this.#gesture, { object, at, handle: { sides, index, isNew } } = gesture;
     if (sides && !object.angle) place = this.#snapped(place, event);
     const [to, from] = [local(object, place), local(object, at)];
-    if (sides) gesture.shown = resized(object, sides, [to[0] - from[0], to[1] - from[1]], event.shiftKey);
+    if (gesture.isCrop) gesture.shown = cropped(object, sides, [to[0] - from[0], to[1] - from[1]]);
+    else if (sides) gesture.shown = resized(object, sides, [to[0] - from[0], to[1] - from[1]], event.shiftKey);
     else {
       const points = object.points.map(([x, y]) => [x, y]), drop = DROP / this.ui.camera.zoom / object.scale;
       points.splice(index, isNew ? 0 : 1, to);
@@ -578,9 +582,10 @@ export class SelectTool extends Tool {
   }
 
   #applyShape() {
-    const { shown: after, object, handle } = this.#gesture, { board } = this.ui;
+    const { shown: after, object, handle, isCrop } = this.#gesture, { board } = this.ui;
     if (after === object) return;
     const problem = this.ui.attempt(() => {
+      if (isCrop) return board.crop(after.id, after.crop);
       if (!handle.sides) return board.setPoints(after.id, after.points.map((point) => shown(after, point)));
       if (object.isAutoWidth) board.restyle([after.id], { isAutoWidth: false });
       board.resize(after.id, after.size, after.centerPosition);
@@ -733,7 +738,7 @@ export class SelectTool extends Tool {
     const { accent, camera: { zoom } } = this.ui, unit = 1 / zoom, [width, height] = frame.size;
     const { context } = painter, { isLocked, line } = this;
     if (!line) painter.place(frame, () => {
-      if (isLocked) context.setLineDash([5 * unit, 5 * unit]);
+      if (isLocked || this.isCropping) context.setLineDash([5 * unit, 5 * unit]);
       painter.box(-width / 2, -height / 2, width, height, { stroke: accent, lineWidth: 1.5 * unit, radius: 3 * unit });
     });
     const handles = this.#canChange ? this.#handles(frame) : [];
@@ -765,6 +770,18 @@ export class SelectTool extends Tool {
     context.stroke(lock);
     context.restore();
   }
+}
+
+/** Returns a photo of which a side or corner was moved, so that another part of it is shown. */
+function cropped(object, sides, by) {
+  const { crop = [0, 0, 1, 1], size, isFlippedHorizontally, isFlippedVertically } = object, part = [...crop], middle = [0, 0], least = 1 / 32;
+  [isFlippedHorizontally, isFlippedVertically].forEach((isFlipped, axis) => {
+    const [start, end] = [crop[axis], crop[axis + 2]], unit = (end - start) / size[axis], sign = isFlipped ? -1 : 1, side = sides[axis] * sign, move = by[axis] * sign * unit;
+    if (side < 0) part[axis] = Math.min(Math.max(start + move, 0), end - least);
+    if (side > 0) part[axis + 2] = Math.max(Math.min(end + move, 1), start + least);
+    middle[axis] = sign * (part[axis] + part[axis + 2] - start - end) / 2 / unit;
+  });
+  return { ...object, crop: part, size: size.map((length, axis) => length * (part[axis + 2] - part[axis]) / (crop[axis + 2] - crop[axis])), centerPosition: shown(object, middle) };
 }
 
 /** Returns whether most of an object is inside a loop. */

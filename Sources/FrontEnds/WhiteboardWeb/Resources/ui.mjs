@@ -356,6 +356,13 @@ export class UI {
   vote(id, reaction, isGiven) { this.attempt(() => this.board.vote(id, reaction, isGiven)); }
   flip(direction) { this.attempt(() => this.board.flip([...this.tools.select.selection], direction)); }
 
+  /** Lets the handles of the selected photo change the part of it that is shown, until something else is selected. */
+  crop() {
+    this.tools.select.isCropping = true;
+    toast("Drag the sides of the photo to crop it.");
+    this.drawLive();
+  }
+
   /** Draws a frame around the selection; without one, chooses the tool. */
   frame() {
     const { objects } = this.tools.select;
