@@ -406,7 +406,7 @@ def check_drop(page, checks):
     check("a board of this program is added", objects[0]["form"] == "diamond" and objects[0]["scale"] == 2 and objects[0]["text"] == "own", objects)
     clear(page)
     objects = pasted(page, 1, DROP, [["notes.txt", "text/plain", "hello note"]])
-    check("a text file becomes a text", objects[0]["text"] == "hello note", objects)
+    check("a text file becomes a text", objects[0]["text"] == "hello note" and "“notes.txt” was added as a text." in toasts(page), (objects, toasts(page)))
     clear(page)
     objects = pasted(page, 1, DROP, [["pic.svg", "image/svg+xml", '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><circle cx="30" cy="20" r="15" fill="#c00"/></svg>']])
     check("an SVG file becomes a picture", objects[0]["type"] == "photo", objects)

@@ -166,8 +166,9 @@ export class Clipboard {
         // A damaged drawing in a picture is not a reason to refuse the picture.
         const scene = ["png", "svg"].includes(ending) && file.size < FILE_LIMIT ? await embedded(file).catch(() => null) : null;
         if (scene && await this.#addDrawing(scene, at, name)) continue;
-        if (file.type.startsWith("image/") || ["heic", "heif", "avif", "svg"].includes(ending)) await this.ui.addPhotos([file], at);
-        else if (file.type === "application/pdf" || ending === "pdf") toast(`${name} was not added, because the page cannot open PDF files. Ask the host to import it, or add pictures of its pages.`);
+        if (file.type.startsWith("image/") || ["heic", "heif", "avif", "svg"].includes(ending)) {
+          if (await this.ui.addPhotos([file], at)) toast(`${name} was added as a picture.`);
+        } else if (file.type === "application/pdf" || ending === "pdf") toast(`${name} was not added, because the page cannot open PDF files. Ask the host to import it, or add pictures of its pages.`);
         else if (file.size > FILE_LIMIT) toast(`${name} was not added, because it is larger than 64 MB.`);
         else {
           const bytes = new Uint8Array(await file.arrayBuffer()), isText = !bytes.subarray(0, 4096).includes(0);
@@ -177,7 +178,7 @@ export class Clipboard {
             toast(`${name} was not added. The page can add pictures, drawings (.excalidraw, .json) and texts.`);
           } else if (!await this.#addDrawing(text, at, name)) {
             if (isDrawing) toast(`${name} was not added. It is not a drawing of Excalidraw or of this program, or it is damaged.`);
-            else this.#addWords(text, at);
+            else if (this.#addWords(text, at)) toast(`${name} was added as a text.`);
           }
         }
       } catch (error) {
@@ -200,6 +201,7 @@ export class Clipboard {
     }
   }
 
+  /** Adds a text; returns whether the board accepted it. */
   #addWords(text, at) {
     const { ui } = this, words = text.replaceAll("\r\n", "\n").trim(), textSize = ui.newTextSize, unit = textSize / 16, { width, height } = layout(words, Infinity, { unit });
     const isWide = width > WIDE * unit;
@@ -208,8 +210,10 @@ export class Clipboard {
       const id = ui.board.createText(words, isWide ? at : [at[0] - width / 2, at[1] - height / 2], { color: ui.style.color, isAutoWidth: !isWide, ...ui.newLetters });
       if (isWide) ui.board.resize(id, [WIDE * unit, height], at);
       ui.selectNew([id]);
+      return true;
     } catch (error) {
       toast(error.code === "too-long" ? "The text is longer than one object can be. Paste it in parts of at most 8,000 characters." : error.message);
+      return false;
     } finally {
       ui.board.endStep();
     }

@@ -570,16 +570,20 @@ export class UI {
     playGame(this, id);
   }
 
+  /** Adds photos around a point; returns the number of those that could be added. */
   async addPhotos(files, place = this.camera.center) {
+    let count = 0;
     for (const file of files) {
       try {
         const id = await this.board.createPhoto(await prepared(file), place);
         this.selectNew([id]);
         place = [place[0] + 24, place[1] + 24];
+        count += 1;
       } catch (error) {
         toast(error.message);
       }
     }
+    return count;
   }
 
   duplicate() {
