@@ -1,4 +1,5 @@
 import CommandLines
+import PeerCore
 import PeerTestKit
 import Testing
 import WhiteboardRendering
@@ -35,7 +36,7 @@ import WhiteboardSync
     let pasted = desk.type("^[200~one\rtwo\r\nthree^[201~")
     #expect(pasted == [#"text 0,0 "one\ntwo\nthree""#])
     // A chat line contains no line ends.
-    #expect(desk.type("/^[200~a\r\nb\u{7}^[201~\r") == [#"say "a b""#])
+    #expect(desk.type("c^[200~a\r\nb\u{7}^[201~\r") == [#"say "a b""#])
   }
 
   @Test("an unknown command is not sent, and a similar one is suggested") func mistyped() throws {
@@ -164,6 +165,84 @@ import WhiteboardSync
     #expect(desk.lines()[12].contains("edit the text"))
     #expect(desk.type("^[<0;45;14M") == ["duplicate \(id)"])
     #expect(desk.client.overlay == nil)
+  }
+
+  @Test("words are found one after the other, and each object with them is selected and centered") func find() throws {
+    var desk = try Desk()
+    let below = try desk.board.createText("the SERVER", at: Point(x: 4000, y: 3000))
+    let above = try desk.board.createForm(.rectangle, at: Point(x: 0, y: 0), label: "sérver room")
+    try desk.board.createText("other", at: Point(x: 0, y: 100))
+    desk.sync()
+    func center() -> Point { desk.client.workspace.scene.viewport.center }
+    #expect(desk.type("/server\r") == ["select \(above)"])
+    #expect(desk.client.messages.notice?.text == "1 of 2")
+    #expect(desk.type("\r") == ["select \(below)"])
+    let bounds = try #require(desk.client.workspace.scene.snapshot(below)?.bounds)
+    #expect(center() == bounds.center)
+    #expect(desk.type("\r") == ["select \(above)"], "after the last one, the first one follows")
+    #expect(desk.type("^[A") == ["select \(below)"])
+    #expect(desk.type("^/Bob\r") == [])
+    #expect(desk.client.messages.notice?.text == "no object contains these words; they are in 1 member")
+  }
+
+  @Test("the board is cleared only after a question") func clear() throws {
+    var desk = try Desk()
+    #expect(desk.type(":clear board\r") == [] && desk.client.overlay == nil)
+    try desk.board.createText("hello", at: Point(x: 4, y: 8))
+    desk.sync()
+    #expect(desk.type(":clear board\rn") == [] && desk.client.overlay == nil)
+    #expect(desk.type(":clear board\r") == [])
+    #expect(desk.lines().contains { $0.contains("Delete all objects on the board (1)?") })
+    #expect(desk.type("y") == ["clear board sure"])
+  }
+
+  @Test("a new note is typed in at once, and copies are never at one place") func notes() throws {
+    var desk = try Desk()
+    #expect(desk.type("n^[<0;38;13M^[<0;38;13m") == ["note 4,8 width=2"])
+    let id = try desk.board.createForm(.note, at: Point(x: 4, y: 8))
+    #expect(desk.client.receive(CommandOutcome(id: id), of: .number(1)) == [])
+    desk.sync()
+    #expect(desk.type("A") == [#"insert \(id) 0 "A" was="""#])
+    _ = desk.type("^")
+    #expect(desk.type("VV") == ["paste 4,8", "paste 24,28"])
+  }
+
+  @Test("a handle changes the width and the height of a shape independently, and with Shift in proportion")
+  func freeResize() throws {
+    var desk = try Desk()
+    let id = try desk.board.createForm(.rectangle, at: Point(x: 0, y: 0), size: Size(width: 80, height: 64))
+    try desk.board.select([id])
+    desk.sync()
+    let frame = try #require(desk.client.workspace.scene.selectionFrame)
+    let from = try #require(frame.grips.first { $0.value == .init(x: 1, y: 1) }).point
+    let to = Point(x: from.x + 40, y: from.y + 16)
+    var resize = SelectionFrame.Resize(frame: frame, grip: .init(x: 1, y: 1), from: from, to: to)
+    #expect(resize.free.half == Size(width: 60, height: 40) && resize.free.center == Point(x: 20, y: 8))
+    var transforms = SelectionTransforms()
+    var requests = PendingRequests()
+    func line(_ effects: [BoardEffect]) -> String? {
+      guard case .command(let request)? = effects.first else { return nil }
+      return request.line
+    }
+    let scene = desk.client.workspace.scene
+    #expect(line(transforms.resize(resize, scene, &requests)) == "resize \(id) 120,80 at=20,8")
+    resize.isCentered = true
+    #expect(line(transforms.resize(resize, scene, &requests)) == "resize \(id) 160,96 at=0,0")
+    (resize.isCentered, resize.keepsProportions) = (false, true)
+    #expect(line(transforms.resize(resize, scene, &requests))?.hasPrefix("scale \(id) ") == true)
+  }
+
+  @Test("no two members have the same color while there are enough colors") func colors() throws {
+    var members = Members()
+    for number: UInt8 in 2...9 {
+      _ = members.join(try Desk.memberID(number), name: UntrustedText("\(number)"), now: .zero)
+    }
+    let colors = members.colors(try Desk.memberID(1))
+    #expect(colors.count == 9 && Set(colors.values).count == Pens.memberColors.count)
+    _ = members.leave(
+      .init(peer: try Desk.memberID(9).description, name: UntrustedText("9"), reason: "left", undelivered: 0)
+    )
+    #expect(Set(members.colors(try Desk.memberID(1)).values).count == 8)
   }
 
   @Test("`go` and following a user show them, and scrolling ends the following") func navigation() throws {

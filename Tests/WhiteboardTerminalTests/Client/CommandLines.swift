@@ -32,7 +32,8 @@ enum CommandLine {
   private static func words(_ command: Command) -> [String] {
     let words = command.arguments.map(words)
     return switch command.name {
-    case .rect, .ellipse: [command.name.rawValue] + words[0] + option("size", words[1].first) + words[4]
+    case .rect, .ellipse, .diamond, .note:
+      [command.name.rawValue] + words[0] + option("size", words[1].first) + words[4]
     case .line: ["line"] + words[0] + words[2]
     case .arrow: ["arrow"] + words[0] + (words[1].isEmpty ? [] : ["connect"]) + words[3]
     case .stroke, .pen: [command.name.rawValue] + words[0] + words[1]
@@ -50,6 +51,9 @@ enum CommandLine {
     case .insert:
       ["insert"] + words[0] + words[1] + words[2] + option("replacing", words[3] == ["0"] ? nil : words[3].first)
         + option("was", words[4].first)
+    case .resize: ["resize"] + words[0] + words[1] + option("at", words[2].first)
+    case .clear: ["clear board sure"]
+    case .align, .distribute, .flip: [command.name.rawValue] + words.joined()
     case .erase: ["erase"] + words[0] + option("radius", words[1].first)
     case .point: ["point"] + (words[0].isEmpty ? ["none"] : words[0]) + (words[1].isEmpty ? [] : ["laser"])
     case .view: ["view"] + (words[0].isEmpty ? ["none"] : words[0])
@@ -75,6 +79,8 @@ enum CommandLine {
     case let pen as Pen: options(pen)
     case let object as ObjectReference: [object.description]
     case let objects as [ObjectReference]: objects.map(\.description)
+    case let edge as AlignmentEdge: [edge.rawValue]
+    case let axis as BoardAxis: [axis.rawValue]
     case let game as GameName: [game.rawValue]
     case let place as StackPlace: ["\(place)"]
     case let alias as ObjectAlias: [alias.description]

@@ -20,6 +20,8 @@ struct Desk {
   private var known: Set<ObjectID> = []
 
   init() throws {
+    client.layout.rowsForTools = 30
+    client.fitBoard()
     let own = try Desk.memberID(1)
     board = Board(incarnation: Incarnation(1), member: own, wallClock: 1_700_000_000_000)
     board.authors[Incarnation(1)] = own

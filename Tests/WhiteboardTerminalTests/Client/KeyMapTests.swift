@@ -82,6 +82,7 @@ import WhiteboardRendering
     both(.keyboardPen, state: ["keyboard pen": "true", "pointer": "0,0"])
     both(.snap, state: ["snapping": "false", "notice": "snapping is off"])
     both(.chat, state: ["prompt": "say: "])
+    both(.find, state: ["prompt": "find: "])
     both(.command, state: ["prompt": ":"])
     both(.photo, state: ["prompt": "photo file: "])
     table[.menu] = (
@@ -110,7 +111,7 @@ import WhiteboardRendering
       "center": CommandLine.text(client.workspace.scene.canvas.viewport.center),
       "zoom": DecimalText.hundredths(client.workspace.scene.canvas.viewport.zoom),
       "keyboard pen": "\(client.workspace.toolbox.isKeyboardPen)", "snapping": "\(client.workspace.toolbox.isSnapping)",
-      "panel": "\(client.layout.isSidePanelWanted)",
+      "panel": "\(client.layout.arePanelsWanted)",
     ]
     state["following"] = client.session.members.followed.flatMap { client.session.members.name(of: $0) }
     state["notice"] = client.messages.notice?.text
@@ -122,6 +123,7 @@ import WhiteboardRendering
     case .panel(let panel): state["box"] = panel.title
     case .invitation: state["box"] = "invite"
     case .unsavedQuestion: state["box"] = "unsaved"
+    case .clearQuestion: state["box"] = "clear"
     case .menu(let menu): state["box"] = "menu from \(menu.items.first?.words ?? "") to \(menu.items.last?.words ?? "")"
     case nil: break
     }
@@ -184,6 +186,8 @@ import WhiteboardRendering
     .line: Outcome(commands: ["line 4,8 20,24 width=5"]),
     .rectangle: Outcome(commands: ["rect 12,16 size=16,16 width=5"]),
     .ellipse: Outcome(commands: ["ellipse 12,16 size=16,16 width=5"]),
+    .diamond: Outcome(commands: ["diamond 12,16 size=16,16 width=5"]),
+    .note: Outcome(commands: ["note 12,16 size=16,16 width=2"]),
     .arrow: Outcome(commands: ["arrow 4,8 20,24 connect width=5"]),
     .eraser: Outcome(commands: ["erase 4,8 12,8 20,8 20,24 radius=8"]), .remover: Outcome(commands: ["delete ID"]),
     .picker: Outcome(state: ["color": "#123456ff", "tool": "text"]),

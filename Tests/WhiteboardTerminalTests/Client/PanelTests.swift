@@ -122,6 +122,19 @@ import WhiteboardRendering
     #expect(desk.type("?") == [] && desk.client.overlay == nil)
   }
 
+  @Test("typing in the list of keys shows only the lines with these words") func filter() throws {
+    var desk = try Desk()
+    #expect(desk.type("?undo") == [])
+    var lines = desk.lines().joined()
+    #expect(lines.contains("Keys: undo") && lines.contains("undo your last step") && !lines.contains("thinner"))
+    #expect(desk.type("\u{7F}\u{7F}\u{7F}\u{7F}zzz") == [])
+    #expect(desk.lines().joined().contains("No key does this"))
+    #expect(desk.type("\u{7F}\u{7F}\u{7F}") == [])
+    lines = desk.lines().joined()
+    #expect(lines.contains("Draw"))
+    #expect(desk.type("q") == [] && desk.client.overlay == nil)
+  }
+
   @Test("the chat can be read at any size, is updated while it is open, and can be answered", arguments: sizes)
   func chat(_ columns: Int, _ rows: Int) throws {
     var desk = try Desk()

@@ -47,16 +47,23 @@ import Testing
     }
   }
 
-  @Test("the prompt for guesses stays open until an empty line or the end of the game") func guesses() throws {
+  @Test("the prompt for guesses stays open until Escape, and no letter is a key when the game ends") func guesses()
+    throws
+  {
     var prompt = Prompt()
     let id = try Desk().board.createText("text", at: Point(x: 0, y: 0))
     let entered = enter("crane", &prompt, for: .move(.id(id), isWordle: true))
     #expect(command(entered).map { CommandLine.text($0) } == "play \(id) \"crane\"")
     #expect(prompt.editor?.text == "")
+    _ = press([.enter, .backspace], &prompt)
+    #expect(prompt.isOpen)
+    prompt.endGame(id)
+    _ = press([.character("c"), .backspace], &prompt)
+    #expect(prompt.purpose == .over && prompt.editor?.text == "")
     _ = press([.enter], &prompt)
     #expect(!prompt.isOpen)
     prompt.open(.move(.id(id), isWordle: true))
-    prompt.endGame(id)
+    _ = press([.escape], &prompt)
     #expect(!prompt.isOpen)
   }
 

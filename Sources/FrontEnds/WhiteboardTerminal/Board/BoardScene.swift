@@ -13,6 +13,8 @@ struct BoardScene: Sendable {
   private var games: [ObjectID: GameView] = [:]
   /// The photos among the objects; a frame must not look at all objects to find them.
   private var photos: Set<ObjectID> = []
+  /// The objects with votes or a link; a frame must not look at all objects to find them.
+  private(set) var marked: Set<ObjectID> = []
   /// The games in which it is the local user's turn.
   private(set) var ourTurns: Set<ObjectID> = []
 
@@ -33,6 +35,7 @@ struct BoardScene: Sendable {
     if isSelected { selection.insert(id) } else { selection.remove(id) }
     if snapshot.selectedBy != nil { held.insert(id) } else { held.remove(id) }
     if snapshot.kind == .photo { photos.insert(id) } else { photos.remove(id) }
+    if snapshot.votes.isEmpty, snapshot.link == nil { marked.remove(id) } else { marked.insert(id) }
     return isSelected
   }
 
@@ -50,6 +53,7 @@ struct BoardScene: Sendable {
     canvas.remove(id)
     games[id] = nil
     photos.remove(id)
+    marked.remove(id)
     ourTurns.remove(id)
     selection.remove(id)
     held.remove(id)
@@ -73,6 +77,8 @@ struct BoardScene: Sendable {
       return snapshot.isNear(place, within: tolerance)
     }
   }
+
+  var snapshots: [ObjectSnapshot] { canvas.objects.compactMap { snapshot($0) } }
 
   func objects(inside rectangle: Rectangle) -> [ObjectID] {
     canvas.objects.filter { id in snapshot(id).map { rectangle.contains($0.bounds) } ?? false }

@@ -93,7 +93,8 @@ extension Workspace {
 
   /// Pastes the copied objects, and then selects them.
   mutating func pasteObjects() -> [BoardEffect] {
-    let place = target
+    let step = Double(pastes.next(of: target))
+    let place = Point(x: target.x + BoardPoint.duplicate.x * step, y: target.y + BoardPoint.duplicate.y * step)
     requestToSelect = requests.nextID
     return requests.issue { () throws(CommandError) in .paste(at: try BoardPoint(rounding: place)) }
   }

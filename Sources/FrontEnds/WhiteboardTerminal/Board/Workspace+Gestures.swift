@@ -31,7 +31,8 @@ extension Workspace {
   {
     switch toolbox.tool {
     case .pen: return pressPen(at: place)
-    case .line, .rectangle, .ellipse, .arrow: toolbox.gesture = .shape(toolbox.tool, from: place, to: place)
+    case .line, .rectangle, .ellipse, .diamond, .note, .arrow:
+      toolbox.gesture = .shape(toolbox.tool, from: place, to: place)
     case .text:
       guard let id = scene.object(at: place), let snapshot = scene.snapshot(id), snapshot.canBeTypedIn else {
         return [.typeText(at: place)]
@@ -84,7 +85,7 @@ extension Workspace {
 
   /// With Alt, a resize keeps the center fixed.
   ///
-  /// With Ctrl, it scales line widths too.
+  /// With Ctrl, it scales line widths too. With Shift, a form keeps its proportions.
   mutating func dragTool(to place: Point, _ modifiers: InputEvent.Modifiers = []) {
     switch toolbox.gesture {
     case .stroke(var stroke):
@@ -106,6 +107,7 @@ extension Workspace {
       resize.to = place
       resize.isCentered = modifiers.contains(.alt)
       resize.scalesLines = modifiers.contains(.control)
+      resize.keepsProportions = modifiers.contains(.shift)
       toolbox.gesture = .resize(resize)
     case .rotate(let frame, _): toolbox.gesture = .rotate(frame, to: place)
     case .pan, nil: break
@@ -120,7 +122,8 @@ extension Workspace {
     switch toolbox.gesture {
     case .stroke: return sendStroke() + requests.issue(.lift)
     case .shape(let tool, let from, let to):
-      guard from != to else { return [] }
+      guard from != to || tool == .note else { return [] }
+      if tool == .note { requestToEdit = requests.nextID }
       let pen = toolbox.pen
       return requests.issue { () throws(CommandError) in try tool.form(from: from, to: to, pen) }
     case .erase(let path):

@@ -17,6 +17,13 @@ struct Workspace: Sendable {
   var pendingMenu: Menu.Cell?
   /// The request whose objects are selected when they exist: the last duplicate or paste.
   var requestToSelect: Int64?
+  /// The request whose object the user types in when it exists: the last note.
+  var requestToEdit: Int64?
+  private var idToEdit: ObjectID?
+  /// The object that the last search found.
+  var found: ObjectID?
+  var copies = CopyCount<Set<ObjectID>>()
+  var pastes = CopyCount<Point>()
 
   init(_ scene: BoardScene) { self.scene = scene }
 
@@ -67,6 +74,7 @@ struct Workspace: Sendable {
   mutating func showObject(_ snapshot: ObjectSnapshot) -> [BoardEffect] {
     let isSelected = scene.setObject(snapshot)
     previewStroke()
+    if idToEdit == snapshot.id { edit(snapshot) }
     guard isSelected, let cell = pendingMenu else { return [] }
     pendingMenu = nil
     return [.openMenu(at: cell)]
@@ -90,6 +98,10 @@ struct Workspace: Sendable {
     if let id = outcome.id {
       typing?.created(id, by: request)
       nameStroke(id, begunBy: request)
+      if requestToEdit == request {
+        (requestToEdit, idToEdit) = (nil, id)
+        scene.snapshot(id).map { edit($0) }
+      }
     }
     previewStroke()
     guard requestToSelect == request else { return [] }
@@ -97,6 +109,11 @@ struct Workspace: Sendable {
     let new = (outcome.ids ?? outcome.id.map { [$0] } ?? []).map { ObjectReference.id($0) }
     // If there are too many objects for one command, the selection stays as it is.
     return (try? requests.request(.select(new))).map { [.command($0)] } ?? []
+  }
+
+  private mutating func edit(_ snapshot: ObjectSnapshot) {
+    idToEdit = nil
+    if typing == nil, toolbox.gesture == nil { typing = TextTyping(snapshot) }
   }
 
   /// Handles the answer to a command that succeeded.
@@ -242,10 +259,11 @@ extension Workspace {
     return scene.selection.contains(id) ? [] : select([id])
   }
 
-  /// Selects an object, and shows it if it is out of view.
-  mutating func go(to id: ObjectID) -> [BoardEffect] {
+  /// Selects an object, and shows it in the center if it is out of view.
+  mutating func go(to id: ObjectID, isCentered: Bool = false) -> [BoardEffect] {
     var effects: [BoardEffect] = []
-    if let bounds = scene.snapshot(id)?.bounds, !scene.viewport.rectangle.contains(bounds) {
+    found = id
+    if let bounds = scene.snapshot(id)?.bounds, isCentered || !scene.viewport.rectangle.contains(bounds) {
       effects = moveView { $0.center = bounds.center }
     }
     return effects + select([id])
@@ -264,7 +282,25 @@ extension Workspace {
     let only = snapshots.count == 1 ? snapshots[0] : nil
     let items =
       snapshots.isEmpty
-      ? Menu.ofBoard : Menu.ofSelection(hasText: only?.canBeTypedIn == true, hasGame: only?.kind == .game)
+      ? Menu.ofBoard
+      : Menu.ofSelection(
+        hasText: only?.canBeTypedIn == true,
+        hasGame: only?.kind == .game,
+        isArrangeable: snapshots.count > 1
+      )
     return Menu(items, at: cell)
+  }
+}
+
+/// Counts the copies at one place, so that each is placed beside the others.
+struct CopyCount<Place: Hashable & Sendable>: Sendable {
+  private var place: Place?
+  private var count = 0
+
+  /// Returns the number of earlier copies of the same objects, or to the same place.
+  mutating func next(of place: Place) -> Int {
+    count = self.place == place ? count + 1 : 0
+    self.place = place
+    return count
   }
 }

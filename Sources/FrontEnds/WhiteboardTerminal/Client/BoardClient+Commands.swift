@@ -39,6 +39,8 @@ extension BoardClient {
     case .redraw: return [.redraw]
     case .suspend: return [.suspend]
     case .follow: followNext()
+    case .find: prompt.open(.find)
+    case .clearBoard: askToClear()
     case .chat: prompt.open(.chat)
     case .command: prompt.open(.command)
     case .photo: prompt.open(.photo(at: workspace.scene.freePlace(near: workspace.target)))
@@ -48,7 +50,7 @@ extension BoardClient {
     case .readChat: openChat()
     case .invite: overlay = .invitation(nil)
     case .panel:
-      layout.isSidePanelWanted.toggle()
+      layout.arePanelsWanted.toggle()
       fitBoard()
     }
     return []
@@ -76,6 +78,7 @@ extension BoardClient {
   mutating func perform(_ outcome: Prompt.Outcome) -> [Action] {
     switch outcome {
     case .none: return []
+    case .find(let words, let step): return find(words, step: step)
     case .findFiles(let beginning): return [.findFiles(beginning)]
     case .completions(let names): say(names)
     case .command(let command): return perform(command)
@@ -83,6 +86,32 @@ extension BoardClient {
     case .failure(.parser(let error)): showFailure(error.message)
     }
     return []
+  }
+
+  private mutating func askToClear() {
+    let count = workspace.scene.canvas.count
+    if count == 0 { say("the board is empty") } else { overlay = .clearQuestion(count) }
+  }
+
+  /// Goes to the next or previous object that contains the words, and reports what else contains them.
+  private mutating func find(_ words: String, step: Int) -> [Action] {
+    guard let search = TextSearch(words) else { return [] }
+    let ids = search.objects(in: workspace.scene.snapshots).map(\.id)
+    let lines = session.chat.lines.count { search.matches($0.text.raw) }
+    let people = session.members.all.values.count { search.matches($0.name.displayed) }
+    var others: [String] = []
+    if lines > 0 { others.append(EventText.count(lines, "line") + " in the chat") }
+    if people > 0 { others.append(EventText.count(people, "member")) }
+    let rest = others.joined(separator: " and ")
+    guard !ids.isEmpty else {
+      showFailure("no object contains these words" + (rest.isEmpty ? "" : "; they are in \(rest)"))
+      return []
+    }
+    messages.actionSucceeded(workspace.requests.nextID)
+    let known = workspace.found.flatMap { ids.firstIndex(of: $0) }
+    let index = known.map { ($0 + step + ids.count) % ids.count } ?? (step < 0 ? ids.count - 1 : 0)
+    say("\(index + 1) of \(ids.count)" + (rest.isEmpty ? "" : ", also \(rest)"))
+    return apply(workspace.go(to: ids[index], isCentered: true))
   }
 
   private mutating func perform(_ command: PromptCommand) -> [Action] {
@@ -106,6 +135,7 @@ extension BoardClient {
     case .fit:
       if workspace.scene.canvas.bounds == nil { say("the board is empty") }
       return apply(workspace.showEverything())
+    case .clear: askToClear()
     case .zoom(let factor): return apply(workspace.moveView { $0.zoom(by: factor / $0.zoom, around: $0.center) })
     case .dotStyle(let style):
       layout.isASCII = style == .ascii

@@ -38,7 +38,7 @@ extension BoardClient {
   func opensText(_ event: InputEvent) -> Bool {
     guard case .key(let key, let modifiers) = event, overlay == nil || isChatOpen else { return false }
     return switch keys.command(key, modifiers) {
-    case .chat, .command, .photo, .export, .game, .connectFour: true
+    case .chat, .command, .photo, .export, .game, .connectFour, .find: true
     default: false
     }
   }
@@ -98,6 +98,9 @@ extension BoardClient {
     case .perform(let command):
       overlay = nil
       return perform(command)
+    case .clearBoard:
+      overlay = nil
+      return send(.clearBoard)
     case .writeChat:
       prompt.open(.chat)
       return []

@@ -18,6 +18,7 @@ package struct KeyMap: Hashable, Sendable {
     case edit
     case keyboardPen, snap
     case chat, command, photo, menu, help, quit, redraw, panel, interrupt
+    case find, clearBoard
     case saved, invite, game
     case connectFour, readChat, export, suspend
   }
@@ -171,6 +172,7 @@ package struct KeyMap: Hashable, Sendable {
       Binding("zoom-in", ["+"], .zoomIn, "zoom in or out; Ctrl+wheel zooms too", and: ["zoom-out"]),
       Binding("zoom-out", ["-"], .zoomOut), Binding("fit", ["="], .fit, "show everything"),
       Binding("actual-size", ["z"], .actualSize, "show the board at its actual size"),
+      Binding("find", ["/"], .find, "find words in texts and labels: Enter goes to the next, ↑ to the previous one"),
       Binding("follow", ["f"], .follow, "follow a member: show what they see"),
       Binding("undo", ["u"], .undo, "undo your last step, or redo it", and: ["redo"]),
       Binding("redo", ["U", "ctrl+y"], .redo),
@@ -207,7 +209,7 @@ package struct KeyMap: Hashable, Sendable {
     ), Binding("photo", ["I"], .photo, "add a photo from a file"),
     Binding("game", ["w"], .game, "play the board's Wordle game, or start one"),
     Binding("connect-four", ["W"], .connectFour, "play the board's Connect Four game, or start one"),
-    Binding("chat", ["c", "/"], .chat, "write a chat message"),
+    Binding("chat", ["c"], .chat, "write a chat message"),
     Binding("read-chat", ["C"], .readChat, "read the chat"),
     Binding(
       "export",
@@ -217,7 +219,7 @@ package struct KeyMap: Hashable, Sendable {
     ), Binding("command", [":"], .command, "type any board command, as in scripts; Tab completes it"),
     Binding("menu", ["space"], .menu, "open a menu of commands; the right mouse button opens it too"),
     Binding("invite", ["J"], .invite, "show how others can join"),
-    Binding("panel", ["P"], .panel, "show or hide the list of people and the chat"),
+    Binding("panel", ["P"], .panel, "show or hide the tools, the list of people and the chat"),
     Binding("redraw", ["ctrl+l"], .redraw, "redraw the screen"), Binding("save", ["ctrl+s"], .saved),
     Binding("help", ["?", "f1"], .help, "show all keys"),
     Binding(
@@ -278,7 +280,7 @@ extension KeyMap.Command {
   var section: KeyMap.Section {
     switch self {
     case .tool, .color, .thinner, .broader, .keyboardPen, .snap, .photo: .draw
-    case .arrow, .zoomIn, .zoomOut, .fit, .actualSize, .follow: .look
+    case .arrow, .zoomIn, .zoomOut, .fit, .actualSize, .follow, .find: .look
     case .chat, .readChat, .invite, .panel, .game, .connectFour: .people
     case .command, .menu, .help, .quit, .redraw, .interrupt, .saved, .export, .suspend: .program
     default: .change

@@ -1,3 +1,4 @@
+import Whiteboard
 import WhiteboardKit
 
 /// A command of a key for the selected objects: its key, its words in menus and in the help, its effect and its answers.
@@ -43,7 +44,10 @@ package struct ObjectCommand: Sendable {
     ["x", "delete", "backspace"],
     "delete the selection",
     menu: "delete",
-    answers: [.delete: { "deleted \($0)" + $1(.undo, "restores them") }]
+    answers: [
+      .delete: { "deleted \($0)" + $1(.undo, "restores them") },
+      .clear: { "deleted \($0)" + $1(.undo, "restores them") },
+    ]
   ) { $0.changeSelection { .delete($0) } }
 
   static let duplicate = ObjectCommand(
@@ -54,7 +58,9 @@ package struct ObjectCommand: Sendable {
     answers: [.duplicate: { (objects, _) in "duplicated \(objects)" }]
   ) { (workspace) in
     if !workspace.scene.selection.isEmpty { workspace.requestToSelect = workspace.requests.nextID }
-    return workspace.changeSelection { .duplicate($0, by: .duplicate, alias: nil) }
+    let step = Double(workspace.copies.next(of: workspace.scene.selection) + 1)
+    let distance = BoardPoint(x: BoardPoint.duplicate.x * step, y: BoardPoint.duplicate.y * step) ?? .duplicate
+    return workspace.changeSelection { .duplicate($0, by: distance, alias: nil) }
   }
 
   /// If nothing is selected, the client copies the link of the board instead.
@@ -122,15 +128,47 @@ package struct ObjectCommand: Sendable {
 
   static let lower = ObjectCommand("back", ["["], menu: "to the back") { $0.changeSelection { .order($0, .back) } }
 
-  /// All commands, in the order of the help.
+  /// The commands without keys that place several objects.
+  static let arranging: [ObjectCommand] =
+    [
+      (AlignmentEdge.left, "align left"), (.center, "align centers"), (.right, "align right"), (.top, "align top"),
+      (.middle, "align middles"), (.bottom, "align bottom"),
+    ].map { edge, words in
+      ObjectCommand(
+        "align-\(edge.rawValue)",
+        [],
+        menu: words,
+        answers: [.align: { (objects, _) in "aligned \(objects)" }]
+      ) { $0.changeSelection { .align($0, edge) } }
+    }
+    + BoardAxis.allCases.map { axis in
+      ObjectCommand(
+        "distribute-\(axis.rawValue)",
+        [],
+        menu: "distribute \(axis.rawValue)",
+        answers: [.distribute: { (objects, _) in "distributed \(objects)" }]
+      ) { $0.changeSelection { .distribute($0, axis) } }
+    }
+
+  /// The commands without keys that mirror the selection.
+  static let mirroring = BoardAxis.allCases.map { axis in
+    ObjectCommand(
+      "flip-\(axis.rawValue)",
+      [],
+      menu: "mirror \(axis.rawValue)",
+      answers: [.flip: { (objects, _) in "mirrored \(objects)" }]
+    ) { $0.changeSelection { .flip($0, axis) } }
+  }
+
+  /// All commands that have keys, in the order of the help.
   static let all = [delete, duplicate, copy, paste, group, ungroup, lock, raise, lower]
 
   /// The commands in the menu of the selection.
-  static let ofSelection = [duplicate, copy, raise, lower, group, ungroup, lock, delete]
+  static let ofSelection = [duplicate, copy, raise, lower, group, ungroup, lock, delete] + mirroring
 
   /// Returns the message when a command was run; nil if the table has none.
   static func answer(to command: CommandName, _ objects: String, _ hint: Hint) -> String? {
-    all.lazy.compactMap { $0.answers[command] }.first.map { $0(objects, hint) }
+    (all + arranging + mirroring).lazy.compactMap { $0.answers[command] }.first.map { $0(objects, hint) }
   }
 }
 

@@ -60,6 +60,20 @@ struct Members: Sendable {
 
   func name(of id: MemberID) -> String? { all[id]?.name.displayed }
 
+  /// Returns the color of each member.
+  ///
+  /// Two members have the same color only if there are more members than colors.
+  func colors(_ ownID: MemberID?) -> [MemberID: UInt32] {
+    var colors: [MemberID: UInt32] = [:]
+    var free = Pens.memberColors
+    for id in (Array(all.keys) + [ownID].compactMap(\.self)).sorted() {
+      if free.isEmpty { free = Pens.memberColors }
+      let color = Pens.color(of: id)
+      colors[id] = free.remove(at: free.firstIndex(of: color) ?? 0)
+    }
+    return colors
+  }
+
   // MARK: - Events
 
   /// Adds a member; returns false if it returned through another route.

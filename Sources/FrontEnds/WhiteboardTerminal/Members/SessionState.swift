@@ -109,6 +109,7 @@ struct SessionState: Sendable {
   }
 
   private mutating func append(_ line: BoardEvent.Chat) {
+    chat.openComments[line.id] = line.isResolved == true ? nil : line.about.flatMap { ObjectID($0) }
     chat.append(ChatLog.Line(name: line.name, author: MemberID(text: line.peer), text: line.text))
   }
 
@@ -173,6 +174,11 @@ struct ChatLog: Hashable, Sendable {
   }
 
   private(set) var lines: [Line] = []
+  /// The objects that open comments are about, by the ids of the lines.
+  var openComments: [String: ObjectID] = [:]
+
+  /// The numbers of open comments about objects.
+  var comments: [ObjectID: Int] { openComments.values.reduce(into: [:]) { $0[$1, default: 0] += 1 } }
   /// The version of the log: the number of lines that were ever added.
   private(set) var version = 0
   /// The number of lines that arrived while no chat was visible.
@@ -189,7 +195,7 @@ struct ChatLog: Hashable, Sendable {
   mutating func remark(_ text: String) { append(Line(text: UntrustedText(text))) }
 
   /// Removes all lines, because the whole history is added again.
-  mutating func removeAll() { lines = [] }
+  mutating func removeAll() { (lines, openComments) = ([], [:]) }
 }
 
 /// The removal of the local member by the host, and the box that reports it.

@@ -8,6 +8,8 @@ enum Overlay: Hashable, Sendable {
   case invitation(BrowserInvitation?)
   case menu(Menu)
   case unsavedQuestion
+  /// Whether to delete all objects; the value is their number.
+  case clearQuestion(Int)
 
   enum Outcome: Hashable, Sendable {
     case none
@@ -17,6 +19,7 @@ enum Overlay: Hashable, Sendable {
     /// Open the prompt for a chat line; the chat stays open.
     case writeChat
     case redraw
+    case clearBoard
     /// The user answered the question about unsaved work.
     case answered(SaveStatus.Answer)
   }
@@ -26,7 +29,7 @@ enum Overlay: Hashable, Sendable {
     switch self {
     case .menu(let menu): MenuLayout(menu, layout).area
     case .panel: layout.panel
-    case .invitation, .unsavedQuestion: layout.screen
+    case .invitation, .unsavedQuestion, .clearQuestion: layout.screen
     }
   }
 
@@ -36,7 +39,7 @@ enum Overlay: Hashable, Sendable {
   var isInformation: Bool {
     switch self {
     case .invitation, .panel: true
-    case .menu, .unsavedQuestion: false
+    case .menu, .unsavedQuestion, .clearQuestion: false
     }
   }
 }
@@ -54,6 +57,10 @@ extension Overlay {
     switch self {
     case .panel(var panel):
       if panel.content == .chat, command == .chat || key == .enter { return .writeChat }
+      if panel.filter(key, modifiers) {
+        self = .panel(panel)
+        return .none
+      }
       if modifiers.isEmpty, panel.scroll(key) {
         self = .panel(panel)
         return .none
@@ -71,6 +78,7 @@ extension Overlay {
       if key == .enter { return Self.pick(menu.command) }
       return Self.pick([.menu, .selectNone, .interrupt].contains(command) ? nil : command)
     case .invitation: return .close
+    case .clearQuestion: return key == .character("y") ? .clearBoard : .close
     case .unsavedQuestion: return .answered(SaveStatus.answer(key, modifiers))
     }
   }
@@ -82,7 +90,7 @@ extension Overlay {
     switch self {
     case .panel: return layout.panel.contains(x: x, y: y) ? .none : .close
     case .menu(let menu): return Self.pick(menu.item(atX: x, y: y, in: layout).map { menu.items[$0].command })
-    case .invitation, .unsavedQuestion: return .close
+    case .invitation, .unsavedQuestion, .clearQuestion: return .close
     }
   }
 
@@ -95,7 +103,7 @@ extension Overlay {
     case .menu(var menu):
       menu.leap(step)
       self = .menu(menu)
-    case .invitation, .unsavedQuestion: break
+    case .invitation, .unsavedQuestion, .clearQuestion: break
     }
   }
 
@@ -242,23 +250,26 @@ struct Menu: Hashable, Sendable {
 
   mutating func choose(_ index: Int) { if items.indices.contains(index) { chosen = index } }
 
-  static func ofSelection(hasText: Bool, hasGame: Bool) -> [Item] {
+  static func ofSelection(hasText: Bool, hasGame: Bool, isArrangeable: Bool) -> [Item] {
     var items: [Item] = []
     if hasText { items.append(Item(command: .edit, words: "edit the text")) }
     if hasGame { items.append(Item(command: .edit, words: "play")) }
-    return items + ObjectCommand.ofSelection.map { Item($0) } + [Item(command: .selectNone, words: "deselect")]
+    return items + (ObjectCommand.ofSelection + (isArrangeable ? ObjectCommand.arranging : [])).map { Item($0) }
+      + [Item(command: .selectNone, words: "deselect")]
   }
 
   static let ofBoard: [Item] =
-    [Tool.pen, .text, .select, .eraser, .line, .rectangle, .ellipse, .arrow].map {
+    [Tool.pen, .text, .select, .eraser, .line, .rectangle, .ellipse, .diamond, .note, .arrow].map {
       Item(command: .tool($0), words: $0.rawValue)
     } + [
       Item(command: .undo, words: "undo"), Item(command: .redo, words: "redo"), Item(.paste),
       Item(command: .photo, words: "photo from a file"), Item(command: .export, words: "export to a file"),
       Item(command: .game, words: "Wordle"), Item(command: .connectFour, words: "Connect Four"),
-      Item(command: .fit, words: "show everything"), Item(command: .follow, words: "follow a person"),
+      Item(command: .fit, words: "show everything"), Item(command: .find, words: "find words"),
+      Item(command: .follow, words: "follow a person"),
       Item(command: .invite, words: "invite"), Item(command: .chat, words: "write a message"),
       Item(command: .readChat, words: "read the chat"), Item(command: .command, words: "any command"),
-      Item(command: .help, words: "all keys"), Item(command: .quit, words: "leave"),
+      Item(command: .clearBoard, words: "clear the board"), Item(command: .help, words: "all keys"),
+      Item(command: .quit, words: "leave"),
     ]
 }

@@ -1,4 +1,5 @@
 import PeerCore
+import WhiteboardKit
 import WhiteboardRendering
 
 /// A box with a title and scrolled rows: the keys, the chat, or the answer to a command.
@@ -23,6 +24,8 @@ struct Panel: Hashable, Sendable {
 
   let title: String
   let content: Content
+  /// The words that the user typed; only keys whose lines contain them are shown.
+  private(set) var filter = ""
   /// The rows for ``columns``; empty until the first layout.
   private(set) var rows: [Row] = []
   private var columns = 0
@@ -68,6 +71,19 @@ struct Panel: Hashable, Sendable {
     first = min(max(0, first + count), max(0, rows.count - height))
   }
 
+  /// Changes the filter of the keys; returns whether the key does that.
+  mutating func filter(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool {
+    guard content == .keys, modifiers.isSubset(of: .shift) else { return false }
+    switch key {
+    // At first, q closes the panel.
+    case .character(let letter) where filter.isEmpty ? letter.isLetter && letter != "q" : true: filter.append(letter)
+    case .backspace where !filter.isEmpty: filter.removeLast()
+    default: return false
+    }
+    (rows, first) = ([], 0)
+    return true
+  }
+
   mutating func scroll(_ key: InputEvent.Key) -> Bool {
     let page = max(height - 1, 1)
     switch key {
@@ -110,7 +126,7 @@ extension Panel {
     let rows = PanelRows(columns: columns)
     return switch content {
     case .lines(let lines): rows.rows(of: lines)
-    case .keys: rows.rows(of: keys)
+    case .keys: rows.rows(of: keys, filter)
     case .chat: rows.rows(of: chat)
     }
   }
@@ -120,7 +136,8 @@ extension Panel {
     let (top, bottom) = (area.rows.lowerBound, area.rows.upperBound - 1)
     let (left, width) = (area.columns.lowerBound, area.width - 2)
     let head = CellArea(x: left + 1, y: top, width: width, height: 1)
-    screen.put(" \(title) ", x: left + 2, y: top, CellStyle.bar.bold, in: head)
+    let filtered = filter.isEmpty ? "" : ": \(filter)"
+    screen.put(" \(title)\(filtered) ", x: left + 2, y: top, CellStyle.bar.bold, in: head)
     let foot = CellArea(x: left + 1, y: bottom, width: width, height: 1)
     let mark = " \(position(isASCII: isASCII)) "
     let end = screen.put(mark, x: left + 2, y: bottom, CellStyle.bar.bold, in: foot)
@@ -134,7 +151,9 @@ extension Panel {
   }
 
   private func hints(_ keys: KeyMap, isASCII: Bool) -> [String] {
-    let reply = content == .chat ? "\(keys.key(for: .chat) ?? "Enter") reply  " : ""
+    let reply =
+      content == .chat
+      ? "\(keys.key(for: .chat) ?? "Enter") reply  " : content == .keys ? "letters filter  " : ""
     let arrows = isASCII ? "arrows" : "↑↓"
     return [
       " \(arrows) PgUp PgDn Home End scroll  \(reply)Esc closes ", " \(arrows) PgUp PgDn  \(reply)Esc closes ",
@@ -175,8 +194,10 @@ struct PanelRows {
   // MARK: - Keys
 
   /// Returns the keys under headings, in two columns if there is room.
-  func rows(of keys: KeyMap) -> [Panel.Row] {
-    let help = keys.help
+  func rows(of keys: KeyMap, _ filter: String) -> [Panel.Row] {
+    let search = TextSearch(filter)
+    let help = keys.help.filter { entry in search.map { $0.matches("\(entry.keys) \(entry.text)") } ?? true }
+    guard !help.isEmpty else { return rows(of: ["No key does this. Backspace removes letters of the filter."]) }
     let keyWidth = help.map { CharacterWidth.columns($0.keys) }.max() ?? 0
     let isWide = columns >= 2 * (keyWidth + 40)
     let width = isWide ? (columns - 3) / 2 : columns

@@ -14,15 +14,19 @@ import Musl
 struct Prompt: Sendable {
   /// The meaning of the typed text.
   enum Purpose: Equatable, Sendable {
-    case chat, command, export
+    case chat, command, export, find
     case photo(at: Point)
     case move(ObjectReference, isWordle: Bool)
+    /// A game that is over. The prompt stays open, so that a letter of a guess is not taken for a key.
+    case over
 
     var label: String {
       switch self {
       case .chat: "say: "
       case .command: ":"
       case .export: "export to file: "
+      case .find: "find: "
+      case .over: "The game is over. Enter closes this line. "
       case .photo: "photo file: "
       case .move(_, let isWordle): isWordle ? "guess: " : "column, 1 to 7: "
       }
@@ -32,7 +36,7 @@ struct Prompt: Sendable {
     fileprivate var isFile: Bool {
       switch self {
       case .photo, .export: true
-      case .chat, .command, .move: false
+      case .chat, .command, .move, .find, .over: false
       }
     }
   }
@@ -42,6 +46,8 @@ struct Prompt: Sendable {
     case command(PromptCommand)
     /// The user entered text that is not a valid command.
     case failure(PromptCommand.Failure)
+    /// Go to an object with these words: the next one, or with the step -1 the previous one.
+    case find(String, step: Int)
     /// Find the files whose paths begin with this text.
     case findFiles(String)
     case completions(String)
@@ -97,6 +103,19 @@ struct Prompt: Sendable {
   mutating func handle(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers, _ names: @autoclosure () -> Names)
     -> Outcome
   {
+    if purpose == .find, let text = editor?.text {
+      switch key {
+      case .up: return .find(text, step: -1)
+      case .down: return .find(text, step: 1)
+      case .enter: return .find(text, step: modifiers.contains(.shift) ? -1 : 1)
+      default: break
+      }
+    }
+    if purpose == .over, key != .enter, key != .escape { return .none }
+    // An empty guess does not close the prompt. Otherwise, the letters of the next guess would run commands.
+    if case .move(_, isWordle: true) = purpose, editor?.text.isEmpty == true, key == .enter || key == .backspace {
+      return .none
+    }
     guard let outcome = editor?.handle(key, modifiers) else { return .none }
     switch outcome {
     case .typing: return .none
@@ -109,7 +128,7 @@ struct Prompt: Sendable {
       guard !text.isEmpty else { return .none }
       let label = purpose.label
       if histories[label]?.last != text { histories[label, default: []].append(text) }
-      // The prompt stays open for the next guess. Otherwise, the letters of the next guess would run commands.
+      // The prompt stays open for the next guess.
       if case .move(_, isWordle: true) = purpose { open(purpose) }
       return enter(text)
     }
@@ -126,6 +145,7 @@ struct Prompt: Sendable {
     switch purpose {
     case .command: return try PromptCommand(text.trimmed)
     case .chat: return .board(.say(words: text))
+    case .find, .over: return nil
     case .move(let game, _): return .board(.play(game, move: text.trimmed))
     case .export:
       let words = text.trimmed
@@ -153,8 +173,8 @@ struct Prompt: Sendable {
     if case .move(.alias(let alias), _) = purpose, alias == Self.newGame(request) { editor = nil }
   }
 
-  /// Closes the prompt for moves in a game that is over for the user.
-  mutating func endGame(_ id: ObjectID) { if case .move(.id(id), _) = purpose { editor = nil } }
+  /// Accepts no more moves in a game that is over for the user.
+  mutating func endGame(_ id: ObjectID) { if isOpen, case .move(.id(id), _) = purpose { open(.over) } }
 
   static func newGame(_ request: Int64) -> ObjectAlias? { ObjectAlias("game-begun-by-\(request)") }
 
@@ -224,6 +244,8 @@ enum PromptCommand: Sendable {
   case go(String)
   case follow(String)
   case fit
+  /// Ask before all objects are deleted.
+  case clear
   /// Zoom to a factor, where 1 is the actual size.
   case zoom(Double)
   case dotStyle(DotStyle)
@@ -254,6 +276,7 @@ enum PromptCommand: Sendable {
     case "go" where !rest.isEmpty: self = .go(rest)
     case "follow" where !rest.isEmpty: self = .follow(rest)
     case "fit": self = .fit
+    case "clear" where rest == "board": self = .clear
     case "zoom":
       guard let percent = Double(rest), percent > 0 else {
         throw .terminal(":zoom needs a percentage, such as :zoom 50")

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 import WhiteboardRendering
 
@@ -7,6 +8,8 @@ struct BoardMarks {
   let scene: BoardScene
   let toolbox: Toolbox
   let members: Members
+  /// The numbers of open comments about objects.
+  let comments: [ObjectID: Int]
   /// Whether a laser pointer leaves a trail.
   let allowsMotion: Bool
   let now: Duration
@@ -17,10 +20,29 @@ struct BoardMarks {
   private static let laser: UInt32 = 0xFF3030
 
   func draw(on screen: inout Screen) {
+    drawNotes(on: &screen)
     drawGesture(on: &screen)
     drawSelections(on: &screen)
     drawHandles(on: &screen)
     drawPointers(on: &screen)
+  }
+
+  // MARK: - Votes, links and comments
+
+  /// Draws the votes of objects, their links, and the numbers of open comments above their upper right corners.
+  private func drawNotes(on screen: inout Screen) {
+    for id in scene.marked.union(comments.keys).sorted() {
+      guard let snapshot = scene.snapshot(id) else { continue }
+      let bounds = snapshot.bounds
+      guard let corner = cell(Point(x: bounds.greatest.x, y: bounds.least.y)) else { continue }
+      var notes = snapshot.votes.map { "\(UntrustedText($0.reaction).displayed(width: 8)) \($0.members.count)" }
+      if snapshot.link != nil { notes.append(layout.isASCII ? "->" : "↗") }
+      if let count = comments[id] { notes.append(layout.isASCII ? "?\(count)" : "✎ \(count)") }
+      let text = notes.joined(separator: "  ")
+      let x = max(layout.board.columns.lowerBound, corner.x + 1 - CharacterWidth.columns(text))
+      let y = max(layout.board.rows.lowerBound, corner.y - 1)
+      screen.put(text, x: x, y: y, CellStyle(CellColor(rgb: Self.selection)), in: layout.board)
+    }
   }
 
   // MARK: - Gesture
@@ -75,7 +97,7 @@ struct BoardMarks {
       for step in 0...count {
         let share = Double(step) / Double(count)
         let place = Point(x: last.x + (next.x - last.x) * share, y: last.y + (next.y - last.y) * share)
-        guard let cell = cell(place) else { continue }
+        guard let cell = cell(place), !screen.hasLetter(atX: cell.x, y: cell.y) else { continue }
         screen.put(layout.isASCII ? "." : "·", x: cell.x, y: cell.y, style)
       }
       last = next
@@ -92,7 +114,7 @@ struct BoardMarks {
       guard let holder = scene.snapshot(id)?.selectedBy, let frame = scene.frame(of: id) else { continue }
       let isOwn = holder == scene.ownID
       if isOwn, toolbox.gesture != nil { continue }
-      let rgb = isOwn ? Self.selection : Pens.color(of: holder)
+      let rgb = isOwn ? Self.selection : color(of: holder)
       dot(closed(frame.corners), rgb, on: &screen)
       guard !isOwn, let corner = cell(frame.corners[0]) else { continue }
       let name = members.name(of: holder) ?? String(holder.description.prefix(8))
@@ -106,7 +128,7 @@ struct BoardMarks {
     let handles = frame.grips.map { ($0.point, $0.value.isCorner ? signs.corner : signs.side) }
     let style = CellStyle(CellColor(rgb: Self.selection))
     for (place, sign) in handles + [(frame.knob, signs.knob)] {
-      guard let cell = cell(place) else { continue }
+      guard let cell = cell(place), !screen.hasLetter(atX: cell.x, y: cell.y) else { continue }
       screen.put(sign, x: cell.x, y: cell.y, style, in: layout.board)
     }
   }
@@ -118,7 +140,7 @@ struct BoardMarks {
       guard let place = member.presence.cursor, let cell = cell(place) else { continue }
       let rest = now - member.movedAt
       guard rest < Members.pointerRest.gone else { continue }
-      let color = CellColor(rgb: Pens.color(of: id))
+      let color = CellColor(rgb: self.color(of: id))
       if rest >= Members.pointerRest.faded {
         // A pointer that does not move must not cover anything.
         guard screen[cell.x, cell.y].glyph == .space else { continue }
@@ -133,12 +155,24 @@ struct BoardMarks {
       // The name is beside the pointer, so that the object under the pointer stays visible.
       let isLast = cell.y + 1 >= layout.board.rows.upperBound
       let row = isLast ? cell.y - 1 : cell.y + 1
-      screen.put(member.name.displayed, x: cell.x + 1, y: row, label(Pens.color(of: id)), in: layout.board)
+      screen.put(member.name.displayed, x: cell.x + 1, y: row, label(self.color(of: id)), in: layout.board)
     }
   }
+
+  private func color(of id: MemberID) -> UInt32 { members.colors(scene.ownID)[id] ?? Pens.color(of: id) }
 
   private func label(_ rgb: UInt32) -> CellStyle {
     // This style is visible on any background, and needs few bytes. This matters because pointers move often.
     CellStyle(CellColor(rgb: rgb), on: .terminal, .reversed)
+  }
+}
+
+extension Screen {
+  /// Whether a cell shows a letter, a digit or a punctuation mark, which a mark must not hide.
+  fileprivate func hasLetter(atX x: Int, y: Int) -> Bool {
+    guard let character = text(of: self[x, y].glyph).first else { return true }
+    return character.isLetter || character.isNumber
+      || character.isPunctuation && character != "·"
+        && !(character == "." && self[x, y].style.foreground != .terminal)
   }
 }

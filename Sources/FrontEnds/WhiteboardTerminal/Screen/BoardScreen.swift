@@ -48,6 +48,7 @@ struct BoardScreen {
       scene: scene,
       toolbox: workspace.toolbox,
       members: session.members,
+      comments: session.chat.comments,
       allowsMotion: allowsMotion,
       now: now
     ).draw(on: &screen)
@@ -133,6 +134,10 @@ struct BoardScreen {
       overlay = .panel(panel)
     case .menu(let menu): menu.draw(on: &screen, layout, keys)
     case .unsavedQuestion: saveStatus.drawQuestion(on: &screen, layout, hasMembers: !session.members.isEmpty)
+    case .clearQuestion(let count):
+      let undo = keys.key(for: .undo).map { "\($0) restores them." } ?? ""
+      let question = "Delete all objects on the board (\(count))?"
+      Dialog([question, "Locked objects stay. \(undo)", "", "y delete   Esc keep"]).draw(on: &screen, layout)
     case .invitation, nil: break
     }
   }
@@ -196,7 +201,9 @@ struct SidePanel {
 
   private func memberLines(width: Int) -> [(text: String, style: CellStyle)] {
     let isASCII = layout.isASCII
-    let own = ownID.map { CellStyle(CellColor(rgb: Pens.color(of: $0))) } ?? .plain
+    let colors = members.colors(ownID)
+    func color(_ id: MemberID) -> CellStyle { CellStyle(CellColor(rgb: colors[id] ?? Pens.color(of: id))) }
+    let own = ownID.map(color) ?? .plain
     var lines: [(text: String, style: CellStyle)] = [("people", .quiet), ("\(isASCII ? "*" : "●") you", own.bold)]
     for (id, member) in members.sorted.prefix(Self.memberLimit) {
       let isConnected = member.state == .connected
@@ -204,7 +211,7 @@ struct SidePanel {
       let icon = member.icon.map { " \($0)" } ?? ""
       let silence = member.silentSince.map { " \(Int((now - $0) / .seconds(1))) s" } ?? ""
       let text = "\(sign) \(member.name)\(icon)\(isConnected ? "" : silence)"
-      lines.append((text, CellStyle(CellColor(rgb: Pens.color(of: id)))))
+      lines.append((text, color(id)))
     }
     lines.append((String(repeating: isASCII ? "-" : "─", count: width), .quiet))
     return lines

@@ -7,7 +7,10 @@ struct ScreenLayout: Hashable, Sendable {
   private(set) var columns: Int
   private(set) var rows: Int
   var isASCII: Bool
-  var isSidePanelWanted = true
+  /// Whether the user wants to see the row of tools, and the members and the chat beside the board.
+  var arePanelsWanted = true
+  /// The number of rows from which tools have their own row.
+  var rowsForTools = 24
 
   static let sidePanelWidth = 26
 
@@ -23,10 +26,10 @@ struct ScreenLayout: Hashable, Sendable {
   }
 
   /// Whether members and chat are shown: the user wants them, and there is room.
-  var hasSidePanel: Bool { isSidePanelWanted && columns >= 90 && rows >= 16 }
+  var hasSidePanel: Bool { arePanelsWanted && columns >= 90 && rows >= 16 }
 
   /// Whether tools and colors have their own row below the title.
-  var hasToolRow: Bool { rows >= 30 && columns >= 80 }
+  var hasToolRow: Bool { arePanelsWanted && rows >= rowsForTools && columns >= 80 }
 
   var screen: CellArea { CellArea(x: 0, y: 0, width: columns, height: rows) }
 

@@ -105,6 +105,8 @@ struct ToolButtons {
     var area: CellArea { CellArea(x: x, y: y, width: CharacterWidth.columns(text), height: 1) }
   }
 
+  private enum Label { case keys, names, keysAndNames }
+
   let layout: ScreenLayout
   let keys: KeyMap
   let tool: Tool
@@ -118,16 +120,16 @@ struct ToolButtons {
   var buttons: [Button] {
     if layout.hasToolRow {
       let variants = [
-        buttons(from: 1, y: 1, isNamed: true, gap: 2), buttons(from: 1, y: 1, isNamed: true, gap: 1),
-        buttons(from: 1, y: 1, isNamed: false, gap: 1),
+        buttons(from: 1, y: 1, .keysAndNames, gap: 2), buttons(from: 1, y: 1, .keysAndNames, gap: 1),
+        buttons(from: 1, y: 1, .names, gap: 1),
+        buttons(from: 0, y: 1, .names, gap: 1, without: [.remover, .picker, .laser]),
       ]
       return variants.first { ($0.last?.area.columns.upperBound ?? 0) <= layout.columns } ?? []
     }
     guard layout.rows >= 4, let titleRoom else { return [] }
     let variants = [
-      buttons(from: titleRoom.start, y: 0, isNamed: false, gap: 1),
-      buttons(from: titleRoom.start, y: 0, isNamed: false, gap: 0),
-      buttons(from: titleRoom.start, y: 0, isNamed: false, gap: nil),
+      buttons(from: titleRoom.start, y: 0, .keys, gap: 1), buttons(from: titleRoom.start, y: 0, .keys, gap: 0),
+      buttons(from: titleRoom.start, y: 0, .keys, gap: nil),
     ]
     return variants.first { ($0.last?.area.columns.upperBound ?? 0) <= titleRoom.end } ?? []
   }
@@ -135,7 +137,7 @@ struct ToolButtons {
   /// Returns the buttons from the given column on, with a gap between tools.
   ///
   /// If the gap is nil, returns only the colors.
-  private func buttons(from start: Int, y: Int, isNamed: Bool, gap: Int?) -> [Button] {
+  private func buttons(from start: Int, y: Int, _ label: Label, gap: Int?, without left: Set<Tool> = []) -> [Button] {
     var buttons: [Button] = []
     var x = start
     func add(_ command: KeyMap.Command, _ text: String, gap: Int) {
@@ -144,10 +146,16 @@ struct ToolButtons {
       x = button.area.columns.upperBound + gap
     }
     if let gap {
-      for tool in Tool.allCases {
+      for tool in Tool.allCases where !left.contains(tool) {
         let key = keys.key(for: .tool(tool)).flatMap { $0.count == 1 ? $0 : nil }
         let sign = key ?? String(tool.shortName.prefix(1))
-        add(.tool(tool), isNamed ? "\(sign) \(tool.shortName)" : sign, gap: gap)
+        let text =
+          switch label {
+          case .keys: sign
+          case .names: tool.shortName
+          case .keysAndNames: "\(sign) \(tool.shortName)"
+          }
+        add(.tool(tool), text, gap: gap)
       }
       x += 1
     }

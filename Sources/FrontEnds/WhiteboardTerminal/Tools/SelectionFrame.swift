@@ -32,6 +32,8 @@ struct SelectionFrame: Hashable, Sendable {
     var isCentered = false
     /// Whether lines become wider too.
     var scalesLines = false
+    /// Whether width and height change in proportion; only a single form has a choice.
+    var keepsProportions = false
 
     /// The place that the resize does not move.
     var pivot: Point { isCentered ? frame.center : frame.place(-grip.x, -grip.y, of: frame.half(scalesLines)) }
@@ -46,7 +48,31 @@ struct SelectionFrame: Hashable, Sendable {
       return min(max(moved / square, 0.01), 100)
     }
 
+    /// Whether the width and the height of a form change independently.
+    var isFree: Bool { frame.isForm && !keepsProportions && !scalesLines }
+
+    /// Half of the size after a free resize, and its center.
+    var free: (half: Size, center: Point) {
+      let (x, y) = (to.x - from.x, to.y - from.y)
+      let (turn, half) = (frame.rotation, frame.half(false))
+      let sides = isCentered ? 2.0 : 1.0
+      func grown(_ half: Double, _ by: Double, _ side: Int) -> Double { max(half + by * Double(side) * sides / 2, 0.5) }
+      let size = Size(
+        width: grown(half.width, x * turn.cosine + y * turn.sine, grip.x),
+        height: grown(half.height, y * turn.cosine - x * turn.sine, grip.y)
+      )
+      return (size, isCentered ? frame.center : frame.place(grip.x, grip.y, of: size, around: pivot))
+    }
+
     var corners: [Point] {
+      if isFree {
+        let (half, center) = free
+        let size = Size(
+          width: half.width + frame.lineInset + frame.margin.width,
+          height: half.height + frame.lineInset + frame.margin.height
+        )
+        return SelectionFrame.cornerDirections.map { frame.place($0, $1, of: size, around: center) }
+      }
       let (factor, pivot, half) = (factor, pivot, frame.half(scalesLines))
       let line = scalesLines ? 0 : frame.lineInset
       let center = Point(
@@ -75,6 +101,8 @@ struct SelectionFrame: Hashable, Sendable {
 
   /// Half of the size of the selection along the frame's own axes.
   private let (halfWidth, halfHeight): (Double, Double)
+  /// Whether the frame is around a single form with a width and a height of its own.
+  private let isForm: Bool
   /// Half of the line width of a single stroke: the distance between its points and its edge.
   private let lineInset: Double
   /// The size of a cell along the frame's own axes.
@@ -90,6 +118,7 @@ struct SelectionFrame: Hashable, Sendable {
   init?(_ snapshots: [ObjectSnapshot], in viewport: Viewport, words: (ObjectID) -> Rectangle?) {
     guard let first = snapshots.first else { return nil }
     self.viewport = viewport
+    isForm = snapshots.count == 1 && first.form?.hasPoints == false
     // A game is drawn upright at any angle.
     if snapshots.count == 1, first.kind != .game, first.angle != 0 || words(first.id) == nil {
       rotation = first.rotation
@@ -97,7 +126,7 @@ struct SelectionFrame: Hashable, Sendable {
       halfHeight = first.size.height * first.scale / 2
       center = first.centerPosition
       let line = (first.lineWidth ?? 0) * first.scale / 2
-      lineInset = first.kind == .drawing ? min(line, halfWidth, halfHeight) : 0
+      lineInset = first.kind == .drawing && first.form == nil ? min(line, halfWidth, halfHeight) : 0
     } else {
       let areas = snapshots.flatMap { [$0.bounds] + [words($0.id)].compactMap(\.self) }
       let whole = areas.dropFirst().reduce(areas[0]) { $0.union($1) }

@@ -92,6 +92,14 @@ struct SelectionTransforms: Sendable {
   mutating func resize(_ resize: SelectionFrame.Resize, _ scene: BoardScene, _ requests: inout PendingRequests)
     -> [BoardEffect]
   {
+    if resize.isFree, let only = scene.onlySelected {
+      let (half, center) = resize.free
+      let size = Point(x: half.width * 2 / only.scale, y: half.height * 2 / only.scale)
+      guard size.x != only.size.width || size.y != only.size.height else { return [] }
+      return requests.issue { () throws(CommandError) in
+        .resize(.id(only.id), to: try BoardPoint(rounding: size), center: try BoardPoint(rounding: center))
+      }
+    }
     var scale = resize.factor
     guard scale != 1 else { return [] }
     guard !scene.selection.isEmpty else { return [.selectionRequired] }
@@ -136,7 +144,7 @@ extension BoardScene {
 
 /// The action of the left mouse button, or of the keyboard pen.
 package enum Tool: String, Hashable, Sendable, CaseIterable {
-  case pen, line, rectangle, ellipse, arrow, text, eraser
+  case pen, line, rectangle, ellipse, diamond, note, arrow, text, eraser
   case remover = "object eraser"
   case picker = "color picker"
   case select, hand, laser
@@ -147,6 +155,8 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
     case .line: "l"
     case .rectangle: "r"
     case .ellipse: "o"
+    case .diamond: "D"
+    case .note: "n"
     case .arrow: "a"
     case .text: "t"
     case .eraser: "e"
@@ -164,13 +174,14 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
     switch self {
     case .pen: "drag to draw"
     case .line, .arrow: "drag from one end to the other"
-    case .rectangle, .ellipse: "drag from corner to corner"
+    case .rectangle, .ellipse, .diamond: "drag from corner to corner"
+    case .note: "click or drag, and type; Enter finishes"
     case .text: "click and type; Enter finishes, Alt+Enter starts a new line"
     case .eraser: "drag over the parts of lines to erase"
     case .remover: "drag over objects to delete them"
     case .picker: "click an object to use its color and width"
     case .select:
-      "click objects or drag around them; drag the frame to resize them (Alt: from the center; Ctrl: with line widths)"
+      "click objects or drag around them; drag the frame to resize them (Shift: in proportion; Alt: from the center)"
     case .hand: "drag the board"
     case .laser: "show others where you point"
     }
@@ -200,14 +211,15 @@ package enum Pens {
   /// Returns a color as `#rrggbb`.
   static func text(_ rgb: UInt32) -> String { String(ColorText.text(rgb << 8 | 0xFF).dropLast(2)) }
 
-  /// Returns the color of a member.
+  /// Returns the color that a member has unless another member has it too.
   ///
   /// It is always the same, and never the gray of remarks.
   static func color(of member: MemberID) -> UInt32 {
     let sum = member.description.utf8.reduce(UInt32(5381)) { $0 &* 33 &+ UInt32($1) }
-    let hues = colors.filter { $0.name != "grey" }.compactMap(\.rgb)
-    return hues[Int(sum % UInt32(hues.count))]
+    return memberColors[Int(sum % UInt32(memberColors.count))]
   }
+
+  static let memberColors = colors.filter { $0.name != "grey" }.compactMap(\.rgb)
 }
 
 enum Gesture: Hashable, Sendable {
@@ -265,39 +277,36 @@ extension Tool {
     case .line: return .line([ends.0, ends.1], pen: pen)
     default:
       let area = Rectangle(from, to)
+      if self == .note, from == to { return .shape(.note, at: ends.0, pen: .form) }
       // A form has an area, even if the drag was straight.
       let size = Point(x: max(area.greatest.x - area.least.x, 1), y: max(area.greatest.y - area.least.y, 1))
       return .shape(
-        self == .ellipse ? .ellipse : .rectangle,
+        drawnForm ?? .rectangle,
         at: try BoardPoint(rounding: area.center),
         size: try BoardPoint(rounding: size),
-        pen: pen
+        pen: self == .note ? .form : pen
       )
     }
   }
 }
 
 extension Tool {
-  func outline(from: Point, to: Point) -> [Point] {
+  /// The form that a drag draws; nil for lines and for other tools.
+  private var drawnForm: DrawingForm? {
     switch self {
-    case .rectangle: return [from, Point(x: to.x, y: from.y), to, Point(x: from.x, y: to.y), from]
-    case .ellipse:
-      let center = Point(x: (from.x + to.x) / 2, y: (from.y + to.y) / 2)
-      let (width, height) = ((to.x - from.x) / 2, (to.y - from.y) / 2)
-      return (0...64).map { step in
-        let turn = Rotation(steps: UInt64(step * 64))
-        return Point(x: center.x + width * turn.cosine, y: center.y + height * turn.sine)
-      }
-    case .arrow:
-      let (x, y) = (to.x - from.x, to.y - from.y)
-      let length = (x * x + y * y).squareRoot()
-      guard length > 0 else { return [from, to] }
-      let head = min(length * 0.4, 24)
-      let (ux, uy) = (x / length * head, y / length * head)
-      let left = Point(x: to.x - ux - uy * 0.5, y: to.y - uy + ux * 0.5)
-      let right = Point(x: to.x - ux + uy * 0.5, y: to.y - uy - ux * 0.5)
-      return [from, to, left, to, right]
-    default: return [from, to]
+    case .rectangle: .rectangle
+    case .ellipse: .ellipse
+    case .diamond: .diamond
+    case .note: .note
+    default: nil
     }
+  }
+
+  /// Returns the outline of the form of a drag.
+  func outline(from: Point, to: Point) -> [Point] {
+    guard let drawnForm else { return [from, to] }
+    let area = Rectangle(from, to)
+    let size = Size(width: area.greatest.x - area.least.x, height: area.greatest.y - area.least.y)
+    return Outline(drawnForm, size).points().map { Point(x: $0.x + area.center.x, y: $0.y + area.center.y) }
   }
 }
