@@ -285,6 +285,26 @@ import WhiteboardRendering
     #expect(try PicturePage.png(spread, scale: nil).warnings.count == 1)
   }
 
+  @Test(
+    "a PDF on paper is upright or sideways as the picture, which fits between the margins",
+    arguments: PaperSize.allCases
+  )
+  func paper(paper: PaperSize) throws {
+    let world = try World()
+    try world.board.createText("hello", at: Point(x: 0, y: 0))
+    let (short, long) = paper.sides
+    func box(_ width: Double, _ height: Double) throws -> [Double] {
+      let region = Rectangle(Point(x: -width / 2, y: -height / 2), Point(x: width / 2, y: height / 2))
+      let text = String(decoding: try PicturePage.pdf(world.picture(region), on: paper).bytes, as: UTF8.self)
+      let box = try #require(text.firstRange(of: "/MediaBox [ "))
+      return text[box.upperBound...].prefix { $0 != "]" }.split(separator: " ").compactMap { Double($0) }
+    }
+    for (width, height) in [(200.0, 300.0), (20, 20), (1_000_000, 2_000_000)] {
+      #expect(try zip(box(width, height), [0, 0, short, long]).allSatisfy { abs($0 - $1) < 0.01 })
+    }
+    #expect(try zip(box(50_000, 300), [0, 0, long, short]).allSatisfy { abs($0 - $1) < 0.01 })
+  }
+
   @Test("a PDF contains a JPEG unchanged, and text as text") func pdf() throws {
     var world = try World()
     let jpeg = try Pictures.jpeg(.quarterTurn)

@@ -52,6 +52,14 @@ struct ExportCommand: AsyncParsableCommand {
   var scale: Double?
 
   @Option(
+    name: .customLong("page"),
+    help: ArgumentHelp(
+      "The paper of a PDF, a4 or letter; the drawing is scaled to fit. By default, the page is as large as the drawing.",
+      valueName: "PAPER"
+    )
+  ) var paper: String?
+
+  @Option(
     name: .customLong("at"),
     help: ArgumentHelp("Export the board as it was at this checkpoint.", valueName: "CHECKPOINT")
   ) var version: String?
@@ -67,6 +75,12 @@ struct ExportCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let format = try chosenFormat()
     let region = try chosenRegion()
+    let page = try paper.map { (name) throws(WhiteboardError) in
+      guard let size = PaperSize(rawValue: name.lowercased()) else {
+        throw WhiteboardError(.usage, "--page must be a4 or letter")
+      }
+      return size
+    }
     let isPiped = output == "-"
     guard !isPiped || (format != .png && format != .pdf) || isatty(STDOUT_FILENO) == 0 else {
       throw WhiteboardError(.usage, "a terminal cannot show .\(format.rawValue); give a file with -o")
@@ -77,7 +91,7 @@ struct ExportCommand: AsyncParsableCommand {
     let export = try await BoardFile.export(path, version: version, region: region)
     let written: ExportedFile
     do throws(ExportError) {
-      written = try export.file(as: format, scale: scale, pages: CairoPages(), embedsDrawing: embed)
+      written = try export.file(as: format, scale: scale, paper: page, pages: CairoPages(), embedsDrawing: embed)
     } catch {
       throw WhiteboardError(.usage, UntrustedText(error.message).escaped())
     }

@@ -300,12 +300,13 @@ import Whiteboard
       ("quit", #"{"verb":"quit"}"#, .quit), ("quit anyway", #"{"verb":"quit","anyway":true}"#, .quitAnyway),
       ("save", #"{"verb":"save"}"#, .save),
       (
-        "export a.svg region=-10,0,20.5,30 scale=2 embed force",
-        #"{"verb":"export","file":"a.svg","region":[-10,0,20.5,30],"scale":2,"embed":true,"force":true}"#,
+        "export a.svg region=-10,0,20.5,30 scale=2 page=letter embed force",
+        #"{"verb":"export","file":"a.svg","region":[-10,0,20.5,30],"scale":2,"page":"letter","embed":true,"force":true}"#,
         .export(
           file: "a.svg",
           region: Rectangle(Point(x: -10, y: 0), Point(x: 10.5, y: 30)),
           scale: 2,
+          paper: .letter,
           embedsDrawing: true,
           isReplacing: true
         )
@@ -418,6 +419,7 @@ import Whiteboard
       ("copy", .missingArgument), ("paste here", .badArgument), ("export a.svg region=0,0,10", .badArgument),
       ("export a.svg region=0,0,10,0", .badArgument), ("export a.svg region=0,0,nan,5", .badArgument),
       ("export a.svg region=33554431,0,10,10", .badArgument), ("export a.png scale=0", .badArgument),
+      ("export a.pdf page=a5", .badArgument),
       ("export a.png scale=65", .badArgument), ("export a.svg b.svg", .unknownArgument),
       ("import a.png at=1", .badArgument), ("color last", .missingArgument), ("color last red", .badArgument),
       ("color last #12345", .missingArgument), ("color last #1234567", .missingArgument),

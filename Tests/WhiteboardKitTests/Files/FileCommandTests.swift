@@ -122,7 +122,9 @@ import WhiteboardRendering
         ExportedFile(bytes: Array("png \(picture.items.count) \(scale ?? 0)".utf8), warnings: ["no font has 漢"])
       }
 
-      func pdf(_ picture: BoardPicture) throws(ExportError) -> ExportedFile { throw .page("too big") }
+      func pdf(_ picture: BoardPicture, on paper: PaperSize?) throws(ExportError) -> ExportedFile {
+        throw .page("too big")
+      }
     }
     try await withHostRoom(pages: Pages()) { room, host in
       try await host.perform("text 0,0 hi")

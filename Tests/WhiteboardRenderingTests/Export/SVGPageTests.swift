@@ -197,7 +197,9 @@ import WhiteboardRendering
     for format in ExportFormat.allCases {
       switch format {
       case .png, .pdf: #expect(throws: ExportError.noPages(format)) { try export.file(as: format, pages: nil) }
-      default: #expect(try export.file(as: format, pages: nil).bytes.isEmpty == false)
+      default:
+        #expect(try export.file(as: format, pages: nil).bytes.isEmpty == false)
+        #expect(throws: ExportError.noPaper(format)) { try export.file(as: format, paper: .a4, pages: nil) }
       }
     }
   }

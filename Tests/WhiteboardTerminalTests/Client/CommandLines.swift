@@ -58,7 +58,7 @@ enum CommandLine {
     case .point: ["point"] + (words[0].isEmpty ? ["none"] : words[0]) + (words[1].isEmpty ? [] : ["laser"])
     case .view: ["view"] + (words[0].isEmpty ? ["none"] : words[0])
     case .accept: ["accept"] + words[0] + (words[1].isEmpty ? [] : ["always"])
-    case .export: ["export"] + words[0] + (words[3].isEmpty ? [] : ["embed"]) + (words[4].isEmpty ? [] : ["force"])
+    case .export: ["export"] + words[0] + (words[4].isEmpty ? [] : ["embed"]) + (words[5].isEmpty ? [] : ["force"])
     default: [command.name.rawValue]
     }
   }

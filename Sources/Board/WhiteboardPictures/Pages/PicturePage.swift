@@ -19,6 +19,8 @@ package enum PicturePage {
   static let pointLimit = 14_400.0
   /// The number of PDF points for each board unit; a board unit is a pixel of 1/96 inch.
   static let pointsPerUnit = 0.75
+  /// The margin of a PDF page on paper, in points.
+  private static let margin = 36.0
   /// The number of PNG pixels for each board unit if the user gave none; small letters are legible.
   static let pixelsPerUnit = 2.0
 
@@ -60,7 +62,9 @@ package enum PicturePage {
     return ExportedFile(bytes: sink.bytes, warnings: warnings)
   }
 
-  package static func pdf(_ picture: BoardPicture) throws(PicturePageError) -> ExportedFile {
+  /// Returns a PDF with one page, in portrait or landscape as the picture; nil is a page of the picture's own size.
+  package static func pdf(_ picture: BoardPicture, on paper: PaperSize? = nil) throws(PicturePageError) -> ExportedFile
+  {
     var (picture, warnings) = (picture, [String]())
     var (width, height) = try size(picture)
     if max(width, height) * pointsPerUnit > pointLimit, let kept = picture.withoutStrays() {
@@ -68,20 +72,28 @@ package enum PicturePage {
       (width, height) = try size(picture)
       warnings.append(warning(about: kept.strays))
     }
-    let scale = min(pointsPerUnit, pointLimit / max(width, height))
+    var scale = min(pointsPerUnit, pointLimit / max(width, height))
+    var page = Size(width: max(width * scale, 1), height: max(height * scale, 1))
+    if let paper {
+      let (short, long) = paper.sides
+      page = width > height ? Size(width: long, height: short) : Size(width: short, height: long)
+      let (across, down) = (page.width - 2 * margin, page.height - 2 * margin)
+      scale = min(across / width, down / height, 2 * pointsPerUnit)
+    }
     let sink = ByteSink()
     guard
       let surface = cairo_pdf_surface_create_for_stream(
         ByteSink.write,
         sink.closure,
-        max(width * scale, 1),
-        max(height * scale, 1)
+        page.width,
+        page.height
       )
     else { throw .outOfMemory }
     defer { cairo_surface_destroy(surface) }
     // Finish the surface even after an error, because it may write until then.
     defer { withExtendedLifetime(sink) { cairo_surface_finish(surface) } }
-    warnings += try draw(picture, on: surface, scale: scale, isPDF: true)
+    let corner = Point(x: (page.width - width * scale) / 2, y: (page.height - height * scale) / 2)
+    warnings += try draw(picture, on: surface, scale: scale, isPDF: true, at: paper == nil ? nil : corner)
     cairo_surface_finish(surface)
     try check(cairo_surface_status(surface))
     return ExportedFile(bytes: sink.bytes, warnings: warnings)
@@ -109,11 +121,23 @@ package enum PicturePage {
   }
 
   /// Returns the warnings about the page.
-  private static func draw(_ picture: BoardPicture, on surface: OpaquePointer, scale: Double, isPDF: Bool)
-    throws(PicturePageError) -> [String]
-  {
+  ///
+  /// If there is a corner, nothing is drawn outside of the region, whose upper left corner is there.
+  private static func draw(
+    _ picture: BoardPicture,
+    on surface: OpaquePointer,
+    scale: Double,
+    isPDF: Bool,
+    at corner: Point? = nil
+  ) throws(PicturePageError) -> [String] {
     guard let page = cairo_create(surface) else { throw .outOfMemory }
     defer { cairo_destroy(page) }
+    if let corner {
+      let (width, height) = try size(picture)
+      cairo_translate(page, corner.x, corner.y)
+      cairo_rectangle(page, 0, 0, width * scale, height * scale)
+      cairo_clip(page)
+    }
     let fonts = PageFonts()
     try PagePainter(picture, on: page, scale: scale, isPDF: isPDF, fonts: fonts).paint()
     if isPDF { cairo_show_page(page) }
@@ -216,7 +240,9 @@ package struct CairoPages: PageWriter {
     }
   }
 
-  package func pdf(_ picture: BoardPicture) throws(ExportError) -> ExportedFile {
-    do throws(PicturePageError) { return try PicturePage.pdf(picture) } catch { throw .page(error.description) }
+  package func pdf(_ picture: BoardPicture, on paper: PaperSize?) throws(ExportError) -> ExportedFile {
+    do throws(PicturePageError) { return try PicturePage.pdf(picture, on: paper) } catch {
+      throw .page(error.description)
+    }
   }
 }

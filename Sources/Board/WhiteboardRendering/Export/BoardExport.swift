@@ -56,10 +56,12 @@ package struct BoardExport: Sendable {
   /// Returns the file.
   ///
   /// `scale` is in pixels per board unit, and used only for PNG; if it is nil, the writer chooses it. `pages` writes PNG
-  /// and PDF; it is nil if the program cannot.
-  package func file(as format: ExportFormat, scale: Double? = nil, pages: (any PageWriter)?) throws(ExportError)
+  /// and PDF; it is nil if the program cannot. `paper` is only for PDF.
+  package func file(as format: ExportFormat, scale: Double? = nil, paper: PaperSize? = nil, pages: (any PageWriter)?)
+    throws(ExportError)
     -> ExportedFile
   {
+    guard paper == nil || format == .pdf else { throw .noPaper(format) }
     switch format {
     case .svg: return ExportedFile(SVGPage.svg(picture))
     case .json: return ExportedFile(BoardJSON.text(self))
@@ -67,7 +69,7 @@ package struct BoardExport: Sendable {
     case .text: return ExportedFile(TextPage.text(picture))
     case .png, .pdf:
       guard let pages else { throw .noPages(format) }
-      return format == .png ? try pages.png(picture, scale: scale) : try pages.pdf(picture)
+      return format == .png ? try pages.png(picture, scale: scale) : try pages.pdf(picture, on: paper)
     }
   }
 }
@@ -107,6 +109,20 @@ package enum ExportFormat: String, CaseIterable, Sendable {
   package static let endings = allCases.map { ".\($0.rawValue)" }.joined(separator: " ")
 }
 
+/// The sizes of paper on which a PDF can be printed.
+public enum PaperSize: String, CaseIterable, Sendable {
+  case a4
+  case letter
+
+  /// The shorter and the longer side, in points.
+  package var sides: (Double, Double) {
+    switch self {
+    case .a4: (595.28, 841.89)
+    case .letter: (612, 792)
+    }
+  }
+}
+
 /// A writer that renders pages as PNG and PDF files.
 ///
 /// It needs libraries that only some of the programs link.
@@ -115,8 +131,8 @@ package protocol PageWriter: Sendable {
   /// ``ExportError/page(_:)``.
   func png(_ picture: BoardPicture, scale: Double?) throws(ExportError) -> ExportedFile
 
-  /// Returns the picture as a PDF; throws ``ExportError/page(_:)``.
-  func pdf(_ picture: BoardPicture) throws(ExportError) -> ExportedFile
+  /// Returns the picture as a PDF, on a page of its own size if `paper` is nil; throws ``ExportError/page(_:)``.
+  func pdf(_ picture: BoardPicture, on paper: PaperSize?) throws(ExportError) -> ExportedFile
 }
 
 package enum ExportError: Error, Hashable, Sendable {
@@ -124,6 +140,8 @@ package enum ExportError: Error, Hashable, Sendable {
   case noPages(ExportFormat)
   /// Files of that format cannot contain a drawing.
   case noDrawing(ExportFormat)
+  /// Files of that format have no paper size.
+  case noPaper(ExportFormat)
   /// The page could not be written; the value is the reason.
   case page(String)
 
@@ -132,6 +150,7 @@ package enum ExportError: Error, Hashable, Sendable {
     switch self {
     case .noPages(let format): "this program cannot write .\(format.rawValue) files; use .svg instead"
     case .noDrawing(let format): "a .\(format.rawValue) file cannot contain a drawing; use .png or .svg"
+    case .noPaper(let format): "a .\(format.rawValue) file has no paper size; use .pdf"
     case .page(let why): why
     }
   }

@@ -1,4 +1,5 @@
 import Whiteboard
+import WhiteboardRendering
 
 enum FileCommands {
   static let checkpoint = CommandSpec(
@@ -53,19 +54,22 @@ enum FileCommands {
     notes: [
       "A region has its upper left corner at X,Y, the width W and the height H. All objects that touch it are written.",
       "scale is the number of pixels per board unit in a .png file, at most 64; by default 2, or fewer on a large board.",
+      "page is the paper of a .pdf, a4 or letter: the drawing is scaled to fit. By default, the page is as large as the drawing.",
       "With embed, a .png or .svg also contains the drawing, so that `import` and Excalidraw can open it again.",
       "An existing file is replaced only with force.",
     ],
     .file,
     .region,
     .pixels,
+    .paper,
     .flag("embed"),
     .flag("force")
-  ) { (runner, _, file, region, scale, embedsDrawing, isReplacing) async throws(CommandError) in
+  ) { (runner, _, file, region, scale, paper, embedsDrawing, isReplacing) async throws(CommandError) in
     try await runner.board.files.export(
       to: file,
       region: region,
       scale: scale,
+      paper: paper,
       embedsDrawing: embedsDrawing,
       isReplacing: isReplacing
     )
@@ -130,16 +134,17 @@ extension Command {
   /// Writes the board, or the objects that touch a region, to a file.
   ///
   /// The file extension selects the format. `scale` is the number of pixels per board unit in raster formats; nil is 2,
-  /// or fewer for a large board. If
-  /// `embedsDrawing` is true, a PNG or SVG also contains the objects, so that it can be imported again.
+  /// or fewer for a large board. A PDF is scaled to fit on `paper`, or has a page of the size of the board if that is
+  /// nil. If `embedsDrawing` is true, a PNG or SVG also contains the objects, so that it can be imported again.
   public static func export(
     file: String,
     region: Rectangle?,
     scale: Double? = nil,
+    paper: PaperSize? = nil,
     embedsDrawing: Bool = false,
     isReplacing: Bool
   ) -> Command {
-    FileCommands.export(file, region, scale, embedsDrawing, isReplacing)
+    FileCommands.export(file, region, scale, paper, embedsDrawing, isReplacing)
   }
 
   /// Adds the contents of a file, centered at a point; nil keeps their positions in the file.

@@ -1,5 +1,6 @@
 import PeerCore
 import Whiteboard
+import WhiteboardRendering
 
 /// A parameter of commands: its usage, its keys in JSON, its parsers and its limits.
 struct Parameter<Value: Equatable & Sendable>: Sendable {
@@ -522,6 +523,18 @@ extension Parameter where Value == Double {
       try CommandLimits.checkedSeconds(Double(value) ?? .nan, key: "over")
     } json: { (fields) throws(CommandError) in
       try fields.secondsIfAny("over")
+    }
+  }
+}
+
+extension Parameter where Value == PaperSize? {
+  /// The paper of a PDF.
+  static var paper: Parameter {
+    option("page", "a4|letter", default: nil) { (text) throws(CommandError) in
+      guard let paper = PaperSize(rawValue: text.lowercased()) else {
+        throw CommandError(.badArgument, "page must be a4 or letter")
+      }
+      return paper
     }
   }
 }

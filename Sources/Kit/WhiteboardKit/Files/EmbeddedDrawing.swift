@@ -160,10 +160,14 @@ enum EmbeddedDrawing {
 
 extension BoardExport {
   /// Returns the file; if `embedsDrawing` is true, it also contains the objects as a drawing of Excalidraw.
-  package func file(as format: ExportFormat, scale: Double?, pages: (any PageWriter)?, embedsDrawing: Bool)
-    throws(ExportError) -> ExportedFile
-  {
-    guard embedsDrawing else { return try file(as: format, scale: scale, pages: pages) }
+  package func file(
+    as format: ExportFormat,
+    scale: Double?,
+    paper: PaperSize?,
+    pages: (any PageWriter)?,
+    embedsDrawing: Bool
+  ) throws(ExportError) -> ExportedFile {
+    guard embedsDrawing else { return try file(as: format, scale: scale, paper: paper, pages: pages) }
     guard format == .png || format == .svg else { throw .noDrawing(format) }
     var picture = try file(as: format, scale: scale, pages: pages)
     picture.bytes = EmbeddedDrawing.embed(ExcalidrawFile.text(self), in: picture.bytes, format)

@@ -41,6 +41,7 @@ final class ImportExport {
     to file: String,
     region: Rectangle?,
     scale: Double?,
+    paper: PaperSize?,
     embedsDrawing: Bool,
     isReplacing: Bool
   ) async throws(CommandError) -> CommandOutcome {
@@ -56,6 +57,7 @@ final class ImportExport {
         export,
         as: format,
         scale: scale,
+        paper: paper,
         embedsDrawing: embedsDrawing,
         to: file,
         isReplacing: isReplacing,
@@ -95,7 +97,8 @@ final class ImportExport {
   private static func write(
     _ export: BoardExport,
     as format: ExportFormat,
-    scale: Double?,
+    scale: Double? = nil,
+    paper: PaperSize? = nil,
     embedsDrawing: Bool = false,
     to file: String,
     isReplacing: Bool,
@@ -104,7 +107,7 @@ final class ImportExport {
     try withCommandErrors { () throws(OutputFile.WriteError) in try OutputFile.check(file, isReplacing: isReplacing) }
     let written: ExportedFile
     do throws(ExportError) {
-      written = try export.file(as: format, scale: scale, pages: pages, embedsDrawing: embedsDrawing)
+      written = try export.file(as: format, scale: scale, paper: paper, pages: pages, embedsDrawing: embedsDrawing)
     } catch {
       throw CommandError(.refused, UntrustedText(error.message).escaped())
     }
@@ -130,7 +133,7 @@ final class ImportExport {
   nonisolated(nonsending) func copy(_ references: [ObjectReference]) async throws(CommandError) -> CommandOutcome {
     let ids = try editor.resolve(references)
     try await withExport(objects: Set(ids)) { (export) async throws(CommandError) in
-      _ = try await Self.write(export, as: .json, scale: nil, to: copies, isReplacing: true, pages: nil)
+      _ = try await Self.write(export, as: .json, to: copies, isReplacing: true, pages: nil)
     }
     return CommandOutcome(ids: ids)
   }
