@@ -15,7 +15,8 @@ import WhiteboardPrograms
 struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Import photos, PDF pages, boards as JSON and Excalidraw drawings into a saved board.",
+    abstract:
+      "Import photos, PDF pages, boards as JSON, Excalidraw drawings and Mermaid flowcharts into a saved board.",
     discussion: """
       BOARD is the name of a board, the start of its id, or a file. If the board is open elsewhere, type \
       `import FILE` there instead. If there is no such board, the program offers to create it; with --new, it creates \

@@ -221,7 +221,8 @@ package enum ImportError: Error, Hashable, Sendable {
     case .malformed(let offset): "it is not valid JSON: there is an error at byte \(offset + 1)"
     case .tooDeep(let offset): "it is nested too deeply at byte \(offset + 1)"
     case .tooManyValues: "it has more values than can be read"
-    case .unknownFormat: "it is neither a picture, a PDF, a board as JSON nor an Excalidraw drawing"
+    case .unknownFormat:
+      "it is neither a picture, a PDF, a board as JSON, an Excalidraw drawing nor a Mermaid flowchart"
     case .newerVersion: "it was written by a newer version of this program"
     case .wrongValue(let path, let expected): "\(path) is not \(expected)"
     case .tooManyObjects: "it has more objects than fit on a board"

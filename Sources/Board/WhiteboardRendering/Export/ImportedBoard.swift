@@ -19,7 +19,7 @@ package struct ImportedBoard: Sendable {
 
   package init() {}
 
-  /// Reads a board in this program's JSON format, or a drawing or library of Excalidraw; throws ``ImportError`` with
+  /// Reads a board in this program's JSON format, a drawing or library of Excalidraw, or a flowchart of Mermaid; throws ``ImportError`` with
   /// the reason.
   ///
   /// `photo` returns the photo for a picture, which may have another format; nil if the picture is damaged. It reports
@@ -32,7 +32,10 @@ package struct ImportedBoard: Sendable {
     guard bytes.count <= Self.byteLimit else { throw .tooLong(limit: Self.byteLimit) }
     var bytes = bytes
     if bytes.first(where: { $0 > 0x20 && $0 < 0x80 }) != UInt8(ascii: "{") {
-      guard let document = ExcalidrawSource.document(in: bytes) else { throw .unknownFormat }
+      guard let document = ExcalidrawSource.document(in: bytes) else {
+        self = try ImportedBoard(flowchart: String(decoding: bytes, as: UTF8.self))
+        return
+      }
       bytes = document
     }
     let tree: JSONTree

@@ -1,0 +1,195 @@
+import PeerTestKit
+import Testing
+import Whiteboard
+
+@testable import WhiteboardRendering
+
+@Suite("Flowcharts of Mermaid") struct FlowchartTests {
+  private static let tree: String = {
+    var text = "graph TD\n"
+    for number in 1..<40 { text += "  n\(number / 3)[Step \(number / 3)] --> n\(number)[Step \(number)]\n" }
+    return text
+  }()
+
+  /// Flowcharts of the kinds that people write, with the numbers of their boxes, lines and warnings.
+  static let charts: [(text: String, boxes: Int, lines: Int, warnings: Int)] = [
+    (
+      """
+      flowchart TD
+          A[Christmas] -->|Get money| B(Go shopping)
+          B --> C{Let me think}
+          C -->|One| D[Laptop]
+          C -->|Two| E[iPhone]
+          C -->|Three| F[Car]
+      """, 6, 5, 0
+    ),
+    (
+      """
+      %% How we deploy
+      graph LR; push([Push]) --> ci{Tests pass?}; ci -- yes --> build[Build image]
+      ci -- no --> fix[Fix it] --> push
+      build ==> deploy((Live)); deploy -. alert .-> fix
+      """, 5, 6, 0
+    ),
+    (
+      """
+      ---
+      title: Services
+      ---
+      flowchart LR
+        user([User]) & admin([Admin]) --> web[Web app]
+        web <--> cache[(Cache)]
+        web --o queue[[Queue]] --x worker{{Worker}}
+        worker ---> db[(Database)]
+        web --- db
+      """, 7, 7, 4
+    ),
+    (
+      """
+      flowchart TB
+        subgraph one [Front "end"]
+          direction LR
+          a1 --> a2
+        end
+        subgraph two
+          b1 --> b2
+        end
+        a2 --> b1
+      """, 4, 3, 3
+    ),
+    (
+      """
+      graph BT
+        Leaf1 --> Branch --> Tree
+        Leaf2 --> Branch
+        Leaf3 ----> Tree
+        classDef green fill:#9f6,stroke:#333,stroke-width:4px
+        class Leaf1,Leaf2 green
+        style Tree fill:#bbf,stroke:#f66,color:#fff,stroke-dasharray: 5 5
+        Leaf3:::green
+      """, 5, 4, 0
+    ),
+    (
+      """
+      flowchart RL
+        idea["An idea (with brackets), and #quot;quotes#quot;"] --> plan["`**Plan**`"]
+        plan --> work["Line one<br/>line two"]
+        plan --> plan
+        work -->|again; and again| idea
+        work --> idea
+      """, 3, 5, 0
+    ),
+    (
+      """
+      flowchart TD
+        A --> B
+        A ==>
+        click B "https://example.org"
+        ???
+        C@{ shape: diamond, label: "Sure?" } ~~~ D@{ shape: cloud }
+        B -->|no| C
+      """, 4, 2, 4
+    ),
+    (
+      """
+      graph TD
+      A-->B
+      B-->C
+      C-->A
+      C-->|x|D & E
+      D-.-E
+      E o==o F
+      """, 6, 7, 0
+    ),
+    ("flowchart\nstart-1.a --> stop-2 --text--> end_3 -.-> start-1.a\n", 3, 3, 0),
+    (tree, 40, 39, 0),
+  ]
+
+  private static func read(_ text: String) throws -> ImportedBoard {
+    try ImportedBoard(reading: Array(text.utf8)) { _ in nil }
+  }
+
+  private static func board(_ imported: ImportedBoard) throws -> Board {
+    let board = try SampleBoard.empty()
+    try board.add(imported.objects, groups: imported.groups)
+    return board
+  }
+
+  @Test("boxes do not overlap, lines are bound at both ends, and the rest is reported", arguments: charts.indices)
+  func layout(index: Int) throws {
+    let chart = Self.charts[index]
+    let imported = try Self.read(chart.text)
+    let board = try Self.board(imported)
+    let boxes = board.snapshots.filter { $0.form?.hasPoints == false }
+    let lines = board.snapshots.filter { $0.form?.hasPoints == true }
+    #expect(boxes.count == chart.boxes && lines.count == chart.lines)
+    #expect(imported.warnings.count == chart.warnings, "\(imported.warnings)")
+    #expect(imported.warnings.allSatisfy { $0.hasPrefix("line ") })
+    for (index, box) in boxes.enumerated() {
+      for other in boxes[..<index] { #expect(!box.formBounds.touches(other.formBounds), "\(box.text ?? "")") }
+    }
+    let ids = Set(boxes.map(\.id))
+    for line in lines {
+      let ends = [line.start, line.end].compactMap { $0?.target }
+      #expect(ends.count == 2 && ids.isSuperset(of: ends))
+    }
+    #expect(try Self.read(chart.text).objects == imported.objects)
+  }
+
+  @Test("labels, forms, marks, styles and directions are those of the text") func meaning() throws {
+    let objects = try Self.charts.map { try Self.board(Self.read($0.text)).snapshots }
+    func box(_ chart: Int, _ label: String) throws -> ObjectSnapshot {
+      try #require(objects[chart].first { $0.text == label })
+    }
+    #expect(
+      try [box(0, "Go shopping"), box(0, "Let me think"), box(0, "Laptop")].map(\.form) == [
+        .roundedRectangle, .diamond, .rectangle,
+      ]
+    )
+    #expect(try box(0, "Christmas").centerPosition.y < box(0, "Go shopping").centerPosition.y)
+    #expect(try box(0, "Get money").form == .arrow)
+    #expect(try box(1, "Push").centerPosition.x < box(1, "Tests pass?").centerPosition.x)
+    #expect(try box(1, "alert").style.lineStyle == .dashed)
+    #expect(try box(4, "Tree").centerPosition.y < box(4, "Branch").centerPosition.y)
+    #expect(try box(4, "Leaf3").style.fill == 0x99FF_66FF && box(4, "Leaf1").lineWidth == 4)
+    #expect(try box(4, "Tree").style.textColor == 0xFFFF_FFFF && box(4, "Tree").style.lineStyle == .dashed)
+    _ = try (box(5, "An idea (with brackets), and \"quotes\""), box(5, "Plan"), box(5, "again; and again"))
+    #expect(try box(5, "Line one\nline two").centerPosition.x < box(5, "Plan").centerPosition.x)
+    let marks = objects[2].filter { $0.form?.hasPoints == true }.map { [$0.style.start, $0.style.end] }
+    #expect(
+      marks.filter { $0 == [.arrow, .arrow] }.count == 1 && marks.contains([.none, .dot])
+        && marks.contains([.none, .bar])
+    )
+    #expect(marks.contains([.none, .none]))
+    #expect(try box(6, "Sure?").form == .diamond)
+  }
+
+  @Test("what is not understood is reported with its line") func reports() throws {
+    let warnings = try Self.read(Self.charts[6].text).warnings
+    #expect(
+      warnings == [
+        "line 3: “==>” is not understood and is left out", "line 4: `click` is left out",
+        "line 5: “???” is not understood and is left out", "line 6: “shape: cloud” is not used",
+      ]
+    )
+    #expect(throws: ImportError.unknownFormat) { try Self.read("sequenceDiagram\n A->>B: hi") }
+    #expect(throws: ImportError.unknownFormat) { try Self.read("graphs are nice") }
+  }
+
+  @Test("large, deep and random charts are laid out in bounded time") func large() throws {
+    let chain = "graph LR\n" + (0..<3_000).map { "a\($0)-->a\($0 + 1)\n" }.joined()
+    #expect(try Self.read(chain).objects.count == 6_001)
+    var random = SeededGenerator(seed: 7)
+    let mesh = "graph TD\n" + (0..<600).map { _ in "a\(random.below(300))-->a\(random.below(300))\n" }.joined()
+    #expect(try Self.read(mesh).objects.count > 600)
+    #expect(throws: ImportError.tooManyObjects) {
+      let names = (0..<300).map { "a\($0)" }.joined(separator: "&")
+      return try Self.read("graph TD\n\(names) --> \(names)")
+    }
+    let alphabet = Array("AB-=.>ox[](){}|\"&~<:;#% \n")
+    for _ in 0..<300 {
+      let text = String((0..<60).map { _ in alphabet[random.below(alphabet.count)] })
+      _ = try? Self.read("graph TD\n" + text)
+    }
+  }
+}
