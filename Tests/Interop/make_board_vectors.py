@@ -12,7 +12,7 @@ from names (`signing.py`), so that the file is the same each time.
 import json
 
 from vector_file import PROTOCOL, write_or_check
-from vectors import answers, basics, batches, form_readings, links, owned, readings, retirements, stacking, text_readings
+from vectors import answers, basics, batches, form_readings, frame_readings, links, owned, readings, retirements, stacking, text_readings
 
 TARGET = PROTOCOL / "Vectors" / "board.json"
 NOTE = (
@@ -23,7 +23,8 @@ NOTE = (
 
 def build():
     texts = text_readings.groups()
-    forms = form_readings.groups()["forms"] + texts["forms"]
+    more = frame_readings.groups()
+    forms = form_readings.groups()["forms"] + texts["forms"] + more["forms"]
     return {
         "note": NOTE,
         **basics.groups(),
@@ -34,14 +35,16 @@ def build():
         **retirements.groups(),
         **readings.groups(),
         **stacking.groups(),
+        "votes": more["votes"],
+        "comments": more["comments"],
         "columns": texts["columns"],
         "forms": forms,
     }
 
 
 def text(groups):
-    """The file: indented, with one line for each entry of the groups `columns` and `forms`, which are mostly numbers."""
-    listed = [(name, groups.pop(name)) for name in ("columns", "forms")]
+    """The file: indented, with one line for each entry of some groups, which are mostly numbers."""
+    listed = [(name, groups.pop(name)) for name in ("comments", "columns", "forms")]
     found = json.dumps(groups, indent=1)[: -len("\n}")]
     for name, entries in listed:
         found += f',\n "{name}": [\n' + ",\n".join("  " + json.dumps(entry) for entry in entries) + "\n ]"

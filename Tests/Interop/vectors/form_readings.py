@@ -108,7 +108,7 @@ def sizes():
     yield one("a position", of_form(outlines.DIAMOND, cell(cells.POSITION, units(-5.5, 1_000.25))))
     turned = [cell(cells.POSITION, units(10, 20)), cell(cells.SCALE, 131_072), cell(cells.ANGLE, 512)]
     yield one("a rectangle, scaled and rotated", of_form(outlines.RECTANGLE, wide, *turned))
-    yield one("form 8 is a rectangle", of_form(8, wide))
+    yield one("form 9 is a rectangle", of_form(9, wide))
     yield one("form 2^64 - 1 is a rectangle", of_form(2**64 - 1))
     yield one("form 0 is ink", of_form(0, wide, *ignored))
     yield one("ink without points", of_form(0))

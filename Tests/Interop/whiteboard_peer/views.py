@@ -1,12 +1,13 @@
-"""The meaning of cells for users: objects as JSON, text, points, forms, chat (BRD-13 to BRD-21, BRD-48 to BRD-53)."""
+"""The meaning of cells for users: objects as JSON, text, points, forms, chat (BRD-13 to BRD-21, BRD-48 to BRD-58)."""
 
 import datetime
 import math
+import re
 import struct
 
 from . import cells, codec, layout, outlines
 from .clock import LAST_FLOOR
-from .wire import base32, parse_base32
+from .wire import Violation, base32, parse_base32
 
 TEXT_CHARACTERS, TEXT_BYTES = 65_536, 2_097_152
 ERASURES, ERASURE_BYTES = 4_096, 262_144
@@ -20,11 +21,12 @@ SETTING_LIMITS = {
 NOT_DRAWN = {cells.CHAT, cells.GROUP_KIND, cells.SETTINGS}
 # The points of a line or arrow that are read (BRD-50).
 POINTS = 4_096
+VOTES = 4_096
 ROUND_TURN = 4_096
 ANCHOR_STEPS, GREATEST_ANCHOR, SPACE = 4_096, 65_536, 4
 # The tenths of an ellipse's and a diamond's box that a label can use; the other forms leave a padding free (BRD-53).
 INSIDE, PADDING = {outlines.ELLIPSE: 7, outlines.DIAMOND: 5}, 16
-FORMS = ["line", "arrow", "rectangle", "rounded", "ellipse", "diamond", "note"]
+FORMS = ["line", "arrow", "rectangle", "rounded", "ellipse", "diamond", "note", "frame"]
 # The words for the values of a property; the first is the usual one (BRD-49).
 WORDS = {
     cells.LINE_STYLE: ["solid", "dashed", "dotted"],
@@ -227,7 +229,7 @@ def form_of(state, identifier):
     form = state.read(identifier, cells.FORM)
     if state.read(identifier, cells.KIND) != cells.DRAWING or not form:
         return None
-    return form if form <= outlines.NOTE else outlines.RECTANGLE
+    return form if form <= outlines.FRAME else outlines.RECTANGLE
 
 
 def has_points(state, identifier):
@@ -426,7 +428,7 @@ def _size_of(state, identifier):
     if size and min(size) >= 0:
         return tuple(v / 64 for v in size)
     if form:
-        return 200, 200 if form == outlines.NOTE else 100
+        return {outlines.NOTE: (200, 200), outlines.FRAME: (800, 600)}.get(form, (200, 100))
     return {cells.TEXT: (200, 50), cells.PHOTO: (200, 200), cells.GAME: (120, 50)}.get(kind, (0, 0))
 
 
@@ -444,7 +446,7 @@ def label_rows(state, identifier):
     """The rows of a text or label (BRD-53)."""
     form, least = form_of(state, identifier), 1
     width = _size_of(state, identifier)[0]
-    if is_auto_width(state, identifier) or form in outlines.HAS_POINTS:
+    if is_auto_width(state, identifier) or form in (*outlines.HAS_POINTS, outlines.FRAME):
         width = math.inf
     elif form is None:
         least = 4
@@ -461,7 +463,7 @@ def shown_box_of(state, identifier):
     """(center, size before scaling) of the box in which an object is shown (BRD-53)."""
     centre, size = frame_of(state, identifier)
     kind, form = state.read(identifier, cells.KIND), form_of(state, identifier)
-    has_letters = kind == cells.TEXT or form not in (None, *outlines.HAS_POINTS)
+    has_letters = kind == cells.TEXT or form not in (None, *outlines.HAS_POINTS, outlines.FRAME)
     if not has_letters or not text_of(state, identifier):
         return centre, size
     letters = layout.size_of(label_rows(state, identifier), text_size_of(state, identifier))
@@ -476,8 +478,15 @@ def label_of(state, identifier):
     form = form_of(state, identifier)
     if state.read(identifier, cells.KIND) != cells.TEXT and not form or not text_of(state, identifier):
         return None
-    outline = outline_of(state, identifier) if form in outlines.HAS_POINTS else None
-    return label_rows(state, identifier), outline.middle() if outline else (0.0, 0.0)
+    rows, centre = label_rows(state, identifier), (0.0, 0.0)
+    outline = outline_of(state, identifier)
+    if form in outlines.HAS_POINTS and outline:
+        centre = outline.middle()
+    elif form == outlines.FRAME:
+        left, top = outline.start
+        width, height = layout.size_of(rows, text_size_of(state, identifier))
+        centre = left + width / 2, top - SPACE - height / 2
+    return rows, centre
 
 
 def outline_of(state, identifier):
@@ -544,6 +553,81 @@ def _style(state, identifier):
     return result
 
 
+def frame_named(state, identifier):
+    """The frame to which an object belongs, or None (BRD-54)."""
+    frame = state.read(identifier, cells.FRAME)
+    is_shown = frame is not None and state.is_created(frame) and not state.is_deleted(frame)
+    if not is_shown or form_of(state, frame) != outlines.FRAME or form_of(state, identifier) == outlines.FRAME:
+        return None
+    return frame
+
+
+def link_of(state, identifier):
+    """The link of an object as text, or None (BRD-55)."""
+    link = state.read(identifier, cells.LINK)
+    if link is None or len(link) > 2_048 or any(not 0x20 < byte < 0x7F or byte in b'"\\' for byte in link):
+        return None
+    text = link.decode("ascii")
+    if text.startswith("https://"):
+        host = re.split("[/?#]", text.removeprefix("https://"), maxsplit=1)[0]
+        return text if host and "@" not in host else None
+    try:
+        return text if text[:1] == "#" and parse_object(text[1:]) else None
+    except (ValueError, Violation):
+        return None
+
+
+def votes_of(state, identifier, member_of):
+    """{reaction: the members that give it} (BRD-56)."""
+    latest = {}
+    held = state.objects[identifier]
+    for qualifier in sorted(q for number, q in held if number == cells.VOTE)[:VOTES]:
+        cell, member = held[cells.VOTE, qualifier], member_of(qualifier.incarnation)
+        if member is None or cell.shape != cells.BYTES or not 2 <= len(cell.value) <= 17 or cell.value[0] > 1:
+            continue
+        try:
+            cell.value[1:].decode("utf-8")
+        except UnicodeDecodeError:
+            continue
+        key = cell.value[1:], member
+        if key not in latest or latest[key].stamp < cell.stamp:
+            latest[key] = cell
+    found = {}
+    for (reaction, member), cell in sorted(latest.items()):
+        if cell.value[0] == 1:
+            found.setdefault(reaction.decode("utf-8"), []).append(member)
+    return found
+
+
+def crop_of(state, identifier):
+    """(left, top, right, bottom) of the part of a photo that is shown, or None for the whole picture (BRD-57)."""
+    value = state.read(identifier, cells.CROP)
+    if state.read(identifier, cells.KIND) != cells.PHOTO or value is None or len(value) != 8:
+        return None
+    left, top, right, bottom = struct.unpack(">4H", value)
+    return [v / 65_535 for v in (left, top, right, bottom)] if left < right and top < bottom else None
+
+
+def _more(state, identifier, member_of):
+    """The frame, the link, the votes, and what is shown of a photo (BRD-54 to BRD-57)."""
+    frame, flip = frame_named(state, identifier), 0
+    if state.read(identifier, cells.KIND) == cells.PHOTO:
+        flip = state.read(identifier, cells.FLIP) or 0
+    votes = [
+        {"reaction": reaction, "members": [base32(member) for member in members]}
+        for reaction, members in votes_of(state, identifier, member_of).items()
+    ]
+    found = {
+        "frame": frame and object_text(frame),
+        "link": link_of(state, identifier),
+        "votes": votes or None,
+        "crop": crop_of(state, identifier),
+        "isFlippedHorizontally": flip & 1 != 0 or None,
+        "isFlippedVertically": flip & 2 != 0 or None,
+    }
+    return {key: value for key, value in found.items() if value is not None}
+
+
 def describe(
     state, identifier, has_asset=lambda sha256: False, member_of=lambda incarnation: None
 ):
@@ -576,6 +660,7 @@ def describe(
         groups=[object_text(group) for group in groups_of(state, identifier)],
         isLocked=bool(read(cells.LOCK, 0)),
         **_style(state, identifier),
+        **_more(state, identifier, member_of),
     )
     if colour is not None:
         result["color"] = f"#{colour:08x}"
@@ -625,6 +710,14 @@ def latest_line(state):
     latest = max(times, default=None)
     # No line can follow one with the last possible time.
     return latest if latest is not None and latest < LAST_FLOOR else None
+
+
+def comment_of(state, line):
+    """What a chat line says about an object, as JSON (BRD-58)."""
+    about = state.read(line, cells.ABOUT)
+    if about is None:
+        return {"about": None, "isResolved": False}
+    return {"about": object_text(about), "isResolved": bool(state.read(line, cells.RESOLVED))}
 
 
 def chat_lines(state, records):

@@ -177,4 +177,37 @@ import Testing
       #expect(next <= wall + BoardLimits.drift)
     }
   }
+
+  private func board(of batches: [Batch]) throws -> Board {
+    let member = try #require(MemberID(bytes: [UInt8](repeating: 1, count: 32)))
+    let board = Board(incarnation: Incarnation(1), member: member, wallClock: 0)
+    for batch in batches { try board.receive(batch) }
+    return board
+  }
+
+  @Test("[BRD-56] each member has one vote for each reaction", arguments: vectors.votes.valid)
+  func votes(vector: BoardVectors.Reactions.Case) throws {
+    let object = try #require(ObjectID("1-cerdgrcvmz3yq"))
+    for batches in try orders(of: vector.batches) {
+      let board = try board(of: batches)
+      for (incarnation, member) in Self.vectors.votes.members {
+        let id = try #require(MemberID(bytes: try BoardVectors.bytes(member)))
+        board.authors[try #require(Incarnation(incarnation))] = id
+      }
+      let votes = try #require(board.snapshot(object)).votes
+      // Strings that look the same would be equal.
+      #expect(votes.map { Array($0.reaction.utf8) } == vector.votes.map { Array($0.reaction.utf8) })
+      #expect(votes.map { $0.members.map(\.description) } == vector.votes.map(\.members))
+    }
+  }
+
+  @Test("[BRD-58] a chat line is about an object, and its question is open or settled", arguments: vectors.comments)
+  func comments(vector: BoardVectors.Comment) throws {
+    for batches in try orders(of: vector.batches) {
+      let id = try #require(ObjectID(vector.line))
+      let line = try #require(try board(of: batches).chatLine(id))
+      #expect(line.about?.description == vector.about)
+      #expect(line.isResolved == vector.isResolved)
+    }
+  }
 }

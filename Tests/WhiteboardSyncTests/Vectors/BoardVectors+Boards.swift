@@ -133,4 +133,30 @@ extension BoardVectors {
     let after: String?
     var testDescription: String { name }
   }
+
+  struct Reactions: Decodable, Sendable {
+    struct Case: Decodable, CustomTestStringConvertible, Sendable {
+      struct Reaction: Decodable, Equatable, Sendable {
+        let reaction: String
+        let members: [String]
+      }
+
+      let name: String
+      let batches: [String]
+      let votes: [Reaction]
+      var testDescription: String { name }
+    }
+
+    let members: [String: String]
+    let valid: [Case]
+  }
+
+  struct Comment: Decodable, CustomTestStringConvertible, Sendable {
+    let name: String
+    let batches: [String]
+    let line: String
+    let about: String?
+    let isResolved: Bool
+    var testDescription: String { name }
+  }
 }

@@ -193,6 +193,8 @@ struct BoardVectors: Decodable {
   let answers: Answers
   let zIndexes: ZIndexes
   let outOfRange: [OutOfRange]
+  let votes: Reactions
+  let comments: [Comment]
   let columns: [[UInt32]]
   let forms: [Form]
 

@@ -101,6 +101,18 @@ import Testing
     try anna.vote("🎉", for: id, true)
   }
 
+  @Test("[BRD-56] a vote is withdrawn by a clock that was set back, too") func withdrawal() throws {
+    let anna = boards.anna
+    let id = try anna.createText("a", at: zero)
+    try anna.vote("👍", for: id, true)
+    let later = Board(incarnation: Incarnation(3), member: anna.member, wallClock: anna.wallClock - 1_000_000_000)
+    later.authors = anna.authors
+    later.authors[Incarnation(3)] = anna.member
+    for batch in anna.takeBatches() { try later.receive(batch) }
+    try later.vote("👍", for: id, false)
+    #expect(later.snapshot(id)?.votes.isEmpty == true)
+  }
+
   @Test("[BRD-57] a photo shows a part of itself at the same place, and is mirrored") func photos() throws {
     let board = boards.anna
     let asset = RandomEditing.asset(1)

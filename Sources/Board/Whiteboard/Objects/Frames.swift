@@ -75,23 +75,41 @@ public struct Votes: Hashable, Sendable {
 extension ObjectRecord {
   /// Returns the votes for the object, in ascending order of reaction (BRD-56).
   package func votes(_ authors: [Incarnation: MemberID]) -> [Votes] {
-    var latest: [String: [MemberID: (cell: Cell, isGiven: Bool)]] = [:]
-    for entry in entries(of: Property.voteNumber, upTo: BoardLimits.votes) {
-      guard let dot = entry.property.dot, let member = authors[dot.incarnation],
-        case .bytes(let bytes) = entry.cell.value, let first = bytes.first, first <= 1,
-        let reaction = String(validating: bytes.dropFirst(), as: UTF8.self), Self.isReaction(reaction)
-      else { continue }
-      if let known = latest[reaction]?[member], !entry.cell.beats(known.cell) { continue }
-      latest[reaction, default: [:]][member] = (entry.cell, first == 1)
-    }
-    let votes = latest.map { reaction, given in
-      Votes(reaction: reaction, members: given.filter { $0.value.isGiven }.map { $0.key }.sorted())
+    let votes = latestVotes(authors).map { reaction, cells in
+      Votes(
+        reaction: String(decoding: reaction, as: UTF8.self),
+        members: cells.filter { $0.value.isVote }.map { $0.key }.sorted()
+      )
     }
     return votes.filter { !$0.members.isEmpty }
       .sorted { $0.reaction.utf8.lexicographicallyPrecedes($1.reaction.utf8) }
   }
 
+  /// Returns the deciding cell of each member, by the UTF-8 of the reaction.
+  ///
+  /// Strings would be compared by canonical equivalence, which the replica for browsers does not have.
+  fileprivate func latestVotes(_ authors: [Incarnation: MemberID]) -> [[UInt8]: [MemberID: Cell]] {
+    var latest: [[UInt8]: [MemberID: Cell]] = [:]
+    for entry in entries(of: Property.voteNumber, upTo: BoardLimits.votes) {
+      guard let dot = entry.property.dot, let member = authors[dot.incarnation],
+        case .bytes(let bytes) = entry.cell.value, let first = bytes.first, first <= 1,
+        let reaction = String(validating: bytes.dropFirst(), as: UTF8.self), Self.isReaction(reaction)
+      else { continue }
+      let key = Array(reaction.utf8)
+      if let known = latest[key]?[member], !entry.cell.beats(known) { continue }
+      latest[key, default: [:]][member] = entry.cell
+    }
+    return latest
+  }
+
   fileprivate static func isReaction(_ text: String) -> Bool { (1...BoardLimits.iconBytes).contains(text.utf8.count) }
+}
+
+extension Cell {
+  /// Whether the cell gives a vote, and does not withdraw it.
+  fileprivate var isVote: Bool {
+    if case .bytes(let bytes) = value { bytes.first == 1 } else { false }
+  }
 }
 
 extension BoardState {
@@ -199,9 +217,10 @@ extension Board {
     guard ObjectRecord.isReaction(reaction) else { throw .outOfRange("reaction") }
     try gesture { () throws(BoardError) in
       guard state.isShown(id), let record = state.record(id) else { throw .unknownObject(id) }
-      let votes = record.votes(authors).first { $0.reaction == reaction }?.members ?? []
-      guard votes.contains(member) != isGiven else { return }
-      try stage(id, .vote(nextDot()), .bytes([isGiven ? 1 : 0] + Array(reaction.utf8)))
+      let reaction = Array(reaction.utf8)
+      let latest = record.latestVotes(authors)[reaction]?[member]
+      guard latest?.isVote ?? false != isGiven else { return }
+      try stage(id, .vote(nextDot()), .bytes([isGiven ? 1 : 0] + reaction), after: latest?.time)
     }
   }
 

@@ -205,6 +205,7 @@ extension ChatLine {
       // A signature proves the incarnation's member; the author field is only a claim (AUT-3).
       authors[id.dot.incarnation].map({ $0 == line.author }) ?? true
     else { return nil }
+    let about = record[.about].flatMap { if case .dot(let dot) = $0.value { ObjectID(dot) } else { nil } }
     self.init(
       id: id,
       author: line.author,
@@ -212,8 +213,8 @@ extension ChatLine {
       icon: line.icon,
       text: line.text,
       sentAt: line.time,
-      about: record[.about].flatMap { if case .dot(let dot) = $0.value { ObjectID(dot) } else { nil } },
-      isResolved: record[.resolved]?.value.isTrue ?? false,
+      about: about,
+      isResolved: about != nil && record[.resolved]?.value.isTrue ?? false,
       time: time
     )
   }
