@@ -180,7 +180,7 @@ import WhiteboardRendering
     (style.alignment, style.textColor) = (.right, 0xE031_31FF)
     let size = Size(width: 120.5, height: 40)
     var targets: [ObjectID] = []
-    for (index, form) in DrawingForm.allCases.filter({ !$0.hasPoints }).enumerated() {
+    for (index, form) in DrawingForm.allCases.filter({ !$0.hasPoints && $0 != .frame }).enumerated() {
       let id = try board.createForm(
         form,
         at: Point(x: Double(index) * 200, y: 0.25),

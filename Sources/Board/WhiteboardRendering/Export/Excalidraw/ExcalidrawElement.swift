@@ -162,7 +162,7 @@ struct ExcalidrawElement {
   var link: Link? {
     guard let link = tree["link"]?.string, !link.isEmpty else { return nil }
     // Excalidraw writes links to elements as its own address with a query.
-    guard let query = link.split(separator: "?", maxSplits: 1).dropFirst().first,
+    guard let query = link.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first,
       let id = query.split(separator: "&").first(where: { $0.hasPrefix("element=") })
     else { return .address(link) }
     return .object(String(id.dropFirst("element=".count)))
