@@ -86,6 +86,27 @@ import WhiteboardRendering
     #expect(page.name(-20, 0) == "w" && page.name(20, 0) == "r")
   }
 
+  /// The pictures have red and green above blue and white.
+  @Test("only the part of a photo is drawn, and it is mirrored", arguments: ["plain.png", "upright.jpg", "turned"])
+  func part(name: String) throws {
+    var world = try World()
+    let bytes = name == "turned" ? try Pictures.jpeg(.halfTurn) : try Pictures.bytes(name)
+    let id = try world.photo(bytes, at: Point(x: 0, y: 0))
+    try world.board.crop(id, to: Rectangle(Point(x: 0.5, y: 0), Point(x: 1, y: 1)))
+    try world.board.flip([id], .vertically)
+    let size = try #require(world.board.snapshot(id)?.size)
+    #expect(size.width == 100)
+    let (x, y) = (try #require(world.board.snapshot(id)).centerPosition.x, size.height / 4)
+    let page = try Page(world.picture(Self.region))
+    // The half-turned picture has white and blue above green and red.
+    let (above, below) = name == "turned" ? ("r", "b") : ("w", "g")
+    #expect(page.name(x, -y) == above && page.name(x, y) == below)
+    #expect(page.name(x - 45, -y) == above && page.name(x + 45, y) == below)
+    #expect(page.name(x - 55, y) == "w" && page.name(x + 49, 0) != "k")
+    let svg = SVGPage.svg(world.picture(Self.region))
+    #expect(svg.contains("<svg x=\"") && svg.contains("transform=\"matrix("))
+  }
+
   @Test("a line is thinner where the pressure is lower, and translucent ink is even") func pressure() throws {
     let world = try World()
     try world.board.createDrawing(

@@ -65,7 +65,8 @@ import Testing
       asset: try Scenes.photo(1),
       file: [],
       orientation: orientation,
-      box: Rectangle(Point(x: -4, y: -3), Point(x: 4, y: 3))
+      box: Rectangle(Point(x: -4, y: -3), Point(x: 4, y: 3)),
+      view: PhotoView()
     )
     let place = photo.transform(orientation)
     let corners = [(0.0, 0.0), (1, 0), (0, 1), (1, 1)].map { right, down in

@@ -276,11 +276,12 @@ package struct GraphicsPlacement: Hashable, Sendable {
     self.visible = visible
   }
 
-  /// Creates the position of an object; nil if it is not a photo, is rotated, or is not in view.
+  /// Creates the position of an object; nil if it is not a photo, is rotated, cropped or mirrored, or is not in view.
   ///
-  /// Terminals show pictures only upright, so a rotated photo is drawn in cells.
+  /// Terminals show pictures only upright and whole, so other photos are drawn in cells.
   package init?(_ snapshot: ObjectSnapshot, in viewport: Viewport, at origin: (x: Int, y: Int) = (0, 0)) {
-    guard snapshot.kind == .photo, snapshot.angle == 0, let asset = snapshot.asset?.id else { return nil }
+    guard snapshot.kind == .photo, snapshot.angle == 0, PhotoView(snapshot).isPlain, let asset = snapshot.asset?.id
+    else { return nil }
     // Round to the nearest edges of cells, instead of covering all cells that the photo touches.
     let whole = viewport.rectangle
     let half = Point(

@@ -176,6 +176,11 @@ extension PagePainter {
     guard snapshot.size.width > 0, snapshot.size.height > 0 else { return }
     let (across, down) = (Double(image.width), Double(image.height))
     let place = photo.transform(orientation)
+    if photo.view.isCropped {
+      let (least, greatest) = (photo.box.least, photo.box.greatest)
+      cairo_rectangle(page, least.x, least.y, greatest.x - least.x, greatest.y - least.y)
+      cairo_clip(page)
+    }
     var matrix = cairo_matrix_t(
       xx: place.right.x / across,
       yx: place.right.y / across,
@@ -208,10 +213,11 @@ extension PagePainter {
       func most(_ side: Double) -> Int {
         Int(min(max((side * snapshot.scale * scale * (isPDF ? 3 : 1)).rounded(.up), 1), 16_384))
       }
+      let part = photo.view.part
       let pixels = try? PhotoDecoder.pixels(
         of: bytes,
-        within: most(snapshot.size.width),
-        most(snapshot.size.height),
+        within: most(snapshot.size.width / (part.greatest.x - part.least.x)),
+        most(snapshot.size.height / (part.greatest.y - part.least.y)),
         on: picture.background ?? 0xFFFFFF
       )
       return pixels.flatMap(CairoImage.init).map { ($0, .upright) }

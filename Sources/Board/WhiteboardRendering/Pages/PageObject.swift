@@ -134,10 +134,17 @@ package struct PagePhoto: Hashable, Sendable {
   /// The orientation of the pixels, as stored in the file.
   package let orientation: PhotoOrientation
   package let box: Rectangle
+  package let view: PhotoView
 
-  /// Returns the transform from a unit square to the box, for pixels in the given orientation.
+  /// Returns the transform from a unit square to the area of the whole picture, for pixels in the given orientation.
+  ///
+  /// The part of the picture that is shown fills the box.
   package func transform(_ orientation: PhotoOrientation) -> PageTransform {
-    let (width, height) = (box.greatest.x - box.least.x, box.greatest.y - box.least.y)
+    let origin = view.place(inBox: Point(x: 0, y: 0))
+    let end = view.place(inBox: Point(x: 1, y: 1))
+    let width = (box.greatest.x - box.least.x) / (end.x - origin.x)
+    let height = (box.greatest.y - box.least.y) / (end.y - origin.y)
+    let start = Point(x: box.least.x - origin.x * width, y: box.least.y - origin.y * height)
     let (right, down, corner): ((Double, Double), (Double, Double), (Double, Double)) =
       switch orientation {
       case .upright: ((1, 0), (0, 1), (0, 0))
@@ -152,7 +159,7 @@ package struct PagePhoto: Hashable, Sendable {
     return PageTransform(
       right: Point(x: right.0 * width, y: right.1 * height),
       down: Point(x: down.0 * width, y: down.1 * height),
-      corner: Point(x: box.least.x + corner.0 * width, y: box.least.y + corner.1 * height)
+      corner: Point(x: start.x + corner.0 * width, y: start.y + corner.1 * height)
     )
   }
 }
@@ -198,7 +205,8 @@ extension BoardPicture {
       }
       let orientation = PhotoHeader.orientation(of: file)
       let box = Self.box(snapshot.size)
-      return [.photo(PagePhoto(asset: asset, file: file, orientation: orientation, box: box))]
+      let view = PhotoView(snapshot)
+      return [.photo(PagePhoto(asset: asset, file: file, orientation: orientation, box: box, view: view))]
     case .game: return item.game.map { panel(GamePanel.label($0, isASCII: false, naming: name), ink) } ?? []
     default: return Self.placeholder("?", snapshot.size)
     }

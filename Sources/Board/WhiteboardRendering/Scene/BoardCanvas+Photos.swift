@@ -38,6 +38,7 @@ extension BoardCanvas {
     let rotation = snapshot.rotation
     let width = max(snapshot.size.width * snapshot.scale, 1)
     let height = max(snapshot.size.height * snapshot.scale, 1)
+    let view = PhotoView(snapshot)
     func color(_ x: Int, _ y: Int, _ dotsDown: Double) -> CellColor? {
       let (across, down) = (Double(DotGrid.fine.across), Double(DotGrid.fine.down))
       let place = viewport.place(atDot: Point(x: (Double(x) + 0.5) * across, y: Double(y) * down + dotsDown))
@@ -45,7 +46,8 @@ extension BoardCanvas {
       let right = (dx * rotation.cosine + dy * rotation.sine) / width + 0.5
       let below = (dy * rotation.cosine - dx * rotation.sine) / height + 0.5
       guard (0..<1).contains(right), (0..<1).contains(below) else { return nil }
-      return pixels.color(right, below)
+      let spot = view.place(inBox: Point(x: right, y: below))
+      return pixels.color(spot.x, spot.y)
     }
     for y in box.rows {
       for x in box.columns {
@@ -158,6 +160,38 @@ extension BoardCanvas {
     let degrees = Int((snapshot.angle * 180 / .pi).rounded()) % 360
     guard degrees > 2, degrees < 358 else { return nil }
     return dotStyle == .ascii ? " (\(degrees))" : " ↻\(degrees)°"
+  }
+}
+
+/// The part of a photo that is shown, and how it is mirrored (BRD-57).
+package struct PhotoView: Hashable, Sendable {
+  /// The part, in parts of the width and height of the upright picture.
+  package let part: Rectangle
+  private let isFlippedHorizontally: Bool
+  private let isFlippedVertically: Bool
+
+  private static let whole = Rectangle(Point(x: 0, y: 0), Point(x: 1, y: 1))
+
+  package init(_ snapshot: ObjectSnapshot) {
+    part = snapshot.crop ?? Self.whole
+    (isFlippedHorizontally, isFlippedVertically) = (snapshot.isFlippedHorizontally, snapshot.isFlippedVertically)
+  }
+
+  /// Creates the view of a whole picture.
+  package init() { (part, isFlippedHorizontally, isFlippedVertically) = (Self.whole, false, false) }
+
+  package var isCropped: Bool { part != Self.whole }
+  /// Whether the whole picture is shown, and is not mirrored.
+  package var isPlain: Bool { self == Self() }
+
+  /// Returns the place in the picture that is shown at a place in the box, both in parts of the width and height.
+  package func place(inBox place: Point) -> Point {
+    let right = isFlippedHorizontally ? 1 - place.x : place.x
+    let below = isFlippedVertically ? 1 - place.y : place.y
+    return Point(
+      x: part.least.x + right * (part.greatest.x - part.least.x),
+      y: part.least.y + below * (part.greatest.y - part.least.y)
+    )
   }
 }
 

@@ -112,16 +112,20 @@ package struct SVGPage {
   /// in a file.
   private mutating func draw(_ photo: PagePhoto) {
     var place = Self.box(photo.box)
-    if photo.orientation != .upright {
+    if photo.orientation != .upright || !photo.view.isPlain {
       let transform = photo.transform(photo.orientation)
       let numbers = [transform.right, transform.down, transform.corner].map(Self.text)
       place = "width=\"1\" height=\"1\" transform=\"matrix(\(numbers.joined(separator: " ")))\""
     }
     let file = Base64.encode(PhotoHeader.upright(photo.file))
-    line(
+    let image =
       "<image \(place) preserveAspectRatio=\"none\" "
-        + "href=\"data:image/\(photo.asset.format.name);base64,\(file)\"/>"
-    )
+      + "href=\"data:image/\(photo.asset.format.name);base64,\(file)\"/>"
+    guard photo.view.isCropped else { return line(image) }
+    // An inner picture hides what is outside its box.
+    let (least, greatest) = (photo.box.least, photo.box.greatest)
+    let sides = [least.x, least.y, greatest.x - least.x, greatest.y - least.y].map(DecimalText.hundredths)
+    line("<svg \(Self.box(photo.box)) viewBox=\"\(sides.joined(separator: " "))\">\(image)</svg>")
   }
 
   // MARK: - Words
