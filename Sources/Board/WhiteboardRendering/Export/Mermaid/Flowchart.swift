@@ -227,7 +227,10 @@ private struct FlowchartParser {
       place += shape.open.count
       guard let label = label(until: shape.close) else { return nil }
       (chart.nodes[index].label, chart.nodes[index].form) = (label, shape.form)
-      if shape.isSimilar { report("a shape \(shape.open)…\(shape.close[0]) becomes a \(shape.form.name)") }
+      if shape.isSimilar {
+        let name = shape.form == .roundedRectangle ? "rounded rectangle" : shape.form.name
+        report("a shape \(shape.open)…\(shape.close[0]) becomes a \(name)")
+      }
     } else if accept("@{") {
       guard let end = text[place...].firstIndex(of: "}") else { return nil }
       read(properties: String(text[place..<end]), of: index)
