@@ -366,7 +366,7 @@ class CommandLine(InteropCase):
     def test_the_words_of_a_pdf_can_be_searched_and_letters_without_a_font_are_reported(self):
         texts = ["Plan für heute — naïve café", "שלום עולם", "مرحبا بالعالم", "αβγ Привет ∑ ½"]
         drawing = self.home / "texts.excalidraw"
-        elements = [{"type": "text", "x": 0, "y": 40 * row, "text": text} for row, text in enumerate(texts)]
+        elements = [{"type": "text", "x": 0, "y": 40 * row, "text": text, "fontFamily": 2} for row, text in enumerate(texts)]
         drawing.write_text(json.dumps({"type": "excalidraw", "version": 2, "elements": elements}), "utf-8")
         self.run_program("import", "plan", str(drawing), "--new")
         page = str(self.home / "plan.pdf")
