@@ -104,7 +104,7 @@ import WhiteboardRendering
     _ = workspace.collectUpdates(hasReaders: true, now: .seconds(1))
     workspace.beginTyping(at: Self.pointed)
     let letter = workspace.type(.character("a"), [])
-    #expect(commands(letter) == ["point none", #"text 4,8 "a" as=typed-1"#])
+    #expect(commands(letter) == ["point none", #"text 0,0 "a" from=corner as=typed-1"#])
     let erased = workspace.type(.backspace, [])
     #expect(commands(erased) == [#"insert typed-1 0 "" replacing=1 was="a""#])
     let end = workspace.type(.enter, [])

@@ -110,8 +110,12 @@ import WhiteboardSync
 
   @Test("typing in a text sends each letter, and several users can type at once") func typing() throws {
     var desk = try Desk()
-    #expect(desk.type("t^[<0;38;13M^[<0;38;13mhi") == [#"text 4,8 "h" as=typed-1"#, #"insert typed-1 1 "i" was="h""#])
-    let id = try desk.board.createText("hi", at: Point(x: 4, y: 8))
+    #expect(
+      desk.type("t^[<0;38;13M^[<0;38;13mhi") == [
+        #"text 0,0 "h" from=corner as=typed-1"#, #"insert typed-1 1 "i" was="h""#,
+      ]
+    )
+    let id = try desk.board.createText("hi", at: Point(x: 0, y: 0), isAutoWidth: true)
     desk.sync()
     for request: Int64 in [1, 2] {
       #expect(desk.client.receive(CommandOutcome(id: id), of: .number(request)) == [])
@@ -129,9 +133,15 @@ import WhiteboardSync
     #expect(desk.type("^[<0;9;4M^[<0;9;4m^") == [], "nothing was typed")
   }
 
+  private static func asset() throws -> AssetReference {
+    let header = try PhotoHeader(format: .png, width: 200, height: 50)
+    return try AssetReference(id: try #require(AssetID(Array(repeating: 1, count: 32))), byteCount: 100, header: header)
+  }
+
   @Test("a corner resizes, a handle rotates, and a drag snaps unless snapping is off") func handles() throws {
     var desk = try Desk()
-    let id = try desk.board.createText("hello", at: Point(x: 4, y: 8))
+    let size = Size(width: 200, height: 50)
+    let id = try desk.board.createPhoto(try Self.asset(), at: Point(x: 4, y: 8), size: size)
     let other = try desk.board.createText("other", at: Point(x: 10, y: 200))
     desk.sync()
     try desk.board.select([id])

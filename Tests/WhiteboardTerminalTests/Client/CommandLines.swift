@@ -44,7 +44,8 @@ enum CommandLine {
     case .duplicate, .group, .decline: [command.name.rawValue] + words[0]
     case .photo: ["photo"] + words[0] + words[1]
     case .text:
-      ["text"] + words[0] + words[1] + option("color", words[2].first) + option("as", words[3].first)
+      ["text"] + words[0] + words[1] + (words[2].isEmpty ? [] : ["from=corner"]) + option("color", words[3].first)
+        + option("as", words[4].first)
     case .game: ["game"] + words[0] + words[1] + option("as", words[3].first)
     case .scale:
       ["scale"] + words[0] + words[1] + option("about", words[2].first) + (words[3].isEmpty ? [] : ["line=keep"])

@@ -7,8 +7,9 @@ import Testing
   private let board = TwoBoards.board(1)
 
   @Test func `a place finds objects from front to back, turned and scaled`() throws {
-    let back = try board.createText("a", at: Point(x: 0, y: 0))
-    let front = try board.createText("b", at: Point(x: 0, y: 0))
+    let size = Size(width: 200, height: 50)
+    let back = try board.createPhoto(RandomEditing.asset(1), at: Point(x: 0, y: 0), size: size)
+    let front = try board.createPhoto(RandomEditing.asset(1), at: Point(x: 0, y: 0), size: size)
     #expect(board.objects(at: Point(x: 99, y: 24)) == [front, back])
     #expect(board.objects(at: Point(x: 101, y: 0)) == [])
     #expect(board.objects(at: Point(x: 101, y: 0), tolerance: 1) == [front, back])
@@ -54,7 +55,8 @@ import Testing
     throws
   {
     var random = SeededGenerator(seed: seed)
-    let id = try board.createText("x", at: Point(x: 0, y: 0))
+    let box = Size(width: 200, height: 50)
+    let id = try board.createPhoto(RandomEditing.asset(1), at: Point(x: 0, y: 0), size: box)
     let object = try #require(board.object(id))
     var outcomes: Set<Bool> = []
     for _ in 0..<40 {
@@ -108,8 +110,9 @@ import Testing
   }
 
   @Test func `the bounds of objects hold all of them`() throws {
-    let first = try board.createText("a", at: Point(x: 0, y: 0))
-    let second = try board.createText("b", at: Point(x: 300, y: 0))
+    let size = Size(width: 200, height: 50)
+    let first = try board.createPhoto(RandomEditing.asset(1), at: Point(x: 0, y: 0), size: size)
+    let second = try board.createPhoto(RandomEditing.asset(1), at: Point(x: 300, y: 0), size: size)
     try board.object(second)?.rotate(to: .degrees(90))
     let group = try board.group([first, second])
     #expect(board.bounds(of: [group]) == Rectangle(Point(x: -100, y: -100), Point(x: 325, y: 100)))

@@ -15,7 +15,8 @@ import Testing
         {"id":"1-aaaaaaaaaaaac","type":"text","centerPosition":[10.5,-3],"size":[200,50],\
         "scale":1,"angle":1.5707963267948966,"selectedBy":null,\
         "updatedAt":"2023-11-14T22:13:20.123Z","zIndex":"8000000001","color":"#ff0080ff",\
-        "text":"say \\"hi\\"\\n\\u001b[31m\\u202e","groups":[],"isLocked":false}
+        "text":"say \\"hi\\"\\n\\u001b[31m\\u202e","rows":["say \\"hi\\"","\\u001b[31m\\u202e"],\
+        "shownSize":[64,32],"groups":[],"isLocked":false}
         """
     )
   }

@@ -340,15 +340,15 @@ public class BoardReplica {
 
   /// Writes a cell, unless it already has the value.
   final func write(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
-    let present = state.record(id)?[property]?.value ?? Self.initialValue(of: property)
-    guard present != value else { return }
+    let record = state.record(id) ?? ObjectRecord()
+    guard record[property]?.value ?? Self.initialValue(of: property, record) != value else { return }
     try stageAlone(id, property, value)
   }
 
   /// The value that an absent cell stands for, if a command can ask for this value.
-  private static func initialValue(of property: Property) -> Value? {
+  private static func initialValue(of property: Property, _ record: ObjectRecord) -> Value? {
     switch property {
-    case .position: try? FixedPoint.position(Point(x: 0, y: 0))
+    case .position: try? FixedPoint.position(record.origin)
     case .scale: try? FixedPoint.scale(1)
     case .angle: .unsigned(0)
     default: nil
