@@ -62,7 +62,7 @@ import WhiteboardRendering
     #expect(desk.client.receive(outcome, of: .number(1)).compactMap(Desk.line) == ["select \(copy)"])
     #expect(desk.client.receive(.done(done)) == [])
     #expect(desk.lines().last?.hasPrefix(" duplicated 1 object") == true)
-    #expect(desk.type("d^") == ["duplicate \(id)", "deselect"])
+    #expect(desk.type("d^") == ["duplicate \(id) by=40,40", "deselect"])
     #expect(desk.client.receive(outcome, of: .number(3)) == [])
     done.request = .number(3)
     #expect(desk.client.receive(.done(done)) == [])

@@ -41,7 +41,9 @@ enum CommandLine {
       .saveAs, .say:
       [command.name.rawValue] + words.joined()
     case .color: ["color"] + words[0] + (words[1].isEmpty ? ["default"] : words[1])
-    case .duplicate, .group, .decline: [command.name.rawValue] + words[0]
+    case .duplicate:
+      ["duplicate"] + words[0] + option("by", words[1] == [text(BoardPoint.duplicate)] ? nil : words[1].first)
+    case .group, .decline: [command.name.rawValue] + words[0]
     case .photo: ["photo"] + words[0] + words[1]
     case .text:
       ["text"] + words[0] + words[1] + (words[2].isEmpty ? [] : ["from=corner"]) + option("color", words[3].first)

@@ -190,11 +190,15 @@ import WhiteboardRendering
     // A click selects the visible item.
     #expect(desk.type(" ^[4~") == [])
     let lines = desk.lines()
-    let row = try #require(lines.firstIndex { $0.contains("write a message") })
-    let column = try #require(lines[row].firstRange(of: "write a message"))
+    let row = try #require(lines.firstIndex { $0.contains("all keys") })
+    let column = try #require(lines[row].firstRange(of: "all keys"))
     let x = lines[row].distance(from: lines[row].startIndex, to: column.lowerBound)
     #expect(desk.type("^[<0;\(x + 1);\(row + 1)M") == [])
-    #expect(desk.client.prompt.editor?.label == "say: ")
+    guard case .panel(let panel) = desk.client.overlay else {
+      Issue.record("the click does not open the list of keys")
+      return
+    }
+    #expect(panel.title == "Keys")
   }
 
   @Test("the whole link can be read even if the invitation does not fit", arguments: sizes) func invitation(

@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test("a panel scrolls and closes by keys, and ignores clicks on it") func panel() {
-    var overlay = Overlay.panel(Panel("Keys", .keys))
+    var overlay = Overlay.panel(Panel("Objects", .lines(["text"])))
     for (key, expected) in [
       (InputEvent.Key.down, Overlay.Outcome.none), (.character("x"), .none), (.enter, .close),
       (.character("q"), .close), (.escape, .close),
