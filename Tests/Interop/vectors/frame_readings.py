@@ -174,7 +174,10 @@ def comments():
 
     def case(name, *more, later=()):
         anna, ben = Writer(ANNA), Writer(BEN)
-        said = [create(cells.CHAT), (line, cells.CHAT_AUTHOR, None, BYTES, MEMBER), (line, cells.CHAT_TEXT, None, STRING, b"Why?")]
+        said = [
+            create(cells.CHAT), (line, cells.CHAT_AUTHOR, None, BYTES, MEMBER),
+            (line, cells.CHAT_TEXT, None, STRING, b"Why?"), (line, cells.CHAT_TIME, None, UNSIGNED, 1_700_000_000_000),
+        ]
         data = [ben.write(batches.at(0), create(TEXT)), anna.write(batches.at(1), *said, *more)]
         data += [ben.write(batches.at(2 + n), *changes) for n, changes in enumerate(later)]
         found = views.comment_of(state_of(data), line)
