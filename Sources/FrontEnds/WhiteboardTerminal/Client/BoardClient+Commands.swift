@@ -97,7 +97,7 @@ extension BoardClient {
   private mutating func find(_ words: String, step: Int) -> [Action] {
     guard let search = TextSearch(words) else { return [] }
     let ids = search.objects(in: workspace.scene.snapshots).map(\.id)
-    let lines = session.chat.lines.count { search.matches($0.text.raw) }
+    let lines = session.chat.lines.count { $0.author != nil && search.matches($0.text.raw) }
     let people = session.members.all.values.count { search.matches($0.name.displayed) }
     var others: [String] = []
     if lines > 0 { others.append(EventText.count(lines, "line") + " in the chat") }
