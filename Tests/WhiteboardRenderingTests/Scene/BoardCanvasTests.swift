@@ -179,7 +179,8 @@ import Whiteboard
     let board = try Scenes.board()
     for row in 0..<10 {
       for column in 0..<3 {
-        let text = try board.createText("idea \(row)\(column) is good", at: Point(x: 0, y: 0))
+        let words = "idea \(row)\(column) is good"
+        let text = try board.createText(words, at: Point(x: 0, y: 0), isAutoWidth: true)
         let bounds = try #require(board.bounds(of: [text]))
         let corner = Point(x: Double(column) * 140 - bounds.least.x, y: Double(row) * 16 - bounds.least.y)
         try board.move([text], by: corner)

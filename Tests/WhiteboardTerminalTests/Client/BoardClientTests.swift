@@ -142,7 +142,7 @@ import WhiteboardSync
     var desk = try Desk()
     let size = Size(width: 200, height: 50)
     let id = try desk.board.createPhoto(try Self.asset(), at: Point(x: 4, y: 8), size: size)
-    let other = try desk.board.createText("other", at: Point(x: 10, y: 150))
+    let other = try desk.board.createText("other", at: Point(x: 10, y: 166))
     desk.sync()
     try desk.board.select([id])
     desk.sync()
