@@ -143,6 +143,7 @@ private struct ImportSink: EventSink {
       events.filter { event in
         switch event {
         case .done, .warning: true
+        case .note(let remark): remark.code == "import"
         case .error: isJSON
         default: false
         }

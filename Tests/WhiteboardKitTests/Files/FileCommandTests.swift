@@ -212,6 +212,22 @@ import WhiteboardRendering
     }
   }
 
+  @Test("a converted picture keeps its colors", arguments: ["bmp", "avif", "heic", "tiff", "gif"])
+  func colors(format: String) throws {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Cases")
+    let bytes = try Array(Data(contentsOf: folder.appendingPathComponent("picture.\(format)")))
+    let png = try #require(OtherPicture(of: bytes)).png(bytes)
+    let printed = try ChildProgram.withFolder { (folder) throws(ConversionError) in
+      try? Data(png).write(to: URL(fileURLWithPath: "\(folder)/picture.png"))
+      return try ChildProgram(name: "vips", package: "libvips-tools").run(
+        ["getpoint", "picture.png", "90", "60"],
+        in: folder
+      )
+    }
+    let blue = printed.split(separator: " ").compactMap { Double($0.filter { $0 != "\n" }) }
+    #expect(blue.count == 3 && zip(blue, [0.0, 0.0, 200.0]).allSatisfy { abs($0 - $1) < 4 }, "\(printed)")
+  }
+
   @Test("pictures of other formats are converted", arguments: ["bmp", "svg", "avif", "heic", "tiff", "gif"])
   func otherPictures(format: String) async throws {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Cases")

@@ -53,8 +53,9 @@ enum OtherPicture: String {
       var settings = ["VIPS_CONCURRENCY=1"]
       // Readers that are less well tested are used only for the formats that need one.
       if self != .svg, self != .bmp { settings.append("VIPS_BLOCK_UNTRUSTED=1") }
+      // Pictures without a color profile have the colors of sRGB.
       try Self.program.run(
-        ["\(source)[fail_on=error]", "-s", size, "-e", "srgb", "-o", "\(target)[strip]"],
+        ["\(source)[fail_on=error]", "-s", size, "-i", "srgb", "-e", "srgb", "-o", "\(target)[strip]"],
         in: folder,
         settings: settings
       )
