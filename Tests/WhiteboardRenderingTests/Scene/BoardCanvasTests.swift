@@ -182,7 +182,8 @@ import Whiteboard
         let words = "idea \(row)\(column) is good"
         let text = try board.createText(words, at: Point(x: 0, y: 0), isAutoWidth: true)
         let bounds = try #require(board.bounds(of: [text]))
-        let corner = Point(x: Double(column) * 140 - bounds.least.x, y: Double(row) * 16 - bounds.least.y)
+        let shift = row.isMultiple(of: 2) ? 0 : 48.0
+        let corner = Point(x: Double(column) * 200 + shift - bounds.least.x, y: Double(row) * 16 - bounds.least.y)
         try board.move([text], by: corner)
       }
     }
@@ -195,7 +196,7 @@ import Whiteboard
       #expect(words.isEmpty || texts.contains { $0.hasPrefix(words) }, "\(lines)")
     }
     #expect(lines.contains { $0.contains("…") })
-    #expect(percent > 50 || lines.contains { $0.contains("─") })
+    #expect(percent != 50 || lines.contains { $0.contains("─") }, "\(lines)")
   }
 
   @Test("zooming keeps the point under the pointer in place") func zoom() {

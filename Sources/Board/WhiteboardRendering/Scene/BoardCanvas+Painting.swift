@@ -104,11 +104,15 @@ extension BoardCanvas {
   /// Draws a bar in place of a text that would print over other letters, in the free cells of its first row.
   private mutating func drawBar(for label: PlacedLabel, in area: CellArea) {
     let style = label.label.lines.first?.first?.style ?? .plain
+    let bar = ScreenCell(Glyph(dotStyle == .ascii ? "-" : "─"), style)
     let row = label.area.clamped(to: area)
     for y in row.rows.prefix(1) {
-      for x in row.columns where isBare(ground[x, y]) {
-        ground[x, y] = ScreenCell(Glyph(dotStyle == .ascii ? "-" : "─"), style)
+      func isFree(_ x: Int) -> Bool { isBare(ground[x, y]) || ground[x, y].glyph == bar.glyph }
+      // A bar does not join words: there is a space between it and letters.
+      let free = row.columns.filter { x in
+        isFree(x) && (x - 1...x + 1).allSatisfy { !row.columns.contains($0) || isFree($0) }
       }
+      for x in free { ground[x, y] = bar }
     }
   }
 
