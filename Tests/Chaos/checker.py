@@ -716,9 +716,12 @@ def programs_behave(history):
         end, status = life["end"], life["status"]
         if end == "hung":
             found.append(Violation("hung", f"{who} did not end within 20 s of `quit`"))
-        elif end in ("quit", "leave", "term") and status != 0 and not any(peer == life["peer"] for _, peer in full):
+        # Nothing answered where a process tried to join.
+        is_alone = life["how"] == "join" and not life["id"] and status in (69, 75)
+        is_full = any(peer == life["peer"] for _, peer in full)
+        if end in ("quit", "leave", "term") and status != 0 and not is_alone and not is_full:
             found.append(Violation("ended-badly", f"{who} ended with status {status} after {end}: {life['errors'][-2:]}"))
-        elif end == "itself" and not any(peer == life["peer"] for _, peer in full):
+        elif end == "itself" and not is_full:
             joined = any(event["event"] == "joined" for event in life["events"])
             if status == 77 or joined or life["how"] != "join" or status not in (69, 75, 77):
                 found.append(Violation("ended-by-itself", f"{who} ended with status {status}: {_last_words(life)}"))

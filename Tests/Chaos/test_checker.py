@@ -568,6 +568,12 @@ class Checker(unittest.TestCase):
         self.history["lives"][0]["status"] = 1
         self.expect("ended-badly")
 
+    def test_a_goodbye_to_a_process_that_could_not_join(self):
+        self.history["lives"].append(life(3, 2, status=69) | {"id": None, "events": []})
+        self.expect()
+        self.history["lives"][3]["status"] = 1
+        self.expect("ended-badly")
+
     def test_a_process_that_ends_by_itself(self):
         self.history["lives"][1].update(end="itself", status=69)
         self.expect("ended-by-itself")

@@ -65,6 +65,8 @@ class World:
         self.relay_lives = []
         self.machine = []
         self.island, self.unplugged = set(), set()
+        commands = (step for step in schedule["steps"] if step["do"] == "command")
+        self.boxes = {step["n"] for step in commands if step["verb"] in BOXES}
         for step in schedule["setup"] + [step for step in schedule["steps"] if step["do"] == "start"]:
             if step["peer"] and step["how"] in ("host", "join"):
                 self.starts.setdefault(step["peer"], {"how": step["how"], "through": step.get("through")})
@@ -299,8 +301,9 @@ class World:
         if verb in BOXES:
             return {"at": at, "label": "" if n == 0 else f"c{n}"}
         if verb == "arrow":
-            ends = {side: self._made(step[side]) for side in ("from", "to")}
-            return None if None in ends.values() else {**ends, "color": f"#{n:06x}"}
+            ends = {side: self._box(step[side]) for side in ("from", "to")}
+            is_apart = None not in ends.values() and ends["from"] != ends["to"]
+            return {**ends, "color": f"#{n:06x}"} if is_apart else None
         if verb == "stroke":
             return {"points": [at, [at[0] + 20, at[1] + 20]], "color": f"#{n:06x}"}
         if verb == "say":
@@ -333,6 +336,11 @@ class World:
         made = self.made.get(n)
         answer = made and made[0].process.answers.get(made[1])
         return answer["id"] if answer and answer["event"] == "done" else None
+
+    def _box(self, n):
+        """The id of a box: that of a command, or of the latest one before it that is known to have created one."""
+        before = sorted((one for one in self.made if one <= n and one in self.boxes), reverse=True)
+        return next((id for one in before if (id := self._made(one))), None)
 
     def _known(self, peer):
         """The id of a peer, as its program printed it."""
