@@ -29,11 +29,16 @@ extension BoardCanvas {
   /// Returns the label of a form in cells that its outline does not touch; nil if there is no label or no room.
   func placedLabel(_ snapshot: ObjectSnapshot, _ shape: FormShape, in area: CellArea) -> PlacedLabel? {
     guard let layout = shape.label, let text = snapshot.text else { return nil }
-    let isOnLine = snapshot.form?.hasPoints == true
-    guard let room = isOnLine ? lineRoom(snapshot, layout) : room(snapshot, shape), isOnLine || room.touches(area)
-    else { return nil }
+    let place: CellArea? =
+      switch snapshot.form {
+      case .line, .arrow: lineRoom(snapshot, layout)
+      case .frame: nameRoom(snapshot, layout)
+      default: room(snapshot, shape)
+      }
+    let isOutside = snapshot.form?.hasPoints == true || snapshot.form == .frame
+    guard let room = place, isOutside || room.touches(area) else { return nil }
     let own = snapshot.style
-    var style = CellStyle(color(own.textColor, on: isOnLine ? nil : fill(snapshot)))
+    var style = CellStyle(color(own.textColor, on: isOutside ? nil : fill(snapshot)))
     if own.isBold { style.attributes.insert(.bold) }
     let lines = TextLines.wrapped(text, columns: columns(snapshot, room), limit: room.height)
     var label = PlacedLabel(Label(lines: lines.map { [.init($0, style)] }, alignment: own.alignment))
@@ -49,6 +54,18 @@ extension BoardCanvas {
     guard let inner = TextLayout.innerWidth(of: snapshot), snapshot.rotation.sine == 0 else { return room.width }
     let cells: Double = inner * factor(snapshot) / Double(DotGrid.fine.across)
     return min(room.width, max((cells + 1e-6).wholeCells(.down), 1))
+  }
+
+  /// Returns the cells for the name of a frame, above the left end of its upper side; the name is cut to its width.
+  private func nameRoom(_ snapshot: ObjectSnapshot, _ layout: TextLayout) -> CellArea {
+    let rotation = snapshot.rotation
+    let letter = Point(
+      x: layout.box.least.x + layout.letter.width / 2,
+      y: layout.box.greatest.y - layout.letter.height / 2
+    )
+    let cell = viewport.cell(of: snapshot.shown(letter, sine: rotation.sine, cosine: rotation.cosine))
+    let across: Double = snapshot.size.width * factor(snapshot) / Double(DotGrid.fine.across)
+    return CellArea(x: cell.x, y: cell.y, width: max(min(across.wholeCells(.down), layout.columns), 1), height: 1)
   }
 
   /// Returns the cells for the label of a line, around its middle.

@@ -16,9 +16,19 @@ extension BoardClient {
     case .key(let key, let modifiers): return handleKey(key, modifiers)
     case .mouse(let event): return handleMouse(event)
     case .paste(let text):
-      guard prompt.isOpen else { return apply(workspace.paste(text)) }
-      prompt.insert(text)
-      return []
+      if prompt.isOpen {
+        prompt.insert(text)
+        return []
+      }
+      guard overlay == nil else {
+        // Fast typing can look like a paste. While something covers the board, it is not for the board.
+        var actions: [Action] = []
+        for letter in text.prefix(Self.typedAtOnce) where overlay != nil {
+          actions += handleKey(.character(letter), [])
+        }
+        return actions
+      }
+      return apply(workspace.paste(text))
     case .focus(false):
       workspace.toolbox.pointer = nil
       return apply([workspace.presence.leave()])
@@ -32,6 +42,9 @@ extension BoardClient {
   private func isSuspending(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool {
     keys.command(key, modifiers) == .suspend && modifiers.contains(.control)
   }
+
+  /// The number of letters of a paste that a menu or panel receives as keys.
+  private static let typedAtOnce = 40
 
   var receivesText: Bool { prompt.isOpen || workspace.typing != nil }
 
