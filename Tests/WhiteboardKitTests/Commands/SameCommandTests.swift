@@ -21,10 +21,10 @@ import WhiteboardRendering
     }
   }
 
-  // The board is 74 columns of 8 and 22 rows of 16 units; cell 38, 13 is at 4, 8.
+  // The board is 74 columns of 8 and 21 rows of 16 units; cell 38, 13 is at 4, 0.
   private static let line = "'l^[<0;38;13M^[<32;42;15M^[<0;42;15m"
-  private static let lineScript = "line 4,8 36,40 width=5"
-  private static let lineProgram = #"{"verb":"line","points":[[4,8],[36,40]],"width":5}"#
+  private static let lineScript = "line 4,0 36,32 width=5"
+  private static let lineProgram = #"{"verb":"line","points":[[4,0],[36,32]],"width":5}"#
 
   private static func withLine(_ name: String, _ keys: String, _ script: String..., program: String..., count: Int = 1)
     -> Action
@@ -43,29 +43,29 @@ import WhiteboardRendering
     Action(
       "a stroke, point by point",
       "2}^[<0;38;13M^[<32;40;13M^[<32;42;15M^[<0;42;15m",
-      ["stroke 4,8 20,8 36,40 color=#56b4e9 width=8"],
-      [##"{"verb":"stroke","points":[[4,8],[20,8],[36,40]],"color":"#56b4e9","width":8}"##]
+      ["stroke 4,0 20,0 36,32 color=#56b4e9 width=8"],
+      [##"{"verb":"stroke","points":[[4,0],[20,0],[36,32]],"color":"#56b4e9","width":8}"##]
     ),
     Action(
       "a stroke with the keyboard pen",
       "^[<35;38;13M; ^[1;5C^[1;5C^[1;5B ;",
-      ["pen 4,8 width=5", "pen 12,8 20,8 20,24", "lift"],
+      ["pen 4,0 width=5", "pen 12,0 20,0 20,16", "lift"],
       [
-        #"{"verb":"pen","points":[[4,8]],"width":5}"#, #"{"verb":"pen","points":[[12,8],[20,8],[20,24]]}"#,
+        #"{"verb":"pen","points":[[4,0]],"width":5}"#, #"{"verb":"pen","points":[[12,0],[20,0],[20,16]]}"#,
         #"{"verb":"lift"}"#,
       ]
     ),
     Action(
       "a rectangle",
       "r^[<0;38;13M^[<32;42;15M^[<0;42;15m",
-      ["rect 20,24 size=32,32 width=5"],
-      [#"{"verb":"rect","at":[20,24],"size":[32,32],"width":5}"#]
+      ["rect 20,16 size=32,32 width=5"],
+      [#"{"verb":"rect","at":[20,16],"size":[32,32],"width":5}"#]
     ),
     Action(
       "a text, typed letter by letter, with a mistake",
       "6t^[<0;38;13M^[<0;38;13mhellp\u{7F}o \"漢\"^[D^[D^[D^[D,\r",
-      [#"text 4,8 "hello, \"漢\"" color=#e8601c"#],
-      [##"{"verb":"text","at":[4,8],"text":"hello, \"漢\"","color":"#e8601c"}"##]
+      [#"text 0,-8 "hello, \"漢\"" from=corner color=#e8601c"#],
+      [##"{"verb":"text","at":[0,-8],"text":"hello, \"漢\"","from":"corner","color":"#e8601c"}"##]
     ),
     Action(
       "a text of two lines, pasted",
@@ -142,8 +142,8 @@ import WhiteboardRendering
     withLine(
       "erased",
       "e^[<0;40;14M^[<0;40;14m",
-      "erase 20,24 radius=8",
-      program: #"{"verb":"erase","points":[[20,24]],"radius":8}"#,
+      "erase 20,16 radius=8",
+      program: #"{"verb":"erase","points":[[20,16]],"radius":8}"#,
       count: 0
     ),
     withLine(
@@ -157,11 +157,11 @@ import WhiteboardRendering
       "objects, grouped, ungrouped and grouped again, moved to the back and the front",
       line + "^[200~text^[201~\u{1}gGg[]",
       [
-        lineScript + " as=line", "text 36,40 text as=text", "group line text as=group", "ungroup group",
+        lineScript + " as=line", "text 36,32 text as=text", "group line text as=group", "ungroup group",
         "group line text", "order line text back", "order line text front",
       ],
       [
-        lineProgram.dropLast() + #","as":"line"}"#, #"{"verb":"text","at":[36,40],"text":"text","as":"text"}"#,
+        lineProgram.dropLast() + #","as":"line"}"#, #"{"verb":"text","at":[36,32],"text":"text","as":"text"}"#,
         #"{"verb":"group","ids":["line","text"],"as":"group"}"#, #"{"verb":"ungroup","id":"group"}"#,
         #"{"verb":"group","ids":["line","text"]}"#, #"{"verb":"order","ids":["line","text"],"place":"back"}"#,
         #"{"verb":"order","ids":["line","text"],"place":"front"}"#,

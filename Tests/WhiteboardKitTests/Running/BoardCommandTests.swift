@@ -175,8 +175,8 @@ import WhiteboardPrograms
       #expect(try await found(host, "find 50,0") == [text, line].map(\.description))
       try await host.perform("order t backward")
       #expect(try await found(host, "find -1000,-1000 1000,1000 inside") == [line, text].map(\.description))
-      #expect(try await found(host, "find 0,-2 10,2") == [line, text].map(\.description))
-      #expect(try await found(host, "find 0,-2 10,2 inside") == [])
+      #expect(try await found(host, "find 40,-2 44,2") == [line, text].map(\.description))
+      #expect(try await found(host, "find 40,-2 44,2 inside") == [])
 
       try await host.perform("lock line t")
       #expect(try await object(host, "t").isLocked == true)

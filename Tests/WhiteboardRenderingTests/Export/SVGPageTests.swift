@@ -63,6 +63,8 @@ import WhiteboardRendering
     let board = try SampleBoard.empty()
     let words = Self.hidden + Self.joined
     try board.createText(words, at: Point(x: 0, y: 0))
+    // Cells show a sign for each invisible character, and so need more room than the layout has.
+    try board.createText("end", at: Point(x: 600, y: 0))
     try board.setTitle(words)
     try board.say(words, as: words)
     let export = BoardExport(of: board, id: "", name: words) { _ in nil }

@@ -15,16 +15,15 @@ import Whiteboard
     return try #require(BoardPicture.region(around: items, margin: 0))
   }
 
-  @Test("text that reaches out of its box is on the page, rotated and scaled") func words() throws {
+  @Test("the letters of a text are on the page, rotated and scaled") func words() throws {
     let board = try Self.board()
     let id = try board.createText("a\nb\nc\nd\ne", at: Point(x: 0, y: 0))
-    // The text's box is 200 by 50, and its five lines are 80 high.
     let region = try Self.region(board)
-    #expect(region == Rectangle(Point(x: -100, y: -40), Point(x: 100, y: 40)))
+    #expect(region == Rectangle(Point(x: -4, y: -40), Point(x: 4, y: 40)))
     try board.scale([id], by: 2, about: Point(x: 0, y: 0))
     try board.rotate([id], by: .degrees(90), about: Point(x: 0, y: 0))
     let turned = try Self.region(board)
-    #expect(abs(turned.least.x + 80) < 0.01 && abs(turned.greatest.y - 200) < 0.01)
+    #expect(abs(turned.least.x + 80) < 0.01 && abs(turned.greatest.y - 8) < 0.01)
   }
 
   @Test("a game's whole panel is on the page") func panel() throws {

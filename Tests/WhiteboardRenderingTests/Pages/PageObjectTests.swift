@@ -22,7 +22,7 @@ import Testing
     let green = PageColor(rgb: 0x00FF00)
     #expect(
       marks(board) == [
-        [PageWords("a\u{1B}[2Jb", Point(x: -20, y: -24), green), PageWords(" cd", Point(x: -20, y: 8), green)]
+        [PageWords("a\u{1B}[2Jb", Point(x: -24, y: -24), green), PageWords(" cd", Point(x: -24, y: 8), green)]
           .compactMap { $0.map { .words($0) } }
       ]
     )
