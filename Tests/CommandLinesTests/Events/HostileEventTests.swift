@@ -77,7 +77,8 @@ import Testing
   /// A field that contains text of another peer must be an `UntrustedText` instead.
   private static let ownFields: [String: Set<String>] = [
     "Admission": ["admit", "code", "link"], "Admitter": ["peer"], "Carried": ["relay", "link"], "CaughtUp": ["peer"],
-    "Chat": ["id", "peer", "at", "about"], "CheckpointDescription": ["name", "at"], "Diff": ["from", "to"], "Digest": ["digest"],
+    "Chat": ["id", "peer", "at", "about"], "CheckpointDescription": ["name", "at"], "Diff": ["from", "to"],
+    "Digest": ["digest"],
     "Done": ["verb", "id", "ids", "transfers", "file", "step"], "CommandError": ["message", "verb"],
     "DeliveryReport": ["delivered"],
     "FoundBoard": ["peer", "board", "addresses", "role", "admit"],

@@ -6,6 +6,7 @@ extension Board {
   ///     text grows.
   ///   - color: The color as `0xRRGGBBAA`; nil for the default color.
   ///   - isAutoWidth: Whether the text is as wide as its longest paragraph. Otherwise it is wrapped.
+  /// - Returns: The id of the text.
   /// - Throws: `outOfRange`, `tooLong`, `boardFull`.
   @discardableResult public func createText(
     _ text: String,
