@@ -49,8 +49,7 @@ public enum Decoders {
     guard let member = MemberID(bytes: Array(repeating: 1, count: 32)) else { return [] }
     let board = Board(incarnation: Incarnation(1), member: member, wallClock: 0, newIncarnation: { Incarnation(2) })
     do throws(BoardError) { try change(board) } catch { return [0] }
-    let objects = board.snapshots.map { $0.json }.joined(separator: "\n")
-    return BoardDigest.digest(of: board.state).bytes + Array(objects.utf8)
+    return BoardDigest.digest(of: board.state).bytes + board.snapshots.flatMap { $0.unescapedJSON }
   }
 
   private static func name(_ text: String) -> String {

@@ -173,7 +173,7 @@ private struct Looks {
 
   init(_ board: Board) {
     for snapshot in board.snapshots {
-      add(json: snapshot.json)
+      bytes += snapshot.unescapedJSON
       for outline in [snapshot.outline].compactMap({ $0 }) + snapshot.endMarks {
         for point in outline.points() { add(point) }
       }
@@ -189,26 +189,6 @@ private struct Looks {
       for id in board.objects(at: place, tolerance: 4) { bytes += id.description.utf8 }
       for id in board.objects(in: Rectangle(place, Point(x: place.x + 90, y: place.y + 70)), mode: .touching) {
         bytes += id.description.utf8
-      }
-    }
-  }
-
-  /// Adds JSON without `\u` escapes, because the categories of characters determine which ones are escaped, and the replica
-  /// for browsers has no categories.
-  private mutating func add(json: String) {
-    let text = Array(json.utf8)
-    var index = 0
-    while index < text.count {
-      let digits = text[index...].dropFirst(2).prefix(4)
-      if text[index...].starts(with: "\\u".utf8),
-        let code = Hexadecimal.decode(String(decoding: digits, as: UTF8.self)),
-        code.count == 2, let scalar = Unicode.Scalar(UInt16(code[0]) << 8 | UInt16(code[1]))
-      {
-        bytes += String(Character(scalar)).utf8
-        index += 6
-      } else {
-        bytes.append(text[index])
-        index += 1
       }
     }
   }

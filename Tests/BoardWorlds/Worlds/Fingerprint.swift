@@ -59,3 +59,27 @@ extension ReplicaWorld {
     } catch { return error.description }
   }
 }
+
+extension ObjectSnapshot {
+  /// The JSON without `\u` escapes, because the categories of characters determine which ones are escaped, and the replica
+  /// for browsers has no categories.
+  var unescapedJSON: [UInt8] {
+    let text = Array(json.utf8)
+    var bytes: [UInt8] = []
+    var index = 0
+    while index < text.count {
+      let digits = text[index...].dropFirst(2).prefix(4)
+      if text[index...].starts(with: "\\u".utf8),
+        let code = Hexadecimal.decode(String(decoding: digits, as: UTF8.self)),
+        code.count == 2, let scalar = Unicode.Scalar(UInt16(code[0]) << 8 | UInt16(code[1]))
+      {
+        bytes += String(Character(scalar)).utf8
+        index += 6
+      } else {
+        bytes.append(text[index])
+        index += 1
+      }
+    }
+    return bytes
+  }
+}
