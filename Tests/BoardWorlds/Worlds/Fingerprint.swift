@@ -66,19 +66,22 @@ extension ObjectSnapshot {
   var unescapedJSON: [UInt8] {
     let text = Array(json.utf8)
     var bytes: [UInt8] = []
+    // The code units of neighboring escapes, because a character may have two.
+    var units: [UInt16] = []
     var index = 0
     while index < text.count {
       let digits = text[index...].dropFirst(2).prefix(4)
       if text[index...].starts(with: "\\u".utf8),
-        let code = Hexadecimal.decode(String(decoding: digits, as: UTF8.self)),
-        code.count == 2, let scalar = Unicode.Scalar(UInt16(code[0]) << 8 | UInt16(code[1]))
+        let code = Hexadecimal.decode(String(decoding: digits, as: UTF8.self)), code.count == 2
       {
-        bytes += String(Character(scalar)).utf8
+        units.append(UInt16(code[0]) << 8 | UInt16(code[1]))
         index += 6
-      } else {
-        bytes.append(text[index])
-        index += 1
+        continue
       }
+      bytes += String(decoding: units, as: UTF16.self).utf8
+      units = []
+      bytes.append(text[index])
+      index += 1
     }
     return bytes
   }
