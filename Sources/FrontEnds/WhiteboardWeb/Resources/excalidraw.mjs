@@ -317,7 +317,7 @@ export async function embedded(file) {
  * `losses`, the number for each kind of loss. Null if the value is no such drawing.
  */
 export function fromExcalidraw(tree) {
-  const isBare = Array.isArray(tree), items = tree?.libraryItems ?? tree?.library;
+  const isBare = Array.isArray(tree), { library, libraryItems: items = library } = tree ?? {};
   if (Array.isArray(items)) {
     let right = 0;
     const read = items.map((item) => new Reader(item?.elements ?? item ?? [], tree.files)).filter(({ objects }) => objects.length);
