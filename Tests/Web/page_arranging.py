@@ -314,7 +314,7 @@ def check_excalidraw(page, checks):
     objects = pasted(page, 4, PASTE, {"text/plain": json.dumps(copied)})
     keys = ("form", "size", "fill", "lineStyle", "text", "typeface", "textSize", "color", "opacity", "points", "lineWidth", "lineEnd")
     same = [[one.get(key) == before.get(key) for key in keys] for one, before in zip(objects, [box, oval, arrow, ink])]
-    check("what is pasted from there is the same", all(map(all, same)), [(one, before) for one, before in zip(objects, [box, oval, arrow, ink])])
+    check("objects pasted from there are the same", all(map(all, same)), [(one, before) for one, before in zip(objects, [box, oval, arrow, ink])])
     clear(page)
     objects = pasted(page, 1, PASTE, {"text/plain": json.dumps([element("x", "diamond", y=500, locked=True)])})
     check("elements without a document are pasted", objects[0]["form"] == "diamond" and objects[0]["isLocked"], objects)
@@ -483,7 +483,7 @@ def check_lasso(page, checks):
     # A loop around the first two boxes and the stroke, but not around the box below.
     page.drag([(380, 340), (540, 320), (700, 340), (720, 450), (600, 440), (580, 530), (480, 540), (380, 460)], browser.ALT)
     settle(page)
-    checks.check("a loop selects what is inside", sorted(page.run(SELECTED)) == sorted([*ids[:2], ink]), (page.run(SELECTED), ids, ink))
+    checks.check("a loop selects the objects inside it", sorted(page.run(SELECTED)) == sorted([*ids[:2], ink]), (page.run(SELECTED), ids, ink))
     page.right_click(1000, 650)
     settle(page)
     act(page, "Select with a loop")

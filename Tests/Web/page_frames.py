@@ -11,7 +11,7 @@ BADGES = "return [...document.querySelectorAll('.badges:not([hidden]) .badge')].
 
 
 def check_frames(page, checks):
-    """Frames are drawn and named, move what is in them, and are presented."""
+    """Frames are drawn and named, move their objects, and are presented."""
     check = checks.check
     clear(page)
     page.key("f")
@@ -29,13 +29,13 @@ def check_frames(page, checks):
     page.drag([(340, 500), (360, 480), (380, 460)], CONTROL)
     settle(page)
     moved = object_of(page, inner)["centerPosition"]
-    check("a frame moves what is in it", near(moved, [-110, -40]) and near(object_of(page, outer)["centerPosition"], [200, 0]), (moved, object_of(page, frame["id"])))
+    check("a frame moves its objects", near(moved, [-110, -40]) and near(object_of(page, outer)["centerPosition"], [200, 0]), (moved, object_of(page, frame["id"])))
     page.run("whiteboard.ui.undo()")
     check("as one undo step", near(object_of(page, inner)["centerPosition"], [-150, 0]) and near(object_of(page, frame["id"])["centerPosition"], frame["centerPosition"]))
     page.run("whiteboard.ui.tools.select.set([])")
     settle(page)
     page.drag([(360, 300), (500, 420), (620, 530)])
-    check("a band inside of a frame selects what is in it", page.run(SELECTED) == [inner], page.run(SELECTED))
+    check("a selection rectangle inside a frame selects its objects", page.run(SELECTED) == [inner], page.run(SELECTED))
     second = form(page, "frame", [1000, 0], size=[400, 200], text="Second step")
     page.run("whiteboard.ui.tools.select.set([])")
     page.click("#menu")

@@ -109,11 +109,11 @@ def vote(reaction, given=1):
 def votes():
     """Anna and Ben have the incarnations ANNA and BEN; CARA is a second incarnation of Ben. The last incarnation has no record."""
     members = {ANNA: MEMBER, BEN: MEMBER[::-1], CARA: MEMBER[::-1]}
-    nobody = 7
+    stranger = 7
 
     def case(name, *given, kind=TEXT):
         """Each of `given` is (incarnation, time, value), or (incarnation, time, value, offset of the qualifier)."""
-        writers = {who: Writer(who) for who in (*members, nobody)}
+        writers = {who: Writer(who) for who in (*members, stranger)}
         data = [writers[ANNA].write(batches.at(0), create(kind))]
         for who, time, *values in given:
             operations = []
@@ -154,7 +154,7 @@ def votes():
             case("a vote that is undone", (ANNA, 1, vote(up)), (ANNA, 2, None)),
             case("a withdrawal that is undone", (BEN, 1, vote(up, 0)), (CARA, 0, vote(up)), (BEN, 2, None)),
             case("equal times: the greater incarnation", (BEN, 1, vote(up)), (CARA, 1, vote(up, 0))),
-            case("without a record", (nobody, 1, vote(up))),
+            case("without a record", (stranger, 1, vote(up))),
             case("given 2", (ANNA, 1, vote(up, 2))),
             case("no reaction", (ANNA, 1, vote(b""))),
             case("nothing", (ANNA, 1, b"")),

@@ -609,7 +609,7 @@ def crop_of(state, identifier):
 
 
 def _more(state, identifier, member_of):
-    """The frame, the link, the votes, and what is shown of a photo (BRD-54 to BRD-57)."""
+    """The frame, the link, the votes, and the visible part of a photo (BRD-54 to BRD-57)."""
     frame, flip = frame_named(state, identifier), 0
     if state.read(identifier, cells.KIND) == cells.PHOTO:
         flip = state.read(identifier, cells.FLIP) or 0

@@ -48,6 +48,26 @@ import Testing
     #expect(board.snapshot(stroke)?.frame == frame)
   }
 
+  @Test("[BRD-54] an object that is named beside its frame moves once") func alignment() throws {
+    let board = boards.anna
+    let inside = try board.createText("in", at: Point(x: 100, y: 10))
+    let frame = try board.createForm(.frame, at: zero, size: Size(width: 400, height: 300))
+    let other = try board.createForm(.rectangle, at: Point(x: 900, y: 0))
+    try board.align([frame, inside, other], .right)
+    #expect(board.snapshot(frame)?.centerPosition == Point(x: 800, y: 0))
+    #expect(board.snapshot(inside)?.centerPosition == Point(x: 900, y: 10))
+  }
+
+  @Test("[BRD-54] a frame takes in each object inside it, however many others there are") func many() throws {
+    let board = boards.anna
+    let inside = try board.gesture { () throws(BoardError) -> ObjectID in
+      for index in 0..<3_000 { try board.createText("x", at: Point(x: 10_000 + Double(index), y: 0)) }
+      return try board.createText("in", at: zero)
+    }
+    let frame = try board.createForm(.frame, at: zero)
+    #expect(board.objects(inFrame: frame) == [inside])
+  }
+
   @Test("[BRD-54] frames have an order, which is changed like the order of other objects") func order() throws {
     let board = boards.anna
     let frames = try (0..<3).map { try board.createForm(.frame, at: Point(x: Double($0) * 900, y: 0)) }

@@ -68,7 +68,9 @@ extension Board {
     let whole = state.wholeGroups(of: Set(targets))
     var pieces: [ArrangedPiece] = []
     var indices: [ObjectID: Int] = [:]
-    for id in targets {
+    let named = Set(targets)
+    // Objects move together with their frame.
+    for id in targets where state.frame(of: id).map(named.contains) != true {
       guard let record = state.shown(id), record.binding(.start) == nil || record.binding(.end) == nil else { continue }
       let unit = state.groups(of: id).last { whole.contains($0) } ?? id
       if let index = indices[unit] {

@@ -121,11 +121,8 @@ extension Board {
   /// - Throws: `unknownObject`, `held`, `locked`, `unfinished`, `outOfRange`.
   public func move(_ ids: [ObjectID], by offset: Point) throws(BoardError) {
     try gesture { () throws(BoardError) in
-      let targets = try state.targets(ids)
-      for id in targets { try requireTransformable(id) }
-      let moved = withFramed(targets)
-      for id in moved {
-        guard let record = state.record(id) else { continue }
+      let moved = withFramed(try state.targets(ids))
+      try transform(moved) { (id, record) throws(BoardError) in
         try write(id, .position, try FixedPoint.position(record.origin + offset))
       }
       try settle(moved)

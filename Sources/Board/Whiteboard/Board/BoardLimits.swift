@@ -83,8 +83,6 @@ public enum BoardLimits {
   public static let linkBytes = 2048
   /// The maximum number of votes that are read for one object, including withdrawn ones.
   static let votes = 4096
-  /// The maximum number of objects that a new frame takes in.
-  static let framedAtOnce = 2048
   /// The maximum number of UTF-8 bytes in a board's title.
   public static let titleBytes = 256
   /// The maximum number of UTF-8 bytes in the language tag of a board's games.

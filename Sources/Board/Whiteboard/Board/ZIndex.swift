@@ -125,16 +125,18 @@ extension ObjectRecord {
     let (ink, form) = (ink, form)
     let placement = placement(points: ink)
     let outline = outline(placement.size)
-    let label = form == nil ? nil : TextLayout(text, style, form, placement.size, outline)
-    // The label of a line or a frame may be outside its box.
-    if let label, label.box.distance(to: placement.offset(of: place)) <= tolerance / placement.scale { return true }
+    if form?.hasLabelOutside == true, let label = TextLayout(text, style, form, placement.size, outline),
+      label.box.distance(to: placement.offset(of: place)) <= tolerance / placement.scale
+    {
+      return true
+    }
     guard placement.distance(to: place) <= tolerance + margin else { return false }
     if let outline {
       return outline.covers(
         placement.offset(of: place),
         lineWidth: lineWidth,
         tolerance: tolerance / placement.scale,
-        isSolid: style.fill != nil || label != nil && form != .frame
+        isSolid: style.fill != nil || form != .frame && !text.isEmpty
       )
     }
     guard let ink else { return true }
@@ -185,7 +187,7 @@ extension ObjectRecord {
   /// Returns the size at which an object of this size is shown, before scaling (BRD-53).
   func shownSize(of size: Size) -> Size {
     let form = form
-    guard kind == .text && !isAutoWidth || form?.hasPoints == false else { return size }
+    guard kind == .text && !isAutoWidth || form?.hasLabelOutside == false else { return size }
     return TextLayout(text, style, form, size, nil)?.shownSize(form, size) ?? size
   }
 

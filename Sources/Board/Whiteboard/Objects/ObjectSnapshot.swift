@@ -230,8 +230,9 @@ extension ObjectSnapshot {
   package func isNear(_ place: Point, within tolerance: Double) -> Bool {
     let placement = placement
     let own = placement.offset(of: place)
-    // The label of a line or a frame may be outside its box.
-    if form != nil, let label = TextLayout(self), label.box.distance(to: own) <= tolerance / scale { return true }
+    if form?.hasLabelOutside == true, let label = TextLayout(self), label.box.distance(to: own) <= tolerance / scale {
+      return true
+    }
     let margin = form?.hasPoints == false ? (lineWidth ?? 0) / 2 * scale : 0
     guard placement.distance(to: place) <= tolerance + margin else { return false }
     if let outline {

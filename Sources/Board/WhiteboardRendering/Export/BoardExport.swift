@@ -76,7 +76,7 @@ package struct BoardExport: Sendable {
 
 package struct ExportedFile: Hashable, Sendable {
   package var bytes: [UInt8]
-  /// What is missing in the file, and what to do about it.
+  /// The parts that are missing in the file, with remedies.
   package var warnings: [String]
 
   package init(bytes: [UInt8], warnings: [String] = []) {

@@ -35,7 +35,7 @@ extension BoardCanvas {
       case .frame: nameRoom(snapshot, layout)
       default: room(snapshot, shape)
       }
-    let isOutside = snapshot.form?.hasPoints == true || snapshot.form == .frame
+    let isOutside = snapshot.form?.hasLabelOutside == true
     guard let room = place, isOutside || room.touches(area) else { return nil }
     let own = snapshot.style
     var style = CellStyle(color(own.textColor, on: isOutside ? nil : fill(snapshot)))

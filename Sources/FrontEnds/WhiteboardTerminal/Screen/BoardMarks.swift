@@ -8,6 +8,8 @@ struct BoardMarks {
   let scene: BoardScene
   let toolbox: Toolbox
   let members: Members
+  /// The color of each member.
+  let colors: [MemberID: UInt32]
   /// The numbers of open comments about objects.
   let comments: [ObjectID: Int]
   /// Whether a laser pointer leaves a trail.
@@ -159,7 +161,7 @@ struct BoardMarks {
     }
   }
 
-  private func color(of id: MemberID) -> UInt32 { members.colors(scene.ownID)[id] ?? Pens.color(of: id) }
+  private func color(of id: MemberID) -> UInt32 { colors[id] ?? Pens.color(of: id) }
 
   private func label(_ rgb: UInt32) -> CellStyle {
     // This style is visible on any background, and needs few bytes. This matters because pointers move often.

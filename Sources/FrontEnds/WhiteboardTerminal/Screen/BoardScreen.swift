@@ -48,6 +48,7 @@ struct BoardScreen {
       scene: scene,
       toolbox: workspace.toolbox,
       members: session.members,
+      colors: session.members.colors(scene.ownID),
       comments: session.chat.comments,
       allowsMotion: allowsMotion,
       now: now

@@ -122,8 +122,8 @@ struct SelectionFrame: Hashable, Sendable {
     // A game is drawn upright at any angle.
     if snapshots.count == 1, first.kind != .game, first.angle != 0 || words(first.id) == nil {
       rotation = first.rotation
-      halfWidth = first.size.width * first.scale / 2
-      halfHeight = first.size.height * first.scale / 2
+      halfWidth = first.shownSize.width * first.scale / 2
+      halfHeight = first.shownSize.height * first.scale / 2
       center = first.centerPosition
       let line = (first.lineWidth ?? 0) * first.scale / 2
       lineInset = first.kind == .drawing && first.form == nil ? min(line, halfWidth, halfHeight) : 0

@@ -447,10 +447,10 @@ export function covers(object, place, tolerance) {
 export function isInside(object, area) {
   const { bounds, corners, outline, margin } = shapeOf(object);
   if (!touches(widened(bounds, margin * object.scale), area)) return false;
-  // A band inside of a frame selects what is in the frame.
-  if (object.form === "frame") return corners.every(([x, y]) => x >= area.left && x <= area.right && y >= area.top && y <= area.bottom);
-  if (object.type !== "drawing" || (outline?.isClosed && touches(bounds, area))) return true;
   const contains = ([x, y]) => x >= area.left && x <= area.right && y >= area.top && y <= area.bottom;
+  // Only a rectangle around a whole frame selects it; inside a frame, it selects the objects of the frame.
+  if (object.form === "frame") return corners.every(contains);
+  if (object.type !== "drawing" || (outline?.isClosed && touches(bounds, area))) return true;
   if (corners.every(contains)) return true;
   // A long straight line may have no point in the area, so also check the middles of its segments.
   return (outline ? [flattened(outline)] : object.form ? [] : visibleParts(object)).some((part) => part.some((point, index) => {

@@ -87,7 +87,7 @@ class PenTool extends Tool {
 
   down(place) {
     const { ui } = this;
-    // What is highlighted is not covered, as part of the same undo step.
+    // A highlighter stroke goes behind other objects, in the same undo step.
     if (ui.isMarker && ui.attempt(() => ui.board.beginStep("highlight"))) return;
     this.#hasStep = ui.isMarker;
     const problem = ui.attempt(() => { this.#id = ui.board.beginStroke(ui.pen); });

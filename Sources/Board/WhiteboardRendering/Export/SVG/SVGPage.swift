@@ -122,7 +122,7 @@ package struct SVGPage {
       "<image \(place) preserveAspectRatio=\"none\" "
       + "href=\"data:image/\(photo.asset.format.name);base64,\(file)\"/>"
     guard photo.view.isCropped else { return line(image) }
-    // An inner picture hides what is outside its box.
+    // An inner picture is clipped to its box.
     let (least, greatest) = (photo.box.least, photo.box.greatest)
     let sides = [least.x, least.y, greatest.x - least.x, greatest.y - least.y].map(DecimalText.hundredths)
     line("<svg \(Self.box(photo.box)) viewBox=\"\(sides.joined(separator: " "))\">\(image)</svg>")

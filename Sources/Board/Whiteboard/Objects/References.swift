@@ -180,10 +180,9 @@ extension Board {
       guard (try? requireTransformable(id)) != nil else { continue }
       try write(id, .frame, .none)
     }
-    let inside = placement.bounds
-    let candidates = state.storedIDs.filter { state.isShown($0) && state.frame(of: $0) == nil }
-    for id in candidates.prefix(BoardLimits.framedAtOnce).sorted() {
-      guard let record = state.shown(id), record.form != .frame, inside.contains(record.bounds) else { continue }
+    let box = placement.bounds
+    for id in state.storedIDs.sorted() where state.isShown(id) && state.frame(of: id) == nil {
+      guard let record = state.shown(id), record.form != .frame, box.contains(record.bounds) else { continue }
       guard (try? requireTransformable(id)) != nil else { continue }
       try write(id, .frame, .dot(frame.dot))
     }
