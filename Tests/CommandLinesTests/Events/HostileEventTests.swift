@@ -127,6 +127,22 @@ import Testing
 
   /// Returns an event of each kind whose fields all contain a text; a new kind does not compile until it is added here.
   private static func events(_ text: String) -> [BoardEvent] {
+    let events = otherEvents(text) + objects(text)
+    for event in events {
+      switch event {
+      case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp, .invitation, .joined, .left,
+        .removed, .admission, .carried, .objectAdded, .objectChanged, .objectRemoved, .selected, .chat, .settingChanged,
+        .profile, .invited, .web, .role, .data, .resourceOffered, .resourceStarted, .resourceProgress,
+        .resourceFinished, .streamOpened, .streamData, .streamClosed, .digest, .objects, .object, .found, .chatHistory,
+        .settings, .saveState, .checkpoints, .diff, .peers, .done, .error, .note, .warning:
+        break
+      }
+    }
+    return events
+  }
+
+  /// Returns the events that describe no objects.
+  static func otherEvents(_ text: String) -> [BoardEvent] {
     let outcomes: [BoardEvent] = [
       .saveState(.init(.notSaved(SaveProblem(.init(.full, text), copy: text)))),
       .done(.init(verb: .undo, step: text, skipped: 2, skippedSteps: [.init(step: text, reason: text)])),
@@ -143,18 +159,7 @@ import Testing
         )
       ), .note(.init(code: text, message: text)), .warning(.init(code: text, message: text)),
     ]
-    let events = people(text) + boards(text) + answers(text) + transfers(text) + outcomes
-    for event in events {
-      switch event {
-      case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp, .invitation, .joined, .left,
-        .removed, .admission, .carried, .objectAdded, .objectChanged, .objectRemoved, .selected, .chat, .settingChanged,
-        .profile, .invited, .web, .role, .data, .resourceOffered, .resourceStarted, .resourceProgress,
-        .resourceFinished, .streamOpened, .streamData, .streamClosed, .digest, .objects, .object, .found, .chatHistory,
-        .settings, .saveState, .checkpoints, .diff, .peers, .done, .error, .note, .warning:
-        break
-      }
-    }
-    return events
+    return people(text) + boards(text) + answers(text) + transfers(text) + outcomes
   }
 
   private static func people(_ text: String) -> [BoardEvent] {
@@ -276,10 +281,16 @@ import Testing
     )
   }
 
-  private static func boards(_ text: String) -> [BoardEvent] {
+  private static func objects(_ text: String) -> [BoardEvent] {
     [
       .objectAdded(.init(id: text, object: object(text), by: text)),
       .objectChanged(.init(id: text, changed: [text], object: object(text), by: text)),
+      .object(.init(id: text, object: object(text))), .objects(.init(count: 1, objects: [object(text)])),
+    ]
+  }
+
+  private static func boards(_ text: String) -> [BoardEvent] {
+    [
       .objectRemoved(.init(id: text, by: text)), .selected(.init(id: text, peer: text, name: UntrustedText(text))),
       .chat(chat(text)), .settingChanged(.init(changed: [text], settings: settings(text))),
     ]
@@ -290,11 +301,10 @@ import Testing
       "change": .string("changed"), "id": .string(text), "type": .string(text), "after": .object([text: .string(text)]),
     ])
     return [
-      .object(.init(id: text, object: object(text))), .objects(.init(count: 1, objects: [object(text)])),
       .found(
         .init(
           count: 3,
-          objects: [object(text)],
+          objects: [],
           chat: [chat(text)],
           members: [.init(peer: text, name: UntrustedText(text))]
         )
