@@ -84,6 +84,73 @@ import Testing
     #expect(words.color.rgb == PageInk(paper: paper).plain)
   }
 
+  /// Returns the color of the last mark of the last object.
+  private func lastColor(_ board: Board, background: UInt32? = 0xFFFFFF) throws -> UInt32 {
+    switch try #require(marks(board, background: background).last) {
+    case .words(let words): return words.color.rgb
+    case .line(let line): return line.color.rgb
+    case .ink(_, let color): return color.rgb
+    case let other: throw Unexpected(mark: other)
+    }
+  }
+
+  private struct Unexpected: Error { let mark: PageMark }
+
+  private static let white: UInt32 = 0xFFFF_FFFF
+
+  private func filledBoard(_ fill: UInt32, form: DrawingForm = .rectangle) throws -> Board {
+    let board = try Scenes.board()
+    let id = try board.createForm(form, at: Point(x: 0, y: 0), size: Size(width: 300, height: 300))
+    try board.restyle([id], [.fill(fill)])
+    return board
+  }
+
+  @Test("a white line around a fill that can be seen stays white") func outlineColors() throws {
+    for (fill, color) in [(0x1971_C2FF, 0xFFFFFF), (0xFFFF_FFFF, 0)] as [(UInt32, UInt32)] {
+      let board = try filledBoard(fill)
+      try board.objectIDs.forEach { try board.setColor(Self.white, of: $0) }
+      #expect(try lastColor(board) == color)
+      #expect(try lastColor(board, background: 0x101010) == 0xFFFFFF)
+    }
+  }
+
+  @Test("texts and lines on a fill are compared with the fill") func colorsOnFills() throws {
+    for (fill, white, own) in [
+      (0x1971_C2FF, 0xFFFFFF, 0), (0x0000_00FF, 0xFFFFFF, 0xFFFFFF), (0xFFFF_FFFF, 0, 0), (0xFF, 0xFFFFFF, 0xFFFFFF),
+      (0x0000_0010, 0, 0),
+    ] as [(UInt32, UInt32, UInt32)] {
+      for (color, expected) in [(Self.white, white), (nil, own)] {
+        let board = try filledBoard(fill)
+        let text = try board.createText("on it", at: Point(x: 40, y: 40))
+        try board.setColor(color, of: text)
+        #expect(try lastColor(board) == expected)
+        let line = [Point(x: -100, y: 0), Point(x: 100, y: 50)]
+        let arrow = try board.createForm(.arrow, at: Point(x: 0, y: 0), points: line)
+        try board.setColor(color, of: arrow)
+        #expect(try lastColor(board) == expected)
+      }
+    }
+  }
+
+  @Test("a line that leaves a fill is compared with the background, and so is one outside a diamond")
+  func colorsBesideFills() throws {
+    let board = try filledBoard(0xFF, form: .diamond)
+    let away = [Point(x: -200, y: 0), Point(x: 200, y: 0)]
+    let arrow = try board.createForm(.arrow, at: Point(x: 0, y: 0), points: away)
+    try board.setColor(Self.white, of: arrow)
+    #expect(try lastColor(board) == 0)
+    let text = try board.createText("x", at: Point(x: 130, y: 130))
+    try board.setColor(Self.white, of: text)
+    #expect(try lastColor(board) == 0)
+    try board.move([text], by: Point(x: -80, y: -80))
+    #expect(try lastColor(board) == 0xFFFFFF)
+    let front = try board.createForm(.rectangle, at: Point(x: 50, y: 50), size: Size(width: 300, height: 300))
+    try board.restyle([front], [.fill(0xFFEC_99FF)])
+    // The text is behind the fill.
+    let words = marks(board).compactMap { if case .words(let words) = $0 { words.color.rgb } else { nil } }
+    #expect(words == [0xFFFFFF])
+  }
+
   @Test("the label of a line is at the middle of its length, on the background") func lineLabels() throws {
     let board = try Scenes.board()
     let points = [Point(x: 0, y: 0), Point(x: 100, y: 0), Point(x: 100, y: 300)]

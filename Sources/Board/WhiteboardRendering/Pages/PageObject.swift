@@ -182,23 +182,28 @@ extension BoardPicture {
   /// Lines are at least 0.7 pixels wide; `pixelsPerUnit` is the number of pixels per board unit.
   package func objects(pixelsPerUnit: Double) -> some Sequence<PageObject> {
     let leastWidth = 0.7 / pixelsPerUnit
-    return items.lazy.filter { $0.pageBounds.touches(region) }.map {
-      PageObject(snapshot: $0.snapshot, bounds: $0.pageBounds, marks: marks($0, leastWidth: leastWidth))
+    let grounds = PageGrounds(items, paper: background)
+    return items.indices.lazy.filter { items[$0].pageBounds.touches(region) }.map {
+      let ink = grounds.ink(onItem: $0)
+      return PageObject(
+        snapshot: items[$0].snapshot,
+        bounds: items[$0].pageBounds,
+        marks: marks(items[$0], ink, leastWidth: leastWidth)
+      )
     }
   }
 
   package func name(_ member: MemberID) -> String { names[member] ?? member.shortText }
 
-  private func marks(_ item: BoardCanvas.Item, leastWidth: Double) -> [PageMark] {
+  private func marks(_ item: BoardCanvas.Item, _ ink: PageInk, leastWidth: Double) -> [PageMark] {
     let snapshot = item.snapshot
-    let ink = PageInk(paper: background)
     switch snapshot.kind {
     case .drawing:
       let width = max(snapshot.lineWidth ?? ObjectDefaults.lineWidth, leastWidth / snapshot.scale)
-      if let outline = snapshot.outline { return form(snapshot, outline, width) }
+      if let outline = snapshot.outline { return form(snapshot, outline, width, ink) }
       let lines = PageLine.lines(of: snapshot, width: width)
       return lines.isEmpty ? [] : [.ink(lines, ink.color(snapshot.color))]
-    case .text: return text(snapshot)
+    case .text: return text(snapshot, ink)
     case .photo:
       guard let asset = snapshot.asset, let file = photo(asset.id) else {
         return Self.placeholder("photo: not here", snapshot.size)
@@ -217,11 +222,11 @@ extension BoardPicture {
   }
 
   /// Returns the marks of a text object, with the same lines as on a terminal.
-  private func text(_ snapshot: ObjectSnapshot) -> [PageMark] {
+  private func text(_ snapshot: ObjectSnapshot, _ ink: PageInk) -> [PageMark] {
     guard let layout = TextLayout(snapshot) else { return [] }
     let fill = PageColor(fill: snapshot.style.fill)
     let ground = fill.map { [PageMark.box(layout.box, fill: $0, border: nil)] } ?? []
-    return ground + Self.words(layout, snapshot.style, ink(on: fill).color(snapshot.color))
+    return ground + Self.words(layout, snapshot.style, ink.over(fill).color(snapshot.color))
   }
 
   private static func words(_ layout: TextLayout, _ style: ObjectStyle, _ color: PageColor) -> [PageMark] {
@@ -252,7 +257,7 @@ extension BoardPicture {
   }
 
   /// Returns the marks of a form: its area, its line and its label.
-  private func form(_ snapshot: ObjectSnapshot, _ outline: Outline, _ width: Double) -> [PageMark] {
+  private func form(_ snapshot: ObjectSnapshot, _ outline: Outline, _ width: Double, _ ink: PageInk) -> [PageMark] {
     let style = snapshot.style
     let fill = outline.isClosed ? PageColor(fill: style.fill) : nil
     var marks = fill.map { [PageMark.area(outline, $0)] } ?? []
@@ -263,7 +268,7 @@ extension BoardPicture {
         ends: ends,
         width: width,
         dashes: style.lineStyle.dashes.map { $0 * width },
-        color: PageInk(paper: background).color(snapshot.color)
+        color: ink.lineColor(snapshot.color, around: fill)
       )
       marks.append(.line(line))
     }
@@ -271,10 +276,9 @@ extension BoardPicture {
     let isOnLine = snapshot.form?.hasPoints == true
     // The line would make the letters illegible.
     if isOnLine { marks.append(.box(label.box, fill: PageColor(rgb: background ?? 0xFFFFFF), border: nil)) }
-    return marks + Self.words(label, style, ink(on: isOnLine ? nil : fill).color(style.textColor))
+    let letters = isOnLine ? PageInk(paper: background) : ink.over(fill)
+    return marks + Self.words(label, style, letters.color(style.textColor))
   }
-
-  private func ink(on fill: PageColor?) -> PageInk { PageInk(on: fill, paper: background) }
 
   /// Returns a box in place of an object that cannot be shown, with `words` in it if they fit.
   package static func placeholder(_ words: String, _ size: Size) -> [PageMark] {
@@ -352,11 +356,13 @@ package struct PageColor: Hashable, Sendable {
   }
 }
 
-/// The colors of a page: those of the board, adapted to be visible on the background.
+/// The colors of a page: those of the board, adapted to be visible on what is below an object.
 package struct PageInk: Hashable, Sendable {
   /// The color `0xRRGGBB` for objects without a color: black on a light background, white on a dark one.
   package let plain: UInt32
   private let paper: UInt32
+  /// Whether a photo is below the object, so that its contrast is not known.
+  private var isOnPhoto = false
 
   /// The minimum contrast between an object and the background, as defined by WCAG.
   private static let leastContrast = 1.2
@@ -367,9 +373,14 @@ package struct PageInk: Hashable, Sendable {
     plain = Self.luminance(self.paper) > 0.179 ? 0x000000 : 0xFFFFFF
   }
 
-  /// Creates the colors for a fill, through which the background may be seen.
-  init(on fill: PageColor?, paper: UInt32?) {
-    self.init(paper: fill?.blended(with: paper ?? 0xFFFFFF) ?? paper)
+  /// Returns the colors on a fill, through which what is below it may be seen.
+  func over(_ fill: PageColor?) -> PageInk { fill.map { PageInk(paper: $0.blended(with: paper)) } ?? self }
+
+  /// Returns the colors on a photo.
+  func overPhoto() -> PageInk {
+    var ink = self
+    ink.isOnPhoto = true
+    return ink
   }
 
   /// Colors with too little contrast to the background become ``plain``.
@@ -377,10 +388,19 @@ package struct PageInk: Hashable, Sendable {
   /// Black becomes ``plain`` too, because terminals also show it in their default text color.
   package func color(_ rgba: UInt32?) -> PageColor {
     guard let rgba else { return PageColor(rgb: plain) }
-    let rgb = rgba >> 8
-    let isPlain = rgb == 0 || Self.contrast(rgb, paper) < Self.leastContrast
-    return PageColor(rgb: isPlain ? plain : rgb, opacity: Double(rgba & 0xFF) / 255)
+    let isPlain = !isOnPhoto && (rgba >> 8 == 0 || !isVisible(rgba >> 8))
+    return PageColor(rgb: isPlain ? plain : rgba >> 8, opacity: Double(rgba & 0xFF) / 255)
   }
+
+  /// Returns the color of the line around a fill; a light line stays light if it or the fill can be seen.
+  func lineColor(_ rgba: UInt32?, around fill: PageColor?) -> PageColor {
+    guard let rgba, let fill, rgba >> 8 != 0 else { return color(rgba) }
+    let inside = over(fill)
+    guard isVisible(inside.paper) || inside.isVisible(rgba >> 8) else { return color(rgba) }
+    return PageColor(rgb: rgba >> 8, opacity: Double(rgba & 0xFF) / 255)
+  }
+
+  private func isVisible(_ rgb: UInt32) -> Bool { Self.contrast(rgb, paper) >= Self.leastContrast }
 
   private static func contrast(_ one: UInt32, _ other: UInt32) -> Double {
     let (first, second) = (luminance(one), luminance(other))
@@ -394,6 +414,82 @@ package struct PageInk: Hashable, Sendable {
       return channel * channel
     }
     return 0.2126 * square(16) + 0.7152 * square(8) + 0.0722 * square(0)
+  }
+}
+
+/// What is seen below each object: the background, with the fills and photos on it.
+///
+/// A text is on what is below its center. A drawing is on a fill only if its whole box is, because the other parts would
+/// not be visible.
+struct PageGrounds {
+  private let items: [BoardCanvas.Item]
+  private let paper: PageInk
+  /// The indexes of the items that cover part of a square, from back to front; those of large items are in `large`.
+  private var squares: [Square: [Int]] = [:]
+  private var large: [Int] = []
+
+  private struct Square: Hashable {
+    static let side = 512.0
+    let column: Int
+    let row: Int
+  }
+
+  private static func square(_ place: Point) -> Square {
+    let side = Square.side
+    return Square(column: Int((place.x / side).rounded(.down)), row: Int((place.y / side).rounded(.down)))
+  }
+
+  init(_ items: [BoardCanvas.Item], paper: UInt32?) {
+    self.items = items
+    self.paper = PageInk(paper: paper)
+    for (index, item) in items.enumerated() where item.snapshot.kind == .photo || item.snapshot.fillColor != nil {
+      let bounds = item.snapshot.bounds
+      let (first, last) = (Self.square(bounds.least), Self.square(bounds.greatest))
+      let (columns, rows) = (last.column - first.column + 1, last.row - first.row + 1)
+      guard columns < 16, rows < 16 else {
+        large.append(index)
+        continue
+      }
+      for column in first.column...last.column {
+        for row in first.row...last.row { squares[Square(column: column, row: row), default: []].append(index) }
+      }
+    }
+  }
+
+  /// Returns the colors on what is below an item.
+  func ink(onItem index: Int) -> PageInk {
+    let snapshot = items[index].snapshot
+    let center = snapshot.bounds.center
+    let places = snapshot.kind == .drawing ? snapshot.bounds.corners : [center]
+    // Only the items in front of the last opaque one are seen.
+    var covers: [PageColor] = []
+    var ink = paper
+    for cover in Self.merged(squares[Self.square(center)] ?? [], large, before: index) {
+      let other = items[cover].snapshot
+      guard places.allSatisfy({ other.isNear($0, within: 0) }) else { continue }
+      guard let color = other.fillColor else {
+        ink = paper.overPhoto()
+        break
+      }
+      covers.append(color)
+      if color.opacity == 1 { break }
+    }
+    return covers.reversed().reduce(ink) { $0.over($1) }
+  }
+
+  /// Returns the indexes below a limit in descending order.
+  private static func merged(_ one: [Int], _ other: [Int], before limit: Int) -> [Int] {
+    let one = one.prefix { $0 < limit }
+    let other = other.prefix { $0 < limit }
+    return other.isEmpty ? one.reversed() : (one + other).sorted(by: >)
+  }
+}
+
+extension ObjectSnapshot {
+  /// The color that is seen inside a form or behind a text; nil if there is none.
+  fileprivate var fillColor: PageColor? {
+    guard kind == .text || outline?.isClosed == true, let fill = PageColor(fill: style.fill) else { return nil }
+    return PageColor(rgb: fill.rgb, opacity: fill.opacity * style.opacity)
   }
 }
 

@@ -59,7 +59,7 @@ enum Excalidraw {
 
   /// The color of letters without a color of their own on a fill.
   static func letters(on fill: UInt32?) -> UInt32 {
-    PageInk(on: PageColor(fill: fill), paper: nil).plain == 0 ? plain : 0xFFFF_FFFF
+    PageInk(paper: nil).over(PageColor(fill: fill)).plain == 0 ? plain : 0xFFFF_FFFF
   }
 }
 
