@@ -108,7 +108,7 @@ import Testing
   @Test("a white line around a fill that can be seen stays white") func outlineColors() throws {
     for (fill, color) in [(0x1971_C2FF, 0xFFFFFF), (0xFFFF_FFFF, 0)] as [(UInt32, UInt32)] {
       let board = try filledBoard(fill)
-      try board.objectIDs.forEach { try board.setColor(Self.white, of: $0) }
+      for id in board.objectIDs { try board.setColor(Self.white, of: id) }
       #expect(try lastColor(board) == color)
       #expect(try lastColor(board, background: 0x101010) == 0xFFFFFF)
     }

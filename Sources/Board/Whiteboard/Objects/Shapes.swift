@@ -34,7 +34,9 @@ public struct Rectangle: Hashable, Sendable {
       && other.greatest.y <= greatest.y
   }
 
-  package var corners: [Point] { [least, Point(x: greatest.x, y: least.y), greatest, Point(x: least.x, y: greatest.y)] }
+  package var corners: [Point] {
+    [least, Point(x: greatest.x, y: least.y), greatest, Point(x: least.x, y: greatest.y)]
+  }
 
   func widened(by margin: Double) -> Rectangle {
     Rectangle(Point(x: least.x - margin, y: least.y - margin), Point(x: greatest.x + margin, y: greatest.y + margin))
