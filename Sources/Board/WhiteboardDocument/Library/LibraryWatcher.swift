@@ -86,7 +86,8 @@ actor LibraryWatcher {
 /// A watch that ticks when something in a directory is created, written, renamed or removed.
 ///
 /// Ticks that were not received yet are merged into one. The watch uses inotify. If inotify is not available, or while
-/// the directory does not exist, the watch ticks every second instead.
+/// the directory does not exist, the watch ticks every second instead. If another directory takes its place, the watch
+/// needs up to 10 s to notice.
 package final class DirectoryWatch: Sendable {
   private let stream: AsyncStream<Void>
   // `nonisolated(unsafe)` is safe because the property is set once. After that, the sources are only canceled, and any
@@ -102,8 +103,11 @@ package final class DirectoryWatch: Sendable {
     let descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
     let aim = Aim(directory, descriptor)
     let timer = DispatchSource.makeTimerSource(queue: queue)
-    timer.schedule(deadline: .now() + 1, repeating: 1)
-    timer.setEventHandler { if aim.isOff() { outlet.yield() } }
+    timer.schedule(deadline: .now() + 1)
+    timer.setEventHandler {
+      if aim.isOff() { outlet.yield() }
+      timer.schedule(deadline: .now() + (aim.isWatching ? 10 : 1))
+    }
     timer.setCancelHandler { outlet.finish() }
     guard descriptor >= 0 else {
       sources = [timer]
@@ -115,6 +119,8 @@ package final class DirectoryWatch: Sendable {
       // The events are only drained here; the caller inspects the directory to find the changes.
       var buffer = [UInt8](repeating: 0, count: 16384)
       while read(descriptor, &buffer, buffer.count) > 0 {}
+      // The event may be that the directory was moved or removed.
+      if aim.isOff(), !aim.isWatching { timer.schedule(deadline: .now() + 1) }
       outlet.yield()
     }
     reading.setCancelHandler { close(descriptor) }
@@ -138,6 +144,7 @@ package final class DirectoryWatch: Sendable {
     private let descriptor: CInt
     // `@unchecked Sendable` is safe because only `init`, and after that the watch's queue, uses this property.
     private var watched: CInt
+    private(set) var isWatching = false
 
     init(_ directory: String, _ descriptor: CInt) {
       self.directory = directory
@@ -149,6 +156,7 @@ package final class DirectoryWatch: Sendable {
     /// before, or cannot be watched.
     func isOff() -> Bool {
       let now = Self.aim(directory, descriptor)
+      isWatching = now >= 0
       guard now < 0 || now != watched else { return false }
       watched = now
       return true

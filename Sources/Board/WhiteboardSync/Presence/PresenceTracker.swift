@@ -111,16 +111,22 @@ final class PresenceTracker {
 
 /// The local presence, and the time when it was last sent.
 struct PresenceState {
+  /// The time between two datagrams after nothing has changed for ``idleTime``, in milliseconds.
+  private static let idleInterval: UInt64 = 3000
+  /// The time after which an unchanged presence is sent less often, in milliseconds.
+  private static let idleTime: UInt64 = 10_000
   /// The time between two datagrams while nothing changes, in milliseconds.
-  private static let idleInterval: UInt64 = 1000
+  private static let pauseInterval: UInt64 = 1000
   /// The time between two datagrams while the presence changes, in milliseconds.
   private static let changeInterval: UInt64 = 33
   /// Up to these bounds, the intervals grow with the number of members.
-  private static let (longestIdleInterval, longestChangeInterval): (UInt64, UInt64) = (2000, 250)
+  private static let (longestPauseInterval, longestChangeInterval): (UInt64, UInt64) = (2000, 250)
 
   private(set) var shown = Presence()
   private var hasChanged = false
   private var lastSent: UInt64 = 0
+  /// The time when a changed presence was last sent.
+  private var lastChanged: UInt64 = 0
   /// The time when the wall clock was last sent.
   private var lastTimed: UInt64?
   private var counter: UInt64 = 0
@@ -137,8 +143,9 @@ struct PresenceState {
   /// The interval grows with the number of members, because each of them sends datagrams too (SYN-30).
   func nextDeadline(among members: Int) -> UInt64 {
     guard lastSent > 0 else { return 0 }
+    if !hasChanged, lastSent >= lastChanged + Self.idleTime { return lastSent + Self.idleInterval }
     let (least, most) =
-      hasChanged ? (Self.changeInterval, Self.longestChangeInterval) : (Self.idleInterval, Self.longestIdleInterval)
+      hasChanged ? (Self.changeInterval, Self.longestChangeInterval) : (Self.pauseInterval, Self.longestPauseInterval)
     return lastSent + min(least * UInt64(max(members, 8)) / 8, most)
   }
 
@@ -156,6 +163,7 @@ struct PresenceState {
 
   mutating func next(_ now: Moment, among members: Int) -> SyncDatagram? {
     guard now.uptime >= nextDeadline(among: members) else { return nil }
+    if hasChanged || lastSent == 0 { lastChanged = now.uptime }
     lastSent = max(now.uptime, 1)
     hasChanged = false
     return next(now)

@@ -64,8 +64,10 @@ final class DatagramLink {
     }
   }
 
-  /// When to call ``tick(_:)`` next; `nil` while there is no address to probe.
-  var nextDue: NIODeadline? { remote.map { _ in .uptimeNanoseconds(pathState.wakeAt * 1_000_000) } }
+  /// When to call ``tick(_:)`` next; `nil` while there is no address to probe, and when once a second is enough.
+  var nextDue: NIODeadline? {
+    remote != nil && pathState.isOpening ? .uptimeNanoseconds(pathState.wakeAt * 1_000_000) : nil
+  }
 
   /// Performs the work that is due.
   func tick(_ now: NIODeadline) {
@@ -202,7 +204,7 @@ struct DatagramPathState: Sendable {
     var usesPackets: Bool?
   }
 
-  private enum Stage: Equatable, Sendable {
+  private enum Stage: Sendable {
     case opening
     case passing
     case fallenBack
@@ -215,6 +217,9 @@ struct DatagramPathState: Sendable {
   private var lastAnswered: UInt64
   /// When to call ``timePassed(now:)`` next.
   private(set) var wakeAt: UInt64
+
+  /// Whether the first attempt is in progress.
+  var isOpening: Bool { stage == .opening }
 
   /// Whether messages are sent as packets; otherwise they are sent on the link.
   var usesPackets: Bool { stage == .passing }

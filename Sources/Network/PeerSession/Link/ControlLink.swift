@@ -50,8 +50,8 @@ final class ControlLink: ChannelDuplexHandler {
   /// The current maximum size of a frame (FRM-1).
   var frameLimit = Limits.framePayloadBeforeAdmission
   private(set) var lastHeard: NIODeadline
-  private(set) var lastSent: NIODeadline
-  private(set) var lastPinged: NIODeadline
+  private var lastSent: NIODeadline
+  private var lastPinged: NIODeadline
   /// Whether the local side stopped reading.
   ///
   /// If so, silence does not mean that the link is broken (LIV-2).
@@ -96,8 +96,20 @@ final class ControlLink: ChannelDuplexHandler {
     flush()
   }
 
+  /// When PING is due (LIV-1).
+  ///
+  /// A peer that sends nothing may not notice that the local side only sends, so it is asked to answer. The dialler is
+  /// the first to ask.
+  var pingDue: NIODeadline {
+    min(lastSent, max(lastHeard, lastPinged)) + (side == .dialler ? .seconds(1) : .milliseconds(1_500))
+  }
+
   /// Asks the other side to answer (LIV-1).
-  func ping() {
+  ///
+  /// A dialler does so up to 0.5 s early. It then soon sends the PINGs on all of its links at the same time, and wakes up
+  /// only once for all of them.
+  func pingIfDue(_ now: NIODeadline) {
+    guard now + (side == .dialler ? .milliseconds(500) : .zero) >= pingDue else { return }
     lastPinged = .now()
     send(.ping, Array(repeating: 0, count: 8))
   }

@@ -34,10 +34,9 @@ extension SessionCore {
     }
     let silenceLimit: TimeAmount = entry.state == .connected ? .seconds(2) : .seconds(6)
     return [
-      min(link.lastSent, max(link.lastHeard, link.lastPinged)) + .seconds(1), entry.datagrams?.nextDue,
-      link.isReadingPaused ? nil : link.lastHeard + silenceLimit,
+      link.pingDue, entry.datagrams?.nextDue, link.isReadingPaused ? nil : link.lastHeard + silenceLimit,
       // Without this deadline, the session would not notice that the program was suspended.
-      .now() + .milliseconds(500),
+      .now() + .seconds(1),
     ].compactMap(\.self).min()
   }
 
@@ -88,8 +87,7 @@ extension SessionCore {
       setState(entry, .suspect)
       publish()
     }
-    // A peer that sends nothing may not notice that the local side only sends: ask it to answer.
-    if now - min(link.lastSent, max(link.lastHeard, link.lastPinged)) >= .seconds(1) { link.ping() }
+    link.pingIfDue(now)
     entry.datagrams?.tick(now)
   }
 
