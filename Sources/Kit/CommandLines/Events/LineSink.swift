@@ -18,16 +18,31 @@ package struct LineSink: EventSink {
   /// types, and for a movement, when they are finished.
   package func write(_ events: [BoardEvent]) async throws(OutputError) {
     if let narration { return try await narration.write(events) }
-    var bytes: [UInt8] = []
+    var json = JSONWriter()
     for event in events {
-      EventLine.append(event, to: &bytes)
-      // Lines are written in pieces, so that many large lines are not in memory at the same time.
-      guard bytes.count >= Self.pieceLength else { continue }
-      try await writer.write(bytes)
-      bytes = []
+      if case .objects(let list) = event {
+        json.begin(list)
+        for object in list.objects {
+          json.write(element: object)
+          try await writePiece(of: &json)
+        }
+        json.end(list)
+      } else {
+        json.write(event)
+      }
+      try await writePiece(of: &json)
     }
-    guard !bytes.isEmpty else { return }
-    try await writer.write(bytes)
+    if !json.bytes.isEmpty { try await writer.write(json.bytes) }
+  }
+
+  /// Writes what is there if it is much, so that many large lines or objects are not in memory at the same time.
+  private func writePiece(of json: inout JSONWriter) async throws(OutputError) {
+    guard json.bytes.count >= Self.pieceLength else { return }
+    // The last byte remains, because it tells whether a comma follows.
+    let last = json.bytes.removeLast()
+    let piece = json.bytes
+    json.bytes = [last]
+    try await writer.write(piece)
   }
 
   /// Writes the lines that wait for the end of a text or a movement, because the board is closed; throws if the output
@@ -92,100 +107,6 @@ private actor Narration {
       isTimerSet = false
       try? await write(lines: narrator.dueLines(now: now))
       setTimer()
-    }
-  }
-}
-
-/// A namespace for writing events as lines of JSON.
-package enum EventLine {
-  /// The version of the format, which each line contains as `v`.
-  ///
-  /// It changes if the meaning of a key changes.
-  package static let version = 1
-
-  /// Returns the line of an event in UTF-8, with a line feed at its end.
-  ///
-  /// `v` and `event` come first, and the other keys follow in alphabetical order. Control and format characters are
-  /// escaped, so that the line is safe to display. `JSONLines` lists the keys.
-  package static func json(_ event: BoardEvent) -> [UInt8] {
-    let (name, keys) = parts(of: event)
-    return json(name, keys)
-  }
-
-  static func append(_ event: BoardEvent, to lines: inout [UInt8]) {
-    let (name, keys) = parts(of: event)
-    append(name, keys, to: &lines)
-  }
-
-  /// Returns a line in the same format for information that is not an event of a board.
-  package static func json(_ name: String, _ payload: some Encodable) -> [UInt8] {
-    var line: [UInt8] = []
-    append(name, payload, to: &line)
-    return line
-  }
-
-  private static func append(_ name: String, _ payload: some Encodable, to line: inout [UInt8]) {
-    line.append(contentsOf: #"{"v":\#(version),"event":"\#(name)""#.utf8)
-    let begin = line.count
-    // No payload has a value that cannot be encoded.
-    try? LineEncoder.append(payload, to: &line)
-    if line.count > begin + 2 {
-      line[begin] = UInt8(ascii: ",")
-    } else {
-      line.removeSubrange(begin...)
-      line.append(UInt8(ascii: "}"))
-    }
-    line.append(UInt8(ascii: "\n"))
-  }
-
-  /// Returns the name of an event, and the other keys of its line.
-  static func parts(of event: BoardEvent) -> (name: String, keys: any Encodable & Sendable) {
-    switch event {
-    case .ready(let payload): ("ready", payload)
-    case .peerFound(let payload): ("peer-found", payload)
-    case .peerUpdated(let payload): ("peer-updated", payload)
-    case .peerLost(let payload): ("peer-lost", payload)
-    case .peerState(let payload): ("peer-state", payload)
-    case .joining(let payload): ("joining", payload)
-    case .caughtUp(let payload): ("caught-up", payload)
-    case .invitation(let payload): ("invitation", payload)
-    case .joined(let payload): ("joined", payload)
-    case .left(let payload): ("left", payload)
-    case .removed(let payload): ("removed", payload)
-    case .admission(let payload): ("admission", payload)
-    case .carried(let payload): ("carried", payload)
-    case .objectAdded(let payload): ("object-added", payload)
-    case .objectChanged(let payload): ("object-changed", payload)
-    case .objectRemoved(let payload): ("object-removed", payload)
-    case .selected(let payload): ("selected", payload)
-    case .chat(let payload): ("chat", payload)
-    case .settingChanged(let payload): ("setting-changed", payload)
-    case .profile(let payload): ("profile", payload)
-    case .invited(let payload): ("invited", payload)
-    case .web(let payload): ("web", payload)
-    case .role(let payload): ("role", payload)
-    case .data(let payload): ("data", payload)
-    case .resourceOffered(let payload): ("resource-offered", payload)
-    case .resourceStarted(let payload): ("resource-started", payload)
-    case .resourceProgress(let payload): ("resource-progress", payload)
-    case .resourceFinished(let payload): ("resource-finished", payload)
-    case .streamOpened(let payload): ("stream-opened", payload)
-    case .streamData(let payload): ("stream-data", payload)
-    case .streamClosed(let payload): ("stream-closed", payload)
-    case .digest(let payload): ("digest", payload)
-    case .objects(let payload): ("objects", payload)
-    case .object(let payload): ("object", payload)
-    case .found(let payload): ("found", payload)
-    case .chatHistory(let payload): ("chat-history", payload)
-    case .settings(let payload): ("settings", payload)
-    case .saveState(let payload): ("save-state", payload)
-    case .checkpoints(let payload): ("checkpoints", payload)
-    case .diff(let payload): ("diff", payload)
-    case .peers(let payload): ("peers", payload)
-    case .done(let payload): ("done", payload)
-    case .error(let payload): ("error", payload)
-    case .note(let payload): ("note", payload)
-    case .warning(let payload): ("warning", payload)
     }
   }
 }

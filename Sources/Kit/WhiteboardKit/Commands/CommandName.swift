@@ -1,7 +1,7 @@
 import PeerCore
 
 /// The names of the commands, in the order in which the help lists them.
-package enum CommandName: String, CaseIterable, Encodable, Sendable {
+package enum CommandName: String, CaseIterable, Sendable {
   case text
   case rect
   case ellipse

@@ -82,7 +82,7 @@ public struct CommandOutcome: Equatable, Sendable {
   var sync: SyncReport?
 
   /// An object that a command replaced with a copy, because the time of one of its properties was the latest possible.
-  public struct ReplacedObject: Encodable, Hashable, Sendable {
+  public struct ReplacedObject: Hashable, Sendable {
     /// The id of the object, which no longer exists.
     public var former: ObjectID
     /// The id of the copy.
@@ -101,7 +101,7 @@ public struct CommandOutcome: Equatable, Sendable {
 /// The recipients of a message that confirmed it, and those that did not.
 public struct DeliveryReport: Equatable, Sendable {
   /// A recipient that did not confirm the message.
-  public struct Undelivered: Encodable, Equatable, Sendable {
+  public struct Undelivered: Equatable, Sendable {
     /// The peer id of the recipient.
     public let peer: String
     /// The display name of the recipient.

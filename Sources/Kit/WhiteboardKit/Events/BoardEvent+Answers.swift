@@ -2,19 +2,19 @@ import PeerCore
 import Whiteboard
 
 extension BoardEvent {
-  package struct Digest: Encodable, Sendable {
+  package struct Digest: Sendable {
     package var digest: String
     package var objects: Int
     package var request: RequestMark?
   }
 
-  package struct ObjectList: Encodable, Sendable {
+  package struct ObjectList: Sendable {
     package var count: Int
     package var objects: [ObjectDescription]
     package var request: RequestMark?
   }
 
-  package struct Found: Encodable, Sendable {
+  package struct Found: Sendable {
     package var count: Int
     package var objects: [ObjectDescription]
     /// The lines of the chat and the members that a search for words found; nil for other searches.
@@ -23,37 +23,37 @@ extension BoardEvent {
     package var request: RequestMark?
   }
 
-  package struct Shown: Encodable, Sendable {
+  package struct Shown: Sendable {
     package var id: String
     package var object: ObjectDescription
     package var request: RequestMark?
   }
 
-  package struct ChatHistory: Encodable, Sendable {
+  package struct ChatHistory: Sendable {
     package var count: Int
     package var lines: [Chat]
     package var request: RequestMark?
   }
 
-  package struct Settings: Encodable, Sendable {
+  package struct Settings: Sendable {
     package var settings: SettingsDescription
     package var request: RequestMark?
   }
 
   /// The checkpoints of the board, oldest first.
-  package struct Checkpoints: Encodable, Sendable {
+  package struct Checkpoints: Sendable {
     package var count: Int
     package var checkpoints: [CheckpointDescription]
     package var request: RequestMark?
   }
 
-  package struct CheckpointDescription: Encodable, Sendable, Equatable {
+  package struct CheckpointDescription: Sendable, Equatable {
     package var name: String
     /// The time at which the checkpoint was made, in RFC 3339 format.
     package var at: String
   }
 
-  package struct Diff: Encodable, Sendable {
+  package struct Diff: Sendable {
     package var from: String
     /// The later version; nil for the current board.
     package var to: String?
@@ -63,7 +63,7 @@ extension BoardEvent {
     package var request: RequestMark?
   }
 
-  package struct Done: Encodable, Sendable {
+  package struct Done: Sendable {
     package var verb: CommandName
     package var request: RequestMark?
     /// The object that the command created or changed, if the command is for one object.
@@ -92,13 +92,13 @@ extension BoardEvent {
     package var notSynced: [SyncedMember]?
   }
 
-  package struct PassedStep: Encodable, Hashable, Sendable {
+  package struct PassedStep: Hashable, Sendable {
     package var step: String
     /// The reason why no change could be reverted: a key of ``Done/left``, or `unchanged`.
     package var reason: String
   }
 
-  package struct Remark: Encodable, Sendable {
+  package struct Remark: Sendable {
     package var code: String
     package var message: String
     /// The peer that the note or warning is about, if any.
@@ -122,40 +122,5 @@ extension BoardEvent {
     package static let discoveryUnavailable = "discovery-unavailable"
     package static let announced = "announced"
     package static let discoveryAvailable = "discovery-available"
-  }
-}
-
-extension ObjectID: Encodable {
-  /// Encodes the id as its text.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(description)
-  }
-}
-
-extension RequestMark: Encodable {
-  /// Encodes the request id as a string or a number, as it was received.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    switch self {
-    case .word(let word): try container.encode(word)
-    case .number(let number): try container.encode(number)
-    }
-  }
-}
-
-extension CommandError: Encodable {
-  private enum CodingKeys: String, CodingKey { case code, message, verb, request, line, delivered, undelivered }
-
-  /// Encodes the error with the keys of an `error` line.
-  public func encode(to encoder: any Encoder) throws {
-    var keys = encoder.container(keyedBy: CodingKeys.self)
-    try keys.encode(code.rawValue, forKey: .code)
-    try keys.encode(message, forKey: .message)
-    try keys.encodeIfPresent(verb, forKey: .verb)
-    try keys.encodeIfPresent(request, forKey: .request)
-    try keys.encodeIfPresent(line, forKey: .line)
-    try keys.encodeIfPresent(delivery?.delivered, forKey: .delivered)
-    try keys.encodeIfPresent(delivery?.undelivered, forKey: .undelivered)
   }
 }

@@ -1,7 +1,7 @@
 import PeerCore
 
 extension BoardEvent {
-  package struct ObjectAdded: Encodable, Sendable {
+  package struct ObjectAdded: Sendable {
     package var id: String
     package var object: ObjectDescription
     package var by: String?
@@ -9,7 +9,7 @@ extension BoardEvent {
     package var hidden: Bool?
   }
 
-  package struct ObjectChanged: Encodable, Sendable {
+  package struct ObjectChanged: Sendable {
     package var id: String
     package var changed: [String]
     package var object: ObjectDescription
@@ -18,14 +18,14 @@ extension BoardEvent {
     package var hidden: Bool?
   }
 
-  package struct ObjectRemoved: Encodable, Sendable {
+  package struct ObjectRemoved: Sendable {
     package var id: String
     package var by: String?
     /// True if the user hid the author of the object.
     package var hidden: Bool?
   }
 
-  package struct Selected: Encodable, Sendable {
+  package struct Selected: Sendable {
     package var id: String
     package var peer: String?
     /// The display name of the peer that has selected the object.
@@ -34,7 +34,7 @@ extension BoardEvent {
     package var lostByUs: Bool?
   }
 
-  package struct Chat: Encodable, Sendable {
+  package struct Chat: Sendable {
     package var id: String
     package var peer: String
     package var name: UntrustedText
@@ -49,13 +49,13 @@ extension BoardEvent {
     package var isResolved: Bool?
   }
 
-  package struct SettingChanged: Encodable, Sendable {
+  package struct SettingChanged: Sendable {
     package var changed: [String]
     package var settings: SettingsDescription
   }
 
   /// The settings of a board; a setting that was never set is nil.
-  package struct SettingsDescription: Encodable, Sendable, Equatable {
+  package struct SettingsDescription: Sendable, Equatable {
     package var title: UntrustedText?
     package var background: String?
     /// The grid spacing, in board units; zero for no grid.

@@ -1,7 +1,7 @@
 import PeerCore
 
 extension BoardEvent {
-  package struct Ready: Encodable, Sendable {
+  package struct Ready: Sendable {
     package var peer: String
     package var name: UntrustedText
     /// The addresses on which the program listens, as `HOST:PORT`, most useful first.
@@ -20,13 +20,13 @@ extension BoardEvent {
     package var admitters: [Admitter]?
   }
 
-  package struct Admitter: Encodable, Sendable, Hashable {
+  package struct Admitter: Sendable, Hashable {
     package var peer: String
     package var name: UntrustedText
   }
 
   /// The way in which the local peer admits newcomers changed.
-  package struct Admission: Encodable, Sendable, Equatable {
+  package struct Admission: Sendable, Equatable {
     /// The admission policy: `ask`, `code`, `known` or `anyone`.
     package var admit: String
     package var code: String?
@@ -46,7 +46,7 @@ extension BoardEvent {
   }
 
   /// A relay now serves the board, even while the host is offline.
-  package struct Carried: Encodable, Sendable {
+  package struct Carried: Sendable {
     package var relay: String
     package var name: UntrustedText
     /// The link by which other programs join at the relay; empty if the relay's address is unknown.
@@ -56,7 +56,7 @@ extension BoardEvent {
   /// A board that discovery found nearby.
   ///
   /// Its announcement is not authenticated.
-  package struct FoundBoard: Encodable, Sendable {
+  package struct FoundBoard: Sendable {
     /// The announced peer id, or a prefix of it.
     package var peer: String
     package var name: UntrustedText
@@ -70,14 +70,14 @@ extension BoardEvent {
     package var admit: String?
   }
 
-  package struct LostBoard: Encodable, Sendable {
+  package struct LostBoard: Sendable {
     /// The announced peer id, or a prefix of it.
     package var peer: String
     package var name: UntrustedText
     package var board: String?
   }
 
-  package struct PeerState: Encodable, Sendable {
+  package struct PeerState: Sendable {
     /// The peer; nil while the program dials an address whose peer is unknown.
     package var peer: String?
     /// The display name of the peer; empty before the peer sends one.
@@ -86,7 +86,7 @@ extension BoardEvent {
     /// The address that is dialed, if the peer there is unknown.
     package var address: String?
 
-    package enum State: String, Encodable, Sendable {
+    package enum State: String, Sendable {
       /// The peer is dialed for the first time.
       case connecting
       case connected
@@ -99,7 +99,7 @@ extension BoardEvent {
     }
   }
 
-  package struct Invitation: Encodable, Sendable {
+  package struct Invitation: Sendable {
     /// The id of the request, for `accept` and `decline`.
     package var id: String
     package var peer: String
@@ -122,7 +122,7 @@ extension BoardEvent {
     package var warning: String?
   }
 
-  package struct Joined: Encodable, Sendable {
+  package struct Joined: Sendable {
     package var peer: String
     package var name: UntrustedText
     /// The id of the peer through which it is reached; nil if it is reached directly.
@@ -135,7 +135,7 @@ extension BoardEvent {
     }
   }
 
-  package struct Left: Encodable, Sendable {
+  package struct Left: Sendable {
     package var peer: String
     package var name: UntrustedText
     /// The reason, in one word, such as `left`, `lost`, `kicked` or `shutting-down`.
@@ -149,7 +149,7 @@ extension BoardEvent {
   }
 
   /// The display name and icon of a member, reported after a change or as the answer to `profile`.
-  package struct Profile: Encodable, Sendable {
+  package struct Profile: Sendable {
     package var peer: String
     package var name: UntrustedText
     /// The member's icon, one emoji; nil if it has none.
@@ -157,7 +157,7 @@ extension BoardEvent {
     package var request: RequestMark?
   }
 
-  package struct Invited: Encodable, Sendable {
+  package struct Invited: Sendable {
     /// The join code; nil for a browser link.
     package var code: String?
     /// The role that the code or link gives on an owned board: `editor` or `viewer`.
@@ -176,7 +176,7 @@ extension BoardEvent {
     package var isForEveryone: Bool { role != "viewer" && expires == nil }
   }
 
-  package struct Web: Encodable, Sendable {
+  package struct Web: Sendable {
     package var isOn: Bool
     package var origins: [String]
     /// The SHA-256 hash of the page's certificate, as browsers show it.
@@ -184,35 +184,23 @@ extension BoardEvent {
     /// Whether browsers warn about the certificate, because this program made it.
     package var isSelfMade: Bool?
     package var request: RequestMark?
-
-    private enum CodingKeys: String, CodingKey {
-      case isOn = "on"
-      case origins, fingerprint
-      case isSelfMade = "selfMade"
-      case request
-    }
   }
 
-  package struct Role: Encodable, Sendable {
+  package struct Role: Sendable {
     package var peer: String
     package var name: UntrustedText
     /// `editor`, `viewer` or `relay`.
     package var role: String
     package var isOwn: Bool
-
-    private enum CodingKeys: String, CodingKey {
-      case peer, name, role
-      case isOwn = "self"
-    }
   }
 
-  package struct Peers: Encodable, Sendable {
+  package struct Peers: Sendable {
     package var count: Int
     package var peers: [PeerDescription]
     package var request: RequestMark?
   }
 
-  package struct PeerDescription: Encodable, Sendable, Equatable {
+  package struct PeerDescription: Sendable, Equatable {
     package var peer: String
     package var name: UntrustedText
     package var state: PeerState.State

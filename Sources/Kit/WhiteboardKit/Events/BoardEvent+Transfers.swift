@@ -1,13 +1,13 @@
 import PeerCore
 
-package enum Direction: String, Encodable, Sendable {
+package enum Direction: String, Sendable {
   case incoming
   case outgoing
 }
 
 extension BoardEvent {
   /// An application message, which does not change the board.
-  package struct Received: Encodable, Sendable {
+  package struct Received: Sendable {
     package var from: String
     package var name: UntrustedText
     /// Whether the message was sent reliably: in order and exactly once.
@@ -18,7 +18,7 @@ extension BoardEvent {
     package var text: UntrustedText?
   }
 
-  package struct ResourceOffered: Encodable, Sendable, Equatable {
+  package struct ResourceOffered: Sendable, Equatable {
     /// The id of the offer, for `accept` and `decline`.
     package var transfer: String
     package var peer: String
@@ -46,7 +46,7 @@ extension BoardEvent {
     }
   }
 
-  package struct ResourceStarted: Encodable, Sendable {
+  package struct ResourceStarted: Sendable {
     package var transfer: String
     package var direction: Direction
     package var peer: String
@@ -54,7 +54,7 @@ extension BoardEvent {
     package var size: UInt64
   }
 
-  package struct ResourceProgress: Encodable, Sendable {
+  package struct ResourceProgress: Sendable {
     package var transfer: String
     package var direction: Direction
     package var peer: String
@@ -62,7 +62,7 @@ extension BoardEvent {
     package var size: UInt64
   }
 
-  package struct ResourceFinished: Encodable, Sendable {
+  package struct ResourceFinished: Sendable {
     package var transfer: String
     package var direction: Direction
     package var peer: String
@@ -75,21 +75,21 @@ extension BoardEvent {
     /// The reason for the failure.
     package var message: UntrustedText?
 
-    package enum Outcome: String, Encodable, Sendable {
+    package enum Outcome: String, Sendable {
       case delivered
       case cancelled
       case failed
     }
   }
 
-  package struct StreamOpened: Encodable, Sendable {
+  package struct StreamOpened: Sendable {
     package var stream: String
     package var direction: Direction
     package var peer: String
     package var name: UntrustedText
   }
 
-  package struct StreamData: Encodable, Sendable {
+  package struct StreamData: Sendable {
     package var stream: String
     package var peer: String
     package var offset: UInt64
@@ -100,7 +100,7 @@ extension BoardEvent {
     package static let maximumLength = 48 * 1024
   }
 
-  package struct StreamClosed: Encodable, Sendable {
+  package struct StreamClosed: Sendable {
     package var stream: String
     package var direction: Direction
     package var peer: String
@@ -114,7 +114,7 @@ extension BoardEvent {
 /// Bytes that are base64 in JSON.
 ///
 /// They are encoded only when the JSON is written.
-package struct Base64Text: Encodable, Sendable, Equatable {
+package struct Base64Text: Sendable, Equatable {
   /// The bytes.
   package let bytes: ArraySlice<UInt8>
 
@@ -125,9 +125,4 @@ package struct Base64Text: Encodable, Sendable, Equatable {
   package var text: String { Base64.encode(Array(bytes)) }
 
   package var count: Int { (bytes.count + 2) / 3 * 4 }
-
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(text)
-  }
 }

@@ -65,7 +65,7 @@ package enum BoardEvent: Sendable {
 
 extension BoardEvent {
   /// The save state: whether the work on the board is on disk.
-  package struct Saving: Encodable, Sendable {
+  package struct Saving: Sendable {
     /// `saved`, `saving`, `not-saved` or `off`.
     package var state: String
     /// The code of the cause, if some work is not saved.
@@ -91,13 +91,11 @@ extension BoardEvent {
     }
 
     package let shown: SaveState
-
-    private enum CodingKeys: String, CodingKey { case state, cause, message, copy, request }
   }
 }
 
 extension BoardEvent {
-  package struct Joining: Encodable, Sendable, Equatable {
+  package struct Joining: Sendable, Equatable {
     package var step: Step
     /// The address that the program dials, if there is one.
     package var address: String?
@@ -121,7 +119,7 @@ extension BoardEvent {
       self.boardName = boardName
     }
 
-    package enum Step: String, Encodable, Sendable {
+    package enum Step: String, Sendable {
       case searching
       /// The program dials an address.
       case connecting
@@ -133,13 +131,13 @@ extension BoardEvent {
     }
   }
 
-  package struct CaughtUp: Encodable, Sendable {
+  package struct CaughtUp: Sendable {
     package var peer: String
     package var name: UntrustedText
     package var objects: Int
   }
 
-  package struct SyncedMember: Encodable, Sendable, Equatable {
+  package struct SyncedMember: Sendable, Equatable {
     package var peer: String
     package var name: UntrustedText
     /// The state of the link, for a member that is not synced.

@@ -3,7 +3,7 @@ import Whiteboard
 
 extension BoardEvent {
   /// The description of an object in events (BRD-19).
-  package struct ObjectDescription: Encodable, Sendable, Equatable {
+  package struct ObjectDescription: Sendable, Equatable {
     package var id: String
     /// `text`, `drawing`, `photo` or `game`; `group` in an answer about a group.
     package var type: String
@@ -94,21 +94,11 @@ extension BoardEvent {
 
     /// The whole text, even if the event contains only its change.
     package var wholeText: UntrustedText? { text ?? unreportedText }
-
-    /// All properties except `unreportedText`.
-    private enum CodingKeys: String, CodingKey {
-      case id, type, centerPosition, size, scale, angle, selectedBy, zIndex, updatedAt, color, text, textChange
-      case points, firstPoint, pointCount, shift, lineWidth, isFinished, erased, erasedCount, formerErased
-      case form, fill, lineStyle, opacity, lineStart, lineEnd, startBinding, endBinding, isCurved
-      case textSize, typeface, alignment, isBold, isItalic, textColor, isAutoWidth
-      case frame, link, votes, crop, isFlippedHorizontally, isFlippedVertically
-      case sha256, format, byteCount, pixelSize, isAssetAvailable, path, groups, isLocked, game, members
-    }
   }
 }
 
 /// The members that gave an object a reaction (BRD-56).
-package struct VotesDescription: Encodable, Sendable, Equatable {
+package struct VotesDescription: Sendable, Equatable {
   package let reaction: UntrustedText
   /// The ids of the members.
   package let members: [String]
@@ -120,13 +110,13 @@ package struct VotesDescription: Encodable, Sendable, Equatable {
 }
 
 /// What an end of a line or arrow is bound to (BRD-52).
-package struct BindingDescription: Encodable, Sendable, Equatable {
+package struct BindingDescription: Sendable, Equatable {
   /// The object at which the end lies.
   package let id: String
   /// The place in the object, in parts of its width and height from its center.
-  let anchor: [Double]
+  package let anchor: [Double]
   /// True if the end lies exactly at the anchor; nil otherwise.
-  let isExact: Bool?
+  package let isExact: Bool?
 
   fileprivate init(_ binding: Binding) {
     id = binding.target.description
@@ -138,7 +128,7 @@ package struct BindingDescription: Encodable, Sendable, Equatable {
 /// The points of a drawing, relative to the center of all its points; computed only when they are encoded.
 ///
 /// They are all points, or only those that differ from earlier points that readers know.
-package struct RelativePoints: Encodable, Sendable, Equatable {
+package struct RelativePoints: Sendable, Equatable {
   private let ink: [InkPoint]
   private let known: [InkPoint]?
   private let range: Range<Int>
@@ -188,20 +178,15 @@ package struct RelativePoints: Encodable, Sendable, Equatable {
     guard let center = InkBounds(ink)?.center else { return }
     for point in ink[range] { try body(Point(x: point.point.x - center.x, y: point.point.y - center.y)) }
   }
-
-  package func encode(to encoder: any Encoder) throws {
-    var list = encoder.unkeyedContainer()
-    try forEach { point in try list.encode([point.x, point.y]) }
-  }
 }
 
 /// Erased ranges of a drawing, in sixteenths of the distance between two points; converted only when they are encoded.
 ///
 /// They are all ranges, or only those that are not among earlier ranges that readers know.
-package struct ErasedRanges: Encodable, Sendable, Equatable {
+package struct ErasedRanges: Sendable, Equatable {
   private let all: [ClosedRange<Int>]
   private let known: [ClosedRange<Int>]?
-  let ranges: [ClosedRange<Int>]
+  package let ranges: [ClosedRange<Int>]
 
   package init(_ all: [ClosedRange<Int>]) { self.init(all, since: nil) }
 
@@ -236,25 +221,18 @@ package struct ErasedRanges: Encodable, Sendable, Equatable {
       return rest.first != range
     }
   }
-
-  package func encode(to encoder: any Encoder) throws {
-    var list = encoder.unkeyedContainer()
-    for range in ranges { try list.encode([Double(range.lowerBound) / 16, Double(range.upperBound) / 16]) }
-  }
 }
 
 /// The change of a text that readers know, in the terms of the command `insert`.
-package struct TextChange: Encodable, Sendable, Equatable {
+package struct TextChange: Sendable, Equatable {
   /// The number of characters (Unicode scalars) before the change.
-  let at: Int
+  package let at: Int
   /// The number of characters that were removed.
-  let replacing: Int
+  package let replacing: Int
   /// The characters that were inserted.
-  let text: UntrustedText
+  package let text: UntrustedText
   /// The text before the change.
   fileprivate let known: UntrustedText
-
-  private enum CodingKeys: String, CodingKey { case at, replacing, text }
 
   /// Creates a description of a change; returns nil if the whole text should be reported, because it is short or most
   /// of it is new.
@@ -471,7 +449,7 @@ extension BoardEvent.ObjectDescription {
 }
 
 /// A game as one member sees it: JSON for programs (GAM-8), and a few lines for users.
-package struct GameDescription: Encodable, Sendable, Equatable {
+package struct GameDescription: Sendable, Equatable {
   /// The JSON with the keys of GAM-8.
   package var view: JSONTree
   package var lines: [UntrustedText]
@@ -488,6 +466,4 @@ package struct GameDescription: Encodable, Sendable, Equatable {
     guard let json = JSONTree(view.json) else { return nil }
     self.init(view: json, lines: view.text(naming: name).map { UntrustedText($0) })
   }
-
-  package func encode(to encoder: any Encoder) throws { try view.encode(to: encoder) }
 }

@@ -250,7 +250,7 @@ package struct Removal: Codable, Equatable, Sendable {
 }
 
 extension BoardEvent {
-  package struct Removed: Encodable, Sendable, Equatable {
+  package struct Removed: Sendable, Equatable {
     package var peer: String
     package var name: UntrustedText
     /// The host's reason, in its own words; nil if it gave none.

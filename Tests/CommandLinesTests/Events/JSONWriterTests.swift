@@ -6,8 +6,8 @@ import WhiteboardRendering
 @testable import CommandLines
 @testable import WhiteboardKit
 
-@Suite struct LineEncoderTests {
-  private enum Value: Encodable {
+@Suite struct JSONWriterTests {
+  private enum Value: Encodable, JSONValue {
     case none
     case flag(Bool)
     case number(Double)
@@ -28,6 +28,19 @@ import WhiteboardRendering
       case .object(let values): try single.encode(values)
       }
     }
+
+    func write(to json: inout JSONWriter) {
+      switch self {
+      case .none: json.write(raw: "null")
+      case .flag(let value): value.write(to: &json)
+      case .number(let value): json.write(value)
+      case .whole(let value): json.write(whole: value)
+      case .text(let value): json.write(value)
+      case .list(let values): values.write(to: &json)
+      case .object(let values):
+        json.write { json in for (key, value) in values.sorted(by: { $0.key < $1.key }) { json.add(text: key, value) } }
+      }
+    }
   }
 
   private struct Sample: Encodable {
@@ -36,7 +49,7 @@ import WhiteboardRendering
     var given: String? = "x"
     var small: UInt8 = 255
     var large = UInt64.max
-    var pairs = [[0.5, -1], [1e300, -0.0]]
+    var pairs = [[0.5, -1], [1e300, 2.5]]
     var flags = [true, false]
     var nothing: [Int] = []
     var inner = Inner()
@@ -53,14 +66,15 @@ import WhiteboardRendering
     return String(decoding: try encoder.encode(value), as: UTF8.self)
   }
 
-  private func json(_ value: some Encodable) throws -> String {
-    var json: [UInt8] = []
-    try LineEncoder.append(value, to: &json)
-    return String(decoding: json, as: UTF8.self)
+  private func json(_ value: some JSONValue) -> String {
+    var json = JSONWriter()
+    value.write(to: &json)
+    return String(decoding: json.bytes, as: UTF8.self)
   }
 
   @Test("a line is the same as that of Foundation's encoder") func sample() throws {
-    #expect(try json(Sample()) == expected(Sample()))
+    let line = String(decoding: EventLine.json("sample", Sample()), as: UTF8.self)
+    #expect(try line == #"{"v":1,"event":"sample","# + expected(Sample()).dropFirst() + "\n")
   }
 
   private func random(_ depth: Int, _ random: inout SeededGenerator) -> Value {
@@ -90,18 +104,26 @@ import WhiteboardRendering
     }
   }
 
-  @Test("characters that could control a terminal are escaped") func escaped() throws {
-    #expect(try json(["\u{1B}]0;\u{9B}\u{202E}\u{7F}\u{E0041}"]) == #"["\u001b]0;\u009b\u202e\u007f\udb40\udc41"]"#)
+  @Test("characters that could control a terminal are escaped") func escaped() {
+    #expect(json(["\u{1B}]0;\u{9B}\u{202E}\u{7F}\u{E0041}"]) == #"["\u001b]0;\u009b\u202e\u007f\udb40\udc41"]"#)
   }
 
-  @Test("a number that JSON does not have is null") func numbers() throws {
-    #expect(try json([Double.nan, .infinity, 1e16, 0.1, -3]) == "[null,null,1e+16,0.1,-3]")
+  @Test("a number that JSON does not have is null") func numbers() {
+    #expect(json([Double.nan, .infinity, 1e16, 0.1, -3]) == "[null,null,1e+16,0.1,-3]")
+  }
+
+  @Test("a number has the same digits as those of Foundation's encoder") func digits() throws {
+    var generator = SeededGenerator(seed: 1)
+    let steps = [Int32.min, -33, -32, -31, -1, 0, 1, 31, 32, 33, .max]
+    let random = (0..<2000).map { _ in Int32(truncatingIfNeeded: UInt64.random(in: 0...(.max), using: &generator)) }
+    let numbers = (steps + random).flatMap { [Double($0) / 32, Double($0) / 16, Double($0), Double($0) / 10] }
+    #expect(try json(numbers + [-0.0]) == expected(numbers + [-0.0]))
   }
 
   @Test("bytes are encoded in base64", arguments: 0..<20) func base64(count: Int) throws {
     let bytes = (0..<count).map { UInt8($0 * 37 % 256) }
     let text = Data(bytes).base64EncodedString()
-    #expect(try json([Base64Text(bytes)]) == "[\"\(text)\"]")
+    #expect(json([Base64Text(bytes)]) == "[\"\(text)\"]")
     #expect(Base64Text(bytes).text == text)
     #expect(Base64Text(bytes).count == text.utf8.count)
   }

@@ -1,0 +1,161 @@
+import PeerCore
+import WhiteboardKit
+
+/// A writer of JSON on one line, straight into bytes.
+///
+/// The caller adds the keys of an object in ascending order; a value that is nil is left out. Code points that a terminal
+/// might interpret are escaped.
+struct JSONWriter {
+  var bytes: [UInt8] = []
+
+  mutating func add(_ key: StaticString, _ value: (some JSONValue)?) {
+    guard let value else { return }
+    begin(key)
+    value.write(to: &self)
+  }
+
+  mutating func add(text key: String, _ value: some JSONValue) {
+    separate()
+    write(key)
+    bytes.append(UInt8(ascii: ":"))
+    value.write(to: &self)
+  }
+
+  /// Begins the member of an object, whose value follows.
+  mutating func begin(_ key: StaticString) {
+    separate()
+    bytes.append(UInt8(ascii: "\""))
+    key.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(UInt8(ascii: ":"))
+  }
+
+  /// Writes a comma, unless the next value is the first of its list or object.
+  mutating func separate() {
+    if let last = bytes.last, last != UInt8(ascii: "{"), last != UInt8(ascii: "[") { bytes.append(UInt8(ascii: ",")) }
+  }
+
+  mutating func write(raw json: StaticString) { json.withUTF8Buffer { bytes.append(contentsOf: $0) } }
+
+  mutating func write<each Value: JSONValue>(object members: repeat (StaticString, (each Value)?)) {
+    write { json in repeat json.add((each members).0, (each members).1) }
+  }
+
+  /// Writes an object with the members that the closure adds.
+  mutating func write(_ addMembers: (inout JSONWriter) -> Void) {
+    bytes.append(UInt8(ascii: "{"))
+    addMembers(&self)
+    bytes.append(UInt8(ascii: "}"))
+  }
+
+  mutating func write(element value: some JSONValue) {
+    separate()
+    value.write(to: &self)
+  }
+
+  mutating func write(list: some Sequence<some JSONValue>) {
+    bytes.append(UInt8(ascii: "["))
+    for element in list { write(element: element) }
+    bytes.append(UInt8(ascii: "]"))
+  }
+
+  mutating func write(whole number: some BinaryInteger) {
+    guard var rest = UInt32(exactly: number) else { return bytes.append(contentsOf: String(number).utf8) }
+    let start = bytes.count
+    repeat {
+      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+      rest /= 10
+    } while rest > 0
+    bytes[start...].reverse()
+  }
+
+  /// Writes a number, or null if it is infinite or not a number.
+  mutating func write(_ number: Double) {
+    guard number.isFinite else { return write(raw: "null") }
+    // The points of drawings are multiples of 1/32, which have at most five decimal places.
+    guard let steps = Int32(exactly: number * 32), number != 0 || number.sign == .plus else {
+      let text = number.description
+      return bytes.append(contentsOf: text.hasSuffix(".0") ? text.dropLast(2).utf8 : text[...].utf8)
+    }
+    if steps < 0 { bytes.append(UInt8(ascii: "-")) }
+    write(whole: steps.magnitude / 32)
+    var rest = steps.magnitude % 32 * 3125
+    guard rest > 0 else { return }
+    bytes.append(UInt8(ascii: "."))
+    while rest > 0 {
+      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / 10_000))
+      rest = rest % 10_000 * 10
+    }
+  }
+
+  mutating func write(_ text: String) {
+    bytes.append(UInt8(ascii: "\""))
+    var text = text
+    let isPlain = text.withUTF8 { utf8 in
+      guard utf8.allSatisfy({ 0x20 <= $0 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }) else { return false }
+      bytes.append(contentsOf: utf8)
+      return true
+    }
+    if !isPlain { for scalar in text.unicodeScalars { write(scalar) } }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private mutating func write(_ scalar: Unicode.Scalar) {
+    switch scalar {
+    case "\"": write(raw: #"\""#)
+    case "\\": write(raw: #"\\"#)
+    case "\n": write(raw: #"\n"#)
+    case "\r": write(raw: #"\r"#)
+    case "\t": write(raw: #"\t"#)
+    case "\u{8}": write(raw: #"\b"#)
+    case "\u{C}": write(raw: #"\f"#)
+    case _ where scalar.isSafe: bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+    default:
+      for unit in scalar.utf16 {
+        let digits = String(unit, radix: 16)
+        write(raw: #"\u"#)
+        bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: 4 - digits.count))
+        bytes.append(contentsOf: digits.utf8)
+      }
+    }
+  }
+}
+
+protocol JSONValue {
+  func write(to json: inout JSONWriter)
+}
+
+extension String: JSONValue { func write(to json: inout JSONWriter) { json.write(self) } }
+
+extension UntrustedText: JSONValue { func write(to json: inout JSONWriter) { json.write(raw) } }
+
+extension Bool: JSONValue { func write(to json: inout JSONWriter) { json.write(raw: self ? "true" : "false") } }
+
+extension Int: JSONValue { func write(to json: inout JSONWriter) { json.write(whole: self) } }
+
+extension UInt64: JSONValue { func write(to json: inout JSONWriter) { json.write(whole: self) } }
+
+extension Double: JSONValue { func write(to json: inout JSONWriter) { json.write(self) } }
+
+extension Array: JSONValue where Element: JSONValue {
+  func write(to json: inout JSONWriter) { json.write(list: self) }
+}
+
+extension JSONTree: JSONValue {
+  func write(to json: inout JSONWriter) {
+    switch self {
+    case .null: json.write(raw: "null")
+    case .flag(let flag): flag.write(to: &json)
+    case .number(let number):
+      if let whole = Int64(exactly: number) { json.write(whole: whole) } else { json.write(number) }
+    case .digits(let digits): json.bytes.append(contentsOf: digits.utf8)
+    case .string(let string): json.write(string)
+    case .numbers(let numbers): json.write(list: numbers.map { JSONTree.number($0) })
+    case .list(let list): list.write(to: &json)
+    case .object(let members):
+      json.write { json in
+        for (key, value) in members.sorted(by: { $0.key < $1.key }) { json.add(text: key, value) }
+      }
+    }
+  }
+}
