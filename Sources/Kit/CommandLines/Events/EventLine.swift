@@ -40,12 +40,9 @@ extension JSONWriter {
 
   fileprivate mutating func endLine() { bytes.append(contentsOf: [UInt8(ascii: "}"), UInt8(ascii: "\n")]) }
 
-  private mutating func line<each Value: JSONValue>(
-    _ name: String,
-    _ members: repeat (StaticString, (each Value)?)
-  ) {
-    begin(line: name)
-    repeat add((each members).0, (each members).1)
+  private mutating func line(_ members: KeyValuePairs<StaticString, (any JSONValue)?>) {
+    bytes.append(contentsOf: #"{"v":\#(EventLine.version)"#.utf8)
+    add(members)
     endLine()
   }
 
@@ -67,300 +64,178 @@ extension JSONWriter {
   mutating func write(_ event: BoardEvent) {
     switch event {
     case .ready(let it):
-      line(
-        "ready",
-        ("addresses", it.addresses),
-        ("admit", it.admit),
-        ("admitters", it.admitters),
-        ("announced", it.announced),
-        ("board", it.board),
-        ("boardName", it.boardName),
-        ("code", it.code),
-        ("link", it.link),
-        ("name", it.name),
-        ("peer", it.peer),
-        ("port", it.port)
-      )
+      line([
+        "event": "ready", "addresses": it.addresses, "admit": it.admit, "admitters": it.admitters,
+        "announced": it.announced, "board": it.board, "boardName": it.boardName, "code": it.code, "link": it.link,
+        "name": it.name, "peer": it.peer, "port": it.port,
+      ])
     case .peerFound(let it): found("peer-found", it)
     case .peerUpdated(let it): found("peer-updated", it)
-    case .peerLost(let it): line("peer-lost", ("board", it.board), ("name", it.name), ("peer", it.peer))
+    case .peerLost(let it): line(["event": "peer-lost", "board": it.board, "name": it.name, "peer": it.peer])
     case .peerState(let it):
-      line("peer-state", ("address", it.address), ("name", it.name), ("peer", it.peer), ("state", it.state.rawValue))
+      line(["event": "peer-state", "address": it.address, "name": it.name, "peer": it.peer, "state": it.state.rawValue])
     case .joining(let it):
-      line(
-        "joining",
-        ("address", it.address),
-        ("boardName", it.boardName),
-        ("name", it.name),
-        ("peer", it.peer),
-        ("step", it.step.rawValue)
-      )
-    case .caughtUp(let it): line("caught-up", ("name", it.name), ("objects", it.objects), ("peer", it.peer))
+      line([
+        "event": "joining", "address": it.address, "boardName": it.boardName, "name": it.name, "peer": it.peer,
+        "step": it.step.rawValue,
+      ])
+    case .caughtUp(let it): line(["event": "caught-up", "name": it.name, "objects": it.objects, "peer": it.peer])
     case .invitation(let it):
-      line(
-        "invitation",
-        ("deadline", it.deadline),
-        ("direction", it.direction.rawValue),
-        ("id", it.id),
-        ("known", it.known),
-        ("mustAnswer", it.mustAnswer),
-        ("name", it.name),
-        ("peer", it.peer),
-        ("seconds", it.seconds),
-        ("warning", it.warning),
-        ("words", it.words)
-      )
+      line([
+        "event": "invitation", "deadline": it.deadline, "direction": it.direction.rawValue, "id": it.id,
+        "known": it.known, "mustAnswer": it.mustAnswer, "name": it.name, "peer": it.peer, "seconds": it.seconds,
+        "warning": it.warning, "words": it.words,
+      ])
     case .joined(let it):
-      line(
-        "joined",
-        ("name", it.name),
-        ("peer", it.peer),
-        ("through", it.through),
-        ("throughName", it.throughName)
-      )
+      line(["event": "joined", "name": it.name, "peer": it.peer, "through": it.through, "throughName": it.throughName])
     case .left(let it):
-      line(
-        "left",
-        ("message", it.message),
-        ("name", it.name),
-        ("peer", it.peer),
-        ("reason", it.reason),
-        ("removedUs", it.removedUs),
-        ("undelivered", it.undelivered)
-      )
+      line([
+        "event": "left", "message": it.message, "name": it.name, "peer": it.peer, "reason": it.reason,
+        "removedUs": it.removedUs, "undelivered": it.undelivered,
+      ])
     case .removed(let it):
-      line(
-        "removed",
-        ("canContinue", it.canContinue),
-        ("message", it.message),
-        ("name", it.name),
-        ("peer", it.peer),
-        ("readOnly", it.readOnly),
-        ("reason", it.reason)
-      )
+      line([
+        "event": "removed", "canContinue": it.canContinue, "message": it.message, "name": it.name, "peer": it.peer,
+        "readOnly": it.readOnly, "reason": it.reason,
+      ])
     case .admission(let it):
-      line(
-        "admission",
-        ("admit", it.admit),
-        ("admitters", it.admitters),
-        ("announced", it.announced),
-        ("code", it.code),
-        ("link", it.link)
-      )
-    case .carried(let it): line("carried", ("link", it.link), ("name", it.name), ("relay", it.relay))
+      line([
+        "event": "admission", "admit": it.admit, "admitters": it.admitters, "announced": it.announced, "code": it.code,
+        "link": it.link,
+      ])
+    case .carried(let it): line(["event": "carried", "link": it.link, "name": it.name, "relay": it.relay])
+    // Objects are frequent, so their members are not collected.
     case .objectAdded(let it):
-      line("object-added", ("by", it.by), ("hidden", it.hidden), ("id", it.id), ("object", it.object))
+      begin(line: "object-added")
+      add("by", it.by)
+      add("hidden", it.hidden)
+      add("id", it.id)
+      add("object", it.object)
+      endLine()
     case .objectChanged(let it):
-      line(
-        "object-changed",
-        ("by", it.by),
-        ("changed", it.changed),
-        ("hidden", it.hidden),
-        ("id", it.id),
-        ("object", it.object)
-      )
-    case .objectRemoved(let it): line("object-removed", ("by", it.by), ("hidden", it.hidden), ("id", it.id))
+      begin(line: "object-changed")
+      add("by", it.by)
+      add("changed", it.changed)
+      add("hidden", it.hidden)
+      add("id", it.id)
+      add("object", it.object)
+      endLine()
+    case .objectRemoved(let it): line(["event": "object-removed", "by": it.by, "hidden": it.hidden, "id": it.id])
     case .selected(let it):
-      line("selected", ("id", it.id), ("lostByUs", it.lostByUs), ("name", it.name), ("peer", it.peer))
+      line(["event": "selected", "id": it.id, "lostByUs": it.lostByUs, "name": it.name, "peer": it.peer])
     case .chat(let it):
       begin(line: "chat")
       add(it)
       endLine()
-    case .settingChanged(let it): line("setting-changed", ("changed", it.changed), ("settings", it.settings))
+    case .settingChanged(let it): line(["event": "setting-changed", "changed": it.changed, "settings": it.settings])
     case .profile(let it):
-      line("profile", ("icon", it.icon), ("name", it.name), ("peer", it.peer), ("request", it.request))
+      line(["event": "profile", "icon": it.icon, "name": it.name, "peer": it.peer, "request": it.request])
     case .invited(let it):
-      line(
-        "invited",
-        ("code", it.code),
-        ("expires", it.expires),
-        ("fingerprint", it.fingerprint),
-        ("link", it.link),
-        ("links", it.links),
-        ("request", it.request),
-        ("role", it.role)
-      )
+      line([
+        "event": "invited", "code": it.code, "expires": it.expires, "fingerprint": it.fingerprint, "link": it.link,
+        "links": it.links, "request": it.request, "role": it.role,
+      ])
     case .web(let it):
-      line(
-        "web",
-        ("fingerprint", it.fingerprint),
-        ("on", it.isOn),
-        ("origins", it.origins),
-        ("request", it.request),
-        ("selfMade", it.isSelfMade)
-      )
-    case .role(let it): line("role", ("name", it.name), ("peer", it.peer), ("role", it.role), ("self", it.isOwn))
+      line([
+        "event": "web", "fingerprint": it.fingerprint, "on": it.isOn, "origins": it.origins, "request": it.request,
+        "selfMade": it.isSelfMade,
+      ])
+    case .role(let it): line(["event": "role", "name": it.name, "peer": it.peer, "role": it.role, "self": it.isOwn])
     case .data(let it):
-      line(
-        "data",
-        ("base64", it.base64),
-        ("from", it.from),
-        ("name", it.name),
-        ("reliable", it.reliable),
-        ("size", it.size),
-        ("text", it.text)
-      )
+      line([
+        "event": "data", "base64": it.base64, "from": it.from, "name": it.name, "reliable": it.reliable,
+        "size": it.size, "text": it.text,
+      ])
     case .resourceOffered(let it):
-      line(
-        "resource-offered",
-        ("deadline", it.deadline),
-        ("name", it.name),
-        ("peer", it.peer),
-        ("sender", it.sender),
-        ("size", it.size),
-        ("transfer", it.transfer)
-      )
+      line([
+        "event": "resource-offered", "deadline": it.deadline, "name": it.name, "peer": it.peer, "sender": it.sender,
+        "size": it.size, "transfer": it.transfer,
+      ])
     case .resourceStarted(let it):
-      line(
-        "resource-started",
-        ("direction", it.direction.rawValue),
-        ("name", it.name),
-        ("peer", it.peer),
-        ("size", it.size),
-        ("transfer", it.transfer)
-      )
+      line([
+        "event": "resource-started", "direction": it.direction.rawValue, "name": it.name, "peer": it.peer,
+        "size": it.size, "transfer": it.transfer,
+      ])
     case .resourceProgress(let it):
-      line(
-        "resource-progress",
-        ("bytes", it.bytes),
-        ("direction", it.direction.rawValue),
-        ("peer", it.peer),
-        ("size", it.size),
-        ("transfer", it.transfer)
-      )
+      line([
+        "event": "resource-progress", "bytes": it.bytes, "direction": it.direction.rawValue, "peer": it.peer,
+        "size": it.size, "transfer": it.transfer,
+      ])
     case .resourceFinished(let it):
-      line(
-        "resource-finished",
-        ("direction", it.direction.rawValue),
-        ("message", it.message),
-        ("name", it.name),
-        ("outcome", it.outcome.rawValue),
-        ("path", it.path),
-        ("peer", it.peer),
-        ("sha256", it.sha256),
-        ("size", it.size),
-        ("transfer", it.transfer)
-      )
+      line([
+        "event": "resource-finished", "direction": it.direction.rawValue, "message": it.message, "name": it.name,
+        "outcome": it.outcome.rawValue, "path": it.path, "peer": it.peer, "sha256": it.sha256, "size": it.size,
+        "transfer": it.transfer,
+      ])
     case .streamOpened(let it):
-      line(
-        "stream-opened",
-        ("direction", it.direction.rawValue),
-        ("name", it.name),
-        ("peer", it.peer),
-        ("stream", it.stream)
-      )
+      line([
+        "event": "stream-opened", "direction": it.direction.rawValue, "name": it.name, "peer": it.peer,
+        "stream": it.stream,
+      ])
     case .streamData(let it):
-      line("stream-data", ("base64", it.base64), ("offset", it.offset), ("peer", it.peer), ("stream", it.stream))
+      line(["event": "stream-data", "base64": it.base64, "offset": it.offset, "peer": it.peer, "stream": it.stream])
     case .streamClosed(let it):
-      line(
-        "stream-closed",
-        ("direction", it.direction.rawValue),
-        ("message", it.message),
-        ("name", it.name),
-        ("outcome", it.outcome.rawValue),
-        ("peer", it.peer),
-        ("size", it.size),
-        ("stream", it.stream)
-      )
-    case .digest(let it): line("digest", ("digest", it.digest), ("objects", it.objects), ("request", it.request))
+      line([
+        "event": "stream-closed", "direction": it.direction.rawValue, "message": it.message, "name": it.name,
+        "outcome": it.outcome.rawValue, "peer": it.peer, "size": it.size, "stream": it.stream,
+      ])
+    case .digest(let it): line(["event": "digest", "digest": it.digest, "objects": it.objects, "request": it.request])
     case .objects(let it):
       begin(it)
       for object in it.objects { write(element: object) }
       end(it)
-    case .object(let it): line("object", ("id", it.id), ("object", it.object), ("request", it.request))
+    case .object(let it): line(["event": "object", "id": it.id, "object": it.object, "request": it.request])
     case .found(let it):
-      line(
-        "found",
-        ("chat", it.chat),
-        ("count", it.count),
-        ("members", it.members),
-        ("objects", it.objects),
-        ("request", it.request)
-      )
+      line([
+        "event": "found", "chat": it.chat, "count": it.count, "members": it.members, "objects": it.objects,
+        "request": it.request,
+      ])
     case .chatHistory(let it):
-      line("chat-history", ("count", it.count), ("lines", it.lines), ("request", it.request))
-    case .settings(let it): line("settings", ("request", it.request), ("settings", it.settings))
+      line(["event": "chat-history", "count": it.count, "lines": it.lines, "request": it.request])
+    case .settings(let it): line(["event": "settings", "request": it.request, "settings": it.settings])
     case .saveState(let it):
-      line(
-        "save-state",
-        ("cause", it.cause),
-        ("copy", it.copy),
-        ("message", it.message),
-        ("request", it.request),
-        ("state", it.state)
-      )
+      line([
+        "event": "save-state", "cause": it.cause, "copy": it.copy, "message": it.message, "request": it.request,
+        "state": it.state,
+      ])
     case .checkpoints(let it):
-      line("checkpoints", ("checkpoints", it.checkpoints), ("count", it.count), ("request", it.request))
+      line(["event": "checkpoints", "checkpoints": it.checkpoints, "count": it.count, "request": it.request])
     case .diff(let it):
-      line(
-        "diff",
-        ("changes", it.changes),
-        ("count", it.count),
-        ("from", it.from),
-        ("request", it.request),
-        ("to", it.to)
-      )
-    case .peers(let it): line("peers", ("count", it.count), ("peers", it.peers), ("request", it.request))
+      line([
+        "event": "diff", "changes": it.changes, "count": it.count, "from": it.from, "request": it.request, "to": it.to,
+      ])
+    case .peers(let it): line(["event": "peers", "count": it.count, "peers": it.peers, "request": it.request])
     case .done(let it):
       let left = it.left.map { JSONTree.object($0.mapValues { .number(Double($0)) }) }
-      line(
-        "done",
-        ("changed", it.changed),
-        ("file", it.file),
-        ("id", it.id),
-        ("ids", it.ids),
-        ("left", left),
-        ("notSynced", it.notSynced),
-        ("objects", it.objects),
-        ("replaced", it.replaced),
-        ("request", it.request),
-        ("skipped", it.skipped),
-        ("skippedSteps", it.skippedSteps),
-        ("step", it.step),
-        ("synced", it.synced),
-        ("transfers", it.transfers),
-        ("verb", it.verb.rawValue)
-      )
+      line([
+        "event": "done", "changed": it.changed, "file": it.file, "id": it.id, "ids": it.ids, "left": left,
+        "notSynced": it.notSynced, "objects": it.objects, "replaced": it.replaced, "request": it.request,
+        "skipped": it.skipped, "skippedSteps": it.skippedSteps, "step": it.step, "synced": it.synced,
+        "transfers": it.transfers, "verb": it.verb.rawValue,
+      ])
     case .error(let it):
-      line(
-        "error",
-        ("code", it.code.rawValue),
-        ("delivered", it.delivery?.delivered),
-        ("line", it.line),
-        ("message", it.message),
-        ("request", it.request),
-        ("undelivered", it.delivery?.undelivered),
-        ("verb", it.verb)
-      )
+      line([
+        "event": "error", "code": it.code.rawValue, "delivered": it.delivery?.delivered, "line": it.line,
+        "message": it.message, "request": it.request, "undelivered": it.delivery?.undelivered, "verb": it.verb,
+      ])
     case .note(let it): remark("note", it)
     case .warning(let it): remark("warning", it)
     }
   }
 
   private mutating func found(_ name: String, _ board: BoardEvent.FoundBoard) {
-    line(
-      name,
-      ("addresses", board.addresses),
-      ("admit", board.admit),
-      ("board", board.board),
-      ("boardName", board.boardName),
-      ("name", board.name),
-      ("participants", board.participants),
-      ("peer", board.peer),
-      ("role", board.role)
-    )
+    line([
+      "event": name, "addresses": board.addresses, "admit": board.admit, "board": board.board,
+      "boardName": board.boardName, "name": board.name, "participants": board.participants, "peer": board.peer,
+      "role": board.role,
+    ])
   }
 
   private mutating func remark(_ name: String, _ remark: BoardEvent.Remark) {
-    line(
-      name,
-      ("code", remark.code),
-      ("deadline", remark.deadline),
-      ("difference", remark.difference),
-      ("invitation", remark.invitation),
-      ("message", remark.message),
-      ("peer", remark.peer)
-    )
+    line([
+      "event": name, "code": remark.code, "deadline": remark.deadline, "difference": remark.difference,
+      "invitation": remark.invitation, "message": remark.message, "peer": remark.peer,
+    ])
   }
 
   fileprivate mutating func add(_ line: BoardEvent.Chat) {
@@ -399,51 +274,44 @@ extension RequestMark: JSONValue {
 extension BoardEvent.Chat: JSONValue { func write(to json: inout JSONWriter) { json.write { $0.add(self) } } }
 
 extension BoardEvent.Admitter: JSONValue {
-  func write(to json: inout JSONWriter) { json.write(object: ("name", name), ("peer", peer)) }
+  func write(to json: inout JSONWriter) { json.write(object: ["name": name, "peer": peer]) }
 }
 
 extension BoardEvent.SyncedMember: JSONValue {
   func write(to json: inout JSONWriter) {
-    json.write(object: ("hasBoard", hasBoard), ("name", name), ("peer", peer), ("state", state?.rawValue))
+    json.write(object: ["hasBoard": hasBoard, "name": name, "peer": peer, "state": state?.rawValue])
   }
 }
 
 extension BoardEvent.PeerDescription: JSONValue {
   func write(to json: inout JSONWriter) {
-    json.write(
-      object: ("address", address),
-      ("admittedBy", admittedBy),
-      ("admittedByName", admittedByName),
-      ("name", name),
-      ("peer", peer),
-      ("role", role),
-      ("state", state.rawValue),
-      ("through", through),
-      ("throughName", throughName)
-    )
+    json.write(object: [
+      "address": address, "admittedBy": admittedBy, "admittedByName": admittedByName, "name": name, "peer": peer,
+      "role": role, "state": state.rawValue, "through": through, "throughName": throughName,
+    ])
   }
 }
 
 extension BoardEvent.SettingsDescription: JSONValue {
   func write(to json: inout JSONWriter) {
-    json.write(object: ("background", background), ("grid", grid), ("language", language), ("title", title))
+    json.write(object: ["background": background, "grid": grid, "language": language, "title": title])
   }
 }
 
 extension BoardEvent.CheckpointDescription: JSONValue {
-  func write(to json: inout JSONWriter) { json.write(object: ("at", at), ("name", name)) }
+  func write(to json: inout JSONWriter) { json.write(object: ["at": at, "name": name]) }
 }
 
 extension BoardEvent.PassedStep: JSONValue {
-  func write(to json: inout JSONWriter) { json.write(object: ("reason", reason), ("step", step)) }
+  func write(to json: inout JSONWriter) { json.write(object: ["reason": reason, "step": step]) }
 }
 
 extension CommandOutcome.ReplacedObject: JSONValue {
-  func write(to json: inout JSONWriter) { json.write(object: ("former", former), ("id", id)) }
+  func write(to json: inout JSONWriter) { json.write(object: ["former": former, "id": id]) }
 }
 
 extension DeliveryReport.Undelivered: JSONValue {
-  func write(to json: inout JSONWriter) { json.write(object: ("name", name), ("peer", peer), ("reason", reason)) }
+  func write(to json: inout JSONWriter) { json.write(object: ["name": name, "peer": peer, "reason": reason]) }
 }
 
 // MARK: - Objects
@@ -509,15 +377,15 @@ extension BoardEvent.ObjectDescription: JSONValue {
 }
 
 extension BindingDescription: JSONValue {
-  func write(to json: inout JSONWriter) { json.write(object: ("anchor", anchor), ("id", id), ("isExact", isExact)) }
+  func write(to json: inout JSONWriter) { json.write(object: ["anchor": anchor, "id": id, "isExact": isExact]) }
 }
 
 extension VotesDescription: JSONValue {
-  func write(to json: inout JSONWriter) { json.write(object: ("members", members), ("reaction", reaction)) }
+  func write(to json: inout JSONWriter) { json.write(object: ["members": members, "reaction": reaction]) }
 }
 
 extension TextChange: JSONValue {
-  func write(to json: inout JSONWriter) { json.write(object: ("at", at), ("replacing", replacing), ("text", text)) }
+  func write(to json: inout JSONWriter) { json.write(object: ["at": at, "replacing": replacing, "text": text]) }
 }
 
 extension RelativePoints: JSONValue {

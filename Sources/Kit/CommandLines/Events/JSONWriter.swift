@@ -37,9 +37,11 @@ struct JSONWriter {
 
   mutating func write(raw json: StaticString) { json.withUTF8Buffer { bytes.append(contentsOf: $0) } }
 
-  mutating func write<each Value: JSONValue>(object members: repeat (StaticString, (each Value)?)) {
-    write { json in repeat json.add((each members).0, (each members).1) }
+  mutating func add(_ members: KeyValuePairs<StaticString, (any JSONValue)?>) {
+    for (key, value) in members { if let value { add(key, value) } }
   }
+
+  mutating func write(object members: KeyValuePairs<StaticString, (any JSONValue)?>) { write { $0.add(members) } }
 
   /// Writes an object with the members that the closure adds.
   mutating func write(_ addMembers: (inout JSONWriter) -> Void) {
