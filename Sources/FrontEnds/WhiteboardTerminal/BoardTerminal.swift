@@ -30,8 +30,13 @@ package actor BoardTerminal: EventSink {
   private var photos = PhotoDisplay()
   private var frames: FrameWriter
   private var isTickDue = false
+  private var lastFrame: ContinuousClock.Instant
+  /// Whether a frame that shows the user's input is due before the next other frame.
+  private var isInputFrameDue = false
 
   private static let frameInterval = Duration.milliseconds(16)
+  /// The shortest time between a frame and the next one that shows the user's input.
+  private static let inputInterval = Duration.milliseconds(5)
   /// The maximum time for showing changes of the board before the next input is handled.
   private static let drainTime = Duration.milliseconds(10)
   /// The maximum number of boards that the lobby checks, and of addresses for each board.
@@ -55,6 +60,7 @@ package actor BoardTerminal: EventSink {
     self.features.cellSize = terminal.cellSize
     frames = FrameWriter(depth: self.features.depth, encoding: self.features.encoding)
     began = clock.now
+    lastFrame = began
     (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
@@ -290,7 +296,21 @@ package actor BoardTerminal: EventSink {
         choose(chosen)
       }
     }
-    wakeUp.yield()
+    await showInput()
+  }
+
+  /// Draws a frame soon, because the user waits for the effect of a key.
+  private func showInput() async {
+    let due = lastFrame + Self.inputInterval
+    guard clock.now < due else { return await drawFrame() }
+    guard !isInputFrameDue else { return }
+    isInputFrameDue = true
+    // This task ends when it has drawn the frame.
+    Task {
+      try? await clock.sleep(until: due, tolerance: .zero)
+      isInputFrameDue = false
+      await drawFrame()
+    }
   }
 
   private func execute(_ actions: [BoardClient.Action]) async {
@@ -367,16 +387,18 @@ package actor BoardTerminal: EventSink {
   // MARK: - Drawing
 
   private func drawFrames() async {
-    var next = clock.now
     for await _ in wake {
-      if clock.now < next { try? await clock.sleep(until: next, tolerance: .zero) }
+      // A frame that shows input can come in between.
+      while case let next = lastFrame + Self.frameInterval, clock.now < next, !Task.isCancelled {
+        try? await clock.sleep(until: next, tolerance: .zero)
+      }
       guard !Task.isCancelled else { return }
-      next = clock.now + Self.frameInterval
       await drawFrame()
     }
   }
 
   private func drawFrame() async {
+    lastFrame = clock.now
     await drainChanges()
     lobby?.beginFrame(now: time)
     await execute(board?.beginFrame(now: time) ?? [])

@@ -2,7 +2,7 @@
 //
 //     render-bench [ROUNDS]
 //
-// Each line has the action, the number of strokes of 100 points, the median and worst milliseconds, and the bytes.
+// Each line has the action, the objects (a stroke has 100 points), the median and worst milliseconds, and the bytes.
 
 import PeerTestKit
 import Whiteboard
@@ -38,14 +38,48 @@ func board(strokes: Int, _ random: inout SeededGenerator) throws -> Board {
   return board
 }
 
-func report(_ what: String, _ count: Int, _ times: [Duration], _ bytes: [Int]) {
+/// Returns a board with shapes in rows, a label in each, and connectors between neighbors.
+func diagram(shapes: Int, connectors: Int) throws -> Board {
+  let board = Board(incarnation: Incarnation(1), member: member(1), wallClock: 1_700_000_000_000)
+  let forms: [DrawingForm] = [.rectangle, .roundedRectangle, .ellipse, .diamond]
+  let columns = Int(Double(shapes).squareRoot())
+  var style = ObjectStyle()
+  style.fill = 0xFFEC_99FF
+  let ids = try (0..<shapes).map { index in
+    try board.createForm(
+      forms[index % forms.count],
+      at: Point(x: Double(index % columns) * 260, y: Double(index / columns) * 160),
+      size: Size(width: 180, height: 80),
+      label: "Server \(index)",
+      style: style
+    )
+  }
+  for index in 0..<connectors {
+    let (from, to) = (ids[index * 2 % (shapes - 1)], ids[index * 2 % (shapes - 1) + 1])
+    try connect(from, to, on: board)
+  }
+  return board
+}
+
+func connect(_ from: ObjectID, _ to: ObjectID, on board: Board) throws {
+  let ends = [from, to].map { board.snapshot($0)?.centerPosition ?? Point(x: 0, y: 0) }
+  try board.createForm(
+    .arrow,
+    at: ends[0],
+    points: ends,
+    from: board.binding(to: from, at: ends[0]),
+    to: board.binding(to: to, at: ends[1])
+  )
+}
+
+func report(_ what: String, _ count: Int, of kind: String = "strokes", _ times: [Duration], _ bytes: [Int]) {
   func text(_ duration: Duration) -> String {
     let micros = duration / .microseconds(1)
     return "\((micros / 10).rounded() / 100)"
   }
   let (sorted, sizes) = (times.sorted(), bytes.sorted())
   print(
-    "\(what), \(count) strokes: p50 \(text(sorted[sorted.count / 2])) ms, "
+    "\(what), \(count) \(kind): p50 \(text(sorted[sorted.count / 2])) ms, "
       + "max \(text(sorted[sorted.count - 1])) ms, \(sizes[sizes.count / 2]) bytes"
   )
 }
@@ -127,4 +161,81 @@ for count in [500, 5_000] {
     bytes.append(size)
   }
   report("a cursor moved, whole client", count, times, bytes)
+
+  // The points of a member's stroke, which are not committed yet.
+  let far = try board.beginDrawing(lineWidth: 5, color: 0xFF00_00FF)
+  try board.appendInk([InkPoint(x: 0, y: 0)], to: far, first: 0)
+  if let snapshot = board.snapshot(far) { client.applyChange(.added(snapshot, by: .me)) }
+  shown = client.frame().screen
+  var points: [InkPoint] = []
+  (times, bytes) = ([], [])
+  for round in 1...max(rounds, 120) {
+    points.append(InkPoint(x: Int32(round * 80), y: Int32(round * 37 % 200) * 16))
+    var size = 0
+    times.append(
+      clock.measure {
+        client.applyChange(.preview(StrokePreview(stroke: far, member: member(2), first: 1, points: points)))
+        let screen = client.frame().screen
+        size = writer.bytes(from: shown, to: screen).count
+        shown = screen
+      }
+    )
+    bytes.append(size)
+  }
+  report("a member's live stroke grew, whole client", count, times, bytes)
+}
+
+do {
+  let (shapes, connectors) = (10_000, 5_000)
+  let kind = "shapes with labels and \(connectors) connectors"
+  let board = try diagram(shapes: shapes, connectors: connectors)
+  let hub = board.objectIDs[shapes / 2 + 50]
+  for target in board.objectIDs[0..<500] { try connect(hub, target, on: board) }
+  var canvas = BoardCanvas(Viewport(center: Point(x: 13_000, y: 8_000), columns: 200, rows: 60))
+  for snapshot in board.snapshots { canvas.set(BoardCanvas.Item(snapshot)) }
+  canvas.paint()
+
+  /// Measures a change of the view until the bytes for the terminal are ready.
+  func measure(_ what: String, _ change: (inout BoardCanvas, Int) -> Void) {
+    var (times, bytes): ([Duration], [Int]) = ([], [])
+    for round in 0..<rounds {
+      let before = canvas.screen
+      var size = 0
+      times.append(
+        clock.measure {
+          change(&canvas, round)
+          canvas.paint()
+          size = writer.bytes(from: before, to: canvas.screen).count
+        }
+      )
+      bytes.append(size)
+    }
+    report(what, shapes, of: kind, times, bytes)
+  }
+  measure("full repaint") { canvas, _ in canvas.show(.braille) }
+  measure("the view moved") { canvas, round in
+    var viewport = canvas.viewport
+    viewport.pan(byDots: round % 2 == 0 ? 8 : -8, 0)
+    canvas.show(viewport)
+  }
+  let near = canvas.viewport
+  measure("the view shows a thousandth or all, and is painted") { canvas, round in
+    var viewport = near
+    if round % 2 == 0, let bounds = canvas.bounds { viewport.fit(bounds) }
+    canvas.show(viewport)
+  }
+  if let bounds = canvas.bounds {
+    var viewport = near
+    viewport.fit(bounds)
+    canvas.show(viewport)
+    canvas.paint()
+  }
+  measure("full repaint of the whole board") { canvas, _ in canvas.show(.braille) }
+  canvas.show(near)
+  canvas.paint()
+  let lines = board.snapshots.filter { $0.start?.target == hub }.map(\.id)
+  measure("an object with \(lines.count) connectors moved") { canvas, round in
+    try? board.move([hub], by: Point(x: round % 2 == 0 ? 16 : -16, y: 0))
+    for id in [hub] + lines { if let snapshot = board.snapshot(id) { canvas.set(BoardCanvas.Item(snapshot)) } }
+  }
 }

@@ -71,6 +71,63 @@ import Whiteboard
     #expect(difference(canvas.screen, Scenes.canvas(board).screen) == nil)
   }
 
+  @Test("points that are not committed are painted only where the stroke grew, and once", arguments: 1...8)
+  func livePoints(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let board = try Scenes.board()
+    for _ in 0..<30 { Scenes.edit(board, &random) }
+    let id = try Scenes.begin(board, try Scenes.ink([(-150, 0)]))
+    var canvas = Scenes.canvas(board)
+    var (points, committed) = ([try InkPoint(Point(x: -150, y: 0))], 1)
+    for step in 1...60 {
+      let place = Point(x: -150 + Double(step * 5), y: Double(random.below(40)) - 20)
+      points.append(try InkPoint(place))
+      // A preview starts anywhere after the committed points of the sender.
+      canvas.preview(Array(points[committed...]), from: committed, of: id)
+      let painted = canvas.paint().reduce(0) { $0 + $1.width * $1.height }
+      #expect(painted < 80, "seed \(seed), step \(step): \(painted) cells")
+      if step.isMultiple(of: 7) {
+        try board.appendInk(Array(points[committed...]), to: id, first: committed)
+        canvas.set(BoardCanvas.Item(try #require(board.snapshot(id))))
+        committed = points.count
+        #expect(canvas.paint().isEmpty, "the commit of points that are shown changes nothing")
+      }
+      var whole = Scenes.canvas(board)
+      whole.preview(Array(points[committed...]), from: committed, of: id)
+      whole.paint()
+      #expect(difference(canvas.screen, whole.screen) == nil, "seed \(seed), step \(step)")
+    }
+  }
+
+  @Test("the work for a live stroke does not depend on the number of other strokes") func workOfLiveStroke() throws {
+    func work(strokes: Int) throws -> Int {
+      var random = SeededGenerator(seed: 3)
+      let board = try Scenes.board()
+      for _ in 0..<strokes {
+        let start = Scenes.point(&random)
+        try board.createDrawing(try Scenes.ink((0..<20).map { (start.x + Double($0), start.y) }))
+      }
+      let id = try Scenes.begin(board, try Scenes.ink([(-150, -100)]))
+      var canvas = Scenes.canvas(board)
+      var most = 0
+      for count in 1...100 {
+        canvas.preview(try Scenes.ink((1...count).map { (-150 + Double($0) * 3, -100) }), from: 1, of: id)
+        var budget = 16
+        while true {
+          var trial = canvas
+          trial.paint(budget)
+          if trial.isPainted { break }
+          budget *= 2
+        }
+        most = max(most, budget)
+        canvas.paint()
+      }
+      return most
+    }
+    // Only the strokes under the new points are drawn again.
+    #expect(try work(strokes: 400) <= 4 * work(strokes: 4))
+  }
+
   @Test("work in steps gives the same as painting everything at once", arguments: 1...5) func steps(seed: UInt64) throws
   {
     var random = SeededGenerator(seed: seed)

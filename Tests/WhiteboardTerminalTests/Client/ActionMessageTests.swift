@@ -1,5 +1,6 @@
 import CommandLines
 import PeerCore
+import PeerTestKit
 import Testing
 import WhiteboardRendering
 
@@ -110,15 +111,58 @@ import WhiteboardRendering
     let first = try desk.board.createConnectFour(at: Point(x: 0, y: 0))
     desk.sync()
     let scene = desk.client.workspace.scene
-    let place = scene.freePlace(near: Point(x: 0, y: 0))
+    let place = scene.freePlace(for: scene.gameSize, near: Point(x: 0, y: 0))
     let taken = try #require(scene.snapshot(first)).bounds
     #expect(!taken.contains(Rectangle(place, place)))
     #expect(place.x > taken.greatest.x && scene.viewport.rectangle.contains(Rectangle(place, place)))
-    #expect(scene.freePlace(near: Point(x: 0, y: 900)) == Point(x: 0, y: 900))
+    let free = Point(x: 0, y: 900)
+    #expect(scene.freePlace(for: scene.gameSize, near: free) == free)
     let second = try desk.board.createConnectFour(at: place)
     desk.sync()
     let bounds = try #require(desk.board.snapshot(second)).bounds
     #expect(!taken.touches(bounds))
+  }
+
+  @Test("new photos, games and notes of any size do not overlap others, wherever they are placed") func boxes() throws {
+    var desk = try Desk()
+    var random = SeededGenerator(seed: 5)
+    var boxes: [Rectangle] = []
+    for round in 0..<40 {
+      let near = Point(x: Double(random.below(900)) - 450, y: Double(random.below(500)) - 250)
+      let scene = desk.client.workspace.scene
+      let size = round % 3 == 0 ? BoardScene.photoSize : round % 3 == 1 ? scene.gameSize : Size(width: 200, height: 200)
+      let place = scene.freePlace(for: size, near: near)
+      let id: ObjectID
+      switch round % 3 {
+      case 0:
+        let (width, height) = (100 + random.below(4_000), 100 + random.below(4_000))
+        let asset = try AssetReference(
+          id: try #require(AssetID(Array(repeating: UInt8(round), count: 32))),
+          byteCount: 9,
+          header: try PhotoHeader(format: .jpeg, width: width, height: height)
+        )
+        id = try desk.board.createPhoto(asset, at: place)
+      case 1: id = try desk.board.createConnectFour(at: place)
+      default: id = try desk.board.createForm(.note, at: place, label: "note \(round)")
+      }
+      desk.sync()
+      let bounds = try #require(desk.client.workspace.scene.canvas.item(id)?.bounds)
+      #expect(boxes.allSatisfy { !$0.touches(bounds) }, "round \(round)")
+      boxes.append(bounds)
+    }
+  }
+
+  @Test("copies are never placed where an earlier copy is") func copies() throws {
+    var desk = try Desk()
+    let id = try desk.board.createForm(.note, at: Point(x: 0, y: 0), label: "one")
+    desk.sync()
+    // The view moves away and back between the copies.
+    let pasted = ["V", "V", "^[CV", "^[DV"].flatMap { desk.type($0) }
+    #expect(pasted.count == 4 && Set(pasted).count == 4, "\(pasted)")
+    try desk.board.select([id])
+    desk.sync()
+    let copied = ["d", "d"].flatMap { desk.type($0) }
+    #expect(copied.count == 2 && Set(copied).count == 2, "\(copied)")
   }
 
   @Test("the prompt closes if the game could not begin") func refusedGame() throws {

@@ -159,18 +159,21 @@ extension BoardCanvas {
   private mutating func paint(_ fill: CellFill, _ polygon: DotPolygon, _ area: CellArea, isWhole: Bool) {
     let grid = DotGrid.fine
     let columns = area.columns.lowerBound * grid.across..<area.columns.upperBound * grid.across
+    let offsets = isWhole ? (0..<grid.down).map { Double($0) + 0.5 } : [Double(grid.down) / 2]
+    var spans: [Range<Int>] = []
     for y in area.rows {
-      let offsets = isWhole ? (0..<grid.down).map { Double($0) + 0.5 } : [Double(grid.down) / 2]
-      var cells: Set<Int> = []
+      spans.removeAll(keepingCapacity: true)
       for offset in offsets {
-        for span in polygon.spans(atRow: Double(y * grid.down) + offset, within: columns) {
-          let first = isWhole ? span.lowerBound / grid.across : (span.lowerBound + 1) / grid.across
-          let end = isWhole ? (span.upperBound - 1) / grid.across + 1 : (span.upperBound + 1) / grid.across
-          cells.formUnion(first..<max(first, end))
-        }
+        polygon.addSpans(atRow: Double(y * grid.down) + offset, within: columns, to: &spans)
       }
-      for x in cells.sorted() where area.columns.contains(x) {
-        paint(fill, CellArea(x: x, y: y, width: 1, height: 1))
+      var next = area.columns.lowerBound
+      // Each cell is painted once, because a fill can be translucent.
+      for span in spans.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+        let first = isWhole ? span.lowerBound / grid.across : (span.lowerBound + 1) / grid.across
+        let end = isWhole ? (span.upperBound - 1) / grid.across + 1 : (span.upperBound + 1) / grid.across
+        let cells = max(first, next)..<max(min(end, area.columns.upperBound), first, next)
+        paint(fill, CellArea(columns: cells, rows: y..<y + 1))
+        next = cells.upperBound
       }
     }
   }

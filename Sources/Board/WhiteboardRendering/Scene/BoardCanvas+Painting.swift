@@ -4,17 +4,11 @@ extension BoardCanvas {
   /// Returns an area extended by all labels that overlap it, so that no wide character is cut.
   func withLabels(_ area: CellArea) -> CellArea {
     var whole = area
-    var isGrowing = true
-    while isGrowing {
-      isGrowing = false
-      for place in order {
-        guard let label = place.label?.area.clamped(to: screen.area), label.touches(whole) else { continue }
-        let next = whole.union(label)
-        isGrowing = isGrowing || next != whole
-        whole = next
-      }
+    while true {
+      let next = order.withLabels(whole, within: screen.area)
+      if next == whole { return whole }
+      whole = next
     }
-    return whole
   }
 
   /// Removes everything but the grid from an area.
@@ -172,10 +166,9 @@ extension BoardCanvas {
 
   /// The areas of the photos that the terminal shows as pixels.
   private var pixelAreas: [CellArea] {
-    order.compactMap { place in
-      guard let snapshot = items[place.id]?.snapshot, let asset = snapshot.asset, shownAsPixels.contains(asset.id)
-      else { return nil }
-      return wholeArea(snapshot)
+    photoItems.compactMap { item in
+      guard let asset = item.snapshot.asset, shownAsPixels.contains(asset.id) else { return nil }
+      return wholeArea(item.snapshot)
     }
   }
 

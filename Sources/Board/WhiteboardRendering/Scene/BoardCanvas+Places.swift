@@ -20,7 +20,7 @@ extension BoardCanvas {
     let snapshot = item.snapshot
     if let shape = item.shape {
       place.area = viewport.area(of: widened(shape.bounds))
-      place.label = placedLabel(snapshot, shape, in: place.area)
+      place.label = isInView(shape.bounds) ? placedLabel(snapshot, shape, in: place.area) : nil
       if let label = place.label?.area.clamped(to: screen.area) { place.area = place.area.union(label) }
     } else if place.label != nil {
       if snapshot.kind == .text, snapshot.style.isAutoWidth {
@@ -30,11 +30,17 @@ extension BoardCanvas {
       }
       place.area = place.label?.area.clamped(to: screen.area) ?? place.area
     } else if snapshot.kind == .drawing {
-      place.area = viewport.area(of: widened(snapshot.bounds))
+      place.area = viewport.area(of: widened(item.bounds))
       if let preview = area(ofPreview: item) { place.area = place.area.union(preview) }
     } else {
-      place.area = viewport.area(of: snapshot.bounds)
+      place.area = viewport.area(of: item.bounds)
     }
+  }
+
+  /// Returns whether a form can cover cells in view, with a label that takes up to two cells more than on a page.
+  private func isInView(_ bounds: Rectangle) -> Bool {
+    let (least, greatest) = (viewport.cell(of: bounds.least), viewport.cell(of: bounds.greatest))
+    return least.x < viewport.columns + 2 && greatest.x >= -2 && least.y < viewport.rows + 2 && greatest.y >= -2
   }
 
   /// Returns the part of the board that the text of an object covers; nil if the object has no text, or is a form.
@@ -98,19 +104,45 @@ extension BoardCanvas {
     )
   }
 
-  /// Returns the area by which a stroke grew; nil if anything else about the stroke changed.
-  func growth(from old: Item, to new: Item) -> CellArea? {
-    guard let before = old.snapshot.ink, let after = new.snapshot.ink, !before.isEmpty, old.parts == nil,
-      new.parts == nil, after.count >= before.count, new.snapshot.scale == 1, new.snapshot.angle == 0,
-      old.snapshot.scale == 1, old.snapshot.angle == 0, old.snapshot.erased == new.snapshot.erased,
-      old.snapshot.zIndex == new.snapshot.zIndex, old.snapshot.color == new.snapshot.color,
-      old.snapshot.lineWidth == new.snapshot.lineWidth, old.inkCenter == old.snapshot.centerPosition,
-      new.inkCenter == new.snapshot.centerPosition, after.starts(with: before)
-    else { return nil }
-    let drawn = after[max(before.count - Self.reach, 0)...]
-    let previews = [area(ofPreview: old), area(ofPreview: new)].compactMap(\.self)
-    let grown = area(of: drawn, new)
-    return previews.reduce(grown ?? CellArea(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }
+  /// Returns whether a stroke has only more points than before, or has other points at its end.
+  func onlyGrew(from old: Item, to new: Item) -> Bool {
+    let (before, after) = (old.snapshot, new.snapshot)
+    guard let first = before.ink, let last = after.ink, !first.isEmpty, last.count >= first.count else { return false }
+    return old.parts == nil && new.parts == nil && before.scale == 1 && before.angle == 0 && after.scale == 1
+      && after.angle == 0 && before.erased == after.erased && before.zIndex == after.zIndex
+      && before.color == after.color && before.lineWidth == after.lineWidth && before.style == after.style
+      && old.inkCenter == before.centerPosition && new.inkCenter == after.centerPosition
+  }
+
+  /// Returns the area in which a stroke with more points, committed or not, looks different; nil if there is none.
+  ///
+  /// The first `known` points are the same.
+  func growth(from old: Item, to new: Item, known: Int = 0) -> CellArea? {
+    let (before, after) = (LiveLine(old), LiveLine(new))
+    let same = before.commonPrefix(with: after, known: known)
+    guard same < max(before.count, after.count) else { return nil }
+    let areas = [(before, old), (after, new)].compactMap { line, item in
+      area(of: (max(same - Self.reach, 0)..<line.count).lazy.map { line[$0] }, item)
+    }
+    return areas.dropFirst().reduce(areas.first) { $0?.union($1) }
+  }
+
+  /// The points of a stroke: those that are committed, and then those that are not.
+  private struct LiveLine {
+    private let ink: [InkPoint]
+    private let preview: [InkPoint]
+
+    init(_ item: Item) { (ink, preview) = (item.snapshot.ink ?? [], item.preview) }
+
+    var count: Int { ink.count + preview.count }
+
+    subscript(index: Int) -> InkPoint { index < ink.count ? ink[index] : preview[index - ink.count] }
+
+    func commonPrefix(with other: LiveLine, known: Int) -> Int {
+      var index = known
+      while index < min(count, other.count), self[index] == other[index] { index += 1 }
+      return index
+    }
   }
 }
 

@@ -7,25 +7,41 @@ import Whiteboard
 /// growing stroke is painted.
 package struct BoardCanvas: Sendable {
   package struct Item: Sendable {
-    package let snapshot: ObjectSnapshot
+    private let content: Content
     package var game: GameView?
     /// Points that were drawn but are not committed yet, in their original position.
     package var preview: [InkPoint] = []
 
-    /// The center of a stroke's points in their original position.
-    let inkCenter: Point?
-    /// The lines to draw if the stroke is not drawn completely, because parts were erased or add nothing visible.
-    let parts: [ObjectSnapshot.InkLine]?
-    /// How a form is drawn; nil for all other objects.
-    let shape: FormShape?
+    /// An object and what is computed from it once; the copies of an item share it, because a snapshot is large.
+    private final class Content: Sendable {
+      let snapshot: ObjectSnapshot
+      let bounds: Rectangle
+      let inkCenter: Point?
+      let parts: [ObjectSnapshot.InkLine]?
+      let shape: FormShape?
+
+      init(_ snapshot: ObjectSnapshot) {
+        self.snapshot = snapshot
+        bounds = snapshot.bounds
+        inkCenter = snapshot.ink.flatMap { InkBounds($0)?.center }
+        parts = snapshot.isInkComplete ? nil : snapshot.inkLines
+        shape = FormShape(snapshot)
+      }
+    }
 
     package init(_ snapshot: ObjectSnapshot, game: GameView? = nil) {
-      self.snapshot = snapshot
+      content = Content(snapshot)
       self.game = game
-      inkCenter = snapshot.ink.flatMap { InkBounds($0)?.center }
-      parts = snapshot.isInkComplete ? nil : snapshot.inkLines
-      shape = FormShape(snapshot)
     }
+
+    package var snapshot: ObjectSnapshot { content.snapshot }
+    package var bounds: Rectangle { content.bounds }
+    /// The center of a stroke's points in their original position.
+    var inkCenter: Point? { content.inkCenter }
+    /// The lines to draw if the stroke is not drawn completely, because parts were erased or add nothing visible.
+    var parts: [ObjectSnapshot.InkLine]? { content.parts }
+    /// How a form is drawn; nil for all other objects.
+    var shape: FormShape? { content.shape }
   }
 
   package private(set) var viewport: Viewport
@@ -63,11 +79,11 @@ package struct BoardCanvas: Sendable {
   /// The layer with text, games and photos, below the lines.
   var ground: Screen
   /// The objects from back to front, with their layout.
-  ///
-  /// Every change searches this list.
-  var order: [Place] = []
+  var order = PlaceList()
   var items: [ObjectID: Item] = [:]
   var photos: [AssetID: PhotoPixels] = [:]
+  /// The objects that are photos.
+  private var photoIDs: Set<ObjectID> = []
   private var damage: [CellArea] = []
   /// The area that is being painted; nil between two areas.
   private var job: PaintJob?
@@ -97,6 +113,53 @@ package struct BoardCanvas: Sendable {
     let dashes: Dashes
   }
 
+  /// The layout of all objects, from back to front.
+  ///
+  /// The areas are stored separately, so that a search for the objects in an area reads little memory.
+  struct PlaceList: Sendable {
+    private var places: [Place] = []
+    private var areas: [CellArea] = []
+    /// The cells of the labels; empty for objects without a label.
+    private var labels: [CellArea] = []
+
+    private static let none = CellArea(x: 0, y: 0, width: 0, height: 0)
+
+    var count: Int { places.count }
+    var ids: [ObjectID] { places.map(\.id) }
+
+    func id(at index: Int) -> ObjectID { places[index].id }
+
+    subscript(index: Int) -> Place {
+      get { places[index] }
+      set {
+        places[index] = newValue
+        areas[index] = newValue.area
+        labels[index] = newValue.label?.area ?? Self.none
+      }
+    }
+
+    mutating func insert(_ place: Place, at index: Int) {
+      places.insert(place, at: index)
+      areas.insert(place.area, at: index)
+      labels.insert(place.label?.area ?? Self.none, at: index)
+    }
+
+    mutating func remove(at index: Int) {
+      places.remove(at: index)
+      areas.remove(at: index)
+      labels.remove(at: index)
+    }
+
+    func places(touching area: CellArea) -> [Place] {
+      areas.indices.lazy.filter { areas[$0].touches(area) }.map { places[$0] }
+    }
+
+    /// Returns an area extended by the labels in it, as far as they are within a limit.
+    func withLabels(_ area: CellArea, within limit: CellArea) -> CellArea {
+      labels.reduce(area) { whole, label in label.touches(whole) ? whole.union(label.clamped(to: limit)) : whole }
+    }
+  }
+
   /// The maximum number of areas that are painted separately.
   ///
   /// If there are more areas, they are merged into one.
@@ -117,7 +180,10 @@ package struct BoardCanvas: Sendable {
 
   // MARK: - Objects
 
-  package var objects: [ObjectID] { order.map(\.id) }
+  package var objects: [ObjectID] { order.ids }
+
+  /// The objects from back to front.
+  package var itemsInOrder: some BidirectionalCollection<Item> { order.ids.lazy.compactMap { [items] in items[$0] } }
 
   package func item(_ id: ObjectID) -> Item? { items[id] }
 
@@ -126,22 +192,20 @@ package struct BoardCanvas: Sendable {
   package var count: Int { order.count }
 
   package var bounds: Rectangle? {
-    items.values.reduce(nil) { whole, item in
-      let bounds = item.snapshot.bounds
-      return whole?.union(bounds) ?? bounds
-    }
+    items.values.reduce(nil) { whole, item in whole?.union(item.bounds) ?? item.bounds }
   }
 
   package mutating func set(_ item: Item) {
     let id = item.snapshot.id
+    if item.snapshot.kind == .photo { photoIDs.insert(id) }
     var item = item
     if let old = items[id] {
       item.preview = Self.rest(of: old.preview, committed: item.snapshot.ink?.count ?? 0, old)
       let index = index(of: id)
-      if let grown = growth(from: old, to: item) {
+      if onlyGrew(from: old, to: item) {
         items[id] = item
         order[index] = place(item)
-        spoil(grown)
+        spoil(growth(from: old, to: item))
         return
       }
       spoil(order[index].area)
@@ -174,8 +238,7 @@ package struct BoardCanvas: Sendable {
     items[id] = item
     let index = index(of: id)
     order[index] = place(item)
-    spoil(area(ofPreview: old))
-    spoil(area(ofPreview: item))
+    spoil(growth(from: old, to: item, known: ink.count))
   }
 
   package mutating func remove(_ id: ObjectID) {
@@ -184,10 +247,11 @@ package struct BoardCanvas: Sendable {
     spoil(order[index].area)
     order.remove(at: index)
     items[id] = nil
+    photoIDs.remove(id)
   }
 
   package mutating func removeAll() {
-    (order, items, unplaced) = ([], [:], [])
+    (order, items, photoIDs, unplaced) = (PlaceList(), [:], [], [])
     spoilAll()
   }
 
@@ -203,16 +267,16 @@ package struct BoardCanvas: Sendable {
     if viewport.columns != old.columns || viewport.rows != old.rows { makeLayers() }
     guard viewport.scale == old.scale, unplaced.isEmpty else { return placeAll() }
     spoilAll()
-    for index in order.indices {
+    for index in 0..<order.count {
       // Labels keep their layout when the board is only moved.
-      if let item = items[order[index].id] { move(&order[index], item) }
+      if let item = items[order.id(at: index)] { move(&order[index], item) }
     }
   }
 
   /// Computes the layout of all objects again; ``paint(_:)`` does what takes too much work.
   private mutating func placeAll() {
     spoilAll()
-    unplaced = order.reversed().map(\.id)
+    unplaced = order.ids.reversed()
     var work = Self.frameWork
     placeRest(&work)
   }
@@ -250,8 +314,8 @@ package struct BoardCanvas: Sendable {
 
   /// Computes the layout of some objects again.
   private mutating func layOut(_ isMeant: (Item) -> Bool) {
-    for index in order.indices {
-      guard let item = items[order[index].id], isMeant(item) else { continue }
+    for index in 0..<order.count {
+      guard let item = items[order.id(at: index)], isMeant(item) else { continue }
       spoil(order[index].area)
       order[index] = place(item)
       spoil(order[index].area)
@@ -263,13 +327,13 @@ package struct BoardCanvas: Sendable {
     var (low, high) = (0, order.count)
     while low < high {
       let middle = (low + high) / 2
-      if isBehind(order[middle].id, id) { low = middle + 1 } else { high = middle }
+      if isBehind(order.id(at: middle), id) { low = middle + 1 } else { high = middle }
     }
     return low
   }
 
   private func isBehind(_ one: ObjectID, _ other: ObjectID) -> Bool {
-    guard let first = items[one]?.snapshot.zIndex, let second = items[other]?.snapshot.zIndex else {
+    guard one != other, let first = items[one]?.snapshot.zIndex, let second = items[other]?.snapshot.zIndex else {
       return one < other
     }
     return first == second ? one < other : first.lexicographicallyPrecedes(second)
@@ -295,8 +359,16 @@ package struct BoardCanvas: Sendable {
     job = nil
   }
 
+  /// The photos from back to front, with their indices in ``order``.
+  private var photosInOrder: [(index: Int, item: Item)] {
+    photoIDs.compactMap { id in items[id].map { (index(of: id), $0) } }.sorted { $0.index < $1.index }
+  }
+
+  /// The photos from back to front.
+  package var photoItems: [Item] { photosInOrder.map(\.item) }
+
   private mutating func spoil(photo asset: AssetID) {
-    for place in order where items[place.id]?.snapshot.asset?.id == asset { spoil(place.area) }
+    for (index, item) in photosInOrder where item.snapshot.asset?.id == asset { spoil(order[index].area) }
   }
 
   /// Whether ``screen`` shows the current state of all objects.
@@ -332,7 +404,7 @@ package struct BoardCanvas: Sendable {
       guard !damaged.isEmpty else { continue }
       let area = withLabels(damaged)
       clear(area)
-      return PaintJob(damage: damaged, area: area, places: order.filter { $0.area.touches(area) })
+      return PaintJob(damage: damaged, area: area, places: order.places(touching: area))
     }
     return nil
   }

@@ -98,10 +98,11 @@ struct DotLayer: Sendable {
 
   /// Sets all dots in a polygon, clipped to an area of dots.
   mutating func fill(_ polygon: DotPolygon, _ color: UInt32, within area: DotArea) {
+    var spans: [Range<Int>] = []
     for row in area.rows {
-      for span in polygon.spans(atRow: Double(row) + 0.5, within: area.columns) {
-        for column in span { dots[row * width + column] = color }
-      }
+      spans.removeAll(keepingCapacity: true)
+      polygon.addSpans(atRow: Double(row) + 0.5, within: area.columns, to: &spans)
+      for span in spans { for column in span { dots[row * width + column] = color } }
     }
   }
 

@@ -42,9 +42,9 @@ struct DotPolygon: Sendable {
 
   init(_ points: [Point]) { self.points = points }
 
-  /// Returns the dots that the area covers in a row of dots, by the even-odd rule, within a range.
-  func spans(atRow row: Double, within columns: Range<Int>) -> [Range<Int>] {
-    guard var last = points.last else { return [] }
+  /// Appends the dots that the area covers in a row of dots, by the even-odd rule, within a range.
+  func addSpans(atRow row: Double, within columns: Range<Int>, to spans: inout [Range<Int>]) {
+    guard var last = points.last else { return }
     var crossings: [Double] = []
     for point in points {
       defer { last = point }
@@ -52,11 +52,11 @@ struct DotPolygon: Sendable {
       crossings.append(last.x + (point.x - last.x) * (row - last.y) / (point.y - last.y))
     }
     crossings.sort()
-    return stride(from: 1, to: crossings.count, by: 2).compactMap { index in
+    for index in stride(from: 1, to: crossings.count, by: 2) {
       func whole(_ value: Double) -> Int { Int(min(max(value.rounded(), -1e6), 1e6)) }
       let (first, end) = (whole(crossings[index - 1]), whole(crossings[index]))
       let span = (first..<max(end, first)).clamped(to: columns)
-      return span.isEmpty ? nil : span
+      if !span.isEmpty { spans.append(span) }
     }
   }
 }

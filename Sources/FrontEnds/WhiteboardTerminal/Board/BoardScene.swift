@@ -11,8 +11,6 @@ struct BoardScene: Sendable {
   private(set) var selection: Set<ObjectID> = []
   private(set) var held: Set<ObjectID> = []
   private var games: [ObjectID: GameView] = [:]
-  /// The photos among the objects; a frame must not look at all objects to find them.
-  private var photos: Set<ObjectID> = []
   /// The objects with votes or a link; a frame must not look at all objects to find them.
   private(set) var marked: Set<ObjectID> = []
   /// The games in which it is the local user's turn.
@@ -34,7 +32,6 @@ struct BoardScene: Sendable {
     let isSelected = snapshot.selectedBy.map { $0 == ownID } ?? false
     if isSelected { selection.insert(id) } else { selection.remove(id) }
     if snapshot.selectedBy != nil { held.insert(id) } else { held.remove(id) }
-    if snapshot.kind == .photo { photos.insert(id) } else { photos.remove(id) }
     if snapshot.votes.isEmpty, snapshot.link == nil { marked.remove(id) } else { marked.insert(id) }
     return isSelected
   }
@@ -52,7 +49,6 @@ struct BoardScene: Sendable {
   mutating func remove(_ id: ObjectID) {
     canvas.remove(id)
     games[id] = nil
-    photos.remove(id)
     marked.remove(id)
     ourTurns.remove(id)
     selection.remove(id)
@@ -70,24 +66,21 @@ struct BoardScene: Sendable {
 
   /// Returns the frontmost object at a point, with a tolerance of one cell.
   func object(at place: Point) -> ObjectID? {
-    canvas.objects.last { id in
-      guard let snapshot = snapshot(id) else { return false }
+    canvas.itemsInOrder.last { item in
       // The cells in which a game is drawn can extend beyond its bounds.
-      if snapshot.kind == .game, canvas.hasWords(of: id, at: place) { return true }
-      return snapshot.isNear(place, within: tolerance)
-    }
+      if item.snapshot.kind == .game, canvas.hasWords(of: item.snapshot.id, at: place) { return true }
+      return item.snapshot.isNear(place, within: tolerance)
+    }?.snapshot.id
   }
 
-  var snapshots: [ObjectSnapshot] { canvas.objects.compactMap { snapshot($0) } }
-
   func objects(inside rectangle: Rectangle) -> [ObjectID] {
-    canvas.objects.filter { id in snapshot(id).map { rectangle.contains($0.bounds) } ?? false }
+    canvas.itemsInOrder.filter { rectangle.contains($0.bounds) }.map(\.snapshot.id)
   }
 
   /// The objects that are at least partly in view.
   var objectsInView: [ObjectID] {
     let view = viewport.rectangle
-    return canvas.objects.filter { id in snapshot(id).map { view.touches($0.bounds) } ?? false }
+    return canvas.itemsInOrder.filter { view.touches($0.bounds) }.map(\.snapshot.id)
   }
 
   /// Returns the object with an id or id prefix, or otherwise an object whose text contains the words.
@@ -98,7 +91,7 @@ struct BoardScene: Sendable {
       return id
     }
     let text = words.lowercased()
-    return canvas.objects.first { snapshot($0)?.text?.lowercased().contains(text) == true }
+    return canvas.itemsInOrder.first { $0.snapshot.text?.lowercased().contains(text) == true }?.snapshot.id
   }
 
   /// Returns the object before or after the selection in the order of creation.
@@ -119,30 +112,51 @@ struct BoardScene: Sendable {
   func game(_ game: GameName) -> ObjectID? {
     if let selected = selection.first(where: { snapshot($0)?.kind == .game }) { return selected }
     guard selection.isEmpty else { return nil }
-    let open = canvas.objects.filter { snapshot($0)?.game == game.rawValue }
+    let open = games.keys.filter { snapshot($0)?.game == game.rawValue }
     let ours = open.filter { ourTurns.contains($0) }
     return ours.count == 1 ? ours.first : open.count == 1 ? open.first : nil
   }
 
-  /// Returns the place for a new photo or game: the given one, or if a photo or a game is there, one beside it.
-  func freePlace(near place: Point) -> Point {
-    let taken = canvas.objects.compactMap { id -> Rectangle? in
-      guard let snapshot = snapshot(id), snapshot.kind == .photo || snapshot.kind == .game else { return nil }
-      return canvas.words(of: id).map { $0.union(snapshot.bounds) } ?? snapshot.bounds
+  /// The size of the box in which a new photo fits.
+  static let photoSize = Size(width: 200, height: 200)
+
+  /// The size of the box in which the cells of a new game fit at the present zoom.
+  var gameSize: Size { Size(width: 18 * viewport.cellWidth, height: 24 * viewport.cellWidth) }
+
+  /// Returns the center for a new photo, game or note whose box has a size: the given place, or if the box would cover
+  /// another photo, game or note, the nearest free place, in view if possible.
+  func freePlace(for size: Size, near place: Point) -> Point {
+    let taken = canvas.itemsInOrder.compactMap { item -> Rectangle? in
+      let snapshot = item.snapshot
+      guard [.photo, .game].contains(snapshot.kind) || snapshot.form == .note else { return nil }
+      return canvas.words(of: snapshot.id).map { $0.union(item.bounds) } ?? item.bounds
     }
-    func cover(of place: Point) -> Rectangle? { taken.first { $0.contains(Rectangle(place, place)) } }
-    guard let first = cover(of: place) else { return place }
-    let (wide, high) = (
-      first.greatest.x - first.least.x + 2 * tolerance, first.greatest.y - first.least.y + 2 * tolerance
-    )
-    let ring = [(1.0, 0.0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)]
-    for (x, y) in ring {
-      let beside = Point(x: place.x + x * wide, y: place.y + y * high)
-      if cover(of: beside) == nil, viewport.rectangle.contains(Rectangle(beside, beside)) { return beside }
+    let (width, height) = (size.width / 2, size.height / 2)
+    func box(_ center: Point) -> Rectangle {
+      Rectangle(
+        Point(x: center.x - width, y: center.y - height),
+        Point(x: center.x + width, y: center.y + height)
+      )
     }
-    var beside = place
-    while let next = cover(of: beside) { beside = Point(x: next.greatest.x + wide / 2 + tolerance, y: beside.y) }
-    return beside
+    func cover(of center: Point) -> Rectangle? {
+      let box = box(center)
+      return taken.first { $0.touches(box) }
+    }
+    guard cover(of: place) != nil else { return place }
+    func distance(_ other: Point) -> Double { max((other.x - place.x).magnitude, (other.y - place.y).magnitude) }
+    let beside = taken.flatMap { other in
+      [
+        Point(x: other.greatest.x + width + tolerance, y: place.y),
+        Point(x: place.x, y: other.greatest.y + height + tolerance),
+        Point(x: other.least.x - width - tolerance, y: place.y),
+        Point(x: place.x, y: other.least.y - height - tolerance),
+      ]
+    }.sorted { distance($0) < distance($1) }
+    let view = viewport.rectangle
+    if let free = beside.first(where: { view.contains(box($0)) && cover(of: $0) == nil }) { return free }
+    var free = place
+    while let next = cover(of: free) { free.x = next.greatest.x + width + tolerance }
+    return free
   }
 
   // MARK: - Selection
@@ -169,14 +183,13 @@ struct BoardScene: Sendable {
       return Snapping(Rectangle(from, from), by: offset, to: [], grid: nil, reach: 0)
     }
     let view = viewport.rectangle
-    let others = canvas.objects.compactMap { id -> Rectangle? in
-      guard !selection.contains(id), let bounds = snapshot(id)?.bounds, view.touches(bounds) else { return nil }
-      return bounds
+    let others = canvas.itemsInOrder.compactMap { item in
+      view.touches(item.bounds) && !selection.contains(item.snapshot.id) ? item.bounds : nil
     }
     return Snapping(
       bounds.dropFirst().reduce(first) { $0.union($1) },
       by: offset,
-      to: others,
+      to: Array(others),
       grid: canvas.grid,
       reach: tolerance / 2
     )
@@ -199,19 +212,18 @@ struct BoardScene: Sendable {
   /// pixels of a photo.
   func photosInView(_ area: CellArea, covered: CellArea?) -> PhotosInView {
     var inView = PhotosInView()
-    if photos.isEmpty { return inView }
     let origin = (x: area.columns.lowerBound, y: area.rows.lowerBound)
     let view = viewport.rectangle
-    for id in canvas.objects where photos.contains(id) {
-      guard let snapshot = snapshot(id), let asset = snapshot.asset,
-        view.touches(snapshot.bounds)
-      else { continue }
+    for item in canvas.photoItems {
+      let snapshot = item.snapshot
+      guard let asset = snapshot.asset, view.touches(item.bounds) else { continue }
       guard let placement = GraphicsPlacement(snapshot, in: viewport, at: origin) else {
         inView.byCells.insert(asset.id)
         continue
       }
       // The pixels must not cover the rows and columns around the board.
-      guard let inside = GraphicsPlacement(object: id, asset: asset.id, box: placement.box, within: area) else {
+      guard let inside = GraphicsPlacement(object: snapshot.id, asset: asset.id, box: placement.box, within: area)
+      else {
         continue
       }
       inView.upright.append(inside)

@@ -102,7 +102,7 @@ extension Workspace {
   /// Asks for a move in a game of this kind, and begins a new game first if there is none.
   mutating func play(_ game: GameName) -> [BoardEffect] {
     if let id = scene.game(game) { return [prompt(forMoveIn: id)] }
-    let place = scene.freePlace(near: scene.viewport.center)
+    let place = scene.freePlace(for: scene.gameSize, near: scene.viewport.center)
     // The prompt opens at once, so that no letter of a guess is taken for a key. It names the game by its alias.
     let new = Prompt.newGame(requests.nextID)
     let beginning = requests.issue { () throws(CommandError) in

@@ -125,7 +125,9 @@ extension Workspace {
       guard from != to || tool == .note else { return [] }
       if tool == .note { requestToEdit = requests.nextID }
       let pen = toolbox.pen
-      return requests.issue { () throws(CommandError) in try tool.form(from: from, to: to, pen) }
+      // A note that is placed by a click does not cover another one.
+      let start = from == to ? scene.freePlace(for: DrawingForm.note.defaultSize, near: from) : from
+      return requests.issue { () throws(CommandError) in try tool.form(from: start, to: from == to ? start : to, pen) }
     case .erase(let path):
       // The eraser is as wide as a cell at any zoom.
       let radius = max(4, scene.tolerance).inHundredths

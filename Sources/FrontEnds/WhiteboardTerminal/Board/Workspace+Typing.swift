@@ -29,7 +29,7 @@ extension Workspace {
     }
     guard let content = pasted.content else { return [] }
     guard case .text = content else {
-      let place = scene.freePlace(near: target)
+      let place = scene.freePlace(for: BoardScene.photoSize, near: target)
       return requests.issue { () throws(CommandError) in content.command(at: try BoardPoint(rounding: place)) }
     }
     let place = target

@@ -294,13 +294,11 @@ extension Workspace {
 
 /// Counts the copies at one place, so that each is placed beside the others.
 struct CopyCount<Place: Hashable & Sendable>: Sendable {
-  private var place: Place?
-  private var count = 0
+  private var counts: [Place: Int] = [:]
 
   /// Returns the number of earlier copies of the same objects, or to the same place.
   mutating func next(of place: Place) -> Int {
-    count = self.place == place ? count + 1 : 0
-    self.place = place
-    return count
+    defer { counts[place, default: 0] += 1 }
+    return counts[place, default: 0]
   }
 }

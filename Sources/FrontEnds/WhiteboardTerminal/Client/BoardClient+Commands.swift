@@ -43,7 +43,7 @@ extension BoardClient {
     case .clearBoard: askToClear()
     case .chat: prompt.open(.chat)
     case .command: prompt.open(.command)
-    case .photo: prompt.open(.photo(at: workspace.scene.freePlace(near: workspace.target)))
+    case .photo: prompt.open(.photo(at: workspace.scene.freePlace(for: BoardScene.photoSize, near: workspace.target)))
     case .export: prompt.open(.export)
     case .menu: return apply([.openMenu(at: nil)])
     case .help: open(Panel("Keys", .keys))
@@ -96,7 +96,7 @@ extension BoardClient {
   /// Goes to the next or previous object that contains the words, and reports what else contains them.
   private mutating func find(_ words: String, step: Int) -> [Action] {
     guard let search = TextSearch(words) else { return [] }
-    let ids = search.objects(in: workspace.scene.snapshots).map(\.id)
+    let ids = search.objects(in: workspace.scene.canvas.itemsInOrder.map(\.snapshot)).map(\.id)
     let lines = session.chat.lines.count { $0.author != nil && search.matches($0.text.raw) }
     let people = session.members.all.values.count { search.matches($0.name.displayed) }
     var others: [String] = []

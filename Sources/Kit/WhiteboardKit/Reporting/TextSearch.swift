@@ -43,7 +43,7 @@ extension TextSearch {
   /// Returns the objects that the search finds, from top to bottom and from left to right.
   ///
   /// `named` are objects that are found by other names.
-  package func objects(in snapshots: [ObjectSnapshot], named: Set<ObjectID> = []) -> [ObjectSnapshot] {
+  package func objects(in snapshots: some Sequence<ObjectSnapshot>, named: Set<ObjectID> = []) -> [ObjectSnapshot] {
     snapshots.filter { named.contains($0.id) || $0.text.map(matches) ?? false }.sorted {
       let (left, right) = ($0.centerPosition, $1.centerPosition)
       return (left.y, left.x) < (right.y, right.x)
