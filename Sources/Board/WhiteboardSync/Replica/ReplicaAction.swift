@@ -12,6 +12,10 @@ public struct StrokePreview: Hashable, Sendable {
   ///
   /// They replace the points of the last preview.
   public let points: [InkPoint]
+
+  package init(stroke: ObjectID, member: MemberID, first: Int, points: [InkPoint]) {
+    (self.stroke, self.member, self.first, self.points) = (stroke, member, first, points)
+  }
 }
 
 /// A violation of the protocol by a member.
