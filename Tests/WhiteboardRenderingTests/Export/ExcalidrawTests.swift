@@ -110,6 +110,76 @@ import WhiteboardRendering
     #expect(imported.warnings == [])
   }
 
+  @Test("letters in a shape become smaller if their columns would need more rows than in the file")
+  func narrowLabels() throws {
+    func label(_ text: String, _ original: String, width: Double = 120) throws -> ([String], Double, [String]) {
+      let (board, imported) = try board(
+        #"""
+        {"type":"rectangle","id":"r","x":0,"y":0,"width":\#(width),"height":60},
+        {"type":"text","id":"t","x":10,"y":17.5,"width":100,"height":25,"fontSize":20,"text":"\#(text)","originalText":"\#(original)","verticalAlign":"middle","containerId":"r"}
+        """#
+      )
+      let snapshot = board.snapshots[0]
+      return (BoardPicture.lines(of: snapshot), snapshot.style.textSize, imported.remarks)
+    }
+    let note = "letters in shapes are a little smaller, so that they fit: 1"
+    // 104 units are left for 10 columns.
+    #expect(try label("Controller", "Controller") == (["Controller"], 20.796875, [note]))
+    #expect(try label("Main\\nController", "Main Controller") == (["Main", "Controller"], 20.796875, [note]))
+    #expect(try label("Control", "Control") == (["Control"], 25, []))
+    // They would be too small.
+    #expect(try label("A long row of text", "A long row of text").1 == 25)
+  }
+
+  @Test("rows that are far apart do not make the letters larger") func rowHeights() throws {
+    let (board, imported) = try board(
+      #"""
+      {"type":"text","x":0,"y":0,"width":100,"height":80,"fontSize":20,"lineHeight":2,"text":"a\nb"},
+      {"type":"text","x":0,"y":0,"width":100,"height":27,"fontSize":20,"lineHeight":1.35,"text":"a"},
+      {"type":"text","x":0,"y":0,"width":100,"height":23,"fontSize":20,"lineHeight":1.15,"text":"a"}
+      """#
+    )
+    #expect(board.snapshots.map(\.style.textSize) == [25, 25, 23])
+    #expect(imported.warnings == ["lines of text are closer together: 1"])
+  }
+
+  @Test("a text at the top of a shape stays there, in a group with the shape") func titles() throws {
+    let (board, imported) = try board(
+      #"""
+      {"type":"rectangle","id":"r","x":0,"y":0,"width":300,"height":200,"groupIds":["g"]},
+      {"type":"text","id":"t","x":100,"y":5,"width":100,"height":25,"fontSize":20,"text":"Backend","originalText":"Backend","textAlign":"center","verticalAlign":"top","containerId":"r","groupIds":["g"]},
+      {"type":"rectangle","id":"s","x":0,"y":0,"width":100,"height":35},
+      {"type":"text","id":"u","x":0,"y":5,"width":100,"height":25,"fontSize":20,"text":"low","verticalAlign":"top","containerId":"s"},
+      {"type":"arrow","id":"a","x":0,"y":0,"points":[[0,0],[99,0]]},
+      {"type":"text","id":"v","x":0,"y":5,"width":100,"height":25,"fontSize":20,"text":"one\ntwo","originalText":"one two","verticalAlign":"middle","containerId":"a"}
+      """#
+    )
+    let objects = board.snapshots
+    #expect(objects.map(\.kind) == [.drawing, .text, .drawing, .drawing])
+    #expect(objects[0].text == "" && objects[2].text == "low" && objects[3].text == "one\ntwo")
+    #expect(objects[1].text == "Backend" && isNear(objects[1].bounds.center, Point(x: 150, y: 17.5)))
+    #expect(objects[0].groups.count == 2 && objects[0].groups == objects[1].groups)
+    #expect(imported.warnings == ["texts at the top or bottom of a shape become texts in a group with it: 1"])
+  }
+
+  @Test("arrows of the present version") func presentArrows() throws {
+    let (board, imported) = try board(
+      #"""
+      {"type":"rectangle","id":"b","x":0,"y":0,"width":100,"height":60,"index":"a1","customData":{"note":1}},
+      {"type":"arrow","x":100,"y":30,"points":[[0,0],[50,0],[50,90],[100,90]],"elbowed":true,"fixedSegments":null,"roundness":null,"startBinding":{"elementId":"b","fixedPoint":[1,0.5],"focus":0,"gap":0},"endArrowhead":"crowfoot_many","index":"a0"}
+      """#
+    )
+    let arrow = try #require(board.snapshots.last)
+    #expect(arrow.points?.count == 4 && !arrow.style.isCurved && arrow.start?.target == board.objectIDs[0])
+    #expect(imported.warnings == ["arrowheads are replaced by similar ones: 1"])
+    #expect(
+      imported.remarks == [
+        "data that other programs added to elements is left out: 1",
+        "elbow arrows keep their corners when a shape moves: 1",
+      ]
+    )
+  }
+
   @Test("bound arrows follow their shapes") func bindings() throws {
     let (board, _) = try board(
       #"""

@@ -79,9 +79,7 @@ package struct TextLayout: Hashable, Sendable {
   }
 
   /// Returns the width to which the label of a form is wrapped; nil for lines and for objects that are no forms.
-  package static func innerWidth(of snapshot: ObjectSnapshot) -> Double? {
-    FormInset(snapshot.form)?.width(snapshot.size.width)
-  }
+  package static func innerWidth(of form: DrawingForm?, width: Double) -> Double? { FormInset(form)?.width(width) }
 
   /// The rows as text.
   package var lines: [String] { rows.lines }

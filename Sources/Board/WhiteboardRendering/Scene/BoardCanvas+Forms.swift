@@ -51,7 +51,9 @@ extension BoardCanvas {
 
   /// Returns the number of columns to which a label is wrapped: as on a page if the letters are as large.
   private func columns(_ snapshot: ObjectSnapshot, _ room: CellArea) -> Int {
-    guard let inner = TextLayout.innerWidth(of: snapshot), snapshot.rotation.sine == 0 else { return room.width }
+    guard let inner = TextLayout.innerWidth(of: snapshot.form, width: snapshot.size.width),
+      snapshot.rotation.sine == 0
+    else { return room.width }
     let cells: Double = inner * factor(snapshot) / Double(DotGrid.fine.across)
     return min(room.width, max((cells + 1e-6).wholeCells(.down), 1))
   }

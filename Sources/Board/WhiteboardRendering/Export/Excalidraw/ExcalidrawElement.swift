@@ -123,9 +123,15 @@ struct ExcalidrawElement {
     return min(max((size * 64).rounded() / 64, BoardLimits.leastTextSize), BoardLimits.textSize)
   }
 
+  /// Larger distances would make the letters larger, which have the height of a row here.
   private var rowHeight: Double {
-    guard let height = tree["lineHeight"]?.number, (1...2).contains(height) else { return Excalidraw.lineHeight }
-    return height
+    guard let height = tree["lineHeight"]?.number, height >= 1 else { return Excalidraw.lineHeight }
+    return min(height, Excalidraw.lineHeight)
+  }
+
+  /// Whether the rows are closer together here than in Excalidraw; its font Nunito has a line height of 1.35.
+  var losesRowHeight: Bool {
+    (tree["lineHeight"]?.number ?? 0) > 1.4 && tree["text"]?.string?.contains("\n") == true
   }
 
   /// The typeface, and whether it is only similar to that of the file.
@@ -149,6 +155,14 @@ struct ExcalidrawElement {
     case "right": .right
     default: nil
     }
+  }
+
+  /// Returns whether the text is at the top or bottom of a shape, more than half a row from the middle.
+  func isAtSide(of shape: ExcalidrawElement) -> Bool {
+    guard let vertical = tree["verticalAlign"]?.string, vertical == "top" || vertical == "bottom",
+      let own = box, let outer = shape.box
+    else { return false }
+    return abs(own.center.y - outer.center.y) > textSize / 2
   }
 
   // MARK: - Links and pictures

@@ -10,6 +10,8 @@ struct ExcalidrawReader {
   private struct Scope {
     /// The texts in shapes, by the id of the shape.
     var labels: [String: ExcalidrawElement] = [:]
+    /// The ids of the shapes with a text at their top or bottom, which becomes an object of its own.
+    var titled: Set<String> = []
     /// The indexes of the imported objects, by id.
     var objects: [String: Int] = [:]
     /// The indexes of the objects that belong to frames or lead to other objects, with the ids of these.
@@ -23,8 +25,8 @@ struct ExcalidrawReader {
   private var result = ImportedBoard()
   private var groups: [String: Int] = [:]
   private var reports: [String: Int] = [:]
-  /// The number of elements that the file draws as if by hand.
-  private var sketches = 0
+  /// What looks or behaves a little different, with the number of elements.
+  private var remarks: [String: Int] = [:]
   private var scope = Scope()
   private let files: JSONTree?
   private let hash: ([UInt8]) -> AssetID?
@@ -51,10 +53,7 @@ struct ExcalidrawReader {
     for (report, count) in reader.reports.sorted(by: { $0.key < $1.key }) {
       reader.result.warnings.append("\(report): \(count)")
     }
-    // Nearly every drawing of Excalidraw has such lines, and nothing is lost without them.
-    if reader.sketches > 0 {
-      reader.result.remarks.append("boards draw even lines instead of sketchy ones: \(reader.sketches)")
-    }
+    reader.result.remarks = reader.remarks.sorted { $0.key < $1.key }.map { "\($0): \($1)" }
     // Boards have a white background by default.
     if let background = tree["appState"]?["viewBackgroundColor"]?.string.flatMap(ColorNames.color),
       background != 0xFFFF_FFFF, background & 0xFF != 0
@@ -76,6 +75,8 @@ struct ExcalidrawReader {
 
   private mutating func report(_ what: String) { reports[what, default: 0] += 1 }
 
+  private mutating func remark(_ what: String) { remarks[what, default: 0] += 1 }
+
   /// Reads the items of a library side by side, each as a group.
   private mutating func read(items: [[JSONTree]]) throws(ImportError) {
     var right: Double?
@@ -95,12 +96,13 @@ struct ExcalidrawReader {
   private mutating func read(_ elements: [JSONTree]) throws(ImportError) {
     guard elements.count <= BoardLimits.objects else { throw .tooManyObjects }
     let elements = elements.filter { $0["isDeleted"]?.flag != true }.map { ExcalidrawElement($0) }
-    let containers = Set(elements.compactMap { Self.canHaveLabel($0) ? $0.id : nil })
+    var containers: [String: ExcalidrawElement] = [:]
+    for element in elements where Self.canHaveLabel(element) { element.id.map { containers[$0] = element } }
     for element in elements {
-      guard element.type == "text", let container = element.tree["containerId"]?.string,
-        containers.contains(container), scope.labels[container] == nil
+      guard element.type == "text", let id = element.tree["containerId"]?.string, let container = containers[id],
+        scope.labels[id] == nil, !scope.titled.contains(id)
       else { continue }
-      scope.labels[container] = element
+      if element.isAtSide(of: container) { scope.titled.insert(id) } else { scope.labels[id] = element }
     }
     for element in elements { read(element) }
     for line in scope.lines { bind(line.index, line.element) }
@@ -123,6 +125,9 @@ struct ExcalidrawReader {
       return
     }
     if element.hasUnknownColor { report("colors that are not known are replaced") }
+    if let data = element.tree["customData"]?.members, data.contains(where: { $0.key != "whiteboard" }) {
+      remark("data that other programs added to elements is left out")
+    }
     switch element.type {
     case "text": read(text: element, box)
     case "image": read(image: element, box)
@@ -155,6 +160,8 @@ struct ExcalidrawReader {
       if !ObjectLink.isValid(address) { report("links that do not begin with https:// are left out") }
     case nil: break
     }
+    let titled = [element.id, element.tree["containerId"]?.string].compactMap { $0 }.first(where: scope.titled.contains)
+    if let titled { names.insert("title of \(titled) of \(scope.group ?? "")", at: 0) }
     if let group = scope.group { names.append(group) }
     draft.group = result.group(names, &groups)
     if let id = element.id, scope.objects[id] == nil { scope.objects[id] = result.objects.count }
@@ -171,7 +178,9 @@ struct ExcalidrawReader {
     if element.fill != nil, let pattern = element.tree["fillStyle"]?.string, pattern != "solid" {
       report("fills with a pattern become solid")
     }
-    if let roughness = element.tree["roughness"]?.number, roughness > 0 { sketches += 1 }
+    if let roughness = element.tree["roughness"]?.number, roughness > 0 {
+      remark("boards draw even lines instead of sketchy ones")
+    }
     return style
   }
 
@@ -183,7 +192,8 @@ struct ExcalidrawReader {
   }
 
   private mutating func read(shape element: ExcalidrawElement, _ box: ExcalidrawElement.Box) {
-    guard isVisible(element, label: label(of: element) != nil) else { return }
+    let isTitled = element.id.map(scope.titled.contains) ?? false
+    guard isVisible(element, label: isTitled || label(of: element) != nil) else { return }
     var form: DrawingForm =
       switch element.type {
       case "ellipse": .ellipse
@@ -193,7 +203,7 @@ struct ExcalidrawReader {
     if element.type == "diamond", element.isRound { report("round corners of diamonds become sharp") }
     if element.own("form")?.string == DrawingForm.note.name { form = .note }
     var style = style(element, of: form)
-    let text = addLabel(of: element, to: &style)
+    let text = addLabel(of: element, form, to: &style)
     // A shape without a width or a height is a line in Excalidraw, and as thin as possible here.
     let least = 1 / FixedPoint.unit
     let size = Size(width: max(box.size.width, least), height: max(box.size.height, least))
@@ -230,7 +240,8 @@ struct ExcalidrawReader {
     {
       points[points.count - 1] = first
     }
-    let text = addLabel(of: element, to: &style)
+    if element.tree["elbowed"]?.flag == true { remark("elbow arrows keep their corners when a shape moves") }
+    let text = addLabel(of: element, form, to: &style)
     let outline = Outline(through: points, isCurved: style.isCurved)
     let middle = outline.flatMap { ExcalidrawElement.bounds($0.points())?.center } ?? box.center
     // Positions are multiples of 1/64, so that the points keep their distances.
@@ -357,23 +368,49 @@ struct ExcalidrawReader {
 
   /// The text of a shape or line; nil if there is none.
   private func label(of element: ExcalidrawElement) -> (element: ExcalidrawElement, text: String)? {
-    guard let label = element.id.flatMap({ scope.labels[$0] }),
-      let text = label.tree["originalText"]?.string ?? label.tree["text"]?.string,
+    guard let label = element.id.flatMap({ scope.labels[$0] }) else { return nil }
+    let (shown, original) = (label.tree["text"]?.string, label.tree["originalText"]?.string)
+    // Excalidraw breaks the text of a line to fit it, which boards do not.
+    let isOnLine = element.type == "line" || element.type == "arrow"
+    guard let text = isOnLine ? shown ?? original : original ?? shown,
       text.contains(where: { !$0.isWhitespace })
     else { return nil }
     return (label, text)
   }
 
-  private mutating func addLabel(of element: ExcalidrawElement, to style: inout ObjectStyle) -> String {
+  private mutating func addLabel(of element: ExcalidrawElement, _ form: DrawingForm, to style: inout ObjectStyle)
+    -> String
+  {
     guard let (label, text) = label(of: element) else { return "" }
     addLetters(of: label, to: &style)
+    fitLetters(of: label, into: form, element, &style)
     style.alignment = label.alignment ?? .center
     let isDefault =
       label.strokeColor == Excalidraw.plain || label.strokeColor == Excalidraw.letters(on: element.fill)
     style.textColor = isDefault ? nil : label.strokeColor
-    let vertical = label.tree["verticalAlign"]?.string
-    if vertical == "top" || vertical == "bottom" { report("texts at the top or bottom of a shape are centered") }
     return result.fitting(text)
+  }
+
+  /// Letters that become smaller than this share of their size are not made smaller.
+  private static let leastShare = 0.6
+
+  /// Makes letters smaller if they would need more rows than in the file, because columns are wider than most of
+  /// Excalidraw's letters.
+  private mutating func fitLetters(
+    of label: ExcalidrawElement,
+    into form: DrawingForm,
+    _ element: ExcalidrawElement,
+    _ style: inout ObjectStyle
+  ) {
+    guard let width = element.box?.size.width, let room = TextLayout.innerWidth(of: form, width: width),
+      let rows = label.tree["text"]?.string?.split(whereSeparator: \.isNewline)
+    else { return }
+    let columns = Double(BoardPicture.columns(rows.map(String.init)))
+    guard columns * style.textSize / 2 > room else { return }
+    let size = (room * 2 / columns * 64).rounded(.down) / 64
+    guard size >= style.textSize * Self.leastShare, size >= BoardLimits.leastTextSize else { return }
+    style.textSize = size
+    remark("letters in shapes are a little smaller, so that they fit")
   }
 
   private mutating func addLetters(of element: ExcalidrawElement, to style: inout ObjectStyle) {
@@ -381,6 +418,7 @@ struct ExcalidrawReader {
     if face.isChanged { report("typefaces are replaced by similar ones") }
     style.typeface = face.face
     style.textSize = element.textSize
+    if element.losesRowHeight { report("lines of text are closer together") }
     style.isBold = element.own("isBold")?.flag ?? false
     style.isItalic = element.own("isItalic")?.flag ?? false
   }
@@ -395,6 +433,9 @@ struct ExcalidrawReader {
       return
     }
     let shown = element.tree["text"]?.string ?? ""
+    if let container, scope.titled.contains(container) {
+      report("texts at the top or bottom of a shape become texts in a group with it")
+    }
     // Text whose shape is missing has line breaks that fit it into the shape.
     let original = container != nil ? nil : element.tree["originalText"]?.string
     let words = original ?? shown
