@@ -8,7 +8,7 @@ struct JSONReaderTests {
 
   private func fault(of bytes: [UInt8], depth: Int = JSONReader.strictDepthLimit) -> JSONError? {
     do {
-      try JSONReader.check(bytes, depthLimit: depth)
+      try JSONReader.strict(bytes, depthLimit: depth)
       return nil
     } catch { return error }
   }

@@ -22,7 +22,7 @@ func fuzzJSON(_ input: inout Input) {
 
 private func fault(of bytes: [UInt8]) -> JSONError? {
   do {
-    try JSONReader.check(bytes)
+    try JSONReader.strict(bytes)
     return nil
   } catch { return error }
 }

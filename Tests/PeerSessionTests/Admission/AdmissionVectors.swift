@@ -152,3 +152,17 @@ struct Hex: Decodable {
     }
   }
 }
+
+extension Ticket: Decodable {
+  private struct Fields: Codable {
+    var admitter: String
+    var key: String
+    var signature: String
+    var right: String?
+    var via: [Fields]?
+  }
+
+  init(from decoder: any Decoder) throws {
+    self = try Ticket.decode(Array(JSONEncoder().encode(Fields(from: decoder))))
+  }
+}

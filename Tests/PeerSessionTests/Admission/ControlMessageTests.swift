@@ -224,7 +224,7 @@ struct ControlMessageTests {
       for (type, text) in Self.valid {
         var bytes = Array(text.utf8)
         bytes.mutate(using: &generator)
-        guard (try? JSONReader.check(bytes)) != nil, error(type, bytes) == nil else {
+        guard (try? JSONReader.strict(bytes)) != nil, error(type, bytes) == nil else {
           refused += 1
           continue
         }

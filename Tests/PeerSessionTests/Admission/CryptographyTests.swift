@@ -153,7 +153,7 @@ struct TicketTests {
     let member = PeerIdentity.ephemeral().peerID
     let session = SessionID.random()
     let made = Ticket.make(by: admitter, session: session, member: member)
-    let read = try JSONDecoder().decode(Ticket.self, from: JSONEncoder().encode(made))
+    let read = try Ticket.decode(made.encoded())
     #expect(read == made)
     try read.verify(session: session, member: member) { $0 == admitter.peerID }
     #expect(throws: TicketError.unknownAdmitter) { try read.verify(session: session, member: member) { _ in false } }

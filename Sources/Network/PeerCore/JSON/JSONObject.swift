@@ -68,6 +68,25 @@ package struct JSONObject: Sendable {
     return result + "\""
   }
 
+  /// Returns a string with only the escapes that JSON requires.
+  package static func plain(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar.value {
+      case 0x22: result += "\\\""
+      case 0x5C: result += "\\\\"
+      case 0x08: result += "\\b"
+      case 0x09: result += "\\t"
+      case 0x0A: result += "\\n"
+      case 0x0C: result += "\\f"
+      case 0x0D: result += "\\r"
+      case 0..<0x20: result += escaped(scalar)
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+
   /// Returns the `\u` escape of a code point; two escapes for a code point beyond U+FFFF.
   private static func escaped(_ scalar: Unicode.Scalar) -> String {
     scalar.utf16.map { unit in

@@ -42,8 +42,6 @@ package struct JSONReader {
   private var position = 0
   private var depth = 0
   private var values = 0
-  /// The numbers with a fraction or an exponent, if the reader is strict.
-  private var fractions: [Range<Int>] = []
 
   private init(_ bytes: [UInt8], depthLimit: Int, isStrict: Bool = false) {
     self.bytes = bytes
@@ -61,17 +59,16 @@ package struct JSONReader {
     return try reader.document()
   }
 
-  /// Checks that the bytes are exactly one object by the rules for control payloads (FRM-5).
+  /// Reads all bytes as exactly one object by the rules for control payloads (FRM-5).
   ///
-  /// No object has a key twice, and no string has half a surrogate pair. A number can be out of the range of `Double`.
-  /// Returns where the numbers with a fraction or an exponent are.
-  @discardableResult package static func check(_ bytes: [UInt8], depthLimit: Int = strictDepthLimit)
-    throws(JSONError) -> [Range<Int>]
+  /// No object has a key twice, and no string has half a surrogate pair. A number can be out of the range of `Double`. A
+  /// number with a fraction or an exponent is read as 0.5, because only integers are allowed, and `1.0` is none.
+  @discardableResult package static func strict(_ bytes: [UInt8], depthLimit: Int = strictDepthLimit)
+    throws(JSONError) -> JSONTree
   {
     var reader = JSONReader(bytes, depthLimit: min(depthLimit, strictDepthLimit), isStrict: true)
     guard try reader.next() == UInt8(ascii: "{") else { throw .notAnObject }
-    _ = try reader.document()
-    return reader.fractions
+    return try reader.document()
   }
 
   private mutating func document() throws(JSONError) -> JSONTree {
@@ -160,7 +157,7 @@ package struct JSONReader {
       if !take(only: UInt8(ascii: "+")) { _ = take(only: UInt8(ascii: "-")) }
       try digits()
     }
-    if isStrict, position > end { fractions.append(start..<position) }
+    if isStrict, position > end { return .number(0.5) }
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     let number = Double(text) ?? .infinity
     guard isStrict || position - start <= Self.numberLength && number.isFinite else { throw .malformed(at: start) }

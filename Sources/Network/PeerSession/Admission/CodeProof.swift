@@ -86,8 +86,13 @@ extension Control {
   struct WebChallenge: ControlPayload {
     static let frameType = FrameType.webChallenge
 
-    var peer: PeerID
-    var nonce: ProofBytes
+    var peer = PeerID.none
+    var nonce = ProofBytes.none
+
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("peer", &peer, .id)
+      try fields.required("nonce", &nonce, .proof)
+    }
   }
 
   /// The browser's answer, which proves its key (WEB-3).
@@ -95,35 +100,15 @@ extension Control {
     static let frameType = FrameType.webProof
 
     /// The browser's public key as a DER SubjectPublicKeyInfo.
-    var key: [UInt8]
-    var nonce: ProofBytes
+    var key: [UInt8] = []
+    var nonce = ProofBytes.none
     /// *r* and *s*, 32 bytes each.
-    var signature: [UInt8]
+    var signature: [UInt8] = []
 
-    private enum CodingKeys: String, CodingKey {
-      case key
-      case nonce
-      case signature
-    }
-
-    init(key: [UInt8], nonce: ProofBytes, signature: [UInt8]) {
-      self.key = key
-      self.nonce = nonce
-      self.signature = signature
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      key = try container.base64(.key, maximum: 128)
-      nonce = try container.decode(ProofBytes.self, forKey: .nonce)
-      signature = try container.base64(.signature, maximum: 64)
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(Base64.encode(key), forKey: .key)
-      try container.encode(nonce, forKey: .nonce)
-      try container.encode(Base64.encode(signature), forKey: .signature)
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("key", &key, .base64(maximum: 128))
+      try fields.required("nonce", &nonce, .proof)
+      try fields.required("signature", &signature, .base64(maximum: 64))
     }
   }
 }

@@ -211,7 +211,7 @@ public actor PeerStore {
       throw PeerStoreError.unusable(file: file.path, message: error.explanation)
     }
     guard let bytes else { return [:] }
-    guard (try? JSONReader.check(bytes)) != nil,
+    guard (try? JSONReader.strict(bytes)) != nil,
       let document = try? JSONDecoder().decode(Document.self, from: Data(bytes)), document.version == 1,
       document.peers.count <= maximumPeers
     else { throw PeerStoreError.damaged(file: file.path) }

@@ -1,5 +1,4 @@
 import Crypto
-import FoundationEssentials
 import PeerCore
 import PeerWire
 
@@ -15,22 +14,24 @@ enum TicketError: Error, Equatable, Sendable {
 ///
 /// A ticket may include the tickets of the members that it depends on. A peer that knows none of these members can then
 /// follow the signatures to the host (TCK-3).
-struct Ticket: Equatable, Sendable {
+struct Ticket: ControlObject {
   /// The maximum number of bytes of a key: a P-256 SubjectPublicKeyInfo has 91.
   fileprivate static let maximumKey = 128
   /// The maximum number of bytes of a signature: a DER signature on P-256 has at most 72.
   fileprivate static let maximumSignature = 80
 
   /// A signature with which `admitter` confirms that the previous peer in the chain belongs to the session.
-  struct Signature: Equatable, Sendable {
-    var admitter: PeerID
+  struct Signature: ControlObject {
+    var admitter = PeerID.none
     /// Its DER SubjectPublicKeyInfo.
-    var key: [UInt8]
+    var key: [UInt8] = []
     /// The ECDSA signature on P-256 with SHA-256, in DER.
-    var bytes: [UInt8]
+    var bytes: [UInt8] = []
     /// The host's signature on the right of its member to admit newcomers (TCK-6); `nil` if the member has no such
     /// right.
     var right: [UInt8]?
+
+    init() {}
 
     init(by identity: PeerIdentity, session: SessionID, member: PeerID, givesRight: Bool = false) {
       admitter = identity.peerID
@@ -58,15 +59,17 @@ struct Ticket: Equatable, Sendable {
     }
   }
 
-  var signature: Signature
+  var signature = Signature()
   /// The signatures that lead from the admitter to the host, one for each admitter in between.
   ///
   /// The list may be empty.
-  var via: [Signature]
+  var via: [Signature] = []
 
   var admitter: PeerID { signature.admitter }
   /// The number of signatures in the chain from the ticket's holder toward the host.
   var length: Int { via.count + 1 }
+
+  init() {}
 
   init(_ signature: Signature, via: [Signature] = []) {
     self.signature = signature
@@ -116,45 +119,18 @@ struct Ticket: Equatable, Sendable {
   }
 }
 
-extension Ticket.Signature: Codable {
-  private enum CodingKeys: String, CodingKey {
-    case admitter
-    case key
-    case signature
-    case right
-  }
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    admitter = try container.decode(PeerID.self, forKey: .admitter)
-    key = try container.base64(.key, maximum: Ticket.maximumKey)
-    bytes = try container.base64(.signature, maximum: Ticket.maximumSignature)
-    if try container.isPresent(.right) { right = try container.base64(.right, maximum: Ticket.maximumSignature) }
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(admitter, forKey: .admitter)
-    try container.encode(Base64.encode(key), forKey: .key)
-    try container.encode(Base64.encode(bytes), forKey: .signature)
-    try container.encodeIfPresent(right.map { Base64.encode($0) }, forKey: .right)
+extension Ticket.Signature {
+  mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+    try fields.required("admitter", &admitter, .id)
+    try fields.required("key", &key, .base64(maximum: Ticket.maximumKey))
+    try fields.required("signature", &bytes, .base64(maximum: Ticket.maximumSignature))
+    try fields.optional("right", &right, .base64(maximum: Ticket.maximumSignature))
   }
 }
 
-extension Ticket: Codable {
-  private enum CodingKeys: String, CodingKey { case via }
-
-  init(from decoder: any Decoder) throws {
-    signature = try Signature(from: decoder)
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    via =
-      try container.isPresent(.via) ? container.array(.via, of: Signature.self, maximum: Limits.ticketChain - 1) : []
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    try signature.encode(to: encoder)
-    guard !via.isEmpty else { return }
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(via, forKey: .via)
+extension Ticket {
+  mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+    try signature.list(&fields)
+    try fields.optional("via", &via, .list(of: .object, maximum: Limits.ticketChain - 1), unless: [])
   }
 }

@@ -9,22 +9,19 @@ extension Control {
   struct Accept: ControlPayload {
     static let frameType = FrameType.accept
 
-    struct Received: Codable, Equatable, Sendable {
-      var received: UInt64
+    struct Received: ControlObject {
+      var received: UInt64 = 0
 
-      init(received: UInt64) { self.received = received }
-
-      init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        received = UInt64(try container.integer(.received, in: 0...maximumControlInteger))
+      mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+        try fields.required("received", &received, .integer(in: 0...maximumControlInteger))
       }
     }
 
-    var host: PeerID
+    var host = PeerID.none
     /// The maximum number of peers in the session, including both ends.
-    var maximum: Int
+    var maximum = 1
     /// The members; at most 256, see ``fitting(_:)``.
-    var members: [Member]
+    var members: [Member] = []
     var ticket: Ticket?
     var resume: Received?
     /// The listener's proof in admission by code (4.2).
@@ -38,85 +35,57 @@ extension Control {
     /// The host's code; present only if `admission` is `code`.
     var code: JoinCode?
 
-    init(
-      host: PeerID,
-      maximum: Int,
-      members: [Member],
-      ticket: Ticket? = nil,
-      resume: Received? = nil,
-      proof: ProofBytes? = nil
-    ) {
-      self.host = host
-      self.maximum = maximum
-      self.members = members
-      self.ticket = ticket
-      self.resume = resume
-      self.proof = proof
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      host = try container.decode(PeerID.self, forKey: .host)
-      maximum = try container.integer(.maximum, in: 1...maximumControlInteger)
-      members = try container.array(.members, of: Member.self, maximum: Limits.members)
-      ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
-      resume = try container.decodeIfPresent(Received.self, forKey: .resume)
-      proof = try container.decodeIfPresent(ProofBytes.self, forKey: .proof)
-      ended = try container.isPresent(.ended) ? container.text(.ended, bytes: 0...64) : nil
-      name = try container.isPresent(.name) ? UntrustedText(container.text(.name, bytes: 0...Limits.sessionName)) : nil
-      (admission, code) = try container.terms(.admission, .code)
-    }
-
-    private enum CodingKeys: String, CodingKey {
-      case host
-      case maximum
-      case members
-      case ticket
-      case resume
-      case proof
-      case ended
-      case name
-      case admission
-      case code
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(host, forKey: .host)
-      try container.encode(maximum, forKey: .maximum)
-      try container.encode(members, forKey: .members)
-      try container.encodeIfPresent(ticket, forKey: .ticket)
-      try container.encodeIfPresent(resume, forKey: .resume)
-      try container.encodeIfPresent(proof, forKey: .proof)
-      try container.encodeIfPresent(ended, forKey: .ended)
-      try container.encodeIfPresent(name?.raw, forKey: .name)
-      try container.encodeIfPresent(admission?.rawValue, forKey: .admission)
-      try container.encodeIfPresent(code?.text, forKey: .code)
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("host", &host, .id)
+      try fields.required("maximum", &maximum, .integer(in: 1...maximumControlInteger))
+      try fields.required("members", &members, .list(of: .object, maximum: Limits.members))
+      try fields.optional("ticket", &ticket, .object)
+      try fields.optional("resume", &resume, .object)
+      try fields.optional("proof", &proof, .proof)
+      try fields.optional("ended", &ended, .text(0...64))
+      try fields.optional("name", &name, .text(0...Limits.sessionName))
+      try fields.terms(&admission, &code)
     }
   }
 
   /// The dialler's proof that it knows the code (4.2).
   struct CodeProof: ControlPayload {
     static let frameType = FrameType.codeProof
-    var proof: ProofBytes
+    var proof = ProofBytes.none
+
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("proof", &proof, .proof)
+    }
   }
 
   /// The dialler's commitment to its nonce (4.3).
   struct ShortWordsCommit: ControlPayload {
     static let frameType = FrameType.sasCommit
-    var commit: ProofBytes
+    var commit = ProofBytes.none
+
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("commit", &commit, .proof)
+    }
   }
 
   /// The listener's nonce (4.3).
   struct ShortWordsNonce: ControlPayload {
     static let frameType = FrameType.sasNonce
-    var nonce: ProofBytes
+    var nonce = ProofBytes.none
+
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("nonce", &nonce, .proof)
+    }
   }
 
   /// The nonce to which the dialler committed (4.3).
   struct ShortWordsReveal: ControlPayload {
     static let frameType = FrameType.sasReveal
-    var nonce: ProofBytes
+    var nonce = ProofBytes.none
+
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("nonce", &nonce, .proof)
+    }
   }
 }
 

@@ -8,24 +8,18 @@ extension Control {
     static let frameType = FrameType.bulkRequest
     static let counts = 1...8
 
-    var count: Int
+    var count = 1
     /// The member at the far end, if the links are legs of a tunnel (11.6).
     var route: PeerID?
 
-    init(count: Int, route: PeerID? = nil) {
-      self.count = count
-      self.route = route
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      count = try container.integer(.count, in: Self.counts)
-      route = try container.decodeIfPresent(PeerID.self, forKey: .route)
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("count", &count, .integer(in: Self.counts))
+      try fields.optional("route", &route, .id)
     }
   }
 
   /// The side that starts resources and streams on a bulk link (BLK-2).
-  enum Opener: String, Codable, Sendable {
+  enum Opener: String, Sendable {
     case dialler
     case listener
   }
@@ -34,60 +28,47 @@ extension Control {
   struct Attach: ControlPayload {
     static let frameType = FrameType.attach
 
-    var session: SessionID
-    var incarnation: SessionIncarnation
-    var opener: Opener
-    var proof: ProofBytes
+    var session = SessionID.none
+    var incarnation = SessionIncarnation.unknown
+    var opener = Opener.dialler
+    var proof = ProofBytes.none
     /// The member at the far end, if the link is a leg of a tunnel (11.6).
     var route: PeerID?
+
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("session", &session, .id)
+      try fields.required("incarnation", &incarnation, .id)
+      try fields.required("opener", &opener, .word())
+      try fields.required("proof", &proof, .proof)
+      try fields.optional("route", &route, .id)
+    }
   }
 
   /// The listener's answer to a valid ATTACH (8.1).
-  struct Attached: ControlPayload { static let frameType = FrameType.attached }
+  struct Attached: ControlPayload {
+    static let frameType = FrameType.attached
+
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {}
+  }
 
   /// A sender's offer of a resource (8.2).
   struct ResourceOffer: ControlPayload {
     static let frameType = FrameType.resourceOffer
 
-    var id: TransferID
+    var id = TransferID.none
     /// The name: 0 to 16,384 bytes without NUL.
     ///
     /// It is opaque and never used as a path.
-    var name: UntrustedText
-    var size: Int
+    var name = UntrustedText("")
+    var size = 0
     /// The file's modification time in ms since 1970.
     var modified: Int?
 
-    init(id: TransferID, name: UntrustedText, size: Int, modified: Int?) {
-      self.id = id
-      self.name = name
-      self.size = size
-      self.modified = modified
-    }
-
-    private enum CodingKeys: String, CodingKey {
-      case id
-      case name
-      case size
-      case modified
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      id = try container.decode(TransferID.self, forKey: .id)
-      name = UntrustedText(try container.text(.name, bytes: 0...Limits.resourceName))
-      size = try container.integer(.size, in: 0...maximumControlInteger)
-      modified =
-        try container.isPresent(.modified)
-        ? try container.integer(.modified, in: -maximumControlInteger...maximumControlInteger) : nil
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(id, forKey: .id)
-      try container.encode(name.raw, forKey: .name)
-      try container.encode(size, forKey: .size)
-      try container.encodeIfPresent(modified, forKey: .modified)
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("id", &id, .id)
+      try fields.required("name", &name, .text(0...Limits.resourceName))
+      try fields.required("size", &size, .integer(in: 0...maximumControlInteger))
+      try fields.optional("modified", &modified, .integer(in: -maximumControlInteger...maximumControlInteger))
     }
   }
 
@@ -95,22 +76,21 @@ extension Control {
   struct ResourceAccept: ControlPayload {
     static let frameType = FrameType.resourceAccept
 
-    var id: TransferID
-    var offset: Int
+    var id = TransferID.none
+    var offset = 0
     /// The hex SHA-256 of the receiver's first `offset` bytes; present only if `offset` is not 0.
     var prefix: String?
 
-    init(id: TransferID, offset: Int, prefix: String?) {
-      self.id = id
-      self.offset = offset
-      self.prefix = prefix
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      id = try container.decode(TransferID.self, forKey: .id)
-      offset = try container.integer(.offset, in: 0...maximumControlInteger)
-      prefix = offset > 0 ? try container.sha256(.prefix) : nil
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("id", &id, .id)
+      try fields.required("offset", &offset, .integer(in: 0...maximumControlInteger))
+      guard offset > 0 else {
+        prefix = nil
+        return
+      }
+      var hash = prefix ?? ""
+      try fields.required("prefix", &hash, .sha256)
+      prefix = hash
     }
   }
 
@@ -118,18 +98,12 @@ extension Control {
   struct ResourceStart: ControlPayload {
     static let frameType = FrameType.resourceStart
 
-    var id: TransferID
-    var offset: Int
+    var id = TransferID.none
+    var offset = 0
 
-    init(id: TransferID, offset: Int) {
-      self.id = id
-      self.offset = offset
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      id = try container.decode(TransferID.self, forKey: .id)
-      offset = try container.integer(.offset, in: 0...maximumControlInteger)
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("id", &id, .id)
+      try fields.required("offset", &offset, .integer(in: 0...maximumControlInteger))
     }
   }
 
@@ -137,30 +111,28 @@ extension Control {
   struct ResourceEnd: ControlPayload {
     static let frameType = FrameType.resourceEnd
 
-    var id: TransferID
+    var id = TransferID.none
     /// The SHA-256 hash, as 64 lower-case hexadecimal digits.
-    var sha256: String
+    var sha256 = ""
 
-    init(id: TransferID, sha256: String) {
-      self.id = id
-      self.sha256 = sha256
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      id = try container.decode(TransferID.self, forKey: .id)
-      sha256 = try container.sha256(.sha256)
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("id", &id, .id)
+      try fields.required("sha256", &sha256, .sha256)
     }
   }
 
   /// The receiver's confirmation that it has received and verified the whole resource (8.2).
   struct ResourceDone: ControlPayload {
     static let frameType = FrameType.resourceDone
-    var id: TransferID
+    var id = TransferID.none
+
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("id", &id, .id)
+    }
   }
 
   /// The reason why a transfer ended (8.2); an unknown code is treated as `cancelled`.
-  enum ResourceCode: String, Codable, Sendable, CaseIterable {
+  enum ResourceCode: String, Sendable, CaseIterable {
     case cancelled
     case refused
     case busy
@@ -171,19 +143,17 @@ extension Control {
     case hashMismatch = "hash-mismatch"
     case sizeMismatch = "size-mismatch"
     case ioError = "io-error"
-
-    init(from decoder: any Decoder) throws {
-      self = ResourceCode(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .cancelled
-    }
   }
 
   /// The end of an incomplete transfer (RES-4).
   struct ResourceCancel: ControlPayload {
     static let frameType = FrameType.resourceCancel
 
-    var id: TransferID
-    var code: ResourceCode
-    var message: UntrustedText
+    private(set) var id = TransferID.none
+    private(set) var code = ResourceCode.cancelled
+    private(set) var message = UntrustedText("")
+
+    init() {}
 
     /// Creates a payload; `message` is truncated to 512 bytes at a character boundary.
     init(id: TransferID, code: ResourceCode, message: String) {
@@ -192,24 +162,10 @@ extension Control {
       self.message = .explanation(message)
     }
 
-    private enum CodingKeys: String, CodingKey {
-      case id
-      case code
-      case message
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      id = try container.decode(TransferID.self, forKey: .id)
-      code = try container.decode(ResourceCode.self, forKey: .code)
-      message = UntrustedText(try container.text(.message, bytes: 0...Control.explanation))
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(id, forKey: .id)
-      try container.encode(code, forKey: .code)
-      try container.encode(message.raw, forKey: .message)
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("id", &id, .id)
+      try fields.required("code", &code, .word(or: .cancelled))
+      try fields.required("message", &message, .text(0...Control.explanation))
     }
   }
 
@@ -217,30 +173,13 @@ extension Control {
   struct StreamOpen: ControlPayload {
     static let frameType = FrameType.streamOpen
 
-    var id: TransferID
+    var id = TransferID.none
     /// The name: 0 to 1,024 bytes without NUL.
-    var name: UntrustedText
+    var name = UntrustedText("")
 
-    init(id: TransferID, name: UntrustedText) {
-      self.id = id
-      self.name = name
-    }
-
-    private enum CodingKeys: String, CodingKey {
-      case id
-      case name
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      id = try container.decode(TransferID.self, forKey: .id)
-      name = UntrustedText(try container.text(.name, bytes: 0...Limits.streamName))
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(id, forKey: .id)
-      try container.encode(name.raw, forKey: .name)
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("id", &id, .id)
+      try fields.required("name", &name, .text(0...Limits.streamName))
     }
   }
 
@@ -248,9 +187,11 @@ extension Control {
   struct StreamReset: ControlPayload {
     static let frameType = FrameType.streamReset
 
-    var id: TransferID
-    var code: UInt32
-    var message: UntrustedText
+    private(set) var id = TransferID.none
+    private(set) var code: UInt32 = 0
+    private(set) var message = UntrustedText("")
+
+    init() {}
 
     /// Creates a payload; `message` is truncated to 512 bytes at a character boundary.
     init(id: TransferID, code: UInt32, message: String) {
@@ -259,24 +200,10 @@ extension Control {
       self.message = .explanation(message)
     }
 
-    private enum CodingKeys: String, CodingKey {
-      case id
-      case code
-      case message
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      id = try container.decode(TransferID.self, forKey: .id)
-      code = UInt32(try container.integer(.code, in: 0...Int(UInt32.max)))
-      message = UntrustedText(try container.text(.message, bytes: 0...Control.explanation))
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(id, forKey: .id)
-      try container.encode(code, forKey: .code)
-      try container.encode(message.raw, forKey: .message)
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("id", &id, .id)
+      try fields.required("code", &code, .integer(in: 0...Int(UInt32.max)))
+      try fields.required("message", &message, .text(0...Control.explanation))
     }
   }
 }

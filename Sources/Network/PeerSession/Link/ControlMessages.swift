@@ -15,8 +15,10 @@ extension Control {
     static let frameType = FrameType.close
 
     /// The close code; an unknown code is treated as `internal-error`.
-    var code: CloseCode
-    var message: UntrustedText
+    private(set) var code = CloseCode.internalError
+    private(set) var message = UntrustedText("")
+
+    init() {}
 
     /// Creates a payload; `message` is truncated to 512 bytes at a character boundary.
     init(_ code: CloseCode, _ message: String) {
@@ -24,21 +26,9 @@ extension Control {
       self.message = .explanation(message)
     }
 
-    private enum CodingKeys: String, CodingKey {
-      case code
-      case message
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      code = CloseCode(received: try container.decode(String.self, forKey: .code))
-      message = UntrustedText(try container.text(.message, bytes: 0...Control.explanation))
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(code.rawValue, forKey: .code)
-      try container.encode(message.raw, forKey: .message)
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("code", &code, .string({ CloseCode(received: $0) }, \.rawValue))
+      try fields.required("message", &message, .text(0...Control.explanation))
     }
   }
 }

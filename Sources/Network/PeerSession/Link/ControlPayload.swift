@@ -1,4 +1,3 @@
-import FoundationEssentials
 import PeerCore
 import PeerDiscovery
 import PeerWire
@@ -9,12 +8,19 @@ import Glibc
 import Musl
 #endif
 
+/// A value that is one JSON object (FRM-5); one list of fields reads and writes it.
+protocol ControlObject: Equatable, Sendable {
+  /// Creates the value that ``list(_:)`` fills when it reads.
+  init()
+
+  /// Reads or writes each field, in this order.
+  mutating func list(_ fields: inout ControlFields) throws(ControlMessageError)
+}
+
 /// The payload of a control frame: one JSON object whose values are all in range (FRM-5).
 ///
-/// Every value of a conforming type is valid, because it is checked when it is decoded or created.
-protocol ControlPayload: Codable, Equatable, Sendable {
-  static var frameType: FrameType { get }
-}
+/// Every value of a conforming type is valid, because it is checked when it is read or created.
+protocol ControlPayload: ControlObject { static var frameType: FrameType { get } }
 
 /// The reason why a control payload is invalid; the link is closed with `protocol-error`.
 ///
@@ -28,50 +34,241 @@ enum ControlMessageError: Error, Equatable, Sendable {
   case outOfRange(String)
 }
 
-extension ControlPayload {
-  /// Checks the limits of a frame's payload, then decodes it; if it throws ``ControlMessageError``, the link must be
+extension ControlObject {
+  /// Checks the limits of a frame's payload, then reads it; if it throws ``ControlMessageError``, the link must be
   /// closed with `protocol-error` (FRM-4).
   static func decode(_ bytes: [UInt8]) throws(ControlMessageError) -> Self {
-    let fractions: [Range<Int>]
-    do { fractions = try JSONReader.check(bytes) } catch { throw .notJSON }
-    // The decoder would accept `1.0` and `1e3` as integers, which FRM-5 forbids. Replacing numbers at unknown keys is
-    // harmless, because every number in the protocol is an integer.
-    var json: [UInt8] = []
-    var start = 0
-    for fraction in fractions {
-      json += bytes[start..<fraction.lowerBound] + Array("0.5".utf8)
-      start = fraction.upperBound
-    }
-    json += bytes[start...]
-    do { return try JSONDecoder().decode(Self.self, from: Data(json)) } catch let error as DecodingError {
-      throw ControlMessageError(error)
-    } catch { throw .notJSON }
+    let tree: JSONTree
+    do { tree = try JSONReader.strict(bytes) } catch { throw .notJSON }
+    return try ControlForm.object.read(tree, "")
   }
 
   /// Returns the encoded payload with sorted keys, so that one value has one encoding.
-  func encoded() -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    do { return Array(try encoder.encode(self)) } catch {
-      preconditionFailure("a control payload holds only text, integers, arrays and objects")
+  func encoded() -> [UInt8] { Array(ControlForm.object.write(self).utf8) }
+}
+
+/// The fields of one JSON object, which are read from it or written to it.
+struct ControlFields {
+  /// The members of the object that is read; nil while an object is written.
+  private let source: [String: JSONTree]?
+  private let path: String
+  private var written: [(key: String, json: String)] = []
+
+  /// Fields to read from an object whose keys have this prefix in errors.
+  init(reading source: [String: JSONTree], _ path: String) {
+    self.source = source
+    self.path = path
+  }
+
+  /// Fields to write.
+  init() {
+    source = nil
+    path = ""
+  }
+
+  var isReading: Bool { source != nil }
+  var json: String {
+    "{" + written.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.json)" }.joined(separator: ",") + "}"
+  }
+
+  /// Returns whether the object that is read has a value other than `null` at the key.
+  func has(_ key: String) -> Bool { source?[key].map { $0 != .null } ?? false }
+
+  mutating func required<Value>(_ key: String, _ value: inout Value, _ form: ControlForm<Value>)
+    throws(ControlMessageError)
+  {
+    guard let source else { return written.append((key, form.write(value))) }
+    guard let tree = source[key] else { throw .missing(path + key) }
+    value = try form.read(tree, path + key)
+  }
+
+  /// Reads or writes a field that may be missing; `null` counts as missing (FRM-5).
+  mutating func optional<Value>(_ key: String, _ value: inout Value?, _ form: ControlForm<Value>)
+    throws(ControlMessageError)
+  {
+    if let source {
+      value = nil
+      if let tree = source[key], tree != .null { value = try form.read(tree, path + key) }
+    } else if let value {
+      written.append((key, form.write(value)))
+    }
+  }
+
+  /// Reads or writes a field that has a value only if it differs from the standard.
+  mutating func optional<Value: Equatable>(
+    _ key: String,
+    _ value: inout Value,
+    _ form: ControlForm<Value>,
+    unless standard: Value
+  ) throws(ControlMessageError) {
+    var other = value == standard ? nil : value
+    try optional(key, &other, form)
+    value = other ?? standard
+  }
+
+  func missing(_ key: String) -> ControlMessageError { .missing(path + key) }
+}
+
+/// How a value is read from JSON and written to it.
+struct ControlForm<Value>: Sendable {
+  /// Reads a value; the text is the path of its key, for errors.
+  let read: @Sendable (JSONTree, String) throws(ControlMessageError) -> Value
+  let write: @Sendable (Value) -> String
+}
+
+extension ControlForm where Value: ControlObject {
+  static var object: Self {
+    Self { (tree, path) throws(ControlMessageError) in
+      guard let members = tree.members else { throw .wrongType(path) }
+      var fields = ControlFields(reading: members, path.isEmpty ? "" : path + ".")
+      var value = Value()
+      try value.list(&fields)
+      return value
+    } write: { value in
+      var fields = ControlFields()
+      var value = value
+      // Only reading throws.
+      try? value.list(&fields)
+      return fields.json
     }
   }
 }
 
-extension ControlMessageError {
-  /// Creates an error that names the invalid key, from the decoder's error.
-  fileprivate init(_ error: DecodingError) {
-    switch error {
-    case .keyNotFound(let key, let context): self = .missing(Self.path(context.codingPath + [key]))
-    case .typeMismatch(_, let context), .valueNotFound(_, let context): self = .wrongType(Self.path(context.codingPath))
-    case .dataCorrupted(let context):
-      self = context.codingPath.isEmpty ? .notJSON : .outOfRange(Self.path(context.codingPath))
-    @unknown default: self = .notJSON
+extension ControlForm {
+  /// A string that stands for a value; other strings are out of range.
+  static func string(_ value: @escaping @Sendable (String) -> Value?, _ text: @escaping @Sendable (Value) -> String)
+    -> Self
+  {
+    Self { (tree, path) throws(ControlMessageError) in
+      guard let string = tree.string else { throw .wrongType(path) }
+      guard let value = value(string) else { throw .outOfRange(path) }
+      return value
+    } write: {
+      JSONObject.plain(text($0))
     }
   }
 
-  private static func path(_ keys: [any CodingKey]) -> String {
-    keys.map { key in key.intValue.map { String($0) } ?? key.stringValue }.joined(separator: ".")
+  static func list<Element>(of element: ControlForm<Element>, maximum: Int) -> Self where Value == [Element] {
+    Self { (tree, path) throws(ControlMessageError) in
+      guard let list = tree.list else { throw .wrongType(path) }
+      guard list.count <= maximum else { throw .outOfRange(path) }
+      var values: [Element] = []
+      for (index, tree) in list.enumerated() { values.append(try element.read(tree, "\(path).\(index)")) }
+      return values
+    } write: {
+      JSONObject.list($0.map(element.write))
+    }
+  }
+
+  /// An object that has ids as keys; other keys are ignored.
+  static func table<Key: Identifier, Element>(of element: ControlForm<Element>) -> Self where Value == [Key: Element] {
+    Self { (tree, path) throws(ControlMessageError) in
+      guard let members = tree.members else { throw .wrongType(path) }
+      var values: [Key: Element] = [:]
+      for (text, tree) in members { if let key = Key(text: text) { values[key] = try element.read(tree, path) } }
+      return values
+    } write: { values in
+      let members = values.map { (key: $0.key.text, json: element.write($0.value)) }.sorted { $0.key < $1.key }
+      return "{" + members.map { "\"\($0.key)\":\($0.json)" }.joined(separator: ",") + "}"
+    }
+  }
+}
+
+extension ControlForm where Value: BinaryInteger & Sendable {
+  static func integer(in range: ClosedRange<Int>) -> Self {
+    Self { (tree, path) throws(ControlMessageError) in
+      guard let number = tree.number else { throw .wrongType(path) }
+      guard let integer = Int(exactly: number), range.contains(integer) else { throw .outOfRange(path) }
+      return Value(integer)
+    } write: {
+      String($0)
+    }
+  }
+}
+
+extension ControlForm<Bool> {
+  static var flag: Self {
+    Self { (tree, path) throws(ControlMessageError) in
+      guard let flag = tree.flag else { throw .wrongType(path) }
+      return flag
+    } write: {
+      $0 ? "true" : "false"
+    }
+  }
+}
+
+extension ControlForm where Value: Identifier { static var id: Self { .string({ Value(text: $0) }, \.text) } }
+
+extension ControlForm where Value: RawRepresentable<String> & Sendable {
+  /// One of the words of an enumeration; with `other`, an unknown word stands for it.
+  static func word(or other: Value? = nil) -> Self { .string({ Value(rawValue: $0) ?? other }, \.rawValue) }
+}
+
+extension ControlForm<String> {
+  /// Text without NUL whose number of bytes is in `range`.
+  static func text(_ range: ClosedRange<Int>) -> Self {
+    .string({ range.contains($0.utf8.count) && !$0.utf8.contains(0) ? $0 : nil }, \.self)
+  }
+
+  /// 64 lower-case hexadecimal digits.
+  static var sha256: Self {
+    .string(
+      { text in
+        let isHash = text.utf8.count == 64 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66) ~= $0 }
+        return isHash ? text : nil
+      },
+      \.self
+    )
+  }
+
+  /// An IP literal without a scope (3.1).
+  static var address: Self { .string({ isIPLiteral($0) ? $0 : nil }, \.self) }
+}
+
+extension ControlForm<UntrustedText> {
+  /// Text without NUL whose number of bytes is in `range`.
+  static func text(_ range: ClosedRange<Int>) -> Self {
+    .string({ range.contains($0.utf8.count) && !$0.utf8.contains(0) ? UntrustedText($0) : nil }, \.raw)
+  }
+}
+
+extension ControlForm<[UInt8]> {
+  /// Base64 of at most `maximum` bytes.
+  static func base64(maximum: Int) -> Self {
+    .string({ Base64.decodeCanonical($0, maximum: maximum) }, { Base64.encode($0) })
+  }
+}
+
+extension ControlForm<ProofBytes> {
+  static var proof: Self {
+    .string(
+      { Base64.decodeCanonical($0, maximum: ProofBytes.count).flatMap { ProofBytes($0) } },
+      { Base64.encode($0.bytes) }
+    )
+  }
+}
+
+extension ControlForm<JoinCode> {
+  static var code: Self {
+    .string(
+      { (1...256).contains($0.utf8.count) && !$0.utf8.contains(0) ? try? JoinCode(words: $0) : nil },
+      \.text
+    )
+  }
+}
+
+extension ControlForm<[String]> {
+  /// At most 16 IP literals (3.1).
+  static var addresses: Self { .list(of: .address, maximum: Limits.addresses) }
+}
+
+extension Identifier {
+  /// The placeholder in a ``ControlObject`` that is not read yet.
+  static var none: Self {
+    guard let none = Self(bytes: [UInt8](repeating: 0, count: byteCount)) else {
+      preconditionFailure("it has the length")
+    }
+    return none
   }
 }
 
@@ -81,6 +278,9 @@ struct ProofBytes: Hashable, Sendable {
 
   /// The bytes.
   let bytes: [UInt8]
+
+  /// The placeholder in a ``ControlObject`` that is not read yet.
+  static let none = ProofBytes(unchecked: [UInt8](repeating: 0, count: count))
 
   /// Creates a value from exactly 32 bytes, or returns `nil` for any other length.
   init?(_ bytes: some Sequence<UInt8>) {
@@ -102,89 +302,8 @@ struct ProofBytes: Hashable, Sendable {
   private init(unchecked bytes: [UInt8]) { self.bytes = bytes }
 }
 
-extension ProofBytes: Codable {
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    guard let bytes = Base64.decodeCanonical(try container.decode(String.self), maximum: Self.count),
-      let value = ProofBytes(bytes)
-    else { throw DecodingError.dataCorruptedError(in: container, debugDescription: "not 32 bytes") }
-    self = value
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(Base64.encode(bytes))
-  }
-}
-
 /// The greatest integer in a control payload, 2^53 - 1 (FRM-5).
 let maximumControlInteger = 1 << 53 - 1
-
-extension KeyedDecodingContainer {
-  /// Returns whether an optional key has a value; `null` is treated as no value (FRM-5).
-  func isPresent(_ key: Key) throws -> Bool { try contains(key) && !decodeNil(forKey: key) }
-
-  /// Reads an integer that must lie in `range`.
-  func integer(_ key: Key, in range: ClosedRange<Int>) throws -> Int {
-    do {
-      let value = try decode(Int.self, forKey: key)
-      guard range.contains(value) else { throw outOfRange(key) }
-      return value
-    } catch let error as DecodingError { throw error } catch {
-      // If the number has a fraction or exceeds 64 bits, the decoder throws an error that does not name the key.
-      throw outOfRange(key)
-    }
-  }
-
-  /// Reads text without NUL whose number of bytes is in `range`.
-  func text(_ key: Key, bytes range: ClosedRange<Int>) throws -> String {
-    let value = try decode(String.self, forKey: key)
-    guard range.contains(value.utf8.count), !value.utf8.contains(0) else { throw outOfRange(key) }
-    return value
-  }
-
-  /// Reads base64 of at most `maximum` bytes.
-  func base64(_ key: Key, maximum: Int) throws -> [UInt8] {
-    guard let bytes = Base64.decodeCanonical(try decode(String.self, forKey: key), maximum: maximum) else {
-      throw outOfRange(key)
-    }
-    return bytes
-  }
-
-  /// Reads an array of at most `maximum` elements.
-  func array<Element: Decodable>(_ key: Key, of type: Element.Type, maximum: Int) throws -> [Element] {
-    var elements = try nestedUnkeyedContainer(forKey: key)
-    var result: [Element] = []
-    while !elements.isAtEnd {
-      guard result.count < maximum else { throw outOfRange(key) }
-      result.append(try elements.decode(type))
-    }
-    return result
-  }
-
-  /// Reads IP literals without scope, at most 16 (3.1).
-  func addresses(_ key: Key) throws -> [String] {
-    let texts = try array(key, of: String.self, maximum: Limits.addresses)
-    guard texts.allSatisfy(isIPLiteral) else { throw outOfRange(key) }
-    return texts
-  }
-
-  /// Reads 64 lower-case hexadecimal digits.
-  func sha256(_ key: Key) throws -> String {
-    let text = try decode(String.self, forKey: key)
-    guard text.utf8.count == 64,
-      text.utf8.allSatisfy({
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
-      })
-    else { throw outOfRange(key) }
-    return text
-  }
-
-  /// Returns the error for a value that is not allowed.
-  func outOfRange(_ key: Key) -> DecodingError {
-    .dataCorruptedError(forKey: key, in: self, debugDescription: "out of range")
-  }
-}
 
 /// Returns whether `text` is an IPv4 or IPv6 address as `inet_pton` reads it, without a scope.
 func isIPLiteral(_ text: String) -> Bool {

@@ -11,67 +11,24 @@ extension Control {
   struct Member: ControlPayload {
     static let frameType = FrameType.message
 
-    var peer: PeerID
+    var peer = PeerID.none
     /// The display name: 1 to 64 bytes, not verified.
-    var name: UntrustedText
-    var incarnation: SessionIncarnation
-    var port: Int
-    var addresses: [String]
-    var role: Role
+    var name = UntrustedText("")
+    var incarnation = SessionIncarnation.unknown
+    var port = 0
+    var addresses: [String] = []
+    var role = Role.member
     /// Whether the peer joined from a browser, through the sender or another relay (WEB-56).
     var isGuest = false
 
-    init(peer: PeerID, name: UntrustedText, incarnation: SessionIncarnation, port: Int, addresses: [String], role: Role)
-    {
-      self.peer = peer
-      self.name = name
-      self.incarnation = incarnation
-      self.port = port
-      self.addresses = addresses
-      self.role = role
-    }
-
-    init(peer: PeerID, _ introduction: Introduction) {
-      self.init(
-        peer: peer,
-        name: introduction.name,
-        incarnation: introduction.incarnation,
-        port: introduction.port,
-        addresses: introduction.addresses,
-        role: introduction.role
-      )
-    }
-
-    private enum CodingKeys: String, CodingKey {
-      case peer
-      case name
-      case incarnation
-      case port
-      case addresses
-      case role
-      case guest
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      peer = try container.decode(PeerID.self, forKey: .peer)
-      name = UntrustedText(try container.text(.name, bytes: 1...Limits.displayName))
-      incarnation = try container.decode(SessionIncarnation.self, forKey: .incarnation)
-      port = try container.integer(.port, in: 0...65_535)
-      addresses = try container.addresses(.addresses)
-      role = try container.decode(Role.self, forKey: .role)
-      isGuest = try container.decodeIfPresent(Bool.self, forKey: .guest) ?? false
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(peer, forKey: .peer)
-      try container.encode(name.raw, forKey: .name)
-      try container.encode(incarnation, forKey: .incarnation)
-      try container.encode(port, forKey: .port)
-      try container.encode(addresses, forKey: .addresses)
-      try container.encode(role, forKey: .role)
-      if isGuest { try container.encode(true, forKey: .guest) }
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("peer", &peer, .id)
+      try fields.required("name", &name, .text(1...Limits.displayName))
+      try fields.required("incarnation", &incarnation, .id)
+      try fields.required("port", &port, .integer(in: 0...65_535))
+      try fields.required("addresses", &addresses, .addresses)
+      try fields.required("role", &role, .word(or: .member))
+      try fields.optional("guest", &isGuest, .flag, unless: false)
     }
   }
 
@@ -80,7 +37,7 @@ extension Control {
     static let frameType = FrameType.members
 
     /// The members; at most 256, see ``split(_:)``.
-    var members: [Member]
+    var members: [Member] = []
     /// A ticket for the receiver (TCK-4).
     var ticket: Ticket?
     /// How the host admits newcomers (MEM-17); `nil` if the sender does not say so, or names an unknown mode.
@@ -88,31 +45,10 @@ extension Control {
     /// The host's code; present only if `admission` is `code`.
     var code: JoinCode?
 
-    init(members: [Member], ticket: Ticket? = nil) {
-      self.members = members
-      self.ticket = ticket
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      members = try container.array(.members, of: Member.self, maximum: Limits.members)
-      ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
-      (admission, code) = try container.terms(.admission, .code)
-    }
-
-    private enum CodingKeys: String, CodingKey {
-      case members
-      case ticket
-      case admission
-      case code
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(members, forKey: .members)
-      try container.encodeIfPresent(ticket, forKey: .ticket)
-      try container.encodeIfPresent(admission?.rawValue, forKey: .admission)
-      try container.encodeIfPresent(code?.text, forKey: .code)
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("members", &members, .list(of: .object, maximum: Limits.members))
+      try fields.optional("ticket", &ticket, .object)
+      try fields.terms(&admission, &code)
     }
   }
 
@@ -125,13 +61,15 @@ extension Control {
   }
 
   /// The host's order to remove a peer (MEM-3).
-  struct Kick: ControlPayload, Equatable {
+  struct Kick: ControlPayload {
     static let frameType = FrameType.kick
 
-    var peer: PeerID
-    var reason: UntrustedText
+    private(set) var peer = PeerID.none
+    private(set) var reason = UntrustedText("")
     /// The host's signature, with which the order is valid on every link (MEM-11).
     var signature: KickSignature?
+
+    init() {}
 
     /// Creates an order; `reason` is truncated to 512 bytes at a character boundary.
     init(peer: PeerID, reason: String, signature: KickSignature? = nil) {
@@ -140,24 +78,11 @@ extension Control {
       self.signature = signature
     }
 
-    private enum CodingKeys: String, CodingKey {
-      case peer
-      case reason
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      peer = try container.decode(PeerID.self, forKey: .peer)
-      reason = UntrustedText(try container.text(.reason, bytes: 0...Control.explanation))
-      let signed = try decoder.container(keyedBy: KickSignature.CodingKeys.self)
-      if try signed.isPresent(.key) || signed.isPresent(.signature) { signature = try KickSignature(from: decoder) }
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(peer, forKey: .peer)
-      try container.encode(reason.raw, forKey: .reason)
-      try signature?.encode(to: encoder)
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("peer", &peer, .id)
+      try fields.required("reason", &reason, .text(0...Control.explanation))
+      if fields.isReading { signature = fields.has("key") || fields.has("signature") ? KickSignature() : nil }
+      try signature?.list(&fields)
     }
   }
 
@@ -165,30 +90,36 @@ extension Control {
   struct Addresses: ControlPayload {
     static let frameType = FrameType.addresses
 
-    var port: Int
-    var addresses: [String]
+    var port = 0
+    var addresses: [String] = []
 
-    init(port: Int, addresses: [String]) {
-      self.port = port
-      self.addresses = addresses
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      port = try container.integer(.port, in: 0...65_535)
-      addresses = try container.addresses(.addresses)
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("port", &port, .integer(in: 0...65_535))
+      try fields.required("addresses", &addresses, .addresses)
     }
   }
 }
 
-extension KeyedDecodingContainer {
-  /// Reads the host's mode and code (MEM-17); an unknown mode is ignored.
-  func terms(_ admission: Key, _ code: Key) throws -> (Control.AdmissionMode?, JoinCode?) {
-    let mode = try decodeIfPresent(String.self, forKey: admission).flatMap(Control.AdmissionMode.init(rawValue:))
-    guard try isPresent(code) else { return (mode, nil) }
-    do { return (mode, try JoinCode(words: try text(code, bytes: 1...256))) } catch is JoinCodeError {
-      throw outOfRange(code)
-    }
+extension Control.Member {
+  init(peer: PeerID, _ introduction: Control.Introduction) {
+    self.init(
+      peer: peer,
+      name: introduction.name,
+      incarnation: introduction.incarnation,
+      port: introduction.port,
+      addresses: introduction.addresses,
+      role: introduction.role
+    )
+  }
+}
+
+extension ControlFields {
+  /// The host's mode and code (MEM-17); an unknown mode is ignored.
+  mutating func terms(_ admission: inout Control.AdmissionMode?, _ code: inout JoinCode?) throws(ControlMessageError) {
+    var mode = admission?.rawValue
+    try optional("admission", &mode, .string(\.self, \.self))
+    admission = mode.flatMap(Control.AdmissionMode.init(rawValue:))
+    try optional("code", &code, .code)
   }
 }
 

@@ -5,16 +5,18 @@ import PeerDiscovery
 import PeerWire
 
 /// The host's signature on a removal, so that any member can pass the removal on (MEM-11).
-struct KickSignature: Equatable, Sendable {
+struct KickSignature: ControlObject {
   /// The maximum number of bytes of a key: a P-256 SubjectPublicKeyInfo has 91.
   private static let maximumKey = 128
   /// The maximum number of bytes of a signature: a DER signature on P-256 has at most 72.
   private static let maximumSignature = 80
 
   /// The DER SubjectPublicKeyInfo of the signer.
-  var key: [UInt8]
+  var key: [UInt8] = []
   /// The ECDSA signature on P-256 with SHA-256, in DER.
-  var bytes: [UInt8]
+  var bytes: [UInt8] = []
+
+  init() {}
 
   init(by identity: PeerIdentity, session: SessionID, peer: PeerID, reason: UntrustedText) {
     key = identity.publicKeyDER
@@ -39,22 +41,10 @@ struct KickSignature: Equatable, Sendable {
   }
 }
 
-extension KickSignature: Codable {
-  enum CodingKeys: String, CodingKey {
-    case key
-    case signature
-  }
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    key = try container.base64(.key, maximum: Self.maximumKey)
-    bytes = try container.base64(.signature, maximum: Self.maximumSignature)
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(Base64.encode(key), forKey: .key)
-    try container.encode(Base64.encode(bytes), forKey: .signature)
+extension KickSignature {
+  mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+    try fields.required("key", &key, .base64(maximum: Self.maximumKey))
+    try fields.required("signature", &bytes, .base64(maximum: Self.maximumSignature))
   }
 }
 

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import PeerCore
 import PeerDiscovery
 import PeerWire
@@ -78,118 +77,56 @@ public struct MembershipRecord: Equatable, Sendable {
   }
 }
 
-extension MembershipRecord: Codable {
+extension MembershipRecord: ControlObject {
   /// The maximum number of bytes that ``init(json:)`` reads.
   private static let maximumBytes = 8 << 20
-
-  private enum CodingKeys: String, CodingKey {
-    case version
-    case host
-    case members
-    case removed
-    case removedGuests
-    case reasons
-    case signatures
-    case relays
-    case ticket
-  }
 
   /// Reads a record from the output of ``json``.
   ///
   /// - Returns: `nil` if the text is not a record, or if a later release wrote it.
   public init?(json text: String) {
     let bytes = Array(text.utf8)
-    guard bytes.count <= Self.maximumBytes, (try? JSONReader.check(bytes)) != nil,
-      let record = try? JSONDecoder().decode(Self.self, from: Data(bytes))
-    else { return nil }
+    guard bytes.count <= Self.maximumBytes, let record = try? Self.decode(bytes) else { return nil }
     self = record
   }
 
+  init() { self.init(host: .none) }
+
   /// The record as one JSON object.
-  public var json: String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(self) else {
-      preconditionFailure("a record contains only strings, numbers and arrays of them")
-    }
-    return String(decoding: data, as: UTF8.self)
-  }
+  public var json: String { String(decoding: encoded(), as: UTF8.self) }
 
-  /// Reads a record.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    _ = try container.integer(.version, in: 1...1)
-    host = try container.decode(PeerID.self, forKey: .host)
-    members = try container.array(.members, of: Member.self, maximum: Limits.members)
-    removed = try container.array(.removed, of: PeerID.self, maximum: Limits.removedPeers)
-    if try container.isPresent(.removedGuests) {
-      removedGuests = try container.integer(.removedGuests, in: 0...removed.count)
-    }
-    let reasons = try container.decodeIfPresent([String: String].self, forKey: .reasons) ?? [:]
-    for (text, reason) in reasons {
-      guard let peer = PeerID(text: text), removed.contains(peer) else { continue }
-      self.reasons[peer] = .explanation(reason)
-    }
-    let signatures = try container.decodeIfPresent([String: KickSignature].self, forKey: .signatures) ?? [:]
-    for (text, signature) in signatures {
-      guard let peer = PeerID(text: text), removed.contains(peer) else { continue }
-      self.signatures[peer] = signature
-    }
-    relays = try container.isPresent(.relays) ? container.array(.relays, of: PeerID.self, maximum: Limits.members) : []
-    ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
-  }
-
-  /// Writes the record.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(1, forKey: .version)
-    try container.encode(host, forKey: .host)
-    try container.encode(members, forKey: .members)
-    try container.encode(removed, forKey: .removed)
-    if removedGuests > 0 { try container.encode(removedGuests, forKey: .removedGuests) }
-    if !reasons.isEmpty {
-      let texts = reasons.map { ($0.key.text, $0.value.raw) }
-      try container.encode(Dictionary(texts) { first, _ in first }, forKey: .reasons)
-    }
-    if !signatures.isEmpty {
-      let texts = signatures.map { ($0.key.text, $0.value) }
-      try container.encode(Dictionary(texts) { first, _ in first }, forKey: .signatures)
-    }
-    if !relays.isEmpty { try container.encode(relays, forKey: .relays) }
-    try container.encodeIfPresent(ticket, forKey: .ticket)
+  mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+    var version = 1
+    try fields.required("version", &version, .integer(in: 1...1))
+    try fields.required("host", &host, .id)
+    try fields.required("members", &members, .list(of: .object, maximum: Limits.members))
+    try fields.required("removed", &removed, .list(of: .id, maximum: Limits.removedPeers))
+    try fields.optional("removedGuests", &removedGuests, .integer(in: 0...removed.count), unless: 0)
+    try fields.optional("reasons", &reasons, .table(of: .string({ .explanation($0) }, \.raw)), unless: [:])
+    try fields.optional("signatures", &signatures, .table(of: .object), unless: [:])
+    try fields.optional("relays", &relays, .list(of: .id, maximum: Limits.members), unless: [])
+    try fields.optional("ticket", &ticket, .object)
+    guard fields.isReading else { return }
+    let removed = Set(removed)
+    reasons = reasons.filter { removed.contains($0.key) }
+    signatures = signatures.filter { removed.contains($0.key) }
   }
 }
 
-extension MembershipRecord.Member: Codable {
-  private enum CodingKeys: String, CodingKey {
-    case peer
-    case name
-    case addresses
-    case role
-    case guest
-    case admittedBy
-  }
+extension MembershipRecord.Member: ControlObject {
+  init() { self.init(peer: .none, name: UntrustedText("")) }
 
-  /// Decodes an entry, ignoring malformed addresses.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    peer = try container.decode(PeerID.self, forKey: .peer)
-    name = UntrustedText(try container.text(.name, bytes: 0...Limits.displayName))
-    let texts = try container.array(.addresses, of: String.self, maximum: Limits.addresses)
+  /// Reads or writes an entry, ignoring malformed addresses.
+  mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+    var texts = addresses.map(\.description)
+    var role = isRelay ? Control.Role.relay : .member
+    try fields.required("peer", &peer, .id)
+    try fields.required("name", &name, .text(0...Limits.displayName))
+    try fields.required("addresses", &texts, .list(of: .string(\.self, \.self), maximum: Limits.addresses))
+    try fields.required("role", &role, .word(or: .member))
+    try fields.optional("guest", &isGuest, .flag, unless: false)
+    try fields.optional("admittedBy", &admittedBy, .id)
     addresses = texts.compactMap { PeerAddress($0) }
-    isRelay = try container.decode(Control.Role.self, forKey: .role) == .relay
-    isGuest = try container.decodeIfPresent(Bool.self, forKey: .guest) ?? false
-    admittedBy = try container.decodeIfPresent(PeerID.self, forKey: .admittedBy)
-  }
-
-  /// Writes the entry.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(peer, forKey: .peer)
-    try container.encode(name.raw, forKey: .name)
-    try container.encode(addresses.map(\.description), forKey: .addresses)
-    try container.encode(isRelay ? Control.Role.relay : .member, forKey: .role)
-    if isGuest { try container.encode(true, forKey: .guest) }
-    try container.encodeIfPresent(admittedBy, forKey: .admittedBy)
+    isRelay = role == .relay
   }
 }

@@ -57,18 +57,20 @@ public struct CarryTerms: Sendable {
 
 extension Control {
   /// The part of HELLO that requests a relay to serve the session (11.1).
-  struct Carry: Codable, Equatable, Sendable {
-    enum Admission: String, Codable, Sendable {
+  struct Carry: ControlObject {
+    enum Admission: String, Sendable {
       case code
       case known
       case anyone
     }
 
-    var name: UntrustedText
-    var admission: Admission
+    private(set) var name = UntrustedText("")
+    private(set) var admission = Admission.known
     /// The join code; present only if `admission` is `code`.
-    var code: JoinCode?
-    var grant: RelayGrant
+    private(set) var code: JoinCode?
+    private(set) var grant = RelayGrant()
+
+    init() {}
 
     init(_ terms: CarryTerms, _ grant: RelayGrant) {
       self.name = .sessionName(terms.name)
@@ -90,36 +92,17 @@ extension Control {
       }
     }
 
-    private enum CodingKeys: String, CodingKey {
-      case name
-      case admission
-      case code
-      case grant
-      case key
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      name = UntrustedText(try container.text(.name, bytes: 0...Limits.sessionName))
-      admission = try container.decode(Admission.self, forKey: .admission)
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("name", &name, .text(0...Limits.sessionName))
+      try fields.required("admission", &admission, .word())
       if admission == .code {
-        do { code = try JoinCode(words: try container.text(.code, bytes: 1...256)) } catch is JoinCodeError {
-          throw container.outOfRange(.code)
-        }
+        try fields.optional("code", &code, .code)
+        if code == nil { throw fields.missing("code") }
       }
-      grant = RelayGrant(
-        key: try container.base64(.key, maximum: 128),
-        signature: try container.base64(.grant, maximum: 80)
-      )
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(name.raw, forKey: .name)
-      try container.encode(admission, forKey: .admission)
-      try container.encodeIfPresent(code?.text, forKey: .code)
-      try container.encode(Base64.encode(grant.signature), forKey: .grant)
-      try container.encode(Base64.encode(grant.key), forKey: .key)
+      var (signature, key) = (grant.signature, grant.key)
+      try fields.required("grant", &signature, .base64(maximum: RelayGrant.maximumSignature))
+      try fields.required("key", &key, .base64(maximum: RelayGrant.maximumKey))
+      grant = RelayGrant(key: key, signature: signature)
     }
   }
 }

@@ -19,7 +19,7 @@ public struct RelayLimits: Sendable, Equatable {
 /// The amount of data that a relay forwards per second for one member.
 ///
 /// A burst may be twice as large (RLY-14).
-public struct RelayRate: Codable, Sendable, Equatable {
+public struct RelayRate: Sendable, Equatable {
   /// The number of copies; a message has one copy for each recipient.
   public var copies = 5_000
   /// The total number of bytes in all copies.
@@ -33,17 +33,12 @@ public struct RelayRate: Codable, Sendable, Equatable {
     self.copies = max(1, copies)
     self.bytes = max(1, bytes)
   }
+}
 
-  private enum CodingKeys: String, CodingKey {
-    case copies
-    case bytes
-  }
-
-  /// Reads the rate in a HELLO.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    copies = try container.integer(.copies, in: 1...maximumControlInteger)
-    bytes = try container.integer(.bytes, in: 1...maximumControlInteger)
+extension RelayRate: ControlObject {
+  mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+    try fields.required("copies", &copies, .integer(in: 1...maximumControlInteger))
+    try fields.required("bytes", &bytes, .integer(in: 1...maximumControlInteger))
   }
 }
 

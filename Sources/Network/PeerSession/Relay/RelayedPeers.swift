@@ -149,14 +149,14 @@ struct RelayedPeers {
 /// A relay saves it with the session, so that it can continue after a restart.
 public struct RelayGrant: Equatable, Sendable {
   /// The maximum number of bytes of a key: a P-256 SubjectPublicKeyInfo has 91.
-  private static let maximumKey = 128
+  static let maximumKey = 128
   /// The maximum number of bytes of a signature: a DER signature on P-256 has at most 72.
-  private static let maximumSignature = 80
+  static let maximumSignature = 80
 
   /// The host's DER SubjectPublicKeyInfo.
-  public let key: [UInt8]
+  public private(set) var key: [UInt8]
   /// The ECDSA signature on P-256 with SHA-256, in DER.
-  public let signature: [UInt8]
+  public private(set) var signature: [UInt8]
 
   /// Creates a grant from stored values; ``isValid(session:host:relay:)`` checks it.
   public init(key: [UInt8], signature: [UInt8]) {
@@ -184,22 +184,10 @@ public struct RelayGrant: Equatable, Sendable {
 extension RelayGrant: ControlPayload {
   static var frameType: FrameType { .relayGrant }
 
-  private enum CodingKeys: String, CodingKey {
-    case key
-    case signature
-  }
+  init() { self.init(key: [], signature: []) }
 
-  /// Reads the payload of RELAY-GRANT.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    key = try container.base64(.key, maximum: Self.maximumKey)
-    signature = try container.base64(.signature, maximum: Self.maximumSignature)
-  }
-
-  /// Writes the payload of RELAY-GRANT.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(Base64.encode(key), forKey: .key)
-    try container.encode(Base64.encode(signature), forKey: .signature)
+  mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+    try fields.required("key", &key, .base64(maximum: Self.maximumKey))
+    try fields.required("signature", &signature, .base64(maximum: Self.maximumSignature))
   }
 }
