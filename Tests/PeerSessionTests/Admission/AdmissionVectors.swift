@@ -162,7 +162,8 @@ extension Ticket: Decodable {
     var via: [Fields]?
   }
 
-  init(from decoder: any Decoder) throws {
+  /// Reads a ticket.
+  public init(from decoder: any Decoder) throws {
     self = try Ticket.decode(Array(JSONEncoder().encode(Fields(from: decoder))))
   }
 }
