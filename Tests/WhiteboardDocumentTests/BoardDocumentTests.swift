@@ -43,25 +43,72 @@ import WhiteboardDocument
     async throws
   {
     let document = try await create()
-    #expect(await !document.needsKeyframe(now: 1_800_000_000_000))
+    #expect(await document.keyframeDue == nil)
     try await document.append([numbered(1)])
-    #expect(await !document.needsKeyframe(now: 1_700_000_029_999))
-    #expect(await document.needsKeyframe(now: 1_700_000_030_000))
+    #expect(await document.keyframeDue == 1_700_000_030_000)
     for number in 1...7 {
       let digest = [UInt8(number)]
       try await document.writeKeyframe([7, 7], digest: digest, time: 1_700_000_030_000)
       try await document.append([numbered(number)])
     }
     try await document.append((0..<4096).map { numbered($0) })
-    #expect(await document.needsKeyframe(now: 0))
+    #expect(await document.keyframeDue == .min)
     let content = try await document.load()
     #expect(content.keyframe?.digest == [7])
     #expect(numbers(content.entries) == [7] + Array(0..<4096))
     #expect(try await document.verify() == [])
     try await document.close()
     let again = try await BoardDocument.open(at: document.path, mode: .writing)
-    #expect(await again.needsKeyframe(now: 0))
+    #expect(await again.keyframeDue == .min)
     #expect(try await again.load() == content)
+    try await again.close()
+  }
+
+  @Test("a keyframe is due when the entries since the last one have a quarter of its size") func rareKeyframes()
+    async throws
+  {
+    let document = try await create()
+    var keyframes = 0
+    var entries = 0
+    try await document.writeKeyframe(Array(repeating: 7, count: 40_000), digest: [7], time: 1_700_000_000_000)
+    while entries < 3000 {
+      try await document.append((0..<100).map { numbered(entries + $0) })
+      entries += 100
+      guard await document.keyframeDue != nil else { continue }
+      keyframes += 1
+      try await document.writeKeyframe(Array(repeating: 7, count: 40_000), digest: [7], time: 1_700_000_000_000)
+    }
+    // An entry has more than 8 and less than 100 bytes, so 10,000 bytes are 100 to 1,250 entries.
+    #expect((2...30).contains(keyframes), "\(keyframes)")
+    #expect(await document.keyframeDue == nil)
+    let path = document.path
+    try await document.close()
+    let again = try await BoardDocument.open(at: path, mode: .writing)
+    try await again.append([numbered(0)])
+    #expect(await again.keyframeDue == nil)
+    try await again.close()
+  }
+
+  @Test("entries are appended while a keyframe is being encoded, and follow it") func keyframeInBackground()
+    async throws
+  {
+    let document = try await create()
+    try await document.append((0..<10).map { numbered($0) })
+    let position = await document.position
+    // The board was copied at the position. These entries are stored before its keyframe is.
+    try await document.append((10..<20).map { numbered($0) })
+    try await document.writeKeyframe([1], digest: [2], time: 1_700_000_000_010, at: position)
+    try await document.append([numbered(20)])
+    let content = try await document.load()
+    #expect(content.keyframe?.bytes == [1])
+    #expect(numbers(content.entries) == Array(10...20))
+    try await document.checkpoint(name: "v", bytes: [3], digest: [4], time: 1_700_000_000_020, at: document.position)
+    #expect(numbers(try await document.load(at: 1_700_000_000_005).entries) == Array(0...5))
+    #expect(try await document.verify() == [])
+    try await document.close()
+    let again = try await BoardDocument.open(at: document.path, mode: .writing)
+    #expect(await !again.hasEntriesSinceKeyframe)
+    #expect(try await again.load().keyframe?.bytes == [3])
     try await again.close()
   }
 

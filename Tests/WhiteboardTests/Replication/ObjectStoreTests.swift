@@ -4,12 +4,20 @@ import Testing
 @testable import Whiteboard
 
 @Suite struct ObjectStoreTests {
-  /// Compares the totals and the orphans with a count of all objects.
+  /// Compares the totals, the lists and the orphans with a count of all objects.
   private func check(_ store: ObjectStore) {
     #expect(store.cellCount == store.records.reduce(0) { $0 + $1.count })
     #expect(store.valueBytes == store.records.reduce(0) { $0 + $1.valueBytes })
     let orphans = zip(store.ids, store.records).filter { $0.1[.kind] == nil }.map(\.0)
     #expect(store.orphans == Set(orphans))
+    #expect(store.shownCount == store.records.count(where: \.isShown))
+    for (list, isListed) in [
+      (ObjectStore.everyChatLine, { $0.kind == .chat }), (ObjectStore.everyPhoto, { $0.kind == .photo }),
+      (ObjectStore.everyDeletion, { $0.kind != nil && $0.isDeleted }),
+    ] as [(ObjectID, (ObjectRecord) -> Bool)] {
+      let listed = zip(store.ids, store.records).filter { isListed($0.1) }.map(\.0)
+      #expect(store.lists.members(of: list) == listed.sorted())
+    }
     for (index, id) in store.ids.enumerated() { #expect(store.index(of: id) == index) }
   }
 

@@ -121,7 +121,7 @@ extension BoardReplica {
   ///
   /// The order is the same on all replicas that have seen the same edits.
   public var chat: [ChatLine] {
-    state.storedIDs.compactMap { chatLine($0) }.sorted { $0.time == $1.time ? $0.id < $1.id : $0.time < $1.time }
+    state.chatIDs.compactMap { chatLine($0) }.sorted { $0.time == $1.time ? $0.id < $1.id : $0.time < $1.time }
   }
 
   // MARK: - Settings
@@ -144,8 +144,16 @@ extension BoardReplica {
 }
 
 extension BoardState {
+  /// Snapshots of the objects that are shown on the board, from back to front, without what only a replica knows:
+  /// selections, the members who voted, and the photos that are stored.
+  package var snapshots: [ObjectSnapshot] {
+    stacked(storedIDs.filter(isShown)).compactMap {
+      ObjectSnapshot($0, on: self, selectedBy: nil, assets: [], authors: [:])
+    }
+  }
+
   /// Returns objects from back to front (BRD-13).
-  func stacked(_ ids: [ObjectID]) -> [ObjectID] {
+  package func stacked(_ ids: [ObjectID]) -> [ObjectID] {
     ids.map { (id: $0, zIndex: record($0)?.zIndex ?? []) }.sorted {
       $0.zIndex == $1.zIndex ? $0.id < $1.id : ZIndex.isBehind($0.zIndex, $1.zIndex)
     }.map { $0.id }

@@ -45,7 +45,7 @@ extension BoardState {
 
 extension BoardSettings {
   /// A setting is nil if it was never set or is outside its limits.
-  init(of state: BoardState) {
+  package init(of state: BoardState) {
     func text(_ property: Property, upTo limit: Int) -> String? {
       guard case .text(let text)? = state.settingCell(property)?.value, !text.isEmpty, text.utf8.count <= limit else {
         return nil

@@ -21,13 +21,11 @@ public struct DeletionAges: Sendable {
   ///   - uptime: The time in milliseconds, from a monotonic clock.
   ///   - kept: The objects that a local undo may restore.
   /// - Returns: The ids of the objects that may be purged, in ascending order.
-  /// - Complexity: O(*n* log *n*), where *n* is the number of stored objects.
+  /// - Complexity: O(*n* log *n*), where *n* is the number of deleted objects.
   public mutating func purgeable(on board: Board, at uptime: UInt64, excluding kept: Set<ObjectID> = []) -> [ObjectID] {
     var now: [ObjectID: Sighting] = [:]
-    for id in board.state.storedIDs {
-      guard let record = board.state.record(id), record.kind != nil, record.isDeleted,
-        let deletion = record[.deleted]?.dot
-      else { continue }
+    for id in board.state.deletedIDs {
+      guard let deletion = board.state.record(id)?[.deleted]?.dot else { continue }
       let known = seen[id].flatMap { $0.deletion == deletion ? $0 : nil }
       now[id] = known ?? Sighting(deletion: deletion, since: uptime)
     }
@@ -42,8 +40,8 @@ extension BoardState {
   /// Returns the objects that were deleted by the same gesture as the cell `deletion`, in ascending order of id.
   func objects(deletedWith deletion: Cell, wallClock: UInt64) -> [ObjectID] {
     var cells: [(id: ObjectID, cell: Cell)] = []
-    for (id, record) in records {
-      guard record.isDeleted, let cell = record[.deleted], cell.dot.incarnation == deletion.dot.incarnation,
+    for id in deletedIDs {
+      guard let record = record(id), let cell = record[.deleted], cell.dot.incarnation == deletion.dot.incarnation,
         record.kind.map({ $0.isShown || $0 == .group }) ?? false
       else { continue }
       cells.append((id, cell))

@@ -203,11 +203,13 @@ extension BoardState {
   /// Returns whether the object is created, not deleted, and of a kind that is shown on the board.
   public func isShown(_ id: ObjectID) -> Bool {
     guard let index = objects.index(of: id) else { return false }
-    return objects.records[index].isVisible && objects.records[index].kind?.isShown ?? false
+    return objects.records[index].isShown
   }
 }
 
 extension ObjectRecord {
+  var isShown: Bool { isVisible && kind?.isShown ?? false }
+
   /// Whether an object with these cells is visible: it is created, not deleted and, if it is a chat line, complete.
   ///
   /// The result is computed again after each write that may change it (`Property.decidesVisibility`).

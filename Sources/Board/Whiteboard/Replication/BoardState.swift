@@ -22,6 +22,8 @@ public struct BoardState: Sendable {
 
   /// The number of stored objects, including deleted ones and orphans.
   public var objectCount: Int { objects.ids.count }
+  /// The number of objects that are shown on the board.
+  public var shownCount: Int { objects.shownCount }
   /// The number of cells on the board.
   public var cellCount: Int { objects.cellCount }
   /// The number of bytes in the values of all cells.
@@ -397,6 +399,12 @@ extension BoardState {
   }
 
   package var storedIDs: [ObjectID] { Array(records.keys) }
+  /// The chat lines in ascending order of id, including incomplete and deleted ones.
+  var chatIDs: [ObjectID] { objects.lists.members(of: ObjectStore.everyChatLine) }
+  /// The photos in ascending order of id, including deleted ones.
+  package var photoIDs: [ObjectID] { objects.lists.members(of: ObjectStore.everyPhoto) }
+  /// The deleted objects in ascending order of id.
+  var deletedIDs: [ObjectID] { objects.lists.members(of: ObjectStore.everyDeletion) }
 }
 
 /// A fast hash by which replicas with equal contexts detect that their cells differ (SYN-41).

@@ -1,7 +1,6 @@
 /// The stored objects of a board with their cells.
 ///
-/// Each method that changes an object also updates the totals, the set of orphans, and the indexes of groups, bindings and
-/// settings. The store does not know the context. `BoardState` decides which cells are valid.
+/// Each method that changes an object also updates the totals, the set of orphans, and the indexes. The store does not know the context. `BoardState` decides which cells are valid.
 struct ObjectStore: Sendable {
   /// The objects that have cells, but no `kind` cell, because their create operation has not arrived yet.
   private(set) var orphans: Set<ObjectID> = []
@@ -21,7 +20,18 @@ struct ObjectStore: Sendable {
   }
   /// An id that no object has, because no replica reaches the last sequence.
   static let everyFrame = ObjectID(Dot(Incarnation(1), BoardLimits.sequence))
+  /// The chat lines, photos and deleted objects, each under an id that no object has.
+  private(set) var lists = ReferenceIndex { record in
+    guard let kind = record.kind else { return [] }
+    let list = kind == .chat ? [everyChatLine] : kind == .photo ? [everyPhoto] : []
+    return record.isDeleted ? list + [everyDeletion] : list
+  }
+  static let everyChatLine = ObjectID(Dot(Incarnation(2), BoardLimits.sequence))
+  static let everyPhoto = ObjectID(Dot(Incarnation(3), BoardLimits.sequence))
+  static let everyDeletion = ObjectID(Dot(Incarnation(4), BoardLimits.sequence))
   private(set) var settings = SettingsIndex()
+  /// The number of objects that are shown on the board.
+  private(set) var shownCount = 0
   private(set) var cellCount = 0
   /// The number of bytes in the values of all cells.
   private(set) var valueBytes = 0
@@ -201,16 +211,20 @@ struct ObjectStore: Sendable {
     marks.removeLast()
   }
 
-  /// Adds an object with these cells to the indexes of groups and settings.
+  /// Adds an object with these cells to the indexes and to the number of shown objects.
   private mutating func list(_ id: ObjectID, _ record: ObjectRecord) {
+    if record.isShown { shownCount += 1 }
+    lists.insert(id, record)
     settings.insert(id, record)
     groups.insert(id, record)
     bindings.insert(id, record)
     frames.insert(id, record)
   }
 
-  /// Removes an object with these cells from the indexes of groups and settings.
+  /// Removes an object with these cells from the indexes and from the number of shown objects.
   private mutating func unlist(_ id: ObjectID, _ record: ObjectRecord) {
+    if record.isShown { shownCount -= 1 }
+    lists.remove(id, record)
     settings.remove(id, record)
     groups.remove(id, record)
     bindings.remove(id, record)

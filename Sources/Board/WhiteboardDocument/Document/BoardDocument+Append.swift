@@ -15,10 +15,10 @@ extension BoardDocument {
     if let error = await enqueue([.entries(entries)]) { throw error }
   }
 
-  /// Stores the whole state after all entries appended so far, so that the document can be opened from this state.
+  /// Stores the whole state, so that the document can be opened from this state and the entries after it.
   ///
   /// The document keeps the two newest keyframes, since one may be damaged. It keeps enough of the older keyframes that
-  /// seeking applies at most about 16,384 entries.
+  /// seeking applies about 16,384 entries, or a quarter of a keyframe, at most.
   /// - Parameters:
   ///   - bytes: The state.
   ///   - digest: The digest that a board in this state must have.
@@ -26,22 +26,33 @@ extension BoardDocument {
   ///   - lost: The time from which entries are missing in the log because they could not be appended; nil if none are
   ///     missing. The state contains the changes of these entries. A gap is stored in place of them, since they cannot
   ///     be replayed from an earlier keyframe.
+  ///   - position: The position of the state in the log. Entries may have been appended since then, but no other
+  ///     keyframe. If it is nil, the state contains all entries appended so far.
   /// - Throws: The errors of ``append(_:)``.
-  public func writeKeyframe(_ bytes: [UInt8], digest: [UInt8], time: Int64, lostSince lost: Int64? = nil)
-    async throws(DocumentError)
-  {
+  public func writeKeyframe(
+    _ bytes: [UInt8],
+    digest: [UInt8],
+    time: Int64,
+    lostSince lost: Int64? = nil,
+    at position: LogPosition? = nil
+  ) async throws(DocumentError) {
     try checkWritable()
     let gap: [LogWriter.Step] = lost.map { [.entries([.gap(from: min($0, time), to: time)])] } ?? []
-    let step = LogWriter.Step.keyframe(bytes: bytes, digest: digest, name: nil, time: time)
+    let step = LogWriter.Step.keyframe(bytes: bytes, digest: digest, name: nil, time: time, position: position)
     if let error = await enqueue(gap + [step]) { throw error }
   }
 
-  /// Returns whether a keyframe is due: entries were appended, and the last keyframe is at least 30 seconds or 4,096
-  /// entries ago.
-  public func needsKeyframe(now: Int64) -> Bool { tail.needsKeyframe(now: now) }
+  /// The time from which a keyframe is due, in milliseconds since 1970; nil if more entries must be appended first.
+  ///
+  /// It is 30 s after the last keyframe, or any time if 4,096 entries were appended since then. The entries must have at
+  /// least a quarter of the keyframe's size, so that the bytes written are proportional to the edits.
+  public var keyframeDue: Int64? { tail.keyframeDue }
 
   /// Whether entries were appended since the last keyframe.
   public var hasEntriesSinceKeyframe: Bool { tail.entriesSince > 0 }
+
+  /// The position after all entries appended so far.
+  public var position: LogPosition { LogPosition(tail: tail) }
 
   /// Waits for the transaction that runs `steps`, and returns its error if it failed.
   ///
@@ -81,6 +92,9 @@ extension BoardDocument {
     return isThere ? nil : .removed(path)
   }
 }
+
+/// A position in the log of a document, for a keyframe that is written later.
+public struct LogPosition: Sendable { let tail: LogTail }
 
 /// The steps that wait for the next transaction of a document, by caller.
 ///

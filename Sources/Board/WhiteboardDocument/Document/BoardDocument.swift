@@ -281,9 +281,16 @@ struct StoredFiles: Sendable {
 }
 
 extension BoardDocument {
-  /// Stores the whole state as a named version.
+  /// Stores the whole state as a named version; `position` is its position in the log, as in
+  /// ``writeKeyframe(_:digest:time:lostSince:at:)``.
   /// - Throws: `exists` if the name is taken; `badName`; the errors of ``append(_:)``.
-  public func checkpoint(name: String, bytes: [UInt8], digest: [UInt8], time: Int64) async throws(DocumentError) {
+  public func checkpoint(
+    name: String,
+    bytes: [UInt8],
+    digest: [UInt8],
+    time: Int64,
+    at position: LogPosition? = nil
+  ) async throws(DocumentError) {
     try DocumentName.check(name)
     try checkWritable()
     // Check for the name in a separate transaction first. Otherwise, a duplicate name would make the steps of other
@@ -292,7 +299,7 @@ extension BoardDocument {
       throw StoredVersions.exists(name, path)
     }
     try checkWritable()
-    let step = LogWriter.Step.keyframe(bytes: bytes, digest: digest, name: name, time: time)
+    let step = LogWriter.Step.keyframe(bytes: bytes, digest: digest, name: name, time: time, position: position)
     guard let error = await enqueue([step]) else { return }
     let cause = error.cause as? DatabaseError
     throw cause?.resultCode == .SQLITE_CONSTRAINT ? StoredVersions.exists(name, path) : error

@@ -170,7 +170,7 @@ struct SalvageWriter {
         id: keyframe.id,
         log: tail.id,
         chain: Int64(tail.chain),
-        entries: tail.entriesBefore + tail.entriesSince
+        entries: tail.entries
       )
       try LogWriter.store(named.contains(keyframe.id) ? moved : moved.renamed(nil), db)
     }

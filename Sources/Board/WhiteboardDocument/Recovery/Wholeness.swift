@@ -242,7 +242,7 @@ struct WholenessRepair {
         id: keyframe.id,
         log: tail.id,
         chain: Int64(tail.chain),
-        entries: tail.entriesBefore + tail.entriesSince
+        entries: tail.entries
       )
       try LogWriter.store(moved, db)
     }

@@ -251,15 +251,27 @@ struct LogTail: Sendable {
   var entriesSince: Int64 = 0
   /// The number of entries up to the last keyframe.
   var entriesBefore: Int64 = 0
+  /// The number of bytes in the rows since the last keyframe.
+  var bytesSince: Int64 = 0
+  /// The size of the last keyframe, in bytes.
+  var keyframeSize: Int64 = 0
   /// The time of the last keyframe; if there is none, the creation time of the document.
   var keyframeTime: Int64 = 0
 
   /// The value that is stored in `meta` under the key `closed` while the document is closed.
   var text: String { "\(id) \(chain)" }
 
-  /// Returns whether a keyframe is due: entries were appended, and the last keyframe is at least 30 seconds or 4,096
-  /// entries ago.
-  func needsKeyframe(now: Int64) -> Bool { entriesSince >= 4096 || (entriesSince > 0 && now &- keyframeTime >= 30_000) }
+  /// The number of entries up to the end of the log.
+  var entries: Int64 { entriesBefore + entriesSince }
+
+  /// The time from which a keyframe is due: the last keyframe is 30 seconds or 4,096 entries ago; nil if the rows since
+  /// then have less than a quarter of its size.
+  ///
+  /// A keyframe contains the whole board. Without the limit, a few edits on a large board would write many megabytes.
+  var keyframeDue: Int64? {
+    guard entriesSince > 0, bytesSince >= keyframeSize / 4 else { return nil }
+    return entriesSince >= 4096 ? .min : keyframeTime.addingReportingOverflow(30_000).partialValue
+  }
 
   init() {}
 
@@ -268,13 +280,14 @@ struct LogTail: Sendable {
     var keyframeLog: Int64 = 0
     if let row = try Row.fetchOne(
       db,
-      sql: "SELECT log, chain, entries, time FROM keyframe ORDER BY log DESC, id DESC LIMIT 1"
+      sql: "SELECT log, chain, entries, time, length(body) FROM keyframe ORDER BY log DESC, id DESC LIMIT 1"
     ) {
       keyframeLog = Int64.fromDatabaseValue(row[0]) ?? 0
       id = keyframeLog
       chain = UInt32(truncatingIfNeeded: Int64.fromDatabaseValue(row[1]) ?? 0)
       entriesBefore = Int64.fromDatabaseValue(row[2]) ?? 0
       keyframeTime = Int64.fromDatabaseValue(row[3]) ?? 0
+      keyframeSize = Int64.fromDatabaseValue(row[4]) ?? 0
     }
     if let row = try Row.fetchOne(db, sql: "SELECT id, sum FROM log ORDER BY id DESC LIMIT 1"),
       let last = Int64.fromDatabaseValue(row[0]), last >= id
@@ -285,9 +298,13 @@ struct LogTail: Sendable {
       id = last
       chain = UInt32(truncatingIfNeeded: sum)
     }
-    entriesSince =
-      try Int64.fetchOne(db, sql: "SELECT coalesce(sum(entries), 0) FROM log WHERE id > ?", arguments: [keyframeLog])
-      ?? 0
+    let since = try Row.fetchOne(
+      db,
+      sql: "SELECT coalesce(sum(entries), 0), coalesce(sum(length(body)), 0) FROM log WHERE id > ?",
+      arguments: [keyframeLog]
+    )
+    entriesSince = since.flatMap { Int64.fromDatabaseValue($0[0]) } ?? 0
+    bytesSince = since.flatMap { Int64.fromDatabaseValue($0[1]) } ?? 0
     let numbers = [id, entriesBefore, entriesSince]
     guard numbers.allSatisfy({ (0...StoredNumber.limit).contains($0) }) else {
       throw DocumentError.damagedRow("the end of the log", at: path)

@@ -7,7 +7,7 @@ enum LogWriter {
   /// A change to the log; one transaction can store several of them.
   enum Step: Sendable {
     case entries([DocumentEntry])
-    case keyframe(bytes: [UInt8], digest: [UInt8], name: String?, time: Int64)
+    case keyframe(bytes: [UInt8], digest: [UInt8], name: String?, time: Int64, position: LogPosition?)
   }
 
   /// The size in bytes at which a new row begins, so that damage to one row loses little.
@@ -36,7 +36,8 @@ enum LogWriter {
   private static func perform(_ step: Step, _ db: Database, _ tail: inout LogTail) throws {
     switch step {
     case .entries(let entries): try append(entries, db, &tail)
-    case .keyframe(let bytes, let digest, let name, let time): try keyframe(bytes, digest, name, time, db, &tail)
+    case .keyframe(let bytes, let digest, let name, let time, let position):
+      try keyframe(bytes, digest, name, time, at: position, db, &tail)
     }
   }
 
@@ -83,6 +84,7 @@ enum LogWriter {
     tail.id = row.id
     tail.chain = UInt32(truncatingIfNeeded: sum)
     tail.entriesSince += row.entries
+    tail.bytesSince += Int64(row.body.count)
     entries = []
   }
 
@@ -128,29 +130,35 @@ enum LogWriter {
     )
   }
 
-  /// Stores a keyframe after the last row of the log, and removes an older keyframe that is not needed.
+  /// Stores a keyframe at a position, or after the last row of the log, and removes an older keyframe that is not needed.
+  ///
+  /// No other keyframe may have been stored after the position.
   static func keyframe(
     _ bytes: [UInt8],
     _ digest: [UInt8],
     _ name: String?,
     _ time: Int64,
+    at position: LogPosition? = nil,
     _ db: Database,
     _ tail: inout LogTail
   ) throws {
+    let end = position?.tail ?? tail
     let id = try StoredNumber.next(in: "keyframe", db)
     let row = StoredKeyframe(
       id: id,
-      log: tail.id,
-      chain: Int64(tail.chain),
-      entries: tail.entriesBefore + tail.entriesSince,
+      log: end.id,
+      chain: Int64(end.chain),
+      entries: end.entries,
       time: time,
       name: name,
       digest: digest,
       body: bytes
     )
     try store(row, db)
+    tail.entriesSince = tail.entries - row.entries
     tail.entriesBefore = row.entries
-    tail.entriesSince = 0
+    tail.bytesSince -= end.bytesSince
+    tail.keyframeSize = Int64(bytes.count)
     tail.keyframeTime = time
     try thin(db)
   }

@@ -44,9 +44,9 @@ final class PhotoSharing {
     nextCheck = now.uptime + Self.checkInterval
     exchange.beginAgain()
     leavesOutPhotos = false
-    budget.removeAll(except: Set(board.state.records.compactMap { $0.1.asset?.id }))
-    for id in board.objectIDs {
-      guard let record = board.state.record(id), record.kind == .photo, let asset = record.asset else { continue }
+    budget.removeAll(except: Set(photos.map { $0.asset.id }))
+    for id in board.state.photoIDs where board.state.isShown(id) {
+      guard let asset = board.state.record(id)?.asset else { continue }
       request(asset, of: id, preferring: nil, now)
     }
   }
@@ -62,8 +62,8 @@ final class PhotoSharing {
   /// Throws an error if another local photo would exceed the budget of one author (BRD-38).
   func requireRoom(for photo: AssetReference) throws(BoardError) {
     var seen: [AssetID: Int64] = [photo.id: Int64(photo.byteCount)]
-    for (id, record) in board.state.records {
-      guard let asset = record.asset, board.member(of: id.dot.incarnation) == board.member else { continue }
+    for id in board.state.photoIDs where board.member(of: id.dot.incarnation) == board.member {
+      guard let asset = board.state.record(id)?.asset else { continue }
       seen[asset.id] = Int64(asset.byteCount)
     }
     guard seen.values.reduce(0, +) <= BoardLimits.photoBytesPerAuthor else { throw .photosUsed }
@@ -81,6 +81,10 @@ final class PhotoSharing {
     actions.append(.photosLeftOut(author))
   }
 
+  private var photos: [(object: ObjectID, asset: AssetReference)] {
+    board.state.photoIDs.compactMap { id in board.state.record(id)?.asset.map { (id, $0) } }
+  }
+
   private func author(of id: AssetID) -> MemberID? { objects[id].flatMap { board.member(of: $0.dot.incarnation) } }
 
   func isRequesting(_ id: AssetID, from member: MemberID) -> Bool { exchange.isAsking(id, from: member) }
@@ -89,7 +93,7 @@ final class PhotoSharing {
   /// this member.
   func expectedAsset(_ id: AssetID, from member: MemberID) -> Set<AssetReference> {
     guard isRequesting(id, from: member) else { return [] }
-    return Set(board.state.records.compactMap { $0.1.asset }.filter { $0.id == id })
+    return Set(photos.map { $0.asset }.filter { $0.id == id })
   }
 
   /// Records that a part of a requested asset arrived.
@@ -121,7 +125,7 @@ final class PhotoSharing {
     budget.count(id, Int64(bytes ?? reference(of: id)?.byteCount ?? 0), of: author(of: id))
     guard board.assets.insert(id).inserted else { return }
     perform(exchange.arrived(id, now: now.uptime))
-    for object in board.objectIDs where board.state.record(object)?.asset?.id == id {
+    for object in board.state.photoIDs where board.state.record(object)?.asset?.id == id {
       if let snapshot = board.snapshot(object), snapshot.asset?.id == id {
         actions.append(.objectChanged(snapshot, from: nil))
       }
@@ -138,9 +142,9 @@ final class PhotoSharing {
   func reference(of id: AssetID) -> AssetReference? {
     if let asset = objects[id].flatMap({ board.state.record($0)?.asset }), asset.id == id { return asset }
     // The first object was purged, so look for another one.
-    guard let (object, record) = board.state.records.first(where: { $0.1.asset?.id == id }) else { return nil }
+    guard let (object, asset) = photos.first(where: { $0.asset.id == id }) else { return nil }
     objects[id] = object
-    return record.asset
+    return asset
   }
 
   // MARK: - Sending

@@ -32,7 +32,9 @@ final class ChangeReporter {
   var nextDeadline: UInt64? { deferred.nextDeadline }
 
   func reportSelections() {
-    for id in board.objectIDs where board.state.record(id)?.selection != nil { reportSelection(of: id) }
+    // Sort only the selected objects, because a board can have many objects.
+    let selected = board.state.storedIDs.filter { board.state.record($0)?.selection != nil && board.state.isShown($0) }
+    for id in board.state.stacked(selected) { reportSelection(of: id) }
   }
 
   /// Discards the changes of a restored board, but processes its photos and the local selections.

@@ -332,14 +332,19 @@ extension Replica {
   /// Returns the whole content of the replica as a keyframe for ``restore(_:now:isWhole:)``.
   ///
   /// Call it only while ``isAwaitingSignature`` is false, because a keyframe contains signed records.
-  public func snapshotForKeeping() -> [UInt8] {
+  public func snapshotForKeeping() -> [UInt8] { copyForKeeping().keyframe }
+
+  /// Returns a copy of the replica's content that can be encoded on another thread; see ``snapshotForKeeping()``.
+  ///
+  /// The copy shares its memory with the replica until the board changes.
+  public func copyForKeeping() -> ReplicaCopy {
     precondition(!isAwaitingSignature, "a keyframe cannot be encoded while a signature is missing")
-    return KeptState.encode(
-      registry.recordsForKeyframe(),
-      board.state.difference(since: Context()),
-      permissions.grantForKeyframe,
-      permissions.revocations.all,
-      retirements.all
+    return ReplicaCopy(
+      state: board.state,
+      records: registry.recordsForKeyframe(),
+      grant: permissions.grantForKeyframe,
+      revocations: permissions.revocations.all,
+      retirements: retirements.all
     )
   }
 
@@ -354,6 +359,26 @@ extension Replica {
     let copy = try BoardCopy(of: board.state, by: author)
     return (copy.keyframe, copy.digest, copy.assets)
   }
+}
+
+/// The content of a replica at one moment.
+public struct ReplicaCopy: Sendable {
+  /// The state of the board.
+  public let state: BoardState
+  let records: ArraySlice<AuthorRecord>
+  let grant: Grant?
+  let revocations: [Revocation]
+  let retirements: [Retirement]
+
+  /// The encoded keyframe.
+  /// - Complexity: O(*n* log *n*), where *n* is the number of cells; nothing is cached.
+  public var keyframe: [UInt8] {
+    KeptState.encode(records, state.difference(since: Context()), grant, revocations, retirements)
+  }
+
+  /// The digest of the board.
+  /// - Complexity: The same as that of ``keyframe``.
+  public var digest: Bytes32 { BoardDigest.digest(of: state) }
 }
 
 /// Author records are valid on one board only (AUT-1), so one author of the other board becomes the author of all

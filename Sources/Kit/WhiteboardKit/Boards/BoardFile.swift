@@ -73,7 +73,7 @@ package enum BoardFile {
   package static func objectCount(of summary: DocumentSummary) async -> Int? {
     guard summary.isOutdated else { return summary.objects }
     let board = try? await replica(of: summary.path, version: nil).replica.board
-    return board?.objectIDs.count ?? summary.objects
+    return board?.state.shownCount ?? summary.objects
   }
 
   /// Returns whether a file has facts about its session that this computer did not write (REC-20); returns false also

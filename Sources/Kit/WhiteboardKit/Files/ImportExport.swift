@@ -250,8 +250,8 @@ struct Authors {
 
   /// The display names of the authors for board lists; an id prefix if no name is known.
   var listed: [String] {
-    var names: [MemberID: String] = [:]
-    for line in board.chat { names[line.author] = line.name }
+    // The chat can be long, so it is read only if a name is missing.
+    lazy var names = Dictionary(board.chat.compactMap { line in line.name.map { (line.author, $0) } }) { $1 }
     return Set(board.authors.values).sorted().map { member in
       (members.name(of: member) ?? persistence.names[member.description])?.raw ?? names[member] ?? member.shortText
     }

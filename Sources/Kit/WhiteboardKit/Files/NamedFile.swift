@@ -242,16 +242,17 @@ package enum FileWriting {
   }
 }
 
-/// A queue for work that blocks its thread, such as reading files or waiting for other programs.
+/// A queue for work that takes long or blocks its thread, such as encoding a board, reading files or waiting for other
+/// programs.
 enum FileQueue {
   private static let queue = DispatchQueue(label: "whiteboard.files", attributes: .concurrent)
 
-  static func run<Value: Sendable>(
-    _ work: @escaping @Sendable () throws(CommandError) -> Value
-  ) async throws(CommandError) -> Value {
-    let result: Result<Value, CommandError> = await withCheckedContinuation { continuation in
+  static func run<Value: Sendable, Failure: Error>(
+    _ work: @escaping @Sendable () throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
       queue.async {
-        do throws(CommandError) { continuation.resume(returning: .success(try work())) } catch {
+        do throws(Failure) { continuation.resume(returning: .success(try work())) } catch {
           continuation.resume(returning: .failure(error))
         }
       }

@@ -36,12 +36,12 @@ extension Persistence {
   /// Writes the whole board if a keyframe is due, or if an earlier write failed.
   nonisolated(nonsending) func checkKeyframe() async {
     defer { checkIsolation(#isolation) }
-    guard let document, !queue.isWriting, !queue.isPaused else { return }
+    guard let document, !queue.isBusy, !queue.isPaused else { return }
     if queue.obstacle != nil { return await reopen(document) }
     if let record = unstoredMembership { await storeMembership(record, in: document) }
-    let isDue = await document.needsKeyframe(now: BoardFile.now)
+    let isDue = await document.keyframeDue.map { BoardFile.now >= $0 } ?? false
     // If the document was closed in the meantime, closing it wrote everything.
-    guard !queue.isWriting, self.document != nil else { return }
+    guard !queue.isBusy, self.document != nil else { return }
     queue.retryPhotos()
     if queue.failure?.code == .removed { return await recreateFile(of: document) }
     guard isDue || queue.isBehind else {
@@ -59,7 +59,7 @@ extension Persistence {
   /// The next recorded change schedules them again.
   private nonisolated(nonsending) func stopKeyframeChecks(_ document: BoardDocument) async {
     defer { checkIsolation(#isolation) }
-    guard await !document.hasEntriesSinceKeyframe else { return }
+    guard await document.keyframeDue == nil else { return }
     if !queue.isBehind, queue.loss == nil, queue.counted == queue.recorded { nextKeyframe = nil }
   }
 
@@ -70,7 +70,7 @@ extension Persistence {
     queue.counted = queue.recorded
     do throws(DocumentError) {
       try await document.setCounts(
-        objects: replica.board.objectIDs.count,
+        objects: replica.board.state.shownCount,
         people: environment.authorNames(),
         changed: BoardFile.now
       )
@@ -86,68 +86,55 @@ extension Persistence {
 
   /// Stores the current board as a named version.
   ///
-  /// A version contains all earlier log entries, so no entry may be appended while the version is being stored.
+  /// Entries that are recorded later can be written while the version is being encoded and stored.
   nonisolated(nonsending) func checkpoint(_ name: String) async throws(DocumentError) {
     defer { checkIsolation(#isolation) }
-    while queue.isWriting { guard await runtime.wait(until: { !self.queue.isWriting }) else { break } }
-    guard let document, let replica, !queue.isWriting else { throw DocumentError(.closed, "the board is closed") }
+    while queue.isBusy { guard await runtime.wait(until: { !self.queue.isBusy }) else { break } }
+    guard let document, let replica, !queue.isBusy else { throw DocumentError(.closed, "the board is closed") }
     if queue.isBehind, let failure = queue.failure { throw failure }
-    queue.isWriting = true
-    defer {
-      finishedWriting()
-      write()
-    }
-    let work = queue.take()
-    let state = replica.snapshotForKeeping()
-    let digest = replica.digest.bytes
-    let time = BoardFile.now
-    do throws(DocumentError) {
-      try await store(work, in: document)
-      queue.didStore(upTo: work.mark)
-      sendAnswers()
-    } catch {
-      failed(error, work)
-      throw error
-    }
+    let copy = beginBoard(replica)
+    defer { finishedBoard() }
+    let position = try await storeEntries(of: copy, in: document)
     if replica.hasRetirements { try await document.markRetirements() }
-    try await document.checkpoint(name: name, bytes: state, digest: digest, time: time)
+    let (state, digest) = await FileQueue.run { (copy.board.keyframe, copy.board.digest.bytes) }
+    try await document.checkpoint(name: name, bytes: state, digest: digest, time: copy.time, at: position)
   }
 
   /// Writes the whole board, after the entries that are not written yet.
+  ///
+  /// Encoding and storing a large board takes seconds. If the document is complete, entries that are recorded later can
+  /// be written meanwhile.
   nonisolated(nonsending) func writeKeyframe(to document: BoardDocument) async {
     guard let replica else { return }
-    queue.isWriting = true
-    defer { finishedWriting() }
-    let wasBehind = queue.isBehind
-    // The state is collected now, before the board changes.
-    let work = queue.take()
     let lostSince = queue.behindSince
-    let snapshots = replica.board.snapshots
+    let wasBehind = queue.isBehind
     let people = environment.authorNames()
-    let background = replica.board.settings.background
-    let time = BoardFile.now
-    let state = replica.snapshotForKeeping()
-    let digest = replica.digest.bytes
+    let copy = beginBoard(replica)
+    let work = copy.work
+    defer {
+      if wasBehind { finishedWriting() }
+      finishedBoard()
+    }
     do throws(DocumentError) {
-      try await store(work, in: document)
-      if !wasBehind { queue.didStore(upTo: work.mark) }
+      var position: LogPosition?
+      if wasBehind {
+        try await store(work, in: document)
+      } else {
+        position = try await storeEntries(of: copy, in: document)
+      }
       if replica.hasRetirements { try await document.markRetirements() }
-      try await document.writeKeyframe(state, digest: digest, time: time, lostSince: lostSince)
-      queue.didStore(upTo: work.mark)
+      let (state, digest) = await FileQueue.run { (copy.board.keyframe, copy.board.digest.bytes) }
+      try await document.writeKeyframe(state, digest: digest, time: copy.time, lostSince: lostSince, at: position)
+      if wasBehind { queue.didStore(upTo: work.mark) }
       queue.isKeyframeDue = queue.recorded > work.mark
       queue.counted = work.mark
       sendAnswers()
-      try await document.setSummary(
-        objects: snapshots.count,
-        people: people,
-        thumbnail: Thumbnail.svg(of: snapshots, background: background),
-        // An author's clock may be ahead. Without this limit, the board would stay at the top of board lists.
-        changed: min(snapshots.map { Int64(clamping: $0.updatedAt) }.max() ?? time, time)
-      )
-      try await document.dropHistory(now: time)
+      let (objects, thumbnail, changed) = await FileQueue.run { copy.summary }
+      try await document.setSummary(objects: objects, people: people, thumbnail: thumbnail, changed: changed)
+      try await document.dropHistory(now: copy.time)
     } catch {
       if queue.stored < work.mark {
-        failed(error, work)
+        if wasBehind { failed(error, work) }
       } else {
         // All changes are already in the log. The keyframe is retried, because the disk may have space for it later.
         nextKeyframe = runtime.clock.now + .seconds(30)
@@ -155,6 +142,55 @@ extension Persistence {
       }
     }
     sendAnswers()
+  }
+
+  /// The board at one moment, and the entries that must be stored before it.
+  private struct BoardCopy: Sendable {
+    let board: ReplicaCopy
+    let work: PersistenceQueue.Work
+    let time: Int64
+
+    /// The number of objects, the thumbnail, and the time of the last change.
+    var summary: (objects: Int, thumbnail: String, changed: Int64) {
+      let snapshots = board.state.snapshots
+      let background = BoardSettings(of: board.state).background
+      // An author's clock may be ahead. Without this limit, the board would stay at the top of board lists.
+      let changed = min(snapshots.map { Int64(clamping: $0.updatedAt) }.max() ?? time, time)
+      return (snapshots.count, Thumbnail.svg(of: snapshots, background: background), changed)
+    }
+  }
+
+  /// Copies the board before it changes; the caller must write the entries and the board.
+  private func beginBoard(_ replica: Replica) -> BoardCopy {
+    queue.isWriting = true
+    queue.isWritingBoard = true
+    return BoardCopy(board: replica.copyForKeeping(), work: queue.take(), time: BoardFile.now)
+  }
+
+  /// Stores the entries before a board, and lets later entries be written; returns the board's position in the log.
+  private nonisolated(nonsending) func storeEntries(of copy: BoardCopy, in document: BoardDocument)
+    async throws(DocumentError) -> LogPosition
+  {
+    defer {
+      checkIsolation(#isolation)
+      finishedWriting()
+      write()
+    }
+    do throws(DocumentError) {
+      try await store(copy.work, in: document)
+      let position = await document.position
+      queue.didStore(upTo: copy.work.mark)
+      sendAnswers()
+      return position
+    } catch {
+      failed(error, copy.work)
+      throw error
+    }
+  }
+
+  private func finishedBoard() {
+    queue.isWritingBoard = false
+    notifyWaiters()
   }
 
   // MARK: - Removed and locked files
@@ -208,7 +244,7 @@ extension Persistence {
   nonisolated(nonsending) func close() async {
     recordTraffic()
     // Wait for the current write; no new write starts after it.
-    while queue.isWriting { await withCheckedContinuation { idleWaiter = $0 } }
+    while queue.isBusy { await withCheckedContinuation { idleWaiter = $0 } }
     guard var document else { return }
     self.document = nil
     if queue.failure?.code == .removed, let new = try? await document.reinstate() { document = new }

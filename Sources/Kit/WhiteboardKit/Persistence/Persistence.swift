@@ -153,6 +153,10 @@ final class Persistence {
 
   func finishedWriting() {
     queue.isWriting = false
+    notifyWaiters()
+  }
+
+  func notifyWaiters() {
     reportState()
     idleWaiter?.resume()
     idleWaiter = nil

@@ -65,6 +65,8 @@ struct PersistenceQueue {
   private var isMending = false
   /// Whether a write to the document is in progress.
   var isWriting = false
+  /// Whether the whole board is being encoded and written; entries may be written at the same time.
+  var isWritingBoard = false
   /// The value of ``recorded`` when the counts for board lists were last stored.
   var counted = 0
   /// Whether an item that belongs in a keyframe was recorded since the last keyframe.
@@ -225,6 +227,8 @@ struct PersistenceQueue {
     answers.removeFirst(ready)
     return sent
   }
+
+  var isBusy: Bool { isWriting || isWritingBoard }
 
   /// Whether a new answer could be sent immediately.
   var isIdle: Bool { answers.isEmpty && awaited.isEmpty && recorded <= stored }

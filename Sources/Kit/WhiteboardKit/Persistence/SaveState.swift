@@ -138,7 +138,10 @@ extension Persistence {
   nonisolated(nonsending) func saveNow() async {
     defer { checkIsolation(#isolation) }
     _ = await runtime.wait { !self.queue.isWriting }
-    if queue.loss != nil { await checkKeyframe() }
+    if queue.loss != nil {
+      _ = await runtime.wait { !self.queue.isBusy }
+      await checkKeyframe()
+    }
     write()
     _ = await runtime.wait {
       !self.queue.isWriting && (self.queue.isBehind || self.queue.isClosed || self.queue.state != .saving)
@@ -172,6 +175,7 @@ extension Persistence {
   nonisolated(nonsending) func resumeRecording() async throws(DocumentError) {
     guard queue.isPaused else { return }
     queue.resume()
+    _ = await runtime.wait { !self.queue.isBusy }
     await checkKeyframe()
     if let failure = queue.failure { throw failure }
   }

@@ -82,7 +82,7 @@ final class Queries {
   }
 
   func emitDigest(request: RequestMark?) {
-    runtime.emit(.digest(.init(digest: replica.digest.hex, objects: board.objectIDs.count, request: request)))
+    runtime.emit(.digest(.init(digest: replica.digest.hex, objects: board.state.shownCount, request: request)))
   }
 
   /// Emits the connected members, with the peers that admitted them.

@@ -289,7 +289,7 @@ extension CommandRunner {
       }
     case .objects(let count):
       isMet = await runtime.wait(timeout: timeout) {
-        let objects = board.replica.board.objectIDs.count
+        let objects = board.replica.board.state.shownCount
         return count == 0 ? objects == 0 : objects >= count
       }
     case .synced:

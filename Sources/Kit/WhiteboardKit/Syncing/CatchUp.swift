@@ -78,7 +78,7 @@ final class CatchUp {
     guard configuration.isGuest else { return }
     let peer = PeerID(member)
     runtime.emit(
-      .caughtUp(.init(peer: peer.text, name: members.name(of: peer), objects: replica.board.objectIDs.count))
+      .caughtUp(.init(peer: peer.text, name: members.name(of: peer), objects: replica.board.state.shownCount))
     )
   }
 
