@@ -66,6 +66,19 @@ class FirstJoin(SwiftCase):
                 self.assertEqual(len(host.hellos), 1)
                 self.assertNotIn("invitation was withdrawn", program.log)
 
+    def test_quit_ends_a_program_that_still_joins(self):
+        """Without `anyway`, the commands before it run first; with it, they are answered that they cannot run."""
+        for first, quitting in ((None, {}), ("objects", {"anyway": True})):
+            with self.subTest(first=first):
+                host = self.peer("host", kind=SlowHost, answers=[SILENT] * 9)
+                program = self.program("join", make_link(host.address, host.session, host.id))
+                program.events.wait("joining", 30, step="connecting")
+                mark = first and program.begin(first)
+                program.begin("quit", **quitting)
+                self.assertEqual(program.ended(5), 0)
+                if mark:
+                    program.events.wait("error", 5, request=mark)
+
 
 if __name__ == "__main__":
     unittest.main()

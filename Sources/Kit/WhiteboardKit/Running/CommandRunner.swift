@@ -94,10 +94,12 @@ final class CommandRunner {
 
   /// Returns whether a command can run while the local peer joins a board.
   ///
-  /// A user's `quit` runs immediately. In a script, `quit` runs after the commands before it.
+  /// A user's `quit` runs immediately, and so does `quit anyway`, which may lose work. In a script, `quit` runs after the
+  /// commands before it.
   private func isDueWhileJoining(_ command: Command, isFirst: Bool) -> Bool {
     switch command.name {
-    case .quit, .leave: configuration.isTyped || (isFirst && configuration.script == .none)
+    case .quit, .leave:
+      configuration.isTyped || configuration.script == .none && (isFirst || command.argument() == true)
     case .help, .peers: configuration.isTyped
     default: isDue(command)
     }
