@@ -117,11 +117,11 @@ class Page:
                 raise TimeoutError(f"{condition}\n" + "\n".join(self.log()))
             time.sleep(0.05)
 
-    def open(self, name="Mia", fragment=LINK, strokes=0):
-        """Opens the board with a name, and with another member that has drawn some strokes."""
+    def open(self, name="Mia", fragment=LINK, strokes=0, forms=0):
+        """Opens the board with a name, and with another member that has drawn strokes, or forms with half as many arrows."""
         self.driver.get(self.address + "/icon.svg")
         self.run("localStorage.setItem('whiteboard.name', JSON.stringify(arguments[0]))", name)
-        self.run("sessionStorage.setItem('strokes', arguments[0])", strokes)
+        self.run("Object.entries(arguments[0]).forEach(([key, value]) => sessionStorage.setItem(key, value))", {"strokes": strokes, "forms": forms})
         self.driver.get(f"{self.address}/{fragment}")
         self.wait("globalThis.whiteboard?.board.members.size && whiteboard.board.state.isSynced", 120)
 

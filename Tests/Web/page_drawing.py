@@ -92,9 +92,9 @@ const edits = {
   remove: (id) => ["remove", [id]],
   "remove from below": () => ["remove", [board.order[0]]],
   erase: () => { const [x, y] = corner(); return ["erase", [[x, y], [x + 60 * random(), y + 60], [x - 60, y + 90]], 6 + 10 * random()]; },
-  color: (id) => ["restyle", [id], { color: pick(["#e8601cff", "#3b8fd970", null]) }],
+  color: (id) => ["restyle", [id], { color: pick(["#e8601cff", "#3b8fd970", "#ffffffff", null]) }],
   width: (id) => ["restyle", [id], { lineWidth: pick([2, 5, 12, 20]) }],
-  style: (id) => ["restyle", [id], pick([{ fill: "#a5d8ff80" }, { fill: null }, { lineStyle: "dashed" }, { opacity: 0.5 }, { textSize: 32 }, { isBold: true }, { isCurved: true }, { lineEnd: "triangle" }])],
+  style: (id) => ["restyle", [id], pick([{ fill: "#a5d8ff80" }, { fill: "#1971c2ff" }, { fill: null }, { lineStyle: "dashed" }, { opacity: 0.5 }, { textSize: 32 }, { isBold: true }, { isCurved: true }, { lineEnd: "triangle" }])],
   size: () => { const one = pick([...board.objects.values()].filter(({ form, points }) => form && !points)); return one && ["resize", one.id, [20 + 100 * random(), 20 + 60 * random()], corner()]; },
   text: () => { const one = pick([...board.objects.values()].filter(({ type, form }) => type === "text" || form)); return one && ["setText", one.id, Array.from({ length: 1 + random() * 6 }, () => pick(words)).join("") + "."]; },
   front: (id) => ["bringToFront", [id]], back: (id) => ["sendToBack", [id]], forward: (id) => ["bringForward", [id]], backward: (id) => ["sendBackward", [id]],
@@ -885,6 +885,63 @@ def check_right_to_left(page, checks):
               and abs(ends[0][1] - ends[1][1]) <= 3 and len(differing) <= 6, (ends, differing))
 
 
+#: Draws white and plain objects on filled shapes, and returns the colors of their middles, before and after the shapes are moved.
+CONTRAST = """
+const blue = board.createForm("rectangle", [0, 0], { size: [400, 300], fill: "#1971c2ff", color: "#ffffffff", lineWidth: 12 });
+const bar = (center, more) => board.createForm("line", center, { points: [[-40, 0], [40, 0]], lineWidth: 12, ...more });
+const [white, plain] = [bar([0, -100], { color: "#ffffffff" }), bar([0, -60])], out = bar([190, 60], { color: "#ffffffff" });
+const text = board.createText("█████", [0, 0], { color: "#ffffffff", textSize: 32 });
+const ink = board.createDrawing([[-40, 100], [40, 100]], { lineWidth: 12, color: "#ffffffff" });
+const label = board.createForm("rectangle", [-400, 0], { size: [200, 100], fill: "#000000ff", text: "█████", textSize: 32 });
+const colors = async () => {
+  const shown = [white, plain, text, ink, label, out].map((id) => camera.toScreen(board.objects.get(id).centerPosition));
+  const edge = camera.toScreen(board.objects.get(blue).centerPosition);
+  return [...shown, [edge[0], edge[1] - 150 * camera.zoom]];
+};
+Object.assign(camera, { zoom: 1, x: -640, y: -400 });
+ui.panBy(0, 0);
+await until("the tiles", () => !scene.frame(performance.now()));
+const first = await colors();
+globalThis.shapes = { blue, all: [blue, white, plain, text, ink], places: colors };
+return first;
+"""
+
+
+def check_contrast(page, checks):
+    """Colors are compared with the fills below an object, as in the pictures that the programs save."""
+    def seen(places):
+        image = page.command("Page.captureScreenshot", format="png")["data"]
+        return script(page, """
+          const image = new Image();
+          image.src = `data:image/png;base64,${given[0]}`;
+          await image.decode();
+          const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height });
+          canvas.getContext("2d").drawImage(image, 0, 0);
+          const { data, width } = pixelsOf(canvas);
+          return given[1].map(([x, y]) => data[4 * (Math.round(y) * width + Math.round(x))]);""", image, places)
+
+    def words(values):
+        return ["white" if value > 250 else "black" if value < 5 else value for value in values]
+
+    places = script(page, CONTRAST)
+    found = words(seen(places))
+    checks.check("white stays white on a fill, and on the paper it is black", found == ["white", "black", "white", "white", "white", "black", "white"], found)
+    svg = script(page, "const { picture } = await import('./files.mjs'); return (await picture(ui, 'svg', board.order)).text()")
+    checks.check("so it is in a saved picture", svg.count('stroke="#ffffff"') == 3 and svg.count('fill="#ffffff"') == 3, svg)
+    # All are dragged together: the colors stay.
+    script(page, "ui.setTool('select'); ui.tools.select.set(shapes.all); await frame()")
+    start = places[2]
+    for kind, (x, y) in [("mousePressed", start), ("mouseMoved", (start[0] + 20, start[1] + 130)), ("mouseMoved", (start[0] + 20, start[1] + 150))]:
+        page.command("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1, modifiers=browser.CONTROL)
+    script(page, "await frame(); await frame()")
+    found = words(seen([(x + 20, y + 150) for x, y in places[:4]]))
+    checks.check("colors stay while objects are dragged", found == ["white", "black", "white", "white"], found)
+    page.command("Input.dispatchMouseEvent", type="mouseReleased", x=start[0] + 20, y=start[1] + 150, button="left", clickCount=1)
+    script(page, "board.move([shapes.blue], [0, 2000]); ui.tools.select.set([]); await until('the tiles', () => !scene.frame(performance.now()))")
+    found = words(seen(script(page, "return shapes.places()"))[:4])
+    checks.check("without the fill, they are black", found == ["black"] * 4, found)
+
+
 def opened(address, is_phone, checks, *bodies, **options):
     """Opens a page for each of the checks, and checks that the browser logged no error."""
     for body in bodies:
@@ -901,7 +958,7 @@ def opened(address, is_phone, checks, *bodies, **options):
 def check_drawing(address, checks, seed):
     opened(address, True, checks, check_style, check_theme, check_names)
     opened(address, False, checks, check_list, check_follow, check_names, check_export, check_right_to_left)
-    opened(address, False, checks, check_seams, check_dense, check_grid, check_corners)
+    opened(address, False, checks, check_seams, check_dense, check_grid, check_corners, check_contrast)
     opened(address, False, checks, check_progress, check_unfinished, check_leaving, check_frames)
     opened(address, True, checks, lambda page, checks: check_damage(page, checks, seed, [1, 0.06]))
     opened(address, False, checks, lambda page, checks: check_damage(page, checks, seed, [1, 0.3, 2.7, 0.06]))

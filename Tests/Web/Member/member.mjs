@@ -20,7 +20,7 @@ addEventListener("message", async ({ data }) => {
   else pass(data);
 });
 
-async function start({ board: id, id: guest, strokes }) {
+async function start({ board: id, id: guest, strokes, forms }) {
   const module = await WebAssembly.compileStreaming(fetch("whiteboard.wasm"));
   const makeSession = ({ onEvent }) => {
     pass = (event) => onEvent({ ...event, member: guest });
@@ -35,6 +35,7 @@ async function start({ board: id, id: guest, strokes }) {
   };
   board = await Board.open({ board: id, keys: await newKey(), name: "Anna", module, storage: null, makeSession });
   for (let index = 0; index < strokes; index += 1) board.createDrawing(stroke(), { lineWidth: 2 + 6 * random(), color: ["#e8601c", "#1fae84", "#3b8fd9", null][index % 4] });
+  if (forms) diagram(forms);
   postMessage({ kind: "joined", member: board.me.id, name: "Anna" });
   pass({ kind: "state", state: "open" });
   pass({ kind: "joined", name: "Guest" });
@@ -49,6 +50,20 @@ async function call([method, ...values]) {
     report.error = String(error.message);
   }
   postMessage({ ...report, digest: board.digest });
+}
+
+/** Draws labelled boxes in a square, and half as many arrows: up to 500 from the first box, and others between neighbors. */
+function diagram(count) {
+  const columns = Math.ceil(Math.sqrt(count)), place = (index) => [200 * (index % columns), 120 * Math.floor(index / columns)];
+  const forms = ["rectangle", "rounded", "ellipse", "diamond"], fills = [null, "#ffec99ff", "#a5d8ffff", "#b2f2bbff"];
+  const ids = Array.from({ length: count }, (_, index) =>
+    board.createForm(forms[index % 4], place(index), { size: [120, 60], text: `Step ${index}`, fill: fills[index % 3] }));
+  const connect = (from, to) => {
+    const [x, y] = place(from), [u, v] = place(to);
+    const arrow = board.createForm("arrow", [(x + u) / 2, (y + v) / 2], { points: [[(x - u) / 2, (y - v) / 2], [(u - x) / 2, (v - y) / 2]] });
+    [from, to].forEach((index, end) => board.bind(arrow, end === 1, { id: ids[index], anchor: [0, 0] }));
+  };
+  for (let index = 0; index < count / 2; index += 1) index < 500 && index < count / 4 ? connect(0, 2 * index + 1) : connect(2 * index, 2 * index + 1);
 }
 
 /** Returns a line of 60 points at a random place on a board of the size of a phone screen. */

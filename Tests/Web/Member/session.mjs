@@ -30,8 +30,8 @@ export class GuestSession {
       if (data.kind === "joined") onEvent({ kind: "state", state: "open" });
       onEvent(data);
     };
-    const strokes = Number(sessionStorage.getItem("strokes") ?? 0);
-    this.#worker.postMessage({ start: { board, id, strokes } });
+    const [strokes, forms] = ["strokes", "forms"].map((name) => Number(sessionStorage.getItem(name) ?? 0));
+    this.#worker.postMessage({ start: { board, id, strokes, forms } });
   }
 
   /** Passes an event to the board as if the session had reported it. */

@@ -4,6 +4,7 @@
  */
 
 import { CanvasPainter, drawObject, inkColor, linesOf, overhang } from "./draw.mjs";
+import { Grounds } from "./grounds.mjs";
 import { cornersOf, rectangle, shapeOf, touches, union, widened } from "./geometry.mjs";
 
 /**
@@ -58,10 +59,14 @@ export class Camera {
 }
 
 export class Scene {
-  /** The objects that are drawn on tiles, from bottom to top: `{id, object, bounds, changedAt}`. */
+  /** The objects that are drawn on tiles, from bottom to top: `{id, object, bounds, changedAt, index}`. */
   items = [];
+  /** The order of the board for which the items were made. */
+  #order = null;
   #byID = new Map();
-  #hidden = new Set();
+  #grounds = new Grounds();
+  /** The objects that are not drawn, with the palettes for what was below them. */
+  #hidden = new Map();
   #changed = new Set();
   #level = null;
   /** The level of the previous zoom, which is shown until the tiles of the new level are complete. */
@@ -79,7 +84,8 @@ export class Scene {
    * `schedule()` requests a frame.
    */
   constructor(host, board, camera, looks, isShown, schedule) {
-    Object.assign(this, { host, board, camera, looks, isShown, schedule });
+    Object.assign(this, { host, board, camera, isShown, schedule });
+    this.looks = Object.assign(Object.create(looks), { on: (object) => this.paletteOf(object) });
     this.update(board.order);
   }
 
@@ -110,12 +116,23 @@ export class Scene {
 
   /** Sets the objects that are not drawn on tiles, because the live layer shows them. */
   hide(ids) {
-    this.invalidate(this.#hidden);
-    this.#hidden = new Set(ids);
-    this.invalidate(this.#hidden);
+    const hidden = new Map([...ids].map((id) => [id, this.#hidden.get(id) ?? (this.#byID.has(id) ? this.paletteOf({ id }) : null)]));
+    this.invalidate(this.#hidden.keys());
+    this.#hidden = hidden;
+    this.invalidate(hidden.keys());
   }
 
+  /** Returns the palette for what is below an object. */
+  paletteOf({ id }) {
+    const item = this.#byID.get(id), { palette } = this.looks;
+    return item ? this.#grounds.palette(item, palette) : this.#hidden.get(id) ?? palette;
+  }
+
+  /** Returns the palette for what is at an area of the board. */
+  paletteIn(area) { return this.#grounds.below(area, Infinity, this.looks.palette); }
+
   reset() {
+    for (const id of this.#hidden.keys()) this.#hidden.set(id, null);
     for (const level of [this.#level, this.#previous]) level?.root.remove();
     this.#level = this.#previous = null;
   }
@@ -127,17 +144,39 @@ export class Scene {
     return this.#render(now);
   }
 
+  /** Adds the areas of the texts whose color changes with the covers in the damaged areas. */
+  #widen(damage, covered) {
+    if (!covered) return;
+    for (const { object, bounds } of this.items) if (object.type === "text" && touches(bounds, covered)) damage.push(bounds);
+  }
+
+  #isDrawn(id) {
+    const object = this.board.objects.get(id);
+    return object !== undefined && !this.#hidden.has(id) && this.isShown(object);
+  }
+
+  #item(id, index) {
+    const object = this.board.objects.get(id);
+    return { id, object, bounds: boundsOf(object), changedAt: performance.now(), index };
+  }
+
   update(order, changed = new Set(order)) {
+    if (order === this.#order && [...changed].every((id) => this.#byID.has(id) === this.#isDrawn(id))) return this.#replace(changed);
+    this.#order = order;
     const { objects } = this.board;
-    const ids = order.filter((id) => objects.has(id) && !this.#hidden.has(id) && this.isShown(objects.get(id)));
+    const ids = order.filter((id) => this.#isDrawn(id));
     const added = [];
     const damage = [];
+    let covered = null;
     // New objects on top of all others are drawn over the tiles.
     let first = ids.length;
     while (first > 0 && !this.#byID.has(ids[first - 1])) first -= 1;
     for (const id of changed) {
       const old = this.#byID.get(id);
       if (old) damage.push(old.bounds);
+      if (!this.#grounds.has(id)) continue;
+      covered = union(covered, old.bounds);
+      this.#grounds.delete(id);
     }
     const isAppend = !damage.length && first === this.items.length;
     if (!isAppend) this.items = [];
@@ -148,14 +187,39 @@ export class Scene {
       let item = before.get(id);
       const object = objects.get(id);
       if (!item || item.object !== object) {
-        item = { id, object, bounds: boundsOf(object), changedAt: performance.now() };
+        item = this.#item(id, index);
         if (index < first) damage.push(item.bounds);
+        changed.add(id);
       }
+      item.index = index;
       this.items.push(item);
       this.#byID.set(id, item);
       if (index >= first) added.push(item);
+      if (!changed.has(id)) continue;
+      this.#grounds.set(item);
+      if (index < first && this.#grounds.has(id)) covered = union(covered, item.bounds);
     }
+    this.#widen(damage, covered);
     for (const level of [this.#level, this.#previous]) level?.repaint(this, damage, added);
+  }
+
+  /** Takes over changes of drawn objects. Jobs of tiles keep the list with which they began. */
+  #replace(changed) {
+    const damage = [];
+    let covered = null;
+    this.items = this.items.slice();
+    for (const id of changed) {
+      const old = this.#byID.get(id);
+      if (!old) continue;
+      const item = this.#item(id, old.index), wasCover = this.#grounds.has(id);
+      this.#grounds.set(item);
+      if (wasCover || this.#grounds.has(id)) covered = union(covered, union(old.bounds, item.bounds));
+      this.items[old.index] = item;
+      this.#byID.set(id, item);
+      damage.push(old.bounds, item.bounds);
+    }
+    this.#widen(damage, covered);
+    for (const level of [this.#level, this.#previous]) level?.repaint(this, damage, []);
   }
 
   #render(now) {
@@ -293,7 +357,7 @@ class Level {
         if (isOver()) return false;
         limits.objects -= 1;
         if (job.steps || (isInk(object) && linesOf(object).length > STEPS)) {
-          job.steps ??= painter.inkInSteps(object, inkColor(object, scene.looks.palette), tile.area);
+          job.steps ??= painter.inkInSteps(object, inkColor(object, scene.looks), tile.area);
           while (!job.steps.next().done) {
             limits.objects -= 1;
             if (isOver()) return false;

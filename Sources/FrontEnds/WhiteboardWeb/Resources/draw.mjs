@@ -6,30 +6,45 @@ import {
   GRID_OPACITY, gridLines, gridSpacing, inkLines, isRightToLeft, LETTER, lettersOf, shapeOf, touches, widened,
 } from "./geometry.mjs";
 
-/** The colors of the board, adapted to be visible on the background (`PageInk`). */
+/** The colors of the board, adapted to be visible on what is below an object (`PageInk`). */
 export class Palette {
-  constructor(paper) {
+  /** If `isOnPhoto`, a photo is below the object, so that its contrast is not known. */
+  constructor(paper, isOnPhoto = false) {
     this.paper = paper;
+    this.isOnPhoto = isOnPhoto;
     this.plain = luminance(paper) > 0.179 ? "#000000" : "#ffffff";
   }
 
   /** Returns the color and opacity for a board color `#rrggbbaa`; null is the default color. */
   color(rgba) {
     if (!rgba) return { rgb: this.plain, opacity: 1 };
-    const rgb = rgba.slice(0, 7).toLowerCase();
-    const isPlain = rgb === "#000000" || contrast(rgb, this.paper) < 1.2;
-    return { rgb: isPlain ? this.plain : rgb, opacity: parseInt(rgba.slice(7) || "ff", 16) / 255 };
+    const rgb = rgba.slice(0, 7).toLowerCase(), isPlain = !this.isOnPhoto && (rgb === "#000000" || !this.#shows(rgb));
+    return { rgb: isPlain ? this.plain : rgb, opacity: opacityOf(rgba) };
   }
+
+  /** Returns the color of the line around a fill; a light line stays light if it or the fill can be seen. */
+  lineColor(rgba, fill) {
+    if (!rgba || !fill) return this.color(rgba);
+    const rgb = rgba.slice(0, 7).toLowerCase(), inside = this.over(fill);
+    const isSeen = rgb !== "#000000" && (this.#shows(inside.paper) || inside.#shows(rgb));
+    return isSeen ? { rgb, opacity: opacityOf(rgba) } : this.color(rgba);
+  }
+
+  /** Returns the palette on a fill `#rrggbbaa`, through which what is below it can be seen. */
+  over(fill) {
+    if (!fill) return this;
+    const opacity = opacityOf(fill);
+    const mixed = [1, 3, 5].map((at) => [fill, this.paper].map((rgb) => parseInt(rgb.slice(at, at + 2), 16)))
+      .map(([over, under]) => Math.round(over * opacity + under * (1 - opacity)).toString(16).padStart(2, "0"));
+    return new Palette(`#${mixed.join("")}`);
+  }
+
+  get onPhoto() { return new Palette(this.paper, true); }
+
+  #shows(rgb) { return contrast(rgb, this.paper) >= 1.2; }
 }
 
-/** Returns a palette for what is drawn on a fill `#rrggbbaa`, through which the background can be seen. */
-function paletteOn(fill, palette) {
-  if (!fill) return palette;
-  const opacity = parseInt(fill.slice(7) || "ff", 16) / 255;
-  const mixed = [1, 3, 5].map((at) => [fill, palette.paper].map((rgb) => parseInt(rgb.slice(at, at + 2), 16)))
-    .map(([over, under]) => Math.round(over * opacity + under * (1 - opacity)).toString(16).padStart(2, "0"));
-  return new Palette(`#${mixed.join("")}`);
-}
+const opacityOf = (rgba) => parseInt(rgba.slice(7) || "ff", 16) / 255;
 
 function luminance(rgb) {
   const [red, green, blue] = [1, 3, 5].map((index) => (parseInt(rgb.slice(index, index + 2), 16) / 255) ** 2);
@@ -239,16 +254,17 @@ export class CanvasPainter {
 /**
  * Draws an object.
  *
- * `looks` has the `palette`, the decoded photos (`photo(object)`, or null) and the names of members (`name(member)`).
+ * `looks` has the `palette`, the palette for what is below an object (`on(object)`), the decoded photos (`photo(object)`, or null)
+ * and the names of members (`name(member)`).
  * `placement` replaces the center, scale and angle, such as while the object is dragged.
  */
 export function drawObject(painter, object, looks, placement = object) {
   painter.place(placement, () => {
-    const { type, form, opacity = 1, size: [width, height] } = object, { palette } = looks;
-    if (form) return painter.together(opacity, () => drawForm(painter, object, palette, placement.scale));
-    if (type === "drawing") return painter.ink(object, inkColor(object, palette), placement.scale);
+    const { type, form, opacity = 1, size: [width, height] } = object;
+    if (form) return painter.together(opacity, () => drawForm(painter, object, looks, placement.scale));
+    if (type === "drawing") return painter.ink(object, inkColor(object, looks), placement.scale);
     painter.together(opacity, () => {
-      if (type === "text") drawText(painter, object, palette);
+      if (type === "text") drawText(painter, object, looks);
       else if (type === "game") drawGame(painter, object, looks);
       else if (type === "photo") {
         const photo = looks.photo(object);
@@ -260,17 +276,17 @@ export function drawObject(painter, object, looks, placement = object) {
 }
 
 /** Returns the color of ink, with the opacity of the object. */
-export function inkColor({ color, opacity = 1 }, palette) {
-  const own = palette.color(color);
+export function inkColor(object, looks) {
+  const { color, opacity = 1 } = object, own = looks.on(object).color(color);
   return { rgb: own.rgb, opacity: own.opacity * opacity };
 }
 
-const fillColor = (fill) => fill && { rgb: fill.slice(0, 7), opacity: parseInt(fill.slice(7) || "ff", 16) / 255 };
+const fillColor = (fill) => fill && { rgb: fill.slice(0, 7), opacity: opacityOf(fill) };
 
-function drawForm(painter, object, palette, scale) {
+function drawForm(painter, object, looks, scale) {
   const { outline, marks, label } = shapeOf(object), { lineWidth: width = 5, lineStyle = "solid" } = object, fill = fillOf(object);
   if (!outline) return;
-  const color = palette.color(object.color), isLine = hasPoints(object);
+  const color = looks.on(object).lineColor(object.color, outline.isClosed ? fill : null), isLine = hasPoints(object);
   if (fill && outline.isClosed) painter.outlines([outline], { fill: fillColor(fill) });
   const dashes = DASHES[lineStyle] ?? [];
   // The marks overlap the line, so both are transparent together.
@@ -279,19 +295,18 @@ function drawForm(painter, object, palette, scale) {
       const stroke = { rgb: color.rgb, opacity: 1 };
       painter.outlines([outline], { stroke, width, dashes, scale });
       painter.outlines(marks.filter(({ isClosed }) => !isClosed), { stroke, width, scale });
-      painter.outlines(marks.filter(({ isClosed }) => isClosed), { fill: stroke, stroke, width, scale });
+      painter.outlines(marks.filter(({ isClosed }) => isClosed), { fill: stroke });
     });
   } else if (object.form !== "note") painter.outlines([outline], { stroke: color, width, dashes, scale });
   if (!label) return;
-  const [x, y] = label.center, paper = { rgb: palette.paper, opacity: 1 };
+  const [x, y] = label.center, paper = { rgb: looks.palette.paper, opacity: 1 };
   if (isLine) painter.outlines([boxAround(label)], { fill: paper });
-  drawLetters(painter, object, label, [x, y], labelColor(object, palette));
+  drawLetters(painter, object, label, [x, y], labelColor(object, looks));
 }
 
 /** Returns the color of the label of a form: its own, or else black or white, whichever can be read. */
-export function labelColor(object, palette) {
-  const on = hasPoints(object) ? palette : paletteOn(fillOf(object), palette);
-  return on.color(object.textColor);
+export function labelColor(object, looks) {
+  return (hasPoints(object) ? looks.palette : looks.on(object).over(fillOf(object))).color(object.textColor);
 }
 
 const boxAround = ({ center: [x, y], width, height }) => ({
@@ -315,10 +330,12 @@ export function overhang(object) {
   }, 0);
 }
 
-function drawText(painter, object, palette) {
+export const textColor = (object, looks) => looks.on(object).over(object.fill).color(object.color);
+
+function drawText(painter, object, looks) {
   const shape = shapeOf(object);
   if (object.fill) painter.outlines([boxAround({ ...shape, center: [0, 0] })], { fill: fillColor(object.fill) });
-  drawLetters(painter, object, shape, [0, 0], paletteOn(object.fill, palette).color(object.color));
+  drawLetters(painter, object, shape, [0, 0], textColor(object, looks));
 }
 
 /** Draws lines of text around a point; a line that begins on the right is on the right, unless the object is aligned. */

@@ -3,6 +3,7 @@
 import { boundsOf } from "./canvas.mjs";
 import { CanvasPainter, drawObject, measured, Palette } from "./draw.mjs";
 import { trace } from "./forms.mjs";
+import { Grounds } from "./grounds.mjs";
 import { GRID_OPACITY, gridLines, gridSpacing, inkLines, isRightToLeft, LETTER, number, PathData, union, widened } from "./geometry.mjs";
 
 /** The longest side of a photo that is added, in pixels, and the largest file that is opened, in bytes. */
@@ -175,7 +176,12 @@ export async function picture(ui, format, ids) {
   const objects = ids.map((id) => ui.board.objects.get(id)).filter(Boolean);
   if (!objects.length) throw new Error("There is nothing on the board yet.");
   const area = widened(objects.map((object) => boundsOf(object)).reduce(union), MARGIN);
-  const looks = { ...ui.looks, palette: new Palette(ui.board.settings.background?.slice(0, 7) ?? "#ffffff") };
+  const palette = new Palette(ui.board.settings.background?.slice(0, 7) ?? "#ffffff"), grounds = new Grounds(), indexes = new Map();
+  for (const [index, object] of objects.entries()) {
+    grounds.set({ id: object.id, object, index });
+    indexes.set(object.id, index);
+  }
+  const looks = { ...ui.looks, palette, on: (object) => grounds.palette({ object, index: indexes.get(object.id) }, palette) };
   const photos = new Map();
   for (const { type, sha256 } of objects) {
     if (type === "photo" && !photos.has(sha256)) photos.set(sha256, await ui.board.photo(sha256));

@@ -1,7 +1,7 @@
 /** Editing texts and labels in place: a text field above the board, so that every input method of the system works. */
 
 import { element, isComposing, toast } from "./dom.mjs";
-import { labelColor, measured } from "./draw.mjs";
+import { labelColor, measured, textColor } from "./draw.mjs";
 import { hasPoints } from "./forms.mjs";
 import { altered, lettersOf, LETTER, shapeOf, shown, textOf } from "./geometry.mjs";
 
@@ -103,12 +103,12 @@ export class TextEditor {
     // the caret at its sides.
     const font = LETTER.font * factor, unit = FONT / font, room = LETTER.width * factor * unit;
     const width = Math.max(size.width, ...size.lines.map((line) => measured(line, font, letters).width));
-    const { palette } = ui.looks, color = this.#isLabel ? labelColor(shape, palette) : palette.color(object ? object.color : ui.style.color);
+    const { looks } = ui, color = this.#isLabel ? labelColor(shape, looks) : object ? textColor(object, looks) : looks.at(this.#place).color(ui.style.color);
     Object.assign(field.style, {
       width: `${width * unit + 2 * room + 1}px`, padding: `0 ${room}px`, height: `${size.height * unit + 2}px`, fontSize: `${FONT}px`,
       lineHeight: `${LETTER.height * factor * unit}px`, color: color.rgb, textAlign: alignment === "left" ? "" : alignment, fontFamily: letters.family,
       fontWeight: letters.isBold ? "bold" : "", fontStyle: letters.isItalic ? "italic" : "",
-      background: object && this.#isLabel && hasPoints(object) ? palette.paper : "",
+      background: object && this.#isLabel && hasPoints(object) ? looks.palette.paper : "",
     });
     // A label stays in the middle of its form while the user types.
     const [x, y] = camera.toScreen(object ? corner(object, this.#isLabel ? field.value : object.text) : this.#place);

@@ -164,8 +164,9 @@ class PenTool extends Tool {
 
   draw(painter) {
     if (!this.#ink) return null;
-    painter.growing(this.#ink, this.ui.penColor);
-    return areaOf(this.#ink.points, this.ui.pen.lineWidth);
+    const area = areaOf(this.#ink.points, this.ui.pen.lineWidth);
+    painter.growing(this.#ink, this.ui.scene.paletteIn(area).color(this.ui.pen.color));
+    return area;
   }
 }
 
@@ -699,7 +700,7 @@ export class SelectTool extends Tool {
   }
 
   hover(place) {
-    if (this.ui.tool !== "select") return;
+    if (this.ui.tool !== "select" || isChange(this.#gesture)) return;
     const handle = place && this.#handleAt(place, 11);
     const object = place && !this.ui.isViewer && this.ui.objectAt(place);
     this.ui.boardElement.style.cursor = handle ? cursorOf(handle) : object && !object.isLocked ? "move" : "";

@@ -12,7 +12,7 @@ import { exportPicture, Photos, prepared } from "./files.mjs";
 import { Finder } from "./find.mjs";
 import { playGame } from "./games.mjs";
 import { contains, flattened, hasPoints } from "./forms.mjs";
-import { covers, Ink, LETTER, lettersOf, local, resized, shapeOf, touches, union, widened } from "./geometry.mjs";
+import { covers, Ink, LETTER, lettersOf, local, rectangle, resized, shapeOf, touches, union, widened } from "./geometry.mjs";
 import { isolated, visible } from "./ids.mjs";
 import { Input } from "./input.mjs";
 import { ContextMenu } from "./menu.mjs";
@@ -71,7 +71,10 @@ export class UI {
   constructor(board) {
     this.board = board;
     this.photos = new Photos(board, (sha256) => this.#photoDecoded(sha256), () => this.camera.zoom * (devicePixelRatio || 1));
-    this.looks = { palette: null, photo: (object) => this.photos.get(object), name: (id) => this.name(id) };
+    this.looks = {
+      palette: null, on: (object) => this.scene.paletteOf(object), at: (place) => this.scene.paletteIn(rectangle(place, place)),
+      photo: (object) => this.photos.get(object), name: (id) => this.name(id),
+    };
     this.#setTheme(settings.get("theme", "system"));
     this.#resize();
     this.scene = new Scene($("tiles"), board, this.camera, this.looks, (object) => !this.hidden.has(object.author), () => this.schedule());
@@ -132,16 +135,17 @@ export class UI {
   }
 
   objectAt(place, isWanted = () => true) {
-    const at = this.camera.toBoard(place), tolerance = 8 / this.camera.zoom;
+    const at = this.camera.toBoard(place), tolerance = 8 / this.camera.zoom, near = widened(rectangle(at, at), tolerance);
     // The items are from the last frame, so their objects may have been deleted.
-    const item = this.scene.items.findLast(({ id, object }) => this.board.objects.has(id) && isWanted(object) && covers(object, at, tolerance));
+    const item = this.scene.items.findLast(({ id, object, bounds }) => touches(bounds, near) && this.board.objects.has(id) && isWanted(object) && covers(object, at, tolerance));
     return item ? this.board.objects.get(item.id) : null;
   }
 
   /** Returns the topmost form around a position, also if it is empty. */
   formAround(place) {
-    const at = this.camera.toBoard(place);
-    const item = this.scene.items.findLast(({ id, object }) => {
+    const at = this.camera.toBoard(place), near = rectangle(at, at);
+    const item = this.scene.items.findLast(({ id, object, bounds }) => {
+      if (!touches(bounds, near)) return false;
       const { outline } = shapeOf(object);
       return this.board.objects.has(id) && object.form && !hasPoints(object) && outline && contains(flattened(outline), local(object, at));
     });
@@ -184,7 +188,7 @@ export class UI {
     let area = null;
     for (const [id, { ink, object, bounds }] of this.#growing) {
       if (this.#hiddenObjects.has(id)) continue;
-      painter.growing(ink, this.looks.palette.color(object?.color));
+      painter.growing(ink, (bounds ? this.scene.paletteIn(bounds) : this.looks.palette).color(object?.color));
       area = union(area, bounds);
     }
     return area;
