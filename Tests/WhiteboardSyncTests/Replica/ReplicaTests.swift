@@ -76,6 +76,39 @@ import Testing
     }
   }
 
+  @Test func `an input reports some of the lines bound to a moved object, and ticks report the others`() throws {
+    let outcome = try anna.replica.change(now: start) { (board) throws(BoardError) in
+      let hub = try board.createForm(.rectangle, at: Point(x: 0, y: 0), size: Size(width: 100, height: 50))
+      let lines = try (0..<2 * LateLines.count + 9).map { index throws(BoardError) in
+        let points = [Point(x: 0, y: 0), Point(x: 200, y: Double(index))]
+        let line = try board.createForm(.arrow, at: Point(x: 0, y: 0), points: points)
+        try board.bind(.start, of: line, to: Binding(to: hub, at: Point(x: 0, y: 0)))
+        return line
+      }
+      return (hub: hub, lines: lines)
+    }
+    let (hub, lines) = log.value(of: outcome)
+    while anna.replica.nextDeadline == 0 { log += anna.replica.tick(now: start) }
+    func reported() -> [ObjectID] {
+      log.take().compactMap { if case .objectChanged(let snapshot, _) = $0 { snapshot.id } else { nil } }
+    }
+    _ = reported()
+    log.value(
+      of: try anna.replica.change(now: start) { (board) throws(BoardError) in
+        try board.move([hub], by: Point(x: 30, y: 0))
+      }
+    )
+    var found = reported()
+    #expect(found.first == hub && found.count == 1 + LateLines.count)
+    while anna.replica.nextDeadline == 0 {
+      log += anna.replica.tick(now: start)
+      let more = reported()
+      #expect(more.count <= LateLines.count)
+      found += more
+    }
+    #expect(found.count == 1 + lines.count && Set(found) == Set([hub] + lines))
+  }
+
   @Test("[SYN-28] a batch is sent once to all, after an author message if one of them is new") func oneWriter() throws {
     enum Said: Equatable {
       case author(to: Int)

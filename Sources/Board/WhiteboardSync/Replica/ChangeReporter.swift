@@ -6,6 +6,7 @@ final class ChangeReporter {
   private let photos: PhotoSharing
   private let actions: ActionQueue
   private var deferred = DeferredChanges()
+  private var lateLines = LateLines()
   private var ownSelections: Set<ObjectID> = []
   /// The holder that was last reported for each selected object.
   private var reportedHolders: [ObjectID: MemberID] = [:]
@@ -19,17 +20,28 @@ final class ChangeReporter {
 
   /// Reports the new changes of the board, except those that are deferred.
   func reportChanges(from member: MemberID?, _ now: Moment) {
-    for change in board.takeChanges() {
+    let changes = board.takeChanges()
+    var lines = 0
+    for change in changes {
       if deferred.append(change, of: board.state, from: member) { continue }
+      if changes.count > LateLines.count, case .changed(let id) = change, board.state.isBoundLine(id) {
+        lines += 1
+        if lateLines.contains(id) { continue }
+        if lines > LateLines.count {
+          lateLines.append(id, from: member)
+          continue
+        }
+      }
       report(change, from: member, now)
     }
   }
 
   func reportDeferredChange(_ now: Moment) {
+    for line in lateLines.removeNext() { report(.changed(line.id), from: line.member, now) }
     if let next = deferred.removeNext(now.uptime) { report(next.change, from: next.member, now) }
   }
 
-  var nextDeadline: UInt64? { deferred.nextDeadline }
+  var nextDeadline: UInt64? { lateLines.isEmpty ? deferred.nextDeadline : 0 }
 
   func reportSelections() {
     // Sort only the selected objects, because a board can have many objects.
@@ -95,6 +107,41 @@ final class ChangeReporter {
     guard reportedHolders[id] != holder else { return }
     reportedHolders[id] = holder
     actions.append(.selected(id, by: holder))
+  }
+}
+
+/// The bound lines whose ends have moved, and that have not been reported yet.
+///
+/// If hundreds of lines are bound to an object, a report of all of them would take longer than a frame of a screen, and a
+/// drag moves the object many times a second. So an input reports only some of them, and ticks report the others with their
+/// latest state.
+struct LateLines {
+  /// The number of lines that one input or tick reports.
+  static let count = 64
+
+  private var members: [ObjectID: MemberID?] = [:]
+  private var order: [ObjectID] = []
+
+  var isEmpty: Bool { order.isEmpty }
+
+  func contains(_ id: ObjectID) -> Bool { members[id] != nil }
+
+  mutating func append(_ id: ObjectID, from member: MemberID?) {
+    members[id] = .some(member)
+    order.append(id)
+  }
+
+  mutating func removeNext() -> [(id: ObjectID, member: MemberID?)] {
+    let next = order.prefix(Self.count)
+    order.removeFirst(next.count)
+    return next.map { ($0, members.removeValue(forKey: $0) ?? nil) }
+  }
+}
+
+extension BoardState {
+  fileprivate func isBoundLine(_ id: ObjectID) -> Bool {
+    guard let record = record(id) else { return false }
+    return record.binding(.start) != nil || record.binding(.end) != nil
   }
 }
 

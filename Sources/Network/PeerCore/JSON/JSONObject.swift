@@ -2,11 +2,11 @@
 ///
 /// The keys keep the order in which they are added. Its functions are not inlined, because callers add many fields.
 package struct JSONObject: Sendable {
-  private var members: [String] = []
+  private var members = ""
 
   package init() {}
 
-  package var text: String { "{" + members.joined(separator: ",") + "}" }
+  package var text: String { "{" + members + "}" }
 
   /// Adds a string; nil adds `null`.
   @inline(never) package mutating func add(_ key: String, string: String?) {
@@ -32,7 +32,10 @@ package struct JSONObject: Sendable {
   }
 
   @inline(never) package mutating func add(_ key: String, json: String) {
-    members.append(Self.quoted(key) + ":" + json)
+    if !members.isEmpty { members += "," }
+    members += Self.quoted(key)
+    members += ":"
+    members += json
   }
 
   /// Adds an array of values that are already JSON.
@@ -53,6 +56,9 @@ package struct JSONObject: Sendable {
   /// Control characters and invisible characters (`InvisibleText`) are escaped in addition to the escapes that JSON
   /// requires, so that the string is safe to print to a terminal.
   @inline(never) package static func quoted(_ text: String) -> String {
+    // Most strings are keys and ids, which have no escapes.
+    let isPlain = text.utf8.allSatisfy { (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }
+    if isPlain { return "\"" + text + "\"" }
     var result = "\""
     InvisibleText.scan(text) { scalar, isInvisible in
       switch scalar.value {
