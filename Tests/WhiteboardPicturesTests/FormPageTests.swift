@@ -112,7 +112,7 @@ import WhiteboardRendering
         #expect(page.name(50, 0) == "b" && page.name(-90, 0) == "w", "\(style) \(scale)")
       }
     }
-    #expect(try PicturePage.pdf(world.picture(PicturePageTests.region)).bytes.count > 500)
+    #expect(try PicturePage.pdf([world.picture(PicturePageTests.region)]).bytes.count > 500)
   }
 
   @Test("a picture of all forms and styles, to be looked at") func gallery() throws {
@@ -156,7 +156,7 @@ import WhiteboardRendering
     }
     let picture = world.picture()
     Attachment.record(try PicturePage.png(picture, scale: 1.5).bytes, named: "forms.png")
-    Attachment.record(try PicturePage.pdf(picture).bytes, named: "forms.pdf")
+    Attachment.record(try PicturePage.pdf([picture]).bytes, named: "forms.pdf")
     Attachment.record(Array(SVGPage.svg(picture).utf8), named: "forms.svg")
     #expect(picture.items.count == 4 * DrawingForm.allCases.count + 3)
   }

@@ -225,7 +225,7 @@ import WhiteboardRendering
       world.files[id] = bytes
       let page = try Page(world.picture(Self.region))
       #expect(page.name(-50, -30) == "(444444)")
-      #expect(try PicturePage.pdf(world.picture(Self.region)).bytes.count > 500)
+      #expect(try PicturePage.pdf([world.picture(Self.region)]).bytes.count > 500)
     }
   }
 
@@ -260,8 +260,8 @@ import WhiteboardRendering
       #expect(throws: PicturePageError.self) { try PicturePage.png(wide, scale: scale) }
     }
     let flat = world.picture(Rectangle(Point(x: 0, y: 0), Point(x: 10, y: 0)))
-    #expect(throws: PicturePageError.empty) { try PicturePage.pdf(flat) }
-    #expect(try PicturePage.pdf(wide).bytes.count > 500)
+    #expect(throws: PicturePageError.empty) { try PicturePage.pdf([flat]) }
+    #expect(try PicturePage.pdf([wide]).bytes.count > 500)
   }
 
   @Test("without a scale, a PNG has 2 pixels for each unit, or as many as fit") func defaultScale() throws {
@@ -291,7 +291,7 @@ import WhiteboardRendering
     #expect(whole.withoutStrays() == nil)
     whole.isWhole = true
     #expect(near.withoutStrays() == nil && whole.withoutStrays()?.picture.region == near.region)
-    for file in try [PicturePage.png(whole, scale: nil), PicturePage.png(whole, scale: 3), PicturePage.pdf(whole)] {
+    for file in try [PicturePage.png(whole, scale: nil), PicturePage.png(whole, scale: 3), PicturePage.pdf([whole])] {
       #expect(file.warnings.count == 1)
       #expect(
         file.warnings[0].hasPrefix("2 objects are far from the others and are not in the picture: \(far) at 5,30000000")
@@ -316,7 +316,7 @@ import WhiteboardRendering
     let (short, long) = paper.sides
     func box(_ width: Double, _ height: Double) throws -> [Double] {
       let region = Rectangle(Point(x: -width / 2, y: -height / 2), Point(x: width / 2, y: height / 2))
-      let text = String(decoding: try PicturePage.pdf(world.picture(region), on: paper).bytes, as: UTF8.self)
+      let text = String(decoding: try PicturePage.pdf([world.picture(region)], on: paper).bytes, as: UTF8.self)
       let box = try #require(text.firstRange(of: "/MediaBox [ "))
       return text[box.upperBound...].prefix { $0 != "]" }.split(separator: " ").compactMap { Double($0) }
     }
@@ -332,7 +332,7 @@ import WhiteboardRendering
     try world.photo(jpeg, at: Point(x: 0, y: 0))
     try world.photo(try Pictures.bytes("half.png"), at: Point(x: 50, y: 50))
     try world.board.createText("hello", at: Point(x: 0, y: 0))
-    let pdf = try PicturePage.pdf(world.picture()).bytes
+    let pdf = try PicturePage.pdf([world.picture()]).bytes
     #expect(pdf.starts(with: "%PDF".utf8))
     let text = String(decoding: pdf, as: UTF8.self)
     #expect(text.contains("/DCTDecode") && text.contains("/Font") && text.contains("%%EOF"))
@@ -368,7 +368,7 @@ import WhiteboardRendering
       try world.board.rotate([id], by: .radians(Double(random.below(7))), about: center)
     }
     for scale in [0.1, 1, 4] { _ = try PicturePage.png(world.picture(Self.region), scale: scale) }
-    #expect(try PicturePage.pdf(world.picture()).bytes.count > 500)
-    #expect(try PicturePage.pdf(world.picture(Self.region)).bytes.count > 500)
+    #expect(try PicturePage.pdf([world.picture()]).bytes.count > 500)
+    #expect(try PicturePage.pdf([world.picture(Self.region)]).bytes.count > 500)
   }
 }

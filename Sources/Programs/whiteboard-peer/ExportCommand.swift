@@ -44,6 +44,12 @@ struct ExportCommand: AsyncParsableCommand {
   ) var region: String?
 
   @Option(
+    help: ArgumentHelp("Export only the frame with this id or name, and the objects that touch it.", valueName: "FRAME")
+  ) var frame: String?
+
+  @Flag(help: "Write a PDF with a page for each frame, in their order.") var frames = false
+
+  @Option(
     help: ArgumentHelp(
       "The number of PNG pixels for each board unit; by default 2, or fewer for a large board.",
       valueName: "N"
@@ -74,7 +80,7 @@ struct ExportCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     let format = try chosenFormat()
-    let region = try chosenRegion()
+    let area = try chosenArea()
     let page = try paper.map { (name) throws(WhiteboardError) in
       guard let size = PaperSize(rawValue: name.lowercased()) else {
         throw WhiteboardError(.usage, "--page must be a4 or letter")
@@ -88,10 +94,17 @@ struct ExportCommand: AsyncParsableCommand {
     let target = BoardFile.absolute(output)
     if !isPiped { try writing { () throws(OutputFile.WriteError) in try check(target) } }
     let path = try await common.path(of: board)
-    let export = try await BoardFile.export(path, version: version, region: region)
+    let export = try await BoardFile.export(path, version: version, of: area)
     let written: ExportedFile
     do throws(ExportError) {
-      written = try export.file(as: format, scale: scale, paper: page, pages: CairoPages(), embedsDrawing: embed)
+      written = try export.file(
+        as: format,
+        scale: scale,
+        paper: page,
+        hasFramePages: frames,
+        pages: CairoPages(),
+        embedsDrawing: embed
+      )
     } catch {
       throw WhiteboardError(.usage, UntrustedText(error.message).escaped())
     }
@@ -135,10 +148,11 @@ struct ExportCommand: AsyncParsableCommand {
     return format
   }
 
-  private func chosenRegion() throws(WhiteboardError) -> Rectangle? {
+  private func chosenArea() throws(WhiteboardError) -> ExportArea {
     do throws(CommandError) {
       _ = try scale.map(CommandLimits.checkedPixels)
-      return try region.map { (text) throws(CommandError) in try CommandParser.region(text) }
+      let region = try region.map { (text) throws(CommandError) in try CommandParser.region(text) }
+      return try ExportArea(region: region, frame: frame, isEachFrame: frames)
     } catch { throw WhiteboardError(.usage, error.message) }
   }
 }

@@ -304,7 +304,7 @@ import Whiteboard
         #"{"verb":"export","file":"a.svg","region":[-10,0,20.5,30],"scale":2,"page":"letter","embed":true,"force":true}"#,
         .export(
           file: "a.svg",
-          region: Rectangle(Point(x: -10, y: 0), Point(x: 10.5, y: 30)),
+          of: .region(Rectangle(Point(x: -10, y: 0), Point(x: 10.5, y: 30))),
           scale: 2,
           paper: .letter,
           embedsDrawing: true,
@@ -313,7 +313,15 @@ import Whiteboard
       ),
       (
         #"export "my board.json""#, #"{"verb":"export","file":"my board.json"}"#,
-        .export(file: "my board.json", region: nil, isReplacing: false)
+        .export(file: "my board.json", isReplacing: false)
+      ),
+      (
+        #"export a.png frame="Sprint one""#, #"{"verb":"export","file":"a.png","frame":"Sprint one"}"#,
+        .export(file: "a.png", of: .frame("Sprint one"), isReplacing: false)
+      ),
+      (
+        "export a.pdf frames", #"{"verb":"export","file":"a.pdf","frames":true}"#,
+        .export(file: "a.pdf", of: .eachFrame, isReplacing: false)
       ),
       (
         "import a.excalidraw at=1,2", #"{"verb":"import","file":"a.excalidraw","at":[1,2]}"#,
@@ -419,7 +427,7 @@ import Whiteboard
       ("copy", .missingArgument), ("paste here", .badArgument), ("export a.svg region=0,0,10", .badArgument),
       ("export a.svg region=0,0,10,0", .badArgument), ("export a.svg region=0,0,nan,5", .badArgument),
       ("export a.svg region=33554431,0,10,10", .badArgument), ("export a.png scale=0", .badArgument),
-      ("export a.pdf page=a5", .badArgument),
+      ("export a.pdf page=a5", .badArgument), ("export a.pdf frames frame=1", .badArgument),
       ("export a.png scale=65", .badArgument), ("export a.svg b.svg", .unknownArgument),
       ("import a.png at=1", .badArgument), ("color last", .missingArgument), ("color last red", .badArgument),
       ("color last #12345", .missingArgument), ("color last #1234567", .missingArgument),

@@ -116,13 +116,47 @@ import WhiteboardRendering
     }
   }
 
+  @Test("a frame is exported alone, by its name or id; a PDF has a page for each frame") func frames() async throws {
+    struct Pages: PageWriter {
+      func png(_ picture: BoardPicture, scale: Double?) throws(ExportError) -> ExportedFile { throw .page("") }
+
+      func pdf(_ pictures: [BoardPicture], on paper: PaperSize?) throws(ExportError) -> ExportedFile {
+        ExportedFile(bytes: Array(pictures.map { "\($0.region.center.x)" }.joined(separator: " ").utf8))
+      }
+    }
+    try await withHostRoom(pages: Pages()) { room, host in
+      let (svg, pdf) = (room.path("a.svg"), room.path("a.pdf"))
+      try await host.perform("text 0,0 first")
+      #expect(await error(host, "export \(pdf) frames") == .refused)
+      try await host.perform(#"frame 0,0 size=200,100 label="Sprint one""#)
+      let id = try #require(try await host.perform("frame 500,0 size=200,100 label=Two").ids?.first)
+      try await host.perform("text 500,0 second")
+      try await host.perform("text 900,0 outside")
+      for (name, shown, hidden) in [(#""sprint one""#, "first", "second"), ("\(id)", "second", "first")] {
+        try await host.perform("export \(svg) frame=\(name) force")
+        let text = try String(contentsOfFile: svg, encoding: .utf8)
+        #expect(text.contains(">\(shown)<") && !text.contains(">\(hidden)<") && !text.contains("Sprint"))
+        #expect(text.contains("width=\"200\" height=\"100\"") && !text.contains("<path"))
+      }
+      #expect(await error(host, "export \(svg) frame=Three force") == .noSuchObject)
+      #expect(await error(host, "export \(svg) frames force") == .refused)
+      try await host.perform("export \(pdf) frames")
+      #expect(try String(contentsOfFile: pdf, encoding: .utf8) == "0.0 500.0")
+      let told = await host.sees { event in
+        guard case .warning(let remark) = event else { return false }
+        return remark.message == "\"\(pdf)\": 1 object is in no frame and not in the file"
+      }
+      #expect(told)
+    }
+  }
+
   @Test("pages with pixels come from the program's page writer") func pageWriter() async throws {
     struct Pages: PageWriter {
       func png(_ picture: BoardPicture, scale: Double?) throws(ExportError) -> ExportedFile {
         ExportedFile(bytes: Array("png \(picture.items.count) \(scale ?? 0)".utf8), warnings: ["no font has 漢"])
       }
 
-      func pdf(_ picture: BoardPicture, on paper: PaperSize?) throws(ExportError) -> ExportedFile {
+      func pdf(_ pictures: [BoardPicture], on paper: PaperSize?) throws(ExportError) -> ExportedFile {
         throw .page("too big")
       }
     }

@@ -62,38 +62,40 @@ package enum PicturePage {
     return ExportedFile(bytes: sink.bytes, warnings: warnings)
   }
 
-  /// Returns a PDF with one page, in portrait or landscape as the picture; nil is a page of the picture's own size.
-  package static func pdf(_ picture: BoardPicture, on paper: PaperSize? = nil) throws(PicturePageError) -> ExportedFile
+  /// Returns a PDF with a page for each picture, in portrait or landscape as the picture; nil is a page of the picture's
+  /// own size.
+  package static func pdf(_ pictures: [BoardPicture], on paper: PaperSize? = nil) throws(PicturePageError)
+    -> ExportedFile
   {
-    var (picture, warnings) = (picture, [String]())
-    var (width, height) = try size(picture)
-    if max(width, height) * pointsPerUnit > pointLimit, let kept = picture.withoutStrays() {
-      picture = kept.picture
-      (width, height) = try size(picture)
-      warnings.append(warning(about: kept.strays))
-    }
-    var scale = min(pointsPerUnit, pointLimit / max(width, height))
-    var page = Size(width: max(width * scale, 1), height: max(height * scale, 1))
-    if let paper {
-      let (short, long) = paper.sides
-      page = width > height ? Size(width: long, height: short) : Size(width: short, height: long)
-      let (across, down) = (page.width - 2 * margin, page.height - 2 * margin)
-      scale = min(across / width, down / height, 2 * pointsPerUnit)
-    }
+    var warnings: [String] = []
     let sink = ByteSink()
-    guard
-      let surface = cairo_pdf_surface_create_for_stream(
-        ByteSink.write,
-        sink.closure,
-        page.width,
-        page.height
-      )
-    else { throw .outOfMemory }
+    guard let surface = cairo_pdf_surface_create_for_stream(ByteSink.write, sink.closure, 1, 1) else {
+      throw .outOfMemory
+    }
     defer { cairo_surface_destroy(surface) }
     // Finish the surface even after an error, because it may write until then.
     defer { withExtendedLifetime(sink) { cairo_surface_finish(surface) } }
-    let corner = Point(x: (page.width - width * scale) / 2, y: (page.height - height * scale) / 2)
-    warnings += try draw(picture, on: surface, scale: scale, isPDF: true, at: paper == nil ? nil : corner)
+    for picture in pictures {
+      var picture = picture
+      var (width, height) = try size(picture)
+      if max(width, height) * pointsPerUnit > pointLimit, let kept = picture.withoutStrays() {
+        picture = kept.picture
+        (width, height) = try size(picture)
+        warnings.append(warning(about: kept.strays))
+      }
+      var scale = min(pointsPerUnit, pointLimit / max(width, height))
+      var page = Size(width: max(width * scale, 1), height: max(height * scale, 1))
+      if let paper {
+        let (short, long) = paper.sides
+        page = width > height ? Size(width: long, height: short) : Size(width: short, height: long)
+        let (across, down) = (page.width - 2 * margin, page.height - 2 * margin)
+        scale = min(across / width, down / height, 2 * pointsPerUnit)
+      }
+      cairo_pdf_surface_set_size(surface, page.width, page.height)
+      let corner = Point(x: (page.width - width * scale) / 2, y: (page.height - height * scale) / 2)
+      let problems = try draw(picture, on: surface, scale: scale, isPDF: true, at: paper == nil ? nil : corner)
+      warnings += problems.filter { !warnings.contains($0) }
+    }
     cairo_surface_finish(surface)
     try check(cairo_surface_status(surface))
     return ExportedFile(bytes: sink.bytes, warnings: warnings)
@@ -240,8 +242,8 @@ package struct CairoPages: PageWriter {
     }
   }
 
-  package func pdf(_ picture: BoardPicture, on paper: PaperSize?) throws(ExportError) -> ExportedFile {
-    do throws(PicturePageError) { return try PicturePage.pdf(picture, on: paper) } catch {
+  package func pdf(_ pictures: [BoardPicture], on paper: PaperSize?) throws(ExportError) -> ExportedFile {
+    do throws(PicturePageError) { return try PicturePage.pdf(pictures, on: paper) } catch {
       throw .page(error.description)
     }
   }

@@ -13,16 +13,19 @@ package struct BoardExport: Sendable {
   /// The area of a page without objects.
   private static let empty = Rectangle(Point(x: -200, y: -150), Point(x: 200, y: 150))
 
-  /// Exports the whole board, or only `objects` or the objects that touch `region`.
+  /// Exports the whole board, only `objects`, the objects that touch `region`, or a frame and the objects that touch it.
   package init(
     of board: Board,
     id: String,
     name: String,
     region: Rectangle? = nil,
+    frame: ObjectID? = nil,
     objects: Set<ObjectID>? = nil,
     names: [MemberID: String] = [:],
     photo: @escaping @Sendable (AssetID) -> [UInt8]? = { _ in nil }
   ) {
+    let frame = frame.flatMap { board.snapshot($0) }
+    let region = frame?.bounds ?? region
     let touching = region.map { Set(board.objects(in: $0, mode: .touching)) }
     let items = board.objectIDs.compactMap { id -> BoardCanvas.Item? in
       guard objects?.contains(id) ?? true, let snapshot = board.snapshot(id) else { return nil }
@@ -42,6 +45,7 @@ package struct BoardExport: Sendable {
       photo: photo
     )
     picture.isWhole = region == nil
+    if let frame { picture = picture.alone(frame) }
     self.board = id
     self.name = name
     settings = board.settings
@@ -56,12 +60,16 @@ package struct BoardExport: Sendable {
   /// Returns the file.
   ///
   /// `scale` is in pixels per board unit, and used only for PNG; if it is nil, the writer chooses it. `pages` writes PNG
-  /// and PDF; it is nil if the program cannot. `paper` is only for PDF.
-  package func file(as format: ExportFormat, scale: Double? = nil, paper: PaperSize? = nil, pages: (any PageWriter)?)
-    throws(ExportError)
-    -> ExportedFile
-  {
+  /// and PDF; it is nil if the program cannot. `paper` is only for PDF, and so is a page for each frame.
+  package func file(
+    as format: ExportFormat,
+    scale: Double? = nil,
+    paper: PaperSize? = nil,
+    hasFramePages: Bool = false,
+    pages: (any PageWriter)?
+  ) throws(ExportError) -> ExportedFile {
     guard paper == nil || format == .pdf else { throw .noPaper(format) }
+    guard !hasFramePages || format == .pdf else { throw .noFramePages(format) }
     switch format {
     case .svg: return ExportedFile(SVGPage.svg(picture))
     case .json: return ExportedFile(BoardJSON.text(self))
@@ -69,7 +77,19 @@ package struct BoardExport: Sendable {
     case .text: return ExportedFile(TextPage.text(picture))
     case .png, .pdf:
       guard let pages else { throw .noPages(format) }
-      return format == .png ? try pages.png(picture, scale: scale) : try pages.pdf(picture, on: paper)
+      guard format == .pdf else { return try pages.png(picture, scale: scale) }
+      guard hasFramePages else { return try pages.pdf([picture], on: paper) }
+      let frames = picture.frames
+      guard !frames.isEmpty else { throw .noFrames }
+      var file = try pages.pdf(frames, on: paper)
+      let others = picture.items.count { item in !frames.contains { $0.region.touches(item.pageBounds) } }
+      if others > 0 {
+        file.warnings.append(
+          others == 1
+            ? "1 object is in no frame and not in the file" : "\(others) objects are in no frame and not in the file"
+        )
+      }
+      return file
     }
   }
 }
@@ -131,8 +151,9 @@ package protocol PageWriter: Sendable {
   /// ``ExportError/page(_:)``.
   func png(_ picture: BoardPicture, scale: Double?) throws(ExportError) -> ExportedFile
 
-  /// Returns the picture as a PDF, on a page of its own size if `paper` is nil; throws ``ExportError/page(_:)``.
-  func pdf(_ picture: BoardPicture, on paper: PaperSize?) throws(ExportError) -> ExportedFile
+  /// Returns a PDF with a page for each picture, of the picture's own size if `paper` is nil; throws
+  /// ``ExportError/page(_:)``.
+  func pdf(_ pictures: [BoardPicture], on paper: PaperSize?) throws(ExportError) -> ExportedFile
 }
 
 package enum ExportError: Error, Hashable, Sendable {
@@ -142,6 +163,10 @@ package enum ExportError: Error, Hashable, Sendable {
   case noDrawing(ExportFormat)
   /// Files of that format have no paper size.
   case noPaper(ExportFormat)
+  /// Files of that format have no pages.
+  case noFramePages(ExportFormat)
+  /// The board has no frames.
+  case noFrames
   /// The page could not be written; the value is the reason.
   case page(String)
 
@@ -151,6 +176,8 @@ package enum ExportError: Error, Hashable, Sendable {
     case .noPages(let format): "this program cannot write .\(format.rawValue) files; use .svg instead"
     case .noDrawing(let format): "a .\(format.rawValue) file cannot contain a drawing; use .png or .svg"
     case .noPaper(let format): "a .\(format.rawValue) file has no paper size; use .pdf"
+    case .noFramePages(let format): "a .\(format.rawValue) file has no pages; use .pdf, or export one frame"
+    case .noFrames: "the board has no frames; add some, or export the whole board"
     case .page(let why): why
     }
   }

@@ -7,6 +7,8 @@ package struct BoardPicture: Sendable {
   package var region: Rectangle
   /// Whether the region is that of all objects, not one that the user chose.
   package var isWhole = false
+  /// The frame whose area is the region; only its fill is shown, because its line and its name are around the region.
+  package private(set) var frame: ObjectID?
   /// The background color `0xRRGGBB`; nil means transparent.
   package var background: UInt32?
   /// The spacing of the board's grid, in board units; nil without a grid.
@@ -47,6 +49,16 @@ package struct BoardPicture: Sendable {
 }
 
 extension BoardPicture {
+  /// Returns the picture of the area of a frame.
+  package func alone(_ frame: ObjectSnapshot) -> BoardPicture {
+    var picture = self
+    (picture.region, picture.isWhole, picture.frame) = (frame.bounds, false, frame.id)
+    return picture
+  }
+
+  /// The pictures of all frames, in their order.
+  package var frames: [BoardPicture] { items.filter { $0.snapshot.form == .frame }.map { alone($0.snapshot) } }
+
   /// The distance in board units from which objects are far from all others.
   private static let farDistance = 10_000.0
 

@@ -184,12 +184,9 @@ extension BoardPicture {
     let leastWidth = 0.7 / pixelsPerUnit
     let grounds = PageGrounds(items, paper: background)
     return items.indices.lazy.filter { items[$0].pageBounds.touches(region) }.map {
-      let ink = grounds.ink(onItem: $0)
-      return PageObject(
-        snapshot: items[$0].snapshot,
-        bounds: items[$0].pageBounds,
-        marks: marks(items[$0], ink, leastWidth: leastWidth)
-      )
+      var marks = marks(items[$0], grounds.ink(onItem: $0), leastWidth: leastWidth)
+      if items[$0].snapshot.id == frame { marks.removeAll { if case .area = $0 { false } else { true } } }
+      return PageObject(snapshot: items[$0].snapshot, bounds: items[$0].pageBounds, marks: marks)
     }
   }
 

@@ -151,7 +151,7 @@ struct Prompt: Sendable {
       let words = text.trimmed
       let isReplacing = words.hasSuffix(" force")
       let file = expanded(isReplacing ? String(words.dropLast(" force".count)).trimmed : words)
-      return .board(.export(file: file, region: nil, isReplacing: isReplacing))
+      return .board(.export(file: file, isReplacing: isReplacing))
     case .photo(let place):
       do throws(CommandError) {
         let point = try BoardPoint(rounding: place)

@@ -321,7 +321,7 @@ extension BoardFile {
   /// Reads the content of a board's file, or of a version in it, for an export.
   ///
   /// The board may be open in another program. The photos of all objects are loaded into memory.
-  package static func export(_ path: String, version: String? = nil, region: Rectangle? = nil)
+  package static func export(_ path: String, version: String? = nil, of area: ExportArea = .wholeBoard)
     async throws(WhiteboardError) -> BoardExport
   {
     let (replica, name) = try await replica(of: path, version: version)
@@ -334,7 +334,13 @@ extension BoardFile {
       photos = await Self.photos(Set(board.snapshots.compactMap { $0.asset?.id }), of: document)
     } catch { throw WhiteboardError(error) }
     board.assets.formUnion(photos.keys)
-    return BoardExport(of: board, id: id, name: name, region: region, names: names(on: board)) { photos[$0] }
+    let frame: ObjectID?
+    do throws(CommandError) {
+      frame = try area.frame.map { (name) throws(CommandError) in try board.frame(named: name) }
+    } catch { throw WhiteboardError(.usage, error.message) }
+    return BoardExport(of: board, id: id, name: name, region: area.region, frame: frame, names: names(on: board)) {
+      photos[$0]
+    }
   }
 
   package static func names(on board: Board) -> [MemberID: String] {

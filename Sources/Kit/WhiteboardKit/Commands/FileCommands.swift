@@ -53,21 +53,22 @@ enum FileCommands {
     "write the board, or a part of it, as .svg, .png, .pdf, .json, .excalidraw or .txt",
     notes: [
       "A region has its upper left corner at X,Y, the width W and the height H. All objects that touch it are written.",
+      "frame is the id or the name of a frame: its area is written. With frames, a .pdf has a page for each frame, in their order.",
       "scale is the number of pixels per board unit in a .png file, at most 64; by default 2, or fewer on a large board.",
       "page is the paper of a .pdf, a4 or letter: the drawing is scaled to fit. By default, the page is as large as the drawing.",
       "With embed, a .png or .svg also contains the drawing, so that `import` and Excalidraw can open it again.",
       "An existing file is replaced only with force.",
     ],
     .file,
-    .region,
+    .exportArea,
     .pixels,
     .paper,
     .flag("embed"),
     .flag("force")
-  ) { (runner, _, file, region, scale, paper, embedsDrawing, isReplacing) async throws(CommandError) in
+  ) { (runner, _, file, area, scale, paper, embedsDrawing, isReplacing) async throws(CommandError) in
     try await runner.board.files.export(
       to: file,
-      region: region,
+      of: area,
       scale: scale,
       paper: paper,
       embedsDrawing: embedsDrawing,
@@ -132,20 +133,20 @@ extension Command {
   /// Saves unsaved work, and reports whether everything is saved.
   public static let save = FileCommands.save()
 
-  /// Writes the board, or the objects that touch a region, to a file.
+  /// Writes the board, or a part of it, to a file.
   ///
   /// The file extension selects the format. `scale` is the number of pixels per board unit in raster formats; nil is 2,
   /// or fewer for a large board. A PDF is scaled to fit on `paper`, or has a page of the size of the board if that is
   /// nil. If `embedsDrawing` is true, a PNG or SVG also contains the objects, so that it can be imported again.
   public static func export(
     file: String,
-    region: Rectangle?,
+    of area: ExportArea = .wholeBoard,
     scale: Double? = nil,
     paper: PaperSize? = nil,
     embedsDrawing: Bool = false,
     isReplacing: Bool
   ) -> Command {
-    FileCommands.export(file, region, scale, paper, embedsDrawing, isReplacing)
+    FileCommands.export(file, area, scale, paper, embedsDrawing, isReplacing)
   }
 
   /// Adds the contents of a file, centered at a point; nil keeps their positions in the file.

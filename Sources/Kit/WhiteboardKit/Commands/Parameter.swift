@@ -239,10 +239,24 @@ extension Parameter where Value == BoardArea {
   }
 }
 
-extension Parameter where Value == Rectangle? {
-  static var region: Parameter {
-    option("region", "X,Y,W,H", .region, default: nil, CommandParser.region) { (fields) throws(CommandError) in
-      try fields.regionIfAny()
+extension Parameter where Value == ExportArea {
+  static var exportArea: Parameter {
+    Parameter(
+      "[region=X,Y,W,H|frame=FRAME|frames]",
+      [("region", .region), ("frame", .string), ("frames", .flag)],
+      options: [.value("region"), .value("frame"), .flag("frames")]
+    ) { (arguments) throws(CommandError) in
+      try ExportArea(
+        region: arguments.value("region").map(CommandParser.region),
+        frame: arguments.value("frame"),
+        isEachFrame: arguments.hasFlag("frames")
+      )
+    } json: { (fields) throws(CommandError) in
+      try ExportArea(
+        region: fields.regionIfAny(),
+        frame: fields.stringIfAny("frame"),
+        isEachFrame: fields.flag("frames")
+      )
     }
   }
 }

@@ -164,10 +164,13 @@ extension BoardExport {
     as format: ExportFormat,
     scale: Double?,
     paper: PaperSize?,
+    hasFramePages: Bool = false,
     pages: (any PageWriter)?,
     embedsDrawing: Bool
   ) throws(ExportError) -> ExportedFile {
-    guard embedsDrawing else { return try file(as: format, scale: scale, paper: paper, pages: pages) }
+    guard embedsDrawing else {
+      return try file(as: format, scale: scale, paper: paper, hasFramePages: hasFramePages, pages: pages)
+    }
     guard format == .png || format == .svg else { throw .noDrawing(format) }
     var picture = try file(as: format, scale: scale, pages: pages)
     picture.bytes = EmbeddedDrawing.embed(ExcalidrawFile.text(self), in: picture.bytes, format)

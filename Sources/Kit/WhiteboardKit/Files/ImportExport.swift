@@ -39,7 +39,7 @@ final class ImportExport {
 
   nonisolated(nonsending) func export(
     to file: String,
-    region: Rectangle?,
+    of area: ExportArea,
     scale: Double?,
     paper: PaperSize?,
     embedsDrawing: Bool,
@@ -52,12 +52,14 @@ final class ImportExport {
         "the ending of the file name sets the format: use one of \(ExportFormat.endings)"
       )
     }
-    let count = try await withExport(region: region) { (export) async throws(CommandError) in
+    let frame = try area.frame.map { (name) throws(CommandError) in try editor.board.frame(named: name) }
+    let count = try await withExport(region: area.region, frame: frame) { (export) async throws(CommandError) in
       let warnings = try await Self.write(
         export,
         as: format,
         scale: scale,
         paper: paper,
+        hasFramePages: area == .eachFrame,
         embedsDrawing: embedsDrawing,
         to: file,
         isReplacing: isReplacing,
@@ -72,6 +74,7 @@ final class ImportExport {
   /// The files of the photos exist until `body` returns.
   private nonisolated(nonsending) func withExport<Result>(
     region: Rectangle? = nil,
+    frame: ObjectID? = nil,
     objects: Set<ObjectID>? = nil,
     _ body: nonisolated(nonsending) (BoardExport) async throws(CommandError) -> Result
   ) async throws(CommandError) -> Result {
@@ -81,6 +84,7 @@ final class ImportExport {
       id: board.session.id.text,
       name: board.name,
       region: region,
+      frame: frame,
       objects: objects,
       names: authors.displayNames
     )
@@ -99,6 +103,7 @@ final class ImportExport {
     as format: ExportFormat,
     scale: Double? = nil,
     paper: PaperSize? = nil,
+    hasFramePages: Bool = false,
     embedsDrawing: Bool = false,
     to file: String,
     isReplacing: Bool,
@@ -107,7 +112,14 @@ final class ImportExport {
     try withCommandErrors { () throws(OutputFile.WriteError) in try OutputFile.check(file, isReplacing: isReplacing) }
     let written: ExportedFile
     do throws(ExportError) {
-      written = try export.file(as: format, scale: scale, paper: paper, pages: pages, embedsDrawing: embedsDrawing)
+      written = try export.file(
+        as: format,
+        scale: scale,
+        paper: paper,
+        hasFramePages: hasFramePages,
+        pages: pages,
+        embedsDrawing: embedsDrawing
+      )
     } catch {
       throw CommandError(.refused, UntrustedText(error.message).escaped())
     }
@@ -225,6 +237,42 @@ final class ImportExport {
       lines.append("\(name): \(warnings.count - Self.warningLimit) more warnings")
     }
     for line in lines { runtime.emit(.warning(.init(code: code, message: line))) }
+  }
+}
+
+/// The part of a board that is exported.
+public enum ExportArea: Hashable, Sendable {
+  case wholeBoard
+  /// The objects that touch a rectangle.
+  case region(Rectangle)
+  /// The frame with an id or a name, and the objects that touch it.
+  case frame(String)
+  /// Every frame, on a page of its own.
+  case eachFrame
+
+  /// Throws if more than one part is chosen.
+  package init(region: Rectangle?, frame: String?, isEachFrame: Bool) throws(CommandError) {
+    let areas = [region.map(Self.region), frame.map(Self.frame), isEachFrame ? .eachFrame : nil].compactMap { $0 }
+    guard areas.count < 2 else {
+      throw CommandError(.badArgument, "give only one of a region, a frame and all frames")
+    }
+    self = areas.first ?? .wholeBoard
+  }
+
+  package var region: Rectangle? { if case .region(let region) = self { region } else { nil } }
+
+  package var frame: String? { if case .frame(let frame) = self { frame } else { nil } }
+}
+
+extension Board {
+  /// Returns the frame that a word names: by its id, the beginning of its id, or its name.
+  func frame(named word: String) throws(CommandError) -> ObjectID {
+    var resolver = ReferenceResolver<ObjectID>()
+    for id in frames {
+      let name = snapshot(id)?.text ?? ""
+      resolver.add(id: id.description, names: name.isEmpty ? [] : [UntrustedText(name)], value: id)
+    }
+    return try resolver.find(word, what: "frame", missing: .noSuchObject)
   }
 }
 
