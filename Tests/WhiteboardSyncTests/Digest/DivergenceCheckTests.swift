@@ -7,8 +7,67 @@ import Testing
 @Suite struct DivergenceCheckTests {
   private let calm = World.Weather(failures: 0, loss: 0, cuts: 0, crashes: 0, skew: 0)
 
-  @Test("[SYN-42] a different cell is found, reported and repaired within two intervals") func repair() throws {
+  @Test("[SYN-42] sums that are computed in steps equal those that are computed at once, unless the board changes")
+  func steps() throws {
+    let world = World(seed: 10, nodes: 1, weather: calm)
+    for _ in 0..<100 { world.edit(0) }
+    let replica = world.nodes[0].replica
+    var check = DivergenceCheck()
+    check.step = replica.board.state.cellCount / 4
+    var calls = 0
+    func complete() -> [UInt64] {
+      while true {
+        calls += 1
+        if let sums = check.sums(of: replica.board.state) { return sums }
+      }
+    }
+    #expect(complete() == BucketSums.sums(of: replica.board.state))
+    #expect((3...6).contains(calls))
+    #expect(check.sums(of: replica.board.state) != nil)
+    check.begin()
+    #expect(check.sums(of: replica.board.state) == nil)
+    _ = try replica.change(now: world.now(0)) { try $0.createText("x", at: Point(x: 0, y: 0)) }
+    #expect(complete() == BucketSums.sums(of: replica.board.state))
+  }
+
+  @Test("[SYN-42] a large board computes no sums while it is being edited, and computes them after a pause")
+  func pauses() throws {
+    let world = World(seed: 17, nodes: 1)
+    let anna = world.nodes[0].replica
+    var bo = ScriptedReplica(9)
+    var now = world.now(0)
+    _ = anna.peerJoined(bo.member, now: now)
+    _ = anna.received(bo.hello(), from: bo.member, now: now)
+    _ = anna.received(SyncMessage.nothingLacking(1).encode(), from: bo.member, now: now)
+    anna.reports.divergenceCheck.step = 5
+    func sums(edits: Bool) throws -> Int {
+      var count = 0
+      for _ in 0..<300 {
+        now = Moment(wall: now.wall + 100, uptime: now.uptime + 100)
+        var actions = anna.tick(now: now)
+        if edits { actions += try anna.change(now: now) { try $0.createText("x", at: Point(x: 0, y: 0)) }.actions }
+        count += try actions.count {
+          guard case .send(let bytes, _) = $0, case .state(let report)? = try SyncMessage.decode(bytes) else {
+            return false
+          }
+          return report.sums == BucketSums.sums(of: anna.board.state)
+        }
+      }
+      return count
+    }
+    #expect(try sums(edits: true) == 0)
+    #expect(try sums(edits: false) > 0)
+  }
+
+  /// Makes every board large, so that its sums are computed in steps.
+  private func useSteps(_ step: Int, in world: World) {
+    for node in world.nodes { node.replica.reports.divergenceCheck.step = step }
+  }
+
+  @Test("[SYN-42] a different cell is found, reported and repaired within two intervals", arguments: [50_000, 2])
+  func repair(step: Int) throws {
     let world = World(seed: 11, nodes: 3, weather: calm)
+    useSteps(step, in: world)
     world.connectAll()
     let (id, actions) = try world.nodes[0].replica.change(now: world.now(0)) { board in
       try board.createText("right", at: Point(x: 0, y: 0))
@@ -91,8 +150,10 @@ import Testing
     #expect(try told(anna.reports.currentContextHash, later) == [0b1001])
   }
 
-  @Test("[SYN-44] boards are equal if contexts and sums are equal; sums are sent at once") func equality() throws {
+  @Test("[SYN-44] boards are equal if contexts and sums are equal; sums are sent at once", arguments: [50_000, 20])
+  func equality(step: Int) throws {
     let world = World(seed: 14, nodes: 3, weather: calm)
+    useSteps(step, in: world)
     let (anna, bo) = (world.nodes[0], world.nodes[1])
     world.carryOut(anna.replica.proveEquality(true, now: world.now(0)), 0)
     #expect(!anna.replica.isEqual(to: bo.member), "no other member is connected")
@@ -115,8 +176,10 @@ import Testing
     #expect(anna.replica.isEqual(to: world.nodes[2].member))
   }
 
-  @Test("[SYN-44] different boards with one context are not equal until they are repaired") func inequality() throws {
+  @Test("[SYN-44] different boards with one context are not equal until they are repaired", arguments: [50_000, 2])
+  func inequality(step: Int) throws {
     let world = World(seed: 15, nodes: 2, weather: calm)
+    useSteps(step, in: world)
     let (anna, bo) = (world.nodes[0].replica, world.nodes[1].replica)
     world.carryOut(anna.proveEquality(true, now: world.now(0)), 0)
     world.connectAll()

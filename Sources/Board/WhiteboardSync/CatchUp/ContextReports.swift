@@ -23,7 +23,13 @@ final class ContextReports {
   private(set) var hashedContexts = 0
   /// The time when all members receive the next report.
   private var reportToAllDue: UInt64?
-  private var divergenceCheck = DivergenceCheck()
+  var divergenceCheck = DivergenceCheck()
+  /// The time when computing the local bucket sums must continue; nil if they are not being computed.
+  private var sumsDue: UInt64?
+  /// The members that receive the local bucket sums when these are computed.
+  private var awaitingSums: Set<MemberID> = []
+  /// The time before which a large board sends no bucket sums.
+  private var nextSums: UInt64 = 0
   private var nextComparison: UInt64
   /// Selects the members that receive the local bucket sums, in turn.
   private var receivingSums: Turn
@@ -58,6 +64,9 @@ final class ContextReports {
   private func noteRevision(_ now: Moment) {
     activity.changed(board.state.revision, now.uptime)
     contextHash = nil
+    // Sums of an earlier board are of no use.
+    sumsDue = nil
+    awaitingSums = []
   }
 
   /// Returns whether the board has been changing for some time without a pause.
@@ -79,7 +88,7 @@ final class ContextReports {
   /// The time when ``compareIfDue(_:)`` or ``sendReports(_:)`` must be called next.
   ///
   /// Reports to single members are not included.
-  var nextDeadline: UInt64 { min(nextComparison, reportToAllDue ?? nextComparison) }
+  var nextDeadline: UInt64 { min(nextComparison, reportToAllDue ?? nextComparison, sumsDue ?? nextComparison) }
 
   func firstMemberJoined(_ now: Moment) { nextComparison = now.uptime + Self.interval }
 
@@ -97,14 +106,26 @@ final class ContextReports {
   func compareIfDue(_ now: Moment) -> Bool {
     guard !peers.isEmpty, now.uptime >= nextComparison else { return false }
     nextComparison = now.uptime + Self.interval
-    divergenceCheck.begin(board.state)
     let members = peers.members
-    for member in receivingSums.next(Self.membersAtOnce, of: members) {
-      peers[member]?.report(by: now.uptime, withSums: true)
+    if mayComputeSums(now) {
+      divergenceCheck.begin()
+      for member in receivingSums.next(Self.membersAtOnce, of: members) {
+        peers[member]?.report(by: now.uptime, withSums: true)
+      }
     }
     // If all members write, contexts are rarely equal even though no changes are missing.
     let most = activity.isBusy(now.uptime) ? 1 : Self.membersAtOnce
     requests.append(asked.next(most, of: members.filter { mayBeAsked($0, now) }))
+    return true
+  }
+
+  /// Returns whether the sums are computed at this comparison; if the board is large, this is so only after a pause, and
+  /// the less often, the larger the board is (SYN-42).
+  private func mayComputeSums(_ now: Moment) -> Bool {
+    let cells = board.state.cellCount
+    guard cells > divergenceCheck.step else { return true }
+    guard now.uptime >= nextSums, activity.isQuiet(now.uptime) else { return false }
+    nextSums = now.uptime + max(Self.interval, UInt64(cells) / 10)
     return true
   }
 
@@ -120,18 +141,41 @@ final class ContextReports {
   func receive(_ report: ReplicaReport, from member: MemberID, _ now: Moment) {
     peers[member]?.contextHash = report.contextHash
     if report.applied > 0 { peers[member]?.confirmed = report.applied }
+    peers[member]?.newSums = report.sums
     // Otherwise, equal contexts have no effect, so that the local one need not be hashed.
     guard !report.sums.isEmpty || isProvingEquality, report.contextHash == currentContextHash else { return }
     guard !report.sums.isEmpty else { return sendSums(to: member, now) }
     // The member may be waiting for the local bucket sums (SYN-44).
     sendSums(to: member, now)
-    let buckets = divergenceCheck.diverged(from: report.sums, board.state)
-    peers[member]?.agreed = buckets == 0 ? (report.contextHash, board.state.revision) : nil
-    guard buckets != 0, let peer = peers[member], peer.mayRepair(now.uptime) else { return }
+    if let sums = localSums(now) { compare(sums, with: member, now) }
+  }
+
+  /// Compares the local sums with those that a member with an equal context reported.
+  private func compare(_ sums: [UInt64], with member: MemberID, _ now: Moment) {
+    guard let peer = peers[member], !peer.newSums.isEmpty, peer.contextHash == currentContextHash else { return }
+    let buckets = DivergenceCheck.buckets(sums, unlike: peer.newSums)
+    peer.newSums = []
+    peer.agreed = buckets == 0 ? (currentContextHash, board.state.revision) : nil
+    guard buckets != 0, peer.mayRepair(now.uptime) else { return }
     if now.uptime >= differencesExpectedUntil { actions.append(.diverged(member, buckets: buckets)) }
     peer.repair(buckets, now.uptime)
     guard peer.mayBeAsked else { return }
     requests.insert(member)
+  }
+
+  /// Returns the local bucket sums; nil if the board is so large that ``continueSums(_:)`` must complete them.
+  private func localSums(_ now: Moment) -> [UInt64]? {
+    let sums = divergenceCheck.sums(of: board.state)
+    sumsDue = sums == nil ? now.uptime + 1 : nil
+    return sums
+  }
+
+  /// Continues to compute the local sums, and compares and sends them when they are complete.
+  func continueSums(_ now: Moment) {
+    guard let sumsDue, now.uptime >= sumsDue, let sums = localSums(now) else { return }
+    for member in peers.members { compare(sums, with: member, now) }
+    for member in awaitingSums { peers[member]?.report(by: now.uptime, withSums: true) }
+    awaitingSums = []
   }
 
   // MARK: - Reports
@@ -149,10 +193,17 @@ final class ContextReports {
     guard isToAll || peers.states.contains(where: { $0.isReportDue(now.uptime) }) else { return }
     if isToAll { reportToAllDue = nil }
     var (withoutSums, withSums): ([MemberID], [MemberID]) = ([], [])
+    var areSumsKnown: Bool?
     for member in peers.members {
       guard let peer = peers[member] else { continue }
       if isProvingEquality, hasSameContext(as: member) { sendSums(to: member, now) }
-      guard let due = peer.removeReport(evenIfNone: isToAll) else { continue }
+      guard var due = peer.removeReport(evenIfNone: isToAll) else { continue }
+      if due.isWithSums {
+        let isKnown = areSumsKnown ?? (localSums(now) != nil)
+        areSumsKnown = isKnown
+        due.isWithSums = isKnown
+        if !isKnown { awaitingSums.insert(member) }
+      }
       // Bucket sums are useful only to members with the same context.
       if due.isWithSums, peer.contextHash == currentContextHash { peer.sumsSentFor = currentContextHash }
       if due.applied > 0 {
@@ -172,14 +223,16 @@ final class ContextReports {
       ReplicaReport(
         contextHash: currentContextHash,
         applied: applied,
-        sums: isWithSums ? divergenceCheck.sums(of: board.state) : []
+        sums: isWithSums ? divergenceCheck.sums(of: board.state) ?? [] : []
       )
     )
   }
 
   /// Sends a member the local bucket sums immediately, unless it has received them for this context.
   private func sendSums(to member: MemberID, _ now: Moment) {
-    guard let peer = peers[member], peer.sumsSentFor != currentContextHash else { return }
+    guard let peer = peers[member], peer.sumsSentFor != currentContextHash, !awaitingSums.contains(member) else {
+      return
+    }
     peer.report(by: now.uptime, withSums: true)
   }
 
@@ -217,6 +270,9 @@ struct Activity {
     last = now
   }
 
+  /// Returns whether the board has not changed for a second.
+  func isQuiet(_ now: UInt64) -> Bool { last.map { now > $0 + 1000 } ?? true }
+
   func isBusy(_ now: UInt64) -> Bool {
     guard let last else { return false }
     return now <= last + 1000 && now >= since + 2000
@@ -227,26 +283,36 @@ struct Activity {
 ///
 /// Implements SYN-42.
 struct DivergenceCheck {
-  private var sums: (revision: UInt64, values: [UInt64])?
+  /// The number of cells that are added at once; a larger board is large.
+  var step = 50_000
+  private var known: (revision: UInt64, sums: [UInt64])?
+  private var partial: BucketSums.Partial?
 
   /// Discards the cached sums.
   ///
   /// They may be wrong, because a memory fault can change cells without changing the revision.
-  mutating func begin(_ state: BoardState) { sums = nil }
-
-  mutating func sums(of state: BoardState) -> [UInt64] {
-    if let sums, sums.revision == state.revision { return sums.values }
-    let values = BucketSums.sums(of: state)
-    sums = (state.revision, values)
-    return values
+  mutating func begin() {
+    known = nil
+    partial = nil
   }
 
-  /// Returns the buckets to repair, one bit for each.
-  ///
-  /// These are the buckets whose sums differ from those of a replica with an equal context.
-  mutating func diverged(from others: [UInt64], _ state: BoardState) -> UInt16 {
+  /// Returns the sums; nil if more calls are needed to complete them, because the board is large.
+  mutating func sums(of state: BoardState) -> [UInt64]? {
+    if let known, known.revision == state.revision { return known.sums }
+    var partial = partial.flatMap { $0.revision == state.revision ? $0 : nil } ?? BucketSums.Partial(of: state)
+    self.partial = nil
+    if partial.add(step, of: state) {
+      known = (state.revision, partial.sums)
+      return partial.sums
+    }
+    self.partial = partial
+    return nil
+  }
+
+  /// Returns the buckets to repair, one bit for each: the buckets whose sums differ.
+  static func buckets(_ sums: [UInt64], unlike others: [UInt64]) -> UInt16 {
     var buckets: UInt16 = 0
-    for (bucket, (mine, theirs)) in zip(sums(of: state), others).enumerated() where mine != theirs {
+    for (bucket, (mine, theirs)) in zip(sums, others).enumerated() where mine != theirs {
       buckets |= 1 << UInt16(bucket)
     }
     return buckets

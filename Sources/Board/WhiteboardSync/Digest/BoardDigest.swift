@@ -82,16 +82,44 @@ public enum BucketSums {
   /// The sums cover every cell except selections. Cells of deleted objects and of orphans are included.
   /// - Complexity: O(*n*), where *n* is the number of cells. Nothing is cached.
   public static func sums(of state: BoardState) -> [UInt64] {
-    var sums = [UInt64](repeating: 0, count: BucketHash.buckets)
-    let start = start(of: state.context)
-    for (id, record) in state.records {
-      var sum: UInt64 = 0
-      for entry in record.entries where !entry.property.isSelection {
-        sum &+= hash(of: entry.cell, at: entry.property, of: id, from: start)
-      }
-      sums[id.bucket] &+= sum
+    var partial = Partial(of: state)
+    _ = partial.add(.max, of: state)
+    return partial.sums
+  }
+
+  /// The sums of some of a board's objects.
+  ///
+  /// Adding all cells of a large board takes long, so other work is done between two parts.
+  struct Partial {
+    let revision: UInt64
+    private let start: BucketHash
+    private(set) var sums = [UInt64](repeating: 0, count: BucketHash.buckets)
+    private var next = 0
+
+    init(of state: BoardState) {
+      revision = state.revision
+      start = BucketSums.start(of: state.context)
     }
-    return sums
+
+    /// Adds further objects with about this number of cells; returns whether all objects were added.
+    ///
+    /// The state must have the revision with which the sums were begun.
+    mutating func add(_ cells: Int, of state: BoardState) -> Bool {
+      let records = state.records
+      var left = cells
+      while next < records.count {
+        guard left > 0 else { return false }
+        let (id, record) = (records.keys[next], records.values[next])
+        var sum: UInt64 = 0
+        for entry in record.entries where !entry.property.isSelection {
+          sum &+= BucketSums.hash(of: entry.cell, at: entry.property, of: id, from: start)
+        }
+        sums[id.bucket] &+= sum
+        left -= record.count
+        next += 1
+      }
+      return true
+    }
   }
 
   /// The value depends on the whole context.

@@ -33,6 +33,8 @@ final class MemberLink {
   var contextHash: UInt64?
   /// The context hash and the local revision for which the bucket sums of both replicas were last equal (SYN-44).
   var agreed: (contextHash: UInt64, revision: UInt64)?
+  /// The bucket sums in the member's last report, until they are compared.
+  var newSums: [UInt64] = []
   /// The hash of the context for which bucket sums were last sent to the member.
   var sumsSentFor: UInt64?
 

@@ -188,6 +188,7 @@ public final class Replica {
     publishChanges(now)
     messages.releaseEarlyBatches(now)
     publisher.sendHeadIfDue(now)
+    reports.continueSums(now)
     reports.sendReports(now)
     return removeActions()
   }
