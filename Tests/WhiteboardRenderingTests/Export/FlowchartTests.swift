@@ -55,7 +55,9 @@ import Whiteboard
           b1 --> b2
         end
         a2 --> b1
-      """, 4, 3, 3
+        one --> two
+        b1 --> top
+      """, 5, 5, 0
     ),
     (
       """
@@ -86,9 +88,9 @@ import Whiteboard
         A ==>
         click B "https://example.org"
         ???
-        C@{ shape: diamond, label: "Sure?" } ~~~ D@{ shape: cloud }
+        C@{ shape: diamond, label: "Sure?" } ~~~ D@{ shape: blob }
         B -->|no| C
-      """, 4, 2, 4
+      """, 4, 2, 3
     ),
     (
       """
@@ -120,7 +122,8 @@ import Whiteboard
     let chart = Self.charts[index]
     let imported = try Self.read(chart.text)
     let board = try Self.board(imported)
-    let boxes = board.snapshots.filter { $0.form?.hasPoints == false }
+    let boxes = board.snapshots.filter { $0.form?.hasPoints == false && $0.form != .frame }
+    let frames = board.snapshots.filter { $0.form == .frame }
     let lines = board.snapshots.filter { $0.form?.hasPoints == true }
     #expect(boxes.count == chart.boxes && lines.count == chart.lines)
     #expect(imported.warnings.count == chart.warnings, "\(imported.warnings)")
@@ -128,7 +131,13 @@ import Whiteboard
     for (index, box) in boxes.enumerated() {
       for other in boxes[..<index] { #expect(!box.formBounds.touches(other.formBounds), "\(box.text ?? "")") }
     }
-    let ids = Set(boxes.map(\.id))
+    for frame in frames {
+      // Every box is completely inside of a frame, or completely outside.
+      for box in boxes where box.bounds.touches(frame.bounds) {
+        #expect(frame.bounds.contains(box.formBounds), "\(frame.text ?? "") \(box.text ?? "")")
+      }
+    }
+    let ids = Set((boxes + frames).map(\.id))
     for line in lines {
       let ends = [line.start, line.end].compactMap { $0?.target }
       #expect(ends.count == 2 && ids.isSuperset(of: ends))
@@ -164,12 +173,88 @@ import Whiteboard
     #expect(try box(6, "Sure?").form == .diamond)
   }
 
+  @Test("subgraphs become frames, each with its direction; lines can lead to them") func subgraphs() throws {
+    let imported = try Self.read(
+      """
+      flowchart TB
+        start --> api
+        subgraph backend [Back end]
+          direction LR
+          api --> db[(Data)]
+          subgraph jobs
+            worker
+          end
+          db --> worker
+        end
+        backend -->|reports| done
+        start --> jobs
+        style backend fill:#eef,stroke:none
+        click api href "https://example.org/api" "Documents"
+        subgraph empty
+        end
+      """
+    )
+    let objects = try Self.board(imported).snapshots
+    func find(_ label: String) throws -> ObjectSnapshot { try #require(objects.first { $0.text == label }) }
+    let (outer, inner, empty) = try (find("Back end"), find("jobs"), find("empty"))
+    #expect([outer, inner, empty].map(\.form) == [.frame, .frame, .frame])
+    #expect(outer.bounds.contains(inner.bounds) && !outer.bounds.touches(empty.bounds))
+    #expect(objects.firstIndex(of: outer)! < objects.firstIndex(of: inner)!)
+    let (api, data, worker) = try (find("api"), find("Data"), find("worker"))
+    #expect(api.frame == outer.id && data.frame == outer.id && worker.frame == inner.id)
+    #expect(try find("start").frame == nil && find("done").frame == nil)
+    #expect(api.centerPosition.x < data.centerPosition.x && abs(api.centerPosition.y - data.centerPosition.y) < 1)
+    #expect(try find("start").centerPosition.y < outer.bounds.least.y)
+    #expect(try find("done").centerPosition.y > outer.bounds.greatest.y)
+    let reports = try find("reports")
+    let done = try find("done").id
+    #expect(reports.start?.target == outer.id && reports.end?.target == done)
+    #expect(objects.contains { $0.end?.target == inner.id })
+    #expect(objects.contains { $0.start?.target == api.id && $0.frame == outer.id })
+    #expect(api.link == "https://example.org/api" && outer.style.fill == 0xEEEE_FFFF)
+    #expect(
+      imported.warnings == [
+        "line 5: a shape [(…)] becomes a rounded rectangle",
+        "line 6: the frame of a subgraph does not move with the one around it",
+        "the style “stroke:none” is not used",
+      ]
+    )
+  }
+
+  @Test("lines have names, styles and all kinds of ends; shapes have names") func presentSyntax() throws {
+    let imported = try Self.read(
+      """
+      flowchart LR
+        A e1@--> B
+        A o--o B x--x C <-.-> D <==> A
+        linkStyle 0,1 stroke:#f00,stroke-width:4px
+        linkStyle 9 stroke:blue
+        E@{ shape: cyl, label: "Store" } --> F@{ shape: stadium }
+        G["<b>bold</b> text"]
+      """
+    )
+    let objects = try Self.board(imported).snapshots
+    let lines = objects.filter { $0.form?.hasPoints == true }
+    #expect(
+      lines.map { [$0.style.start, $0.style.end] } == [
+        [.none, .arrow], [.dot, .dot], [.bar, .bar], [.arrow, .arrow], [.arrow, .arrow], [.none, .arrow],
+      ]
+    )
+    #expect(lines.map(\.color) == [0xFF00_00FF, 0xFF00_00FF, nil, nil, nil, nil])
+    #expect(lines[0].lineWidth == 4 && lines[4].lineWidth == 4 && lines[3].style.lineStyle == .dashed)
+    #expect(objects.contains { $0.text == "Store" && $0.form == .roundedRectangle })
+    #expect(objects.contains { $0.text == "bold text" })
+    #expect(
+      imported.warnings == ["line 5: there is no line 9 yet", "line 6: a shape cyl becomes a rounded rectangle"]
+    )
+  }
+
   @Test("what is not understood is reported with its line") func reports() throws {
     let warnings = try Self.read(Self.charts[6].text).warnings
     #expect(
       warnings == [
-        "line 3: “==>” is not understood and is left out", "line 4: `click` is left out",
-        "line 5: “???” is not understood and is left out", "line 6: “shape: cloud” is not used",
+        "line 3: “==>” is not understood and is left out", "line 5: “???” is not understood and is left out",
+        "line 6: “shape: blob” is not used",
       ]
     )
     #expect(throws: ImportError.unknownFormat) { try Self.read("sequenceDiagram\n A->>B: hi") }

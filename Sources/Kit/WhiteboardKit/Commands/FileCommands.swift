@@ -82,7 +82,7 @@ enum FileCommands {
     notes: [
       "If a picture contains a drawing of Excalidraw, its objects are added; `photo` adds only the picture.",
       "Each page of a PDF becomes a picture of 150 pixels per inch in a frame; at most 100 pages are added.",
-      "A flowchart becomes boxes and lines that are bound to them. Lines that are not understood are reported.",
+      "A flowchart becomes boxes, lines that are bound to them, and a frame for each subgraph. Lines of text that are not understood are reported.",
       "Without at=, objects keep the positions that they have in the file, and pictures are placed at 0,0.",
       "`undo` removes all imported objects in one step. Imported games start without their moves.",
       "What a board cannot show as in the file is reported by kind and number.",

@@ -4,10 +4,16 @@ import Whiteboard
 struct Flowchart {
   enum Direction { case down, up, right, left }
 
+  /// A box, or the frame of a subgraph.
   struct Node {
     var label: String
     var form = DrawingForm.rectangle
     var classes: [String] = []
+    /// The index of the frame around the node.
+    var frame: Int?
+    /// The direction in a frame; nil for that of what is around it.
+    var direction: Direction?
+    var link: String?
   }
 
   struct Edge {
@@ -20,6 +26,8 @@ struct Flowchart {
     var marks = (start: LineEnd.none, end: LineEnd.none)
     /// The number of layers between the nodes.
     var length = 1
+    /// The properties of its style.
+    var style: [(name: String, value: String)] = []
   }
 
   var direction = Direction.down
@@ -44,8 +52,8 @@ struct Flowchart {
 private struct FlowchartParser {
   private var chart = Flowchart()
   private var indexes: [String: Int] = [:]
-  private var subgraphs: [String] = []
-  private var depth = 0
+  /// The frames around the present line, outermost first; nil for a subgraph without a frame.
+  private var frames: [Int?] = []
   private var line = 0
   private var text: [Character] = []
   private var place = 0
@@ -59,6 +67,23 @@ private struct FlowchartParser {
   ]
   /// The maximum number of edges, which is also that of the objects of one author.
   private static let edgeLimit = BoardLimits.objectsPerAuthor
+  /// The maximum depth of subgraphs that become frames.
+  private static let depthLimit = 32
+  /// The names of shapes, the forms, and whether that form only resembles Mermaid's.
+  private static let names: [(names: String, form: DrawingForm, isSimilar: Bool)] = [
+    ("rect proc process rectangle", .rectangle, false),
+    ("rounded event stadium pill terminal", .roundedRectangle, false), ("circle circ", .ellipse, false),
+    ("diam decision diamond question", .diamond, false), ("sm-circ start dbl-circ stop fr-circ", .ellipse, true),
+    (
+      "cyl database db cylinder h-cyl das lin-cyl disk hex hexagon prepare cloud delay half-rounded-rectangle",
+      .roundedRectangle, true
+    ),
+    (
+      "subproc subroutine subprocess fr-rect lean-r in-out lean-l out-in trap-b priority trap-t manual odd text "
+        + "notch-rect card div-rect lin-rect lin-proc doc document docs documents st-rect processes procs win-pane "
+        + "sl-rect manual-input bow-rect stored-data tag-rect tag-doc lin-doc flag paper-tape", .rectangle, true
+    ),
+  ]
 
   static func parse(_ text: String) throws(ImportError) -> Flowchart {
     var parser = FlowchartParser()
@@ -127,16 +152,14 @@ private struct FlowchartParser {
     let rest = Self.trimmed(whole.dropFirst(word.count))
     switch word {
     case "TD", "TB", "BT", "LR", "RL", "<", ">", "^", "v":
-      guard rest.isEmpty, chart.nodes.isEmpty, depth == 0 else { return try parse(chain: whole) }
-      chart.direction = ["BT": .up, "^": .up, "LR": .right, ">": .right, "RL": .left, "<": .left][word] ?? .down
-    case "subgraph":
-      depth += 1
-      let id = String(rest.prefix { $0 != " " && $0 != "[" })
-      let title = Self.label(String(rest.split(separator: "[").last ?? rest).replacing("]", with: ""))
-      subgraphs.append(id)
-      report("the frame of the subgraph “\(title)” is left out; its boxes are added")
-    case "end" where rest.isEmpty && depth > 0: depth -= 1
-    case "direction" where depth > 0: report("the direction of a subgraph is not used")
+      guard rest.isEmpty, chart.nodes.isEmpty, frames.isEmpty else { return try parse(chain: whole) }
+      chart.direction = Self.direction(word)
+    case "subgraph": begin(subgraph: rest)
+    case "end" where rest.isEmpty && !frames.isEmpty: frames.removeLast()
+    case "direction" where !frames.isEmpty:
+      if let frame = frames[frames.count - 1] {
+        chart.nodes[frame].direction = Self.direction(String(rest))
+      }
     case "classDef":
       let words = rest.split(separator: " ", maxSplits: 1)
       guard words.count == 2 else { return report("classDef needs a name and a style") }
@@ -152,9 +175,60 @@ private struct FlowchartParser {
       guard words.count == 2 else { return report("style needs a name and a style") }
       let index = node(String(words[0]))
       chart.styles["#\(index)", default: []] += properties(words[1])
-    case "linkStyle", "click", "accTitle:", "accDescr:", "accDescr": report("`\(word)` is left out")
+    case "linkStyle": style(links: rest)
+    case "click": click(rest)
+    case "accTitle:", "accDescr:", "accDescr": report("`\(word)` is left out")
     default: try parse(chain: whole)
     }
+  }
+
+  private static func direction(_ word: String) -> Flowchart.Direction {
+    ["BT": .up, "^": .up, "LR": .right, ">": .right, "RL": .left, "<": .left][word] ?? .down
+  }
+
+  /// Reads `id [Title]`, `id`, or a title of several words.
+  private mutating func begin(subgraph text: Substring) {
+    guard frames.count < Self.depthLimit else {
+      report("a subgraph inside \(Self.depthLimit) others has no frame")
+      return frames.append(nil)
+    }
+    let bracket = text.firstIndex(of: "[")
+    let id = String(Self.trimmed(text[..<(bracket ?? text.endIndex)]))
+    let title = bracket.map { Self.label(String(text[$0...].dropFirst()).replacing("]", with: "")) }
+    let index = node(id.isEmpty ? "subgraph \(chart.nodes.count)" : id)
+    chart.nodes[index].form = .frame
+    if frames.last != nil { report("the frame of a subgraph does not move with the one around it") }
+    if chart.nodes[index].frame == nil, !frames.contains(index) { chart.nodes[index].frame = frames.last ?? nil }
+    chart.nodes[index].label = title ?? Self.label(id)
+    frames.append(frames.contains(index) ? nil : index)
+  }
+
+  /// Reads `0,2 stroke:red` or `default stroke:red`.
+  private mutating func style(links text: Substring) {
+    let words = text.split(separator: " ", maxSplits: 1)
+    guard words.count == 2 else { return report("linkStyle needs numbers and a style") }
+    let style = properties(words[1])
+    for word in words[0].split(separator: ",") {
+      guard word != "default" else {
+        for index in chart.edges.indices { chart.edges[index].style = style + chart.edges[index].style }
+        continue
+      }
+      guard let number = Int(word), chart.edges.indices.contains(number) else {
+        report("there is no line \(word) yet")
+        continue
+      }
+      chart.edges[number].style += style
+    }
+  }
+
+  /// Reads `id "https://example.org"` or `id href "https://example.org" "Tip"`.
+  private mutating func click(_ text: Substring) {
+    let words = text.split(separator: " ")
+    let address = words.dropFirst().first { $0 != "href" }.map { String($0).replacing("\"", with: "") }
+    guard let id = words.first, let address, ObjectLink.isValid(address) else {
+      return report("`click` is left out; boxes can only have links that begin with https://")
+    }
+    chart.nodes[node(String(id))].link = address
   }
 
   private func properties(_ text: Substring) -> [(name: String, value: String)] {
@@ -205,12 +279,18 @@ private struct FlowchartParser {
   }
 
   /// Returns the index of a node; a node that is not known yet has its name as label.
+  ///
+  /// A node belongs to the first subgraph that contains it.
   private mutating func node(_ id: String) -> Int {
-    if let index = indexes[id] { return index }
-    chart.nodes.append(Flowchart.Node(label: id))
-    indexes[id] = chart.nodes.count - 1
-    if subgraphs.contains(id) { report("the subgraph \(id) is connected as if it were a box") }
-    return chart.nodes.count - 1
+    let index = indexes[id] ?? chart.nodes.count
+    if index == chart.nodes.count {
+      chart.nodes.append(Flowchart.Node(label: id))
+      indexes[id] = index
+    }
+    if chart.nodes[index].frame == nil, chart.nodes[index].form != .frame {
+      chart.nodes[index].frame = frames.last ?? nil
+    }
+    return index
   }
 
   private mutating func node() -> Int? {
@@ -227,10 +307,7 @@ private struct FlowchartParser {
       place += shape.open.count
       guard let label = label(until: shape.close) else { return nil }
       (chart.nodes[index].label, chart.nodes[index].form) = (label, shape.form)
-      if shape.isSimilar {
-        let name = shape.form == .roundedRectangle ? "rounded rectangle" : shape.form.name
-        report("a shape \(shape.open)…\(shape.close[0]) becomes a \(name)")
-      }
+      if shape.isSimilar { reportSimilar("a shape \(shape.open)…\(shape.close[0])", shape.form) }
     } else if accept("@{") {
       guard let end = text[place...].firstIndex(of: "}") else { return nil }
       read(properties: String(text[place..<end]), of: index)
@@ -244,6 +321,12 @@ private struct FlowchartParser {
     return index
   }
 
+  private mutating func reportSimilar(_ shape: String, _ form: DrawingForm) {
+    report(
+      "\(shape) becomes \(form == .ellipse ? "an" : "a") \(form == .roundedRectangle ? "rounded rectangle" : form.name)"
+    )
+  }
+
   /// Reads `shape: diamond, label: "Text"`.
   private mutating func read(properties: String, of index: Int) {
     for property in properties.split(separator: ",") {
@@ -251,10 +334,13 @@ private struct FlowchartParser {
       guard parts.count == 2 else { continue }
       switch (parts[0], parts[1]) {
       case ("label", let label): chart.nodes[index].label = Self.label(label)
-      case ("shape", "rect"), ("shape", "process"): break
-      case ("shape", "rounded"), ("shape", "stadium"), ("shape", "pill"): chart.nodes[index].form = .roundedRectangle
-      case ("shape", "circle"), ("shape", "circ"): chart.nodes[index].form = .ellipse
-      case ("shape", "diamond"), ("shape", "diam"), ("shape", "decision"): chart.nodes[index].form = .diamond
+      case ("shape", let name):
+        guard let shape = Self.names.first(where: { $0.names.split(separator: " ").contains(name[...]) }) else {
+          report("“shape: \(name)” is not used")
+          continue
+        }
+        chart.nodes[index].form = shape.form
+        if shape.isSimilar { reportSimilar("a shape \(name)", shape.form) }
       default: report("“\(parts[0]): \(parts[1])” is not used")
       }
     }
@@ -285,6 +371,8 @@ private struct FlowchartParser {
     for (code, text) in [
       ("<br/>", "\n"), ("<br />", "\n"), ("<br>", "\n"), ("\\n", "\n"), ("#quot;", "\""), ("#lt;", "<"), ("#gt;", ">"),
       ("#35;", "#"), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("#amp;", "&"), ("&amp;", "&"), ("**", ""),
+      ("<b>", ""), ("</b>", ""), ("<i>", ""), ("</i>", ""), ("<u>", ""), ("</u>", ""), ("<strong>", ""),
+      ("</strong>", ""), ("<em>", ""), ("</em>", ""),
     ] { label = label.replacing(code, with: text) }
     return label
   }
@@ -294,6 +382,13 @@ private struct FlowchartParser {
   private mutating func edge() -> Flowchart.Edge? {
     var edge = Flowchart.Edge(ends: (0, 0))
     skipBlanks()
+    // A line can have a name, as in `A e1@--> B`.
+    if let end = text[place...].firstIndex(of: "@"), end > place, end + 1 < text.count,
+      "<-=~ox".contains(text[end + 1]),
+      text[place..<end].allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" })
+    {
+      place = end + 1
+    }
     if accept("~~~") {
       edge.isHidden = true
       while accept("~") { edge.length += 1 }

@@ -6,31 +6,40 @@ extension ImportedBoard {
     let chart = try Flowchart(text)
     var sizes: [Size] = []
     for node in chart.nodes { sizes.append(Self.size(of: node)) }
-    let layout = FlowchartLayout(chart, sizes: sizes)
+    let places = FlowchartPlaces(chart, sizes: sizes)
     guard chart.nodes.count + chart.edges.count <= BoardLimits.objects else { throw .tooManyObjects }
     warnings = chart.warnings
     var unused: Set<String> = []
-    for (index, node) in chart.nodes.enumerated() {
-      var (style, color, width) = (ObjectStyle(form: node.form), UInt32?.none, 2.0)
-      for name in ["default"] + node.classes + ["#\(index)"] {
-        for (name, value) in chart.styles[name] ?? [] {
-          switch (name, ColorNames.color(value)) {
-          case ("fill", let fill?): style.fill = fill
-          case ("stroke", let stroke?): color = stroke
-          case ("color", let letters?): style.textColor = letters
-          case ("stroke-dasharray", _): style.lineStyle = .dashed
-          case ("stroke-width", _): width = Double(value.replacing("px", with: "")).map { min(max($0, 1), 32) } ?? 2
-          default: unused.insert("\(name):\(value)")
-          }
-        }
+    // Frames are behind their boxes, and a frame around another one is behind it.
+    let order = chart.nodes.indices.sorted {
+      let (one, other) = (chart.depth(of: $0), chart.depth(of: $1))
+      return one == other ? $0 < $1 : one < other
+    }
+    var positions = Array(repeating: 0, count: order.count)
+    for (position, index) in order.enumerated() {
+      positions[index] = position
+      let node = chart.nodes[index]
+      var look = FlowchartLook(ObjectStyle(form: node.form))
+      for name in (node.form == .frame ? [] : ["default"]) + node.classes + ["#\(index)"] {
+        look.apply(chart.styles[name] ?? [], &unused)
       }
       let label = fitting(node.label)
       var draft = ObjectDraft(
-        .form(node.form, size: sizes[index], points: [], label: label, lineWidth: width),
-        at: layout.center(index)
+        .form(node.form, size: places.sizes[index], points: [], label: label, lineWidth: look.width),
+        at: places.centers[index]
       )
-      (draft.style, draft.color) = (style, color)
+      (draft.style, draft.color, draft.link) = (look.style, look.color, node.link)
+      if node.form != .frame { draft.frameIndex = node.frame.map { positions[$0] } }
       objects.append(draft)
+    }
+    var looks: [FlowchartLook] = []
+    for edge in chart.edges {
+      var style = ObjectStyle(form: edge.marks.end == .arrow ? .arrow : .line)
+      (style.start, style.end, style.lineStyle) = (edge.marks.start, edge.marks.end, edge.line)
+      var look = FlowchartLook(style)
+      if edge.isThick { look.width = 4 }
+      look.apply(edge.style, &unused)
+      looks.append(look)
     }
     for property in unused.sorted() { warnings.append("the style “\(property)” is not used") }
     var siblings: [Set<Int>: (count: Int, next: Int)] = [:]
@@ -41,26 +50,38 @@ extension ImportedBoard {
       siblings[pair] = (count, position + 1)
       // Several lines between the same nodes are beside each other.
       let shift = count > 1 ? (Double(position) / Double(count - 1) - 0.5) * 0.6 : 0
-      add(
-        edge,
-        layout.bends(index),
-        sizes,
+      let direction = places.frames[index].flatMap { chart.nodes[$0].direction } ?? chart.direction
+      var draft = line(
+        from: (positions[edge.ends.from], places.sizes[edge.ends.from]),
+        to: (positions[edge.ends.to], places.sizes[edge.ends.to]),
+        places.bends[index],
+        label: fitting(edge.label),
+        looks[index],
         shift: shift,
-        isSideways: chart.direction == .left || chart.direction == .right
+        isSideways: direction == .left || direction == .right
       )
+      draft.frameIndex = places.frames[index].map { positions[$0] }
+      objects.append(draft)
     }
   }
 
-  private mutating func add(_ edge: Flowchart.Edge, _ bends: [Point], _ sizes: [Size], shift: Double, isSideways: Bool)
-  {
-    let (from, to) = edge.ends
-    func anchor(_ node: Int, _ shift: Double) -> Point { isSideways ? Point(x: 0, y: shift) : Point(x: shift, y: 0) }
-    func place(_ node: Int, _ anchor: Point) -> Point {
-      let center = objects[node].center ?? Point(x: 0, y: 0)
-      return Point(x: center.x + anchor.x * sizes[node].width, y: center.y + anchor.y * sizes[node].height)
+  /// Returns a line that is bound to the objects with the indexes `from` and `to`.
+  private func line(
+    from: (index: Int, size: Size),
+    to: (index: Int, size: Size),
+    _ bends: [Point],
+    label: String,
+    _ look: FlowchartLook,
+    shift: Double,
+    isSideways: Bool
+  ) -> ObjectDraft {
+    let anchor = isSideways ? Point(x: 0, y: shift) : Point(x: shift, y: 0)
+    func place(_ node: (index: Int, size: Size), _ anchor: Point) -> Point {
+      let center = objects[node.index].center ?? Point(x: 0, y: 0)
+      return Point(x: center.x + anchor.x * node.size.width, y: center.y + anchor.y * node.size.height)
     }
-    var (first, last, bends) = (anchor(from, shift), anchor(to, shift), bends)
-    let isLoop = from == to
+    var (first, last, bends) = (anchor, anchor, bends)
+    let isLoop = from.index == to.index
     if isLoop {
       // A loop is on the right side of its node.
       (first, last) = (Point(x: 0.5, y: -0.2), Point(x: 0.5, y: 0.2))
@@ -72,23 +93,21 @@ extension ImportedBoard {
       x: (middle.x * FixedPoint.unit).rounded() / FixedPoint.unit,
       y: (middle.y * FixedPoint.unit).rounded() / FixedPoint.unit
     )
-    let form: DrawingForm = edge.marks.end == .arrow ? .arrow : .line
+    let offsets = points.map { $0 - center }
     var draft = ObjectDraft(
       .form(
-        form,
+        look.style.end == .arrow ? .arrow : .line,
         size: Size(width: 0, height: 0),
-        points: points.map { Point(x: $0.x - center.x, y: $0.y - center.y) },
-        label: fitting(edge.label),
-        lineWidth: edge.isThick ? 4 : 2
+        points: offsets,
+        label: label,
+        lineWidth: look.width
       ),
       at: center
     )
-    var style = ObjectStyle(form: form)
-    (style.start, style.end, style.lineStyle) = (edge.marks.start, edge.marks.end, edge.line)
-    draft.style = style
-    draft.start = ObjectDraft.End(from, at: first, isExact: isLoop)
-    draft.end = ObjectDraft.End(to, at: last, isExact: isLoop)
-    objects.append(draft)
+    (draft.style, draft.color) = (look.style, look.color)
+    draft.start = ObjectDraft.End(from.index, at: first, isExact: isLoop)
+    draft.end = ObjectDraft.End(to.index, at: last, isExact: isLoop)
+    return draft
   }
 
   /// Returns the size of a form in which the label of a node fits.
@@ -99,9 +118,44 @@ extension ImportedBoard {
       Double(rows.count) * BoardPicture.letter.height
     )
     return switch node.form {
+    case .frame: Size(width: width, height: 0)
     case .ellipse: Size(width: width / 0.7 + 24, height: height / 0.7 + 24)
     case .diamond: Size(width: width * 2 + 24, height: height * 2 + 24)
     default: Size(width: width + 32, height: height + 32)
+    }
+  }
+}
+
+extension Flowchart {
+  /// The number of frames around a node; boxes are deeper than all frames.
+  fileprivate func depth(of index: Int) -> Int {
+    guard nodes[index].form == .frame else { return .max }
+    var (depth, next) = (0, nodes[index].frame)
+    while let frame = next { (depth, next) = (depth + 1, nodes[frame].frame) }
+    return depth
+  }
+}
+
+/// How a node or an edge is drawn.
+private struct FlowchartLook {
+  var style: ObjectStyle
+  var color: UInt32?
+  var width = 2.0
+
+  init(_ style: ObjectStyle) { self.style = style }
+
+  /// Applies properties; those without a meaning on a board are added to `unused`.
+  mutating func apply(_ properties: [(name: String, value: String)], _ unused: inout Set<String>) {
+    for (name, value) in properties {
+      switch (name, ColorNames.color(value)) {
+      case ("fill", let fill?): style.fill = fill & 0xFF == 0 ? nil : fill
+      case ("fill", nil) where value == "none": style.fill = nil
+      case ("stroke", let stroke?): color = stroke
+      case ("color", let letters?): style.textColor = letters
+      case ("stroke-dasharray", _): style.lineStyle = .dashed
+      case ("stroke-width", _): width = Double(value.replacing("px", with: "")).map { min(max($0, 1), 32) } ?? width
+      default: unused.insert("\(name):\(value)")
+      }
     }
   }
 }

@@ -1,5 +1,109 @@
 import Whiteboard
 
+/// The places of all nodes of a flowchart; the nodes of each subgraph are laid out on their own, inside its frame.
+struct FlowchartPlaces {
+  /// The sizes of boxes and frames.
+  private(set) var sizes: [Size]
+  private(set) var centers: [Point]
+  /// The bends of each edge, from its first node to its last one.
+  private(set) var bends: [[Point]]
+  /// The innermost frame around both ends of each edge.
+  private(set) var frames: [Int?] = []
+  private let chart: Flowchart
+  private var members: [Int?: [Int]] = [:]
+  /// The edges between the members of a frame, or between nodes inside of them.
+  private var edges: [Int?: [(edge: Int, from: Int, to: Int)]] = [:]
+
+  private static let margin = 32.0
+  /// The height of the name above a frame.
+  private static let nameRoom = 24.0
+  private static let leastSide = 64.0
+
+  init(_ chart: Flowchart, sizes: [Size]) {
+    self.chart = chart
+    self.sizes = sizes
+    centers = Array(repeating: Point(x: 0, y: 0), count: sizes.count)
+    bends = Array(repeating: [], count: chart.edges.count)
+    for (index, node) in chart.nodes.enumerated() { members[node.frame, default: []].append(index) }
+    for (index, edge) in chart.edges.enumerated() {
+      let (from, to) = (path(edge.ends.from), path(edge.ends.to))
+      let common = zip(from, to).prefix { $0 == $1 }.count
+      // An edge between a frame and a node inside it has no place of its own.
+      let isLoop = edge.ends.from == edge.ends.to
+      let frame = min(common, from.count - 1, to.count - 1)
+      frames.append(frame > 0 ? from[frame - 1] : nil)
+      guard isLoop || common < min(from.count, to.count) else { continue }
+      edges[frames[index], default: []].append((index, from[frame], to[frame]))
+    }
+    arrange(nil, chart.direction)
+    move(nil, by: Point(x: 0, y: 0))
+  }
+
+  /// The frames around a node, outermost first, and the node itself.
+  private func path(_ node: Int) -> [Int] {
+    var path = [node]
+    while let frame = chart.nodes[path[path.count - 1]].frame { path.append(frame) }
+    return path.reversed()
+  }
+
+  /// Sets the places of the members of a frame, relative to its center, and returns the size of their box.
+  @discardableResult private mutating func arrange(_ frame: Int?, _ direction: Flowchart.Direction) -> Size {
+    let members = members[frame] ?? []
+    var (local, blocks, positions) = (Flowchart(), [Size](), [Int: Int]())
+    local.direction = direction
+    for (position, member) in members.enumerated() {
+      positions[member] = position
+      local.nodes.append(chart.nodes[member])
+      var block = sizes[member]
+      if chart.nodes[member].form == .frame {
+        let inner = arrange(member, chart.nodes[member].direction ?? direction)
+        sizes[member] = Size(
+          width: max(inner.width, block.width, Self.leastSide) + 2 * Self.margin,
+          height: max(inner.height, Self.leastSide) + 2 * Self.margin
+        )
+        block = Size(width: sizes[member].width, height: sizes[member].height + Self.nameRoom)
+      }
+      blocks.append(block)
+    }
+    let inside = edges[frame] ?? []
+    for (edge, from, to) in inside {
+      guard let from = positions[from], let to = positions[to] else { continue }
+      var copy = chart.edges[edge]
+      copy.ends = (from, to)
+      local.edges.append(copy)
+    }
+    let layout = FlowchartLayout(local, sizes: blocks)
+    var box: Rectangle?
+    func add(_ center: Point, _ size: Size) {
+      let half = Point(x: size.width / 2, y: size.height / 2)
+      let area = Rectangle(center - half, center + half)
+      box = box?.union(area) ?? area
+    }
+    for (position, block) in blocks.enumerated() { add(layout.center(position), block) }
+    for position in inside.indices {
+      for bend in layout.bends(position) { add(bend, Size(width: 0, height: 0)) }
+    }
+    guard let box else { return Size(width: 0, height: 0) }
+    for (position, member) in members.enumerated() {
+      centers[member] = layout.center(position) - box.center
+      if chart.nodes[member].form == .frame { centers[member].y += Self.nameRoom / 2 }
+    }
+    for (position, (edge, _, _)) in inside.enumerated() {
+      bends[edge] = layout.bends(position).map { $0 - box.center }
+    }
+    return Size(width: box.greatest.x - box.least.x, height: box.greatest.y - box.least.y)
+  }
+
+  /// Moves everything inside a frame, whose center is at `center`, from places relative to the frame to those on the board.
+  private mutating func move(_ frame: Int?, by center: Point) {
+    for (edge, _, _) in edges[frame] ?? [] { bends[edge] = bends[edge].map { $0 + center } }
+    for member in members[frame] ?? [] {
+      centers[member] = centers[member] + center
+      if chart.nodes[member].form == .frame { move(member, by: centers[member]) }
+    }
+  }
+}
+
 /// The positions of the nodes of a flowchart in layers, by the method of Sugiyama.
 ///
 /// Layers are rows from top to bottom; ``Flowchart/Direction`` turns them at the end. An edge over several layers gets a
