@@ -73,7 +73,7 @@ import WhiteboardRendering
     #expect(objects[0].centerPosition == Point(x: 60, y: 40) && objects[0].size == Size(width: 100, height: 40))
     #expect(objects[0].color == 0xE031_31FF && objects[0].lineWidth == 2)
     #expect(objects[1].color == nil && objects[1].style.lineStyle == .dotted)
-    #expect(objects[2].style.fill == 0xFFC9_C980 && objects[2].style.opacity == 128.0 / 255)
+    #expect(objects[2].style.fill == 0xFFC9_C940 && objects[2].style.opacity == 128.0 / 255)
     let (sine, cosine) = (objects[3].rotation.sine, objects[3].rotation.cosine)
     // The arrow points down, rotated about the center of its shaft.
     let tip = try #require(objects[3].points?.last)
@@ -88,7 +88,7 @@ import WhiteboardRendering
       imported.warnings == [
         "arrowheads are replaced by similar ones: 1",
         "elements of type \"hologram\" are not supported and are left out: 1",
-        "fills with a pattern become solid: 1", "invisible elements are left out: 1",
+        "fills with a pattern become translucent: 1", "invisible elements are left out: 1",
       ]
     )
   }

@@ -255,7 +255,7 @@ extension BoardPicture {
 
   /// Returns the marks of a form: its area, its line and its label.
   private func form(_ snapshot: ObjectSnapshot, _ outline: Outline, _ width: Double, _ ink: PageInk) -> [PageMark] {
-    let style = snapshot.style
+    let (style, isFrame) = (snapshot.style, snapshot.form == .frame)
     let fill = outline.isClosed ? PageColor(fill: style.fill) : nil
     var marks = fill.map { [PageMark.area(outline, $0)] } ?? []
     if snapshot.form != .note {
@@ -263,9 +263,9 @@ extension BoardPicture {
       let line = PageOutline(
         outline: outline.shortened(style, marks: ends),
         ends: ends,
-        width: width,
+        width: isFrame && width == ObjectDefaults.formLineWidth ? width / 2 : width,
         dashes: style.lineStyle.dashes.map { $0 * width },
-        color: ink.lineColor(snapshot.color, around: fill)
+        color: ink.lineColor(snapshot.color ?? (isFrame ? Self.frameColor : nil), around: fill)
       )
       marks.append(.line(line))
     }
@@ -273,9 +273,13 @@ extension BoardPicture {
     let isOnLine = snapshot.form?.hasPoints == true
     // The line would make the letters illegible.
     if isOnLine { marks.append(.box(label.box, fill: PageColor(rgb: background ?? 0xFFFFFF), border: nil)) }
-    let letters = isOnLine ? PageInk(paper: background) : ink.over(fill)
-    return marks + Self.words(label, style, letters.color(style.textColor))
+    // The name of a frame is above its fill.
+    let letters = isOnLine ? PageInk(paper: background) : isFrame ? ink : ink.over(fill)
+    return marks + Self.words(label, style, letters.color(style.textColor ?? (isFrame ? Self.frameColor : nil)))
   }
+
+  /// The color of the thin line and the name of a frame without a color of its own.
+  private static let frameColor: UInt32 = 0x7F7F_7FFF
 
   /// Returns a box in place of an object that cannot be shown, with `words` in it if they fit.
   package static func placeholder(_ words: String, _ size: Size) -> [PageMark] {

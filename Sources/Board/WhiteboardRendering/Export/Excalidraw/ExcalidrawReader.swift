@@ -175,8 +175,11 @@ struct ExcalidrawReader {
     var style = ObjectStyle(form: form)
     style.fill = element.fill
     style.lineStyle = element.lineStyle
-    if element.fill != nil, let pattern = element.tree["fillStyle"]?.string, pattern != "solid" {
-      report("fills with a pattern become solid")
+    if let fill = element.fill, let pattern = element.tree["fillStyle"]?.string, pattern != "solid" {
+      // What is behind a pattern can be seen between its lines.
+      let share: UInt32 = pattern == "cross-hatch" ? 3 : 2
+      style.fill = fill & 0xFFFF_FF00 | max(fill & 0xFF * share / 4, 1)
+      report("fills with a pattern become translucent")
     }
     if let roughness = element.tree["roughness"]?.number, roughness > 0 {
       remark("boards draw even lines instead of sketchy ones")
