@@ -259,11 +259,12 @@ extension BoardPicture {
     let fill = outline.isClosed ? PageColor(fill: style.fill) : nil
     var marks = fill.map { [PageMark.area(outline, $0)] } ?? []
     if snapshot.form != .note {
+      let width = isFrame && width == ObjectDefaults.formLineWidth ? width / 2 : width
       let ends = snapshot.endMarks
       let line = PageOutline(
         outline: outline.shortened(style, marks: ends),
         ends: ends,
-        width: isFrame && width == ObjectDefaults.formLineWidth ? width / 2 : width,
+        width: width,
         dashes: style.lineStyle.dashes.map { $0 * width },
         color: ink.lineColor(snapshot.color ?? (isFrame ? Self.frameColor : nil), around: fill)
       )
