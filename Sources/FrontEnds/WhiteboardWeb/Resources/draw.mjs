@@ -283,10 +283,15 @@ export function inkColor(object, looks) {
 
 const fillColor = (fill) => fill && { rgb: fill.slice(0, 7), opacity: opacityOf(fill) };
 
+/** The color of the line and the name of a frame without a color of its own; its line is half as wide as that of other forms. */
+const FRAME_COLOR = "#7f7f7fff", FORM_WIDTH = 2;
+
 function drawForm(painter, object, looks, scale) {
-  const { outline, marks, label } = shapeOf(object), { lineWidth: width = 5, lineStyle = "solid" } = object, fill = fillOf(object);
+  const { outline, marks, label } = shapeOf(object), { lineStyle = "solid" } = object, fill = fillOf(object);
   if (!outline) return;
-  const color = looks.on(object).lineColor(object.color, outline.isClosed ? fill : null), isLine = hasPoints(object);
+  const isLine = hasPoints(object), isFrame = object.form === "frame", { lineWidth = 5 } = object;
+  const width = isFrame && lineWidth === FORM_WIDTH ? lineWidth / 2 : lineWidth;
+  const color = looks.on(object).lineColor(object.color ?? (isFrame ? FRAME_COLOR : null), outline.isClosed ? fill : null);
   if (fill && outline.isClosed) painter.outlines([outline], { fill: fillColor(fill) });
   const dashes = DASHES[lineStyle] ?? [];
   // The marks overlap the line, so both are transparent together.
@@ -304,8 +309,9 @@ function drawForm(painter, object, looks, scale) {
   drawLetters(painter, object, label, [x, y], labelColor(object, looks));
 }
 
-/** Returns the color of the label of a form: its own, or else black or white, whichever can be read. */
+/** Returns the color of the label of a form: its own, or else black or white, whichever can be read; frames have gray names. */
 export function labelColor(object, looks) {
+  if (object.form === "frame") return looks.on(object).color(object.textColor ?? FRAME_COLOR);
   return (hasPoints(object) ? looks.palette : looks.on(object).over(fillOf(object))).color(object.textColor);
 }
 
