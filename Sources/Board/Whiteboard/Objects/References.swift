@@ -11,7 +11,10 @@ extension ObjectRecord {
   /// The part of a photo that is shown, in parts of its width and height; nil for the whole photo (BRD-57).
   package var crop: Rectangle? {
     guard kind == .photo, case .bytes(let bytes)? = self[.crop]?.value, bytes.count == 8 else { return nil }
-    let parts = stride(from: 0, to: 8, by: 2).map { Double(UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])) / 65_535 }
+    let parts = stride(from: 0, to: 8, by: 2).map { (index: Int) -> Double in
+      let step = UInt16(bytes[index]) << 8 | UInt16(bytes[index + 1])
+      return Double(step) / 65_535
+    }
     guard parts[0] < parts[2], parts[1] < parts[3] else { return nil }
     return Rectangle(Point(x: parts[0], y: parts[1]), Point(x: parts[2], y: parts[3]))
   }

@@ -1,6 +1,7 @@
 /// The stored objects of a board with their cells.
 ///
-/// Each method that changes an object also updates the totals, the set of orphans, and the indexes. The store does not know the context. `BoardState` decides which cells are valid.
+/// Each method that changes an object also updates the totals, the set of orphans, and the indexes. The store does not
+/// know the context. `BoardState` decides which cells are valid.
 struct ObjectStore: Sendable {
   /// The objects that have cells, but no `kind` cell, because their create operation has not arrived yet.
   private(set) var orphans: Set<ObjectID> = []

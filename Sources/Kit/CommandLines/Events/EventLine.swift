@@ -398,6 +398,8 @@ extension RelativePoints: JSONValue {
 
 extension ErasedRanges: JSONValue {
   func write(to json: inout JSONWriter) {
-    json.write(list: ranges.map { [Double($0.lowerBound) / 16, Double($0.upperBound) / 16] })
+    json.write(
+      list: ranges.map { range -> [Double] in [Double(range.lowerBound) / 16, Double(range.upperBound) / 16] }
+    )
   }
 }
