@@ -22,6 +22,13 @@ struct ChildProgram {
   private static let memory = 2 << 20
   /// The maximum size of each file that the program writes, in bytes.
   private static let fileBytes = 256 << 20
+  /// The descriptor of the child's end of a connection.
+  private static let childEnd: Int32 = 3
+  #if canImport(Glibc)
+  private static let socketType = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+  #else
+  private static let socketType = SOCK_STREAM | SOCK_CLOEXEC
+  #endif
   /// The exit status of the shell if it does not find the program.
   private static let notFound: Int32 = 127
 
@@ -41,30 +48,41 @@ struct ChildProgram {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
+    // The child alone holds the other end, which is closed when it ends.
+    var ends: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Self.socketType, 0, &ends) == 0 else {
+      throw ConversionError("\(name) cannot be started: \(SystemError.words(for: errno))")
+    }
+    defer { close(ends[0]) }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, ends[1], Self.childEnd)
     // In its own process group, the child does not receive the signals of the terminal.
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
     let status = Self.withStrings(words) { words in
-      Self.withStrings(settings) { posix_spawn(&child, "/bin/sh", nil, &attributes, words, $0) }
+      Self.withStrings(settings) { posix_spawn(&child, "/bin/sh", &actions, &attributes, words, $0) }
     }
+    close(ends[1])
     guard status == 0 else { throw ConversionError("\(name) cannot be started: \(SystemError.words(for: status))") }
-    try check(wait(for: child))
+    try check(wait(for: child, until: ends[0]))
     return (try? FileReading.whole("\(folder)/printed", limit: 1 << 20)).map { String(decoding: $0, as: UTF8.self) }
       ?? ""
   }
 
-  /// Returns the wait status of a child; nil if it took too long and was ended.
-  private func wait(for child: pid_t) -> Int32? {
-    var status: Int32 = 0
-    let end = DispatchTime.now() + .seconds(Self.seconds)
-    while true {
-      let ended = waitpid(child, &status, WNOHANG)
-      if ended == child || (ended < 0 && errno != EINTR) { return status }
-      guard DispatchTime.now() < end else { break }
-      usleep(5_000)
+  /// Waits until the other end of a connection is closed, and returns the wait status of the child; nil if it took too
+  /// long and was ended.
+  private func wait(for child: pid_t, until connection: Int32) -> Int32? {
+    let start = DispatchTime.now().uptimeNanoseconds
+    var (ends, status, hasEnded) = ([pollfd(fd: connection, events: 0, revents: 0)], Int32(0), false)
+    while !hasEnded {
+      let passed = Int((DispatchTime.now().uptimeNanoseconds - start) / 1_000_000)
+      guard passed < Self.seconds * 1_000 else { break }
+      hasEnded = poll(&ends, 1, Int32(Self.seconds * 1_000 - passed)) > 0
     }
-    kill(-child, SIGKILL)
-    waitpid(child, &status, 0)
-    return nil
+    if !hasEnded { kill(-child, SIGKILL) }
+    while waitpid(child, &status, 0) < 0, errno == EINTR {}
+    return hasEnded ? status : nil
   }
 
   private func check(_ status: Int32?) throws(ConversionError) {
