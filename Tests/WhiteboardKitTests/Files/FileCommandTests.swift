@@ -129,7 +129,8 @@ import WhiteboardRendering
       try await host.perform("text 0,0 first")
       #expect(await error(host, "export \(pdf) frames") == .refused)
       try await host.perform(#"frame 0,0 size=200,100 label="Sprint one""#)
-      let id = try #require(try await host.perform("frame 500,0 size=200,100 label=Two").ids?.first)
+      try await host.perform("frame 500,0 size=200,100 label=Two")
+      let id = try #require(try await objects(host).last).id
       try await host.perform("text 500,0 second")
       try await host.perform("text 900,0 outside")
       for (name, shown, hidden) in [(#""sprint one""#, "first", "second"), ("\(id)", "second", "first")] {
