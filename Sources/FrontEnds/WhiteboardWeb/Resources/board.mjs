@@ -1,5 +1,5 @@
 import { BoardError } from "./errors.mjs";
-import { hex, memberColor, memberID, sortKey, visible } from "./ids.mjs";
+import { hex, memberColors, memberID, sortKey, visible } from "./ids.mjs";
 import { BoardReplica, newKey } from "./replica.mjs";
 
 const TYPING_TIME = 2000;
@@ -343,7 +343,8 @@ export class Board extends EventTarget {
       });
     }
     this.#replica = await BoardReplica.create(module, board, keys, (action) => this.#perform(action));
-    Object.assign(this.me, { id: this.#replica.member, color: memberColor(this.#replica.member) });
+    this.me.id = this.#replica.member;
+    this.#colorMembers();
     if (this.#log) {
       Object.assign(this.state, { storage: this.#log.state, pending: this.#changedBefore = this.#log.pending });
       this.#replica.restore(this.#log.takeStored());
@@ -562,14 +563,16 @@ export class Board extends EventTarget {
       case "joined":
         this.members.set(event.member, {
           id: event.member, name: visible(event.name ?? ""), icon: "", role: "editor", cursor: null, pointer: "cursor",
-          viewport: null, isTyping: false, color: memberColor(event.member),
+          viewport: null, isTyping: false, color: "",
         });
+        this.#colorMembers();
         this.#emit("members");
         this.#replica.memberJoined(event.member);
         break;
       case "left":
         this.members.delete(event.member);
         clearTimeout(this.#typing.get(event.member));
+        this.#colorMembers();
         this.#emit("members");
         this.#replica.memberLeft(event.member);
         break;
@@ -579,6 +582,11 @@ export class Board extends EventTarget {
       case "ended": this.#resourceFailed(event.member, parseName(event.name)); break;
       default: break;
     }
+  }
+
+  #colorMembers() {
+    const colors = memberColors([this.me.id, ...this.members.keys()]);
+    for (const member of [this.me, ...this.members.values()]) member.color = colors.get(member.id);
   }
 
   #resourceFailed(member, { request, sha256 }) {

@@ -49,8 +49,9 @@ export class Camera {
     this.y = top - y / this.zoom;
   }
 
+  /** Shows an area; the margin is for the bars, which are narrow at the sides. */
   fit(area, most = 1, margin = 80) {
-    const room = [this.width, this.height].map((side) => Math.max(side - 2 * margin, side / 2));
+    const room = [this.width - 2 * Math.min(margin, 0.07 * this.width), Math.max(this.height - 2 * margin, this.height / 2)];
     const zoom = Math.min(room[0] / (area.right - area.left || 1), room[1] / (area.bottom - area.top || 1), most);
     this.zoom = Math.min(Math.max(zoom, ZOOMS[0]), ZOOMS[1]);
     this.x = (area.left + area.right - this.width / this.zoom) / 2;

@@ -20,16 +20,17 @@ const REST = 200;
 /** Scales a photo down to a JPEG, or to a PNG if it is transparent. This also removes the location where it was taken. */
 export async function prepared(file) {
   if (file.size > FILE_LIMIT) throw new Error("This photo is larger than 100 MB. Choose a smaller one, or add a screenshot of it.");
-  let bitmap;
+  let bitmap, orientation;
   try {
-    bitmap = await (file.type === "image/svg+xml" || /\.svg$/i.test(file.name ?? "") ? rendered(file) : createImageBitmap(file));
+    orientation = await orientationOf(file);
+    bitmap = await (file.type === "image/svg+xml" || /\.svg$/i.test(file.name ?? "") ? rendered(file) : createImageBitmap(file, { imageOrientation: orientation ? "none" : "from-image" }));
   } catch {
     const pixels = await pixelCount(file);
     throw new Error(pixels > MANY
       ? `This photo has too many pixels for this browser (${Math.round(pixels / 1e6).toLocaleString("en")} megapixels). Choose a smaller one, or add a screenshot of it.`
       : "This browser cannot open the photo. It may be damaged. Choose a JPEG, PNG or WebP file.");
   }
-  const blob = await scaled(bitmap, file.type !== "image/jpeg").catch(() => null);
+  const blob = await scaled(bitmap, file.type !== "image/jpeg", orientation).catch(() => null);
   bitmap.close();
   if (!blob) throw new Error("There is not enough memory for this photo. Close other tabs and try again, or choose a smaller photo.");
   return blob;
@@ -48,15 +49,35 @@ async function rendered(file) {
   }
 }
 
+/** Returns the orientation (2 to 8) in the EXIF data of a WebP, which some browsers ignore; 0 if there is none, or for another format. */
+async function orientationOf(file) {
+  const view = new DataView(await file.arrayBuffer());
+  try {
+    if (view.getUint32(0) !== 0x52494646 || view.getUint32(8) !== 0x57454250) return 0;
+    let at = 12;
+    while (view.getUint32(at) !== 0x45584946) at += 8 + view.getUint32(at + 4, true) + view.getUint32(at + 4, true) % 2;
+    const start = at + (view.getUint32(at + 8) === 0x45786966 ? 14 : 8), isLittle = view.getUint16(start) === 0x4949;
+    const list = start + view.getUint32(start + 4, isLittle), count = view.getUint16(list, isLittle);
+    const entry = Array.from({ length: count }, (_, index) => list + 2 + 12 * index).find((one) => view.getUint16(one, isLittle) === 0x112);
+    const value = entry ? view.getUint16(entry + 8, isLittle) : 0;
+    return value > 1 && value < 9 ? value : 0;
+  } catch {
+    return 0;
+  }
+}
+
 /** Returns the photo as a file whose sides are at most `SIDE`; null or an error if there is not enough memory. */
-async function scaled(bitmap, canBeTransparent) {
+async function scaled(bitmap, canBeTransparent, orientation) {
   const factor = Math.min(1, SIDE / Math.max(bitmap.width, bitmap.height));
-  const [width, height] = [bitmap.width, bitmap.height].map((side) => Math.max(1, Math.round(side * factor)));
+  const sides = [bitmap.width, bitmap.height].map((side) => Math.max(1, Math.round(side * factor)));
+  const [width, height] = orientation > 4 ? [...sides].reverse() : sides;
   const canvas = document.createElement("canvas");
   Object.assign(canvas, { width, height });
   const context = canvas.getContext("2d", { willReadFrequently: true });
   context.imageSmoothingQuality = "high";
-  context.drawImage(bitmap, 0, 0, width, height);
+  const [x, y] = [width, height], turns = [[-1, 0, 0, 1, x, 0], [-1, 0, 0, -1, x, y], [1, 0, 0, -1, 0, y], [0, 1, 1, 0, 0, 0], [0, 1, -1, 0, x, 0], [0, -1, -1, 0, x, y], [0, -1, 1, 0, 0, y]];
+  if (orientation) context.setTransform(...turns[orientation - 2]);
+  context.drawImage(bitmap, 0, 0, ...sides);
   const isTransparent = canBeTransparent && context.getImageData(0, 0, width, height).data.some((value, index) => index % 4 === 3 && value < 255);
   return new Promise((done) => canvas.toBlob(done, isTransparent ? "image/png" : "image/jpeg", 0.85));
 }

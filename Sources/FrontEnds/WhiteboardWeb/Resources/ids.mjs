@@ -49,11 +49,15 @@ export function memberID(text) {
 // The bright colors of the terminal's pens, without its gray.
 const HUES = ["#e69f00", "#56b4e9", "#1fae84", "#f0e442", "#3b8fd9", "#e8601c", "#cc79a7", "#9a7be0"];
 
-/** Returns the color of a member, the same as in the terminal. */
-export function memberColor(member) {
-  let sum = 5381;
-  for (const character of base32(fromHex(member))) sum = Math.imul(sum, 33) + character.charCodeAt(0) >>> 0;
-  return HUES[sum % HUES.length];
+/** Returns the colors of members by id, as in the terminal: two have the same color only if there are more members than colors. */
+export function memberColors(ids) {
+  let free = [...HUES];
+  return new Map([...ids].sort().map((id) => {
+    if (!free.length) free = [...HUES];
+    let sum = 5381;
+    for (const character of base32(fromHex(id))) sum = Math.imul(sum, 33) + character.charCodeAt(0) >>> 0;
+    return [id, free.splice(Math.max(free.indexOf(HUES[sum % HUES.length]), 0), 1)[0]];
+  }));
 }
 
 /** Returns the sort key of the id of an object, `SEQUENCE-INCARNATION`. */

@@ -1,0 +1,139 @@
+"""Checks of a board with many objects, of photos and drawings of other programs, and of members who type at the same time."""
+
+import browser
+from browser import CONTROL, SHIFT
+from page_arranging import PASTE, SELECTED, board_objects, element, pasted, toasts
+from page_drawing import script
+from page_forms import clear, count, near, object_of, settle
+
+#: More objects than one command could affect in earlier versions: labelled boxes, and half as many arrows.
+FORMS = 2800
+#: A picture that is red on the left, blue on the right, and green in its upper left corner, if it is turned as the file says.
+TURNED = {
+    "png": "iVBORw0KGgoAAAANSUhEUgAAAFAAAAB4CAIAAADqjOKhAAAAGmVYSWZNTQAqAAAACAABARIAAwAAAAEABgAAAAAAANZnS2kAAAC5SURBVHic7dtBDcNADADBu+Ar3IIIrJC4tNJ6BoDlld/ea91rkuvfC/ya4DrBdYLrBNcJrhNcJ7hOcJ3gOsF1gusE1wmuE1wnuE5wneA6wXWC6wTXCa4TXCe4TnCd4DrBdYLrBNcJrtuzPg8HXlhwneA6wXWC6wTXCa4TXCe4TnCd4DrBdYLrBNcJrhNcJ7huXPBe32Oz7s+xUe8Zd2HBdYLrBNcJrhNcJ7hOcJ3gOsF1gusE140LfgAaZARGd38rGwAAAABJRU5ErkJggg==",
+    "webp": "UklGRnIAAABXRUJQVlA4WAoAAAAIAAAATwAAdwAAVlA4TDEAAAAvT8AdABcwtGLBZFj5X2GJBZNh5X+FNf/BnWEwE4CMkoSUUwG2K6L/E4B3ldPtqLIBAEVYSUYaAAAATU0AKgAAAAgAAQESAAMAAAABAAYAAAAAAAA=",
+}
+#: Counts what is painted from now on: the paths and the lines of text.
+COUNT = """
+globalThis.painted = 0;
+for (const name of ["fill", "stroke", "fillText"]) {
+  const original = CanvasRenderingContext2D.prototype[name];
+  CanvasRenderingContext2D.prototype[name] = function (...values) {
+    painted += 1;
+    return original.apply(this, values);
+  };
+}
+"""
+
+
+def check_many(page, checks):
+    """A board of thousands of objects paints only what becomes visible, and all of it can be changed at once."""
+    check, total = checks.check, FORMS * 3 // 2
+    page.wait(f"whiteboard.board.objects.size === {total}", 120)
+    page.driver.set_script_timeout(120)
+    page.run(COUNT)
+    rested = script(page, """
+      ui.setTool("select");
+      Object.assign(camera, { zoom: 1, x: 2000, y: 2000 });
+      ui.panBy(0, 0);
+      await until("the tiles", () => !scene.frame(performance.now()));
+      await frame();
+      painted = 0;
+      for (let index = 0; index < 10; index += 1) { ui.drawLive(); await frame(); }
+      return painted;""")
+    check("a view that rests paints nothing", rested == 0, rested)
+    moved = script(page, """
+      painted = 0;
+      for (let index = 0; index < 128; index += 1) { ui.panBy(-8, 0); await frame(); }
+      await until("the tiles", () => !scene.frame(performance.now()));
+      return painted;""")
+    # A screen of 1,280 by 800 pixels has about 45 boxes and 22 arrows, of 3 and 2 parts; parts at borders are on several tiles.
+    check("a view that moves paints the objects that become visible", 50 < moved < 1000, moved)
+    one = script(page, """
+      const [x, y] = camera.center, distance = ({ object: { centerPosition: [u, v] } }) => Math.hypot(u - x, v - y);
+      const id = scene.items.filter(({ object }) => object.form === "rectangle").sort((one, other) => distance(one) - distance(other))[0].id;
+      painted = 0;
+      board.move([id], [10, 10]);
+      await until("the change", () => painted);
+      await frame(); await frame();
+      return painted;""")
+    check("a change paints its neighborhood", 0 < one < 100, one)
+    page.key("a", CONTROL)
+    page.wait(f"whiteboard.ui.tools.select.selection.size === {total}", 60)
+    check("all objects are selected", toasts(page) == "", toasts(page))
+    before = page.run("return whiteboard.board.objects.get(whiteboard.board.order[0]).centerPosition")
+    page.key("ArrowRight", SHIFT)
+    after = page.run("return whiteboard.board.objects.get(whiteboard.board.order[0]).centerPosition")
+    check("all are moved", near(after, [before[0] + 20, before[1]]), (before, after))
+    page.key("Delete")
+    page.wait("whiteboard.board.objects.size === 0", 60)
+    page.run("whiteboard.ui.undo()")
+    page.wait(f"whiteboard.board.objects.size === {total}", 60)
+    check("all are deleted, and restored by one undo step", toasts(page) == "", toasts(page))
+    page.driver.set_script_timeout(30)
+
+
+def check_photos(page, checks):
+    """Photos of other members are turned as their files say, and a drawing can contain WebP."""
+    check = checks.check
+    clear(page)
+    for kind, text in TURNED.items():
+        colors = script(page, """
+          const bytes = Uint8Array.from(atob(given[0]), (letter) => letter.charCodeAt(0));
+          let id;
+          // Boards have no WebP, so this page converts it.
+          if (given[1] === "webp") {
+            await ui.addPhotos([new File([bytes], "photo.webp", { type: "image/webp" })], [0, 0]);
+            id = board.order.at(-1);
+          } else ({ result: id } = await otherMember.call("createPhoto", bytes, [0, 0]));
+          await until("the photo", () => board.objects.get(id) && ui.photos.get(board.objects.get(id)));
+          const object = board.objects.get(id), bitmap = ui.photos.get(object), canvas = document.createElement("canvas"), context = canvas.getContext("2d", { willReadFrequently: true });
+          Object.assign(canvas, { width: 120, height: 80 });
+          context.drawImage(bitmap, 0, 0, 120, 80);
+          const color = (x, y) => {
+            const [r, g, b] = context.getImageData(x, y, 1, 1).data;
+            return r > 150 && r > g && r > b ? "red" : b > 150 ? "blue" : g > 100 ? "green" : "other";
+          };
+          board.remove([id]);
+          return { size: object.size, colors: [color(4, 4), color(30, 60), color(90, 40)] };""", text, kind)
+        check(f"a photo is turned as its file says: {kind}", isinstance(colors, dict) and colors["colors"] == ["green", "red", "blue"] and near([colors["size"][0] / colors["size"][1]], [1.5], 0.01), colors)
+    clear(page)
+    page.driver.execute_script(PASTE, {"text/plain": script(page, """
+      const canvas = Object.assign(document.createElement("canvas"), { width: 40, height: 30 });
+      canvas.getContext("2d").fillRect(0, 0, 20, 30);
+      const picture = { ...given[0], fileId: "f", status: "saved", scale: [1, 1] };
+      return JSON.stringify({ type: "excalidraw", version: 2, elements: [picture], files: { f: { id: "f", mimeType: "image/webp", created: 0, dataURL: canvas.toDataURL("image/webp") } } });""",
+        element("p", "image", width=200, height=150))})
+    page.wait("whiteboard.board.objects.size === 1")
+    (photo,) = board_objects(page)
+    check("the WebP of a drawing becomes a photo", photo["type"] == "photo" and near(photo["size"], [200, 150]) and "left out" not in toasts(page), (photo, toasts(page)))
+    clear(page)
+
+
+def check_typists(page, checks):
+    """Two members type in the same label; both keep their letters."""
+    check = checks.check
+    clear(page)
+    id = page.run("return whiteboard.board.createForm('rectangle', [0, 0], { size: [300, 100], text: '-' })")
+    page.run("whiteboard.ui.setTool('select'); whiteboard.ui.editText(arguments[0])", id)
+    for index in range(6):
+        page.type("p")
+        script(page, """
+          const { result } = await otherMember.call("setText", given[0], "q".repeat(given[1]) + "-" + "p".repeat(given[1]), "q".repeat(given[1] - 1) + "-" + "p".repeat(given[1]));""", id, index + 1)
+    page.key("Escape")
+    page.wait("whiteboard.board.state.isSynced && !whiteboard.board.state.pending")
+    text = object_of(page, id)["text"]
+    check("both keep their letters", text.count("p") == text.count("q") == 6 and len(text) == 13, text)
+
+
+def check_cases(address, checks):
+    for bodies, forms in [((check_many,), FORMS), ((check_photos, check_typists), 0)]:
+        page = browser.Page(address, False)
+        try:
+            page.open(forms=forms)
+            for body in bodies:
+                body(page, checks)
+            errors = page.log()
+            checks.check("no error", not errors, errors)
+        finally:
+            page.close()
