@@ -2,7 +2,7 @@
 
 import browser
 from browser import CONTROL, SHIFT
-from page_arranging import PASTE, SELECTED, board_objects, element, pasted, toasts
+from page_arranging import DROP, PASTE, SELECTED, board_objects, element, pasted, toasts
 from page_drawing import script
 from page_forms import clear, count, near, object_of, settle
 
@@ -126,8 +126,63 @@ def check_typists(page, checks):
     check("both keep their letters", text.count("p") == text.count("q") == 6 and len(text) == 13, text)
 
 
+#: A flowchart with all that the page reads.
+CHART = """---
+title: Login
+---
+%% a comment
+flowchart TD
+    A[Start] --> B{Is it<br>working?}
+    B -->|Yes| C(Ship it); B -- No --> D[[Debug]]
+    C & D -.-> F[("Database #quot;x#quot;")]
+    F ==> A
+    F --o G
+    subgraph one [Later]
+      G ~~~ H
+    end
+    style A fill:#ff99ff,stroke:#333
+    class C red
+    classDef red fill:#ffc9c9
+    H --> H
+    !! this is not understood
+"""
+
+
+def check_flowcharts(page, checks):
+    """Flowcharts of Mermaid are pasted and dropped as shapes and arrows."""
+    check = checks.check
+    clear(page)
+    objects = pasted(page, 16, PASTE, {"text/plain": CHART})
+    settle(page)
+    nodes = {one["text"]: one for one in objects if one["form"] not in ("arrow", "line")}
+    lines = [one for one in objects if one["form"] in ("arrow", "line")]
+    forms = {text: one["form"] for text, one in nodes.items()}
+    check("a flowchart has its shapes and labels", forms == {
+        "Start": "rectangle", "Is it\nworking?": "diamond", "Ship it": "rounded", "Debug": "rectangle", 'Database "x"': "rounded", "G": "rectangle", "H": "rectangle", "Later": "frame"}, forms)
+    check("and its colors", nodes["Start"]["fill"] == "#ff99ffff" and nodes["Start"]["color"] == "#333333ff" and nodes["Ship it"]["fill"] == "#ffc9c9ff", nodes)
+    names = {one["id"]: text for text, one in nodes.items()}
+    ends = {(names[one["startBinding"]["id"]], names[one["endBinding"]["id"]]): one for one in lines}
+    yes, back = ends["Is it\nworking?", "Ship it"], ends['Database "x"', "Start"]
+    check("lines are bound to the shapes", len(ends) == 8 and yes["text"] == "Yes" and back["lineWidth"] == 4 and ends["Debug", 'Database "x"']["lineStyle"] == "dashed"
+          and ends['Database "x"', "G"]["lineEnd"] == "dot" and ends["H", "H"], {ends: one.get("text") for ends, one in ends.items()})
+    layers = [nodes[name]["centerPosition"][1] for name in ("Start", "Is it\nworking?", "Ship it", 'Database "x"', "G")]
+    check("the layers are below each other", layers == sorted(set(layers)) and near([nodes["Ship it"]["centerPosition"][1]], [nodes["Debug"]["centerPosition"][1]]), layers)
+    check("the shapes of a subgraph are in its frame", [name for name, one in nodes.items() if one.get("frame") == nodes["Later"]["id"]] == ["G", "H"], nodes)
+    check("a message says what was lost", "16 objects were added" in toasts(page) and "not understood" in toasts(page) and "similar ones (2)" in toasts(page), toasts(page))
+    page.run("whiteboard.ui.tools.select.set([]); whiteboard.ui.fit()")
+    checks.picture(page, "paste-mermaid")
+    page.run("whiteboard.ui.undo()")
+    check("pasting a flowchart is one undo step", count(page) == 0, count(page))
+    objects = pasted(page, 3, DROP, [["chart.mmd", "", "graph LR\n  a --> b"]])
+    check("a dropped flowchart goes to the right", objects[0]["centerPosition"][0] < objects[1]["centerPosition"][0] and near([objects[0]["centerPosition"][1]], [objects[1]["centerPosition"][1]]), objects)
+    clear(page)
+    objects = pasted(page, 1, PASTE, {"text/plain": "graph theory --> is fun"})
+    check("other words that begin like a flowchart are a text", objects[0]["type"] == "text", objects)
+    clear(page)
+
+
 def check_cases(address, checks):
-    for bodies, forms in [((check_many,), FORMS), ((check_photos, check_typists), 0)]:
+    for bodies, forms in [((check_many,), FORMS), ((check_photos, check_flowcharts, check_typists), 0)]:
         page = browser.Page(address, False)
         try:
             page.open(forms=forms)

@@ -3,6 +3,7 @@
 import { element, toast } from "./dom.mjs";
 import { embedded, fromExcalidraw, toElements } from "./excalidraw.mjs";
 import { picture, prepared } from "./files.mjs";
+import { fromMermaid } from "./mermaid.mjs";
 import { layout, shapeOf, union, visibleParts } from "./geometry.mjs";
 
 /** The distance of copies from their originals. */
@@ -174,8 +175,8 @@ export class Clipboard {
           const bytes = new Uint8Array(await file.arrayBuffer()), isText = !bytes.subarray(0, 4096).includes(0);
           const text = isText ? new TextDecoder().decode(bytes) : "";
           const isDrawing = ["excalidraw", "excalidrawlib", "json"].includes(ending);
-          if (!text.trim() || !(isDrawing || file.type.startsWith("text/") || ["txt", "md", ""].includes(ending))) {
-            toast(`${name} was not added. The page can add pictures, drawings (.excalidraw, .json) and texts.`);
+          if (!text.trim() || !(isDrawing || file.type.startsWith("text/") || ["txt", "md", "mmd", "mermaid", ""].includes(ending))) {
+            toast(`${name} was not added. The page can add pictures, drawings (.excalidraw, .json), flowcharts (.mmd) and texts.`);
           } else if (!await this.#addDrawing(text, at, name)) {
             if (isDrawing) toast(`${name} was not added. It is not a drawing of Excalidraw or of this program, or it is damaged.`);
             else if (this.#addWords(text, at)) toast(`${name} was added as a text.`);
@@ -219,21 +220,21 @@ export class Clipboard {
     }
   }
 
-  /** Adds a drawing of Excalidraw or of this program, if the text is one; returns whether it is one. */
+  /** Adds a drawing of Excalidraw or of this program, or a flowchart of Mermaid, if the text is one; returns whether it is one. */
   async #addDrawing(text, at, name = "the clipboard") {
-    const json = /^\s*[{[]/.test(text) ? text : /^```json\n([\s\S]*?)\n```/m.exec(text)?.[1];
-    let tree;
+    const json = /^\s*[{[]/.test(text) ? text : /^```json\n([\s\S]*?)\n```/m.exec(text)?.[1], chart = fromMermaid(text);
+    let tree = null;
     try {
-      tree = JSON.parse(json);
+      if (!chart) tree = JSON.parse(json);
     } catch {
       return false;
     }
     const own = tree?.whiteboard ?? (tree?.format === "whiteboard-board" ? tree.objects : null);
-    const read = Array.isArray(own) ? { objects: own.filter(isObject), photos: ownPhotos(tree), losses: new Map() } : fromExcalidraw(tree);
+    const read = chart ?? (Array.isArray(own) ? { objects: own.filter(isObject), photos: ownPhotos(tree), losses: new Map() } : fromExcalidraw(tree));
     if (!read) return false;
     const { objects, photos, losses } = read, count = await this.#create(objects, photos, at);
     const lost = [...losses].map(([what, number]) => `${what} (${number})`).join(", ");
-    const isOwnCopy = name === "the clipboard" && tree.whiteboard;
+    const isOwnCopy = name === "the clipboard" && tree?.whiteboard;
     if (!isOwnCopy || lost || count < objects.length) {
       const left = objects.length - count;
       toast([`${count === 1 ? "1 object was" : `${count} objects were`} added from ${name}.`, left > 0 && `${left} could not be added.`, lost && `${lost[0].toUpperCase()}${lost.slice(1)}.`].filter(Boolean).join(" "));

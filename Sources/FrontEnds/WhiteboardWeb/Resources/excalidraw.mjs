@@ -103,7 +103,7 @@ export function toElements(objects) {
 const ruler = document.createElement("canvas").getContext("2d");
 
 /** Returns a color of CSS as `#rrggbbaa`; null if it is not known. */
-function colorOf(text) {
+export function colorOf(text) {
   const read = (before) => {
     ruler.fillStyle = before;
     ruler.fillStyle = text;

@@ -1,0 +1,263 @@
+/** Reads flowcharts of Mermaid as forms and arrows, with the layout of the programs (`Flowchart`, `FlowchartLayout`). */
+
+import { colorOf } from "./excalidraw.mjs";
+import { columns, rectangle, union, widened, wrapped } from "./geometry.mjs";
+
+const [NODE_GAP, LAYER_GAP, FRAME, SWEEPS, MOST] = [48, 64, 20, 12, 4000];
+const HEADER = /^[ \t]*(?:flowchart-elk|flowchart|graph)(?:[ \t]+(TD|TB|BT|LR|RL))?[ \t]*(?:;|$)/m;
+/** The brackets around a label, the form, and whether it only resembles the one of Mermaid. */
+const SHAPES = [
+  ["(((", [")))"], "ellipse", true], ["((", ["))"], "ellipse"], ["([", ["])"], "rounded"], ["[(", [")]"], "rounded", true], ["[[", ["]]"], "rectangle", true],
+  ["{{", ["}}"], "rounded", true], ["[/", ["/]", "\\]"], "rectangle", true], ["[\\", ["\\]", "/]"], "rectangle", true], [">", ["]"], "rectangle", true],
+  ["(", [")"], "rounded"], ["[", ["]"], "rectangle"], ["{", ["}"], "diamond"],
+];
+/** The kinds of edges: each with the mark at its start, its letters, its label, and the mark at its end. */
+const EDGES = [
+  /([<ox]?)(~~~+)()()/y, /([<ox]?)(-\.+-)()([>ox]?)/y, /([<ox]?)(-\.)[ \t]*(.+?)[ \t]*\.+-([>ox]?)/y,
+  /([<ox]?)(--+|==+)()([>ox])/y, /([<ox]?)(---+|===+)()()/y, /([<ox]?)(--|==)[ \t]*(.+?)[ \t]*(?:--+|==+)([>ox]?)/y,
+];
+const MARKS = { ">": "arrow", "<": "arrow", o: "dot", x: "bar", "": "none" };
+const ESCAPES = { quot: '"', lt: "<", gt: ">", amp: "&", 35: "#" };
+
+const labelOf = (raw) => raw.trim().replace(/^(["`])([\s\S]*)\1$/, "$2").replace(/^`([\s\S]*)`$/, "$1").replace(/<br ?\/?>|\\n/g, "\n")
+  .replace(/[#&](quot|lt|gt|amp|35);/g, (_, name) => ESCAPES[name]).replaceAll("**", "");
+
+class Parser {
+  nodes = [];
+  edges = [];
+  losses = new Map();
+  /** The subgraphs, each with its `text` and the `nodes` in it, also those in its subgraphs. */
+  frames = [];
+  #open = [];
+  #ids = new Map();
+  #styles = new Map();
+
+  /** Parses what follows the header; lines that are not understood are counted and left out. */
+  constructor(text) {
+    for (const line of text.split("\n")) if (!/^\s*%%/.test(line)) for (const statement of line.match(/(?:"[^"]*"|\|[^|]*\||[^;"|])+/g) ?? []) this.#statement(statement.trim());
+    this.nodes.forEach((node, index) => {
+      for (const name of ["default", ...node.classes, `#${index}`]) Object.assign(node, this.#styles.get(name));
+    });
+  }
+
+  #lose(what) { this.losses.set(what, (this.losses.get(what) ?? 0) + 1); }
+
+  #statement(statement) {
+    const [, word, rest] = /^(\S*)\s*([\s\S]*)$/.exec(statement), [, names, more] = /^(\S+)\s*([\s\S]*)$/.exec(rest) ?? [];
+    if (!statement) return;
+    if (word === "end" && !rest) return void this.#open.pop();
+    if (word === "subgraph") return void this.#open.push(this.frames[this.frames.push({ text: labelOf((/\[(.*)\]$/.exec(rest) ?? [, rest])[1]), nodes: new Set() }) - 1]);
+    if (["direction", "linkStyle", "click", "accTitle:", "accDescr:"].includes(word)) return this.#lose("lines that the board has nothing for were left out");
+    if (word === "classDef" && more) return names.split(",").forEach((name) => this.#style(name, more));
+    if (word === "class" && more) return names.split(",").forEach((name) => this.nodes[this.#node(name)].classes.push(more));
+    if (word === "style" && more) return this.#style(`#${this.#node(names)}`, more);
+    if (!this.#chain(statement)) this.#lose("lines that are not understood were left out");
+  }
+
+  #style(name, text) {
+    const style = { ...this.#styles.get(name) }, keys = { fill: "fill", stroke: "color", color: "textColor" };
+    for (const [, property, value] of text.matchAll(/([\w-]+)\s*:\s*([^,]+)/g)) {
+      const color = keys[property] && colorOf(value.trim());
+      if (color) style[keys[property]] = color;
+      else if (property === "stroke-dasharray") style.lineStyle = "dashed";
+      else this.#lose("styles are not used");
+    }
+    this.#styles.set(name, style);
+  }
+
+  #node(name) {
+    if (!this.#ids.has(name)) this.#ids.set(name, this.nodes.push({ text: name, form: "rectangle", classes: [] }) - 1);
+    const index = this.#ids.get(name), isFree = !this.frames.some((frame) => frame.nodes.has(index));
+    if (isFree) for (const frame of this.#open) frame.nodes.add(index);
+    return index;
+  }
+
+  /** Parses nodes that are connected by edges, such as `A & B --> C[Text] -- text --> D`; returns whether all of it is understood. */
+  #chain(text) {
+    let at = 0;
+    const take = (pattern) => {
+      pattern.lastIndex = at;
+      const found = pattern.exec(text);
+      if (found) at = pattern.lastIndex;
+      return found;
+    };
+    const node = () => {
+      const name = take(/\s*([\p{L}\p{N}_]+(?:[-./](?=[\p{L}\p{N}_])[\p{L}\p{N}_]+)*)/uy)?.[1];
+      if (!name) return null;
+      const index = this.#node(name), [open, ends, form, isSimilar] = SHAPES.find(([start]) => text.startsWith(start, at)) ?? [];
+      if (open) {
+        const start = at += open.length;
+        for (let isQuoted = false; isQuoted || !ends.some((end) => text.startsWith(end, at)); at += 1) {
+          if (at >= text.length) return null;
+          if (text[at] === '"') isQuoted = !isQuoted;
+        }
+        Object.assign(this.nodes[index], { text: labelOf(text.slice(start, at)), form });
+        at += ends.find((end) => text.startsWith(end, at)).length;
+        if (isSimilar) this.#lose("shapes were replaced by similar ones");
+      }
+      for (let found; (found = take(/:::([\w-]+)/y));) this.nodes[index].classes.push(found[1]);
+      return index;
+    };
+    const nodes = () => {
+      const list = [node()];
+      while (take(/\s*&/y)) list.push(node());
+      return list.includes(null) ? null : list;
+    };
+    let last = nodes();
+    while (last && text.slice(at).trim()) {
+      take(/\s*/y);
+      let edge = null;
+      for (const pattern of EDGES) edge ??= take(pattern);
+      const label = edge && take(/\s*\|([^|]*)\|/y)?.[1], next = edge && nodes();
+      if (!next) return false;
+      const [, start, line, words, end] = edge;
+      for (const from of last) for (const to of next) {
+        this.edges.push({ from, to, text: labelOf(label ?? words), isHidden: line[0] === "~", isDashed: line[1] === ".", isThick: line[0] === "=", start: MARKS[start], end: MARKS[end] });
+      }
+      last = next;
+    }
+    return last !== null;
+  }
+}
+
+function sizeOf({ text, form }) {
+  const rows = wrapped(text, 24), [width, height] = [Math.max(...rows.map(columns), 4) * 8, rows.length * 16];
+  return form === "ellipse" ? [width / 0.7 + 24, height / 0.7 + 24] : form === "diamond" ? [width * 2 + 24, height * 2 + 24] : [width + 32, height + 32];
+}
+
+/** Returns the centers of the nodes, and the bends of the edges; layers are rows from top to bottom, which `direction` turns. */
+function placed({ nodes, edges }, direction) {
+  const isSideways = /LR|RL/.test(direction), sign = /BT|RL/.test(direction) ? -1 : 1;
+  const box = (breadth, depth, layer) => ({ breadth, depth, layer, place: 0, near: [[], []] });
+  const boxes = nodes.map(({ size: [width, height] }) => isSideways ? box(height, width, 0) : box(width, height, 0));
+  // An edge that closes a cycle counts in the other direction.
+  const states = nodes.map(() => 0), out = nodes.map(() => []);
+  edges.forEach((edge) => out[edge.from].push(edge));
+  nodes.forEach((_, start) => {
+    const path = states[start] ? [] : [[start, 0]];
+    for (let last; (last = path.at(-1));) {
+      const [node, next] = last, edge = out[node][next];
+      states[node] = edge ? 1 : 2;
+      if (!edge) path.pop();
+      else {
+        last[1] += 1;
+        edge.ends = states[edge.to] === 1 ? [edge.to, edge.from] : [edge.from, edge.to];
+        if (!states[edge.to]) path.push([edge.to, 0]);
+      }
+    }
+  });
+  const forward = edges.filter(({ from, to }) => from !== to), waiting = nodes.map((_, node) => forward.filter(({ ends }) => ends[1] === node).length);
+  for (const ready = nodes.map((_, node) => node).filter((node) => !waiting[node]); ready.length;) {
+    const node = ready.pop();
+    for (const { ends: [from, to] } of forward) if (from === node) {
+      boxes[to].layer = Math.max(boxes[to].layer, boxes[node].layer + 1);
+      if (!(waiting[to] -= 1)) ready.push(to);
+    }
+  }
+  // A long edge has a place in each layer between its nodes.
+  for (const edge of forward) {
+    const [from, to] = edge.ends;
+    let last = boxes[from];
+    const join = (next) => {
+      last.near[1].push(next);
+      next.near[0].push(last);
+      last = next;
+    };
+    edge.way = [];
+    for (let layer = boxes[from].layer + 1; layer < boxes[to].layer; layer += 1) {
+      edge.way.push(box(edge.text && !edge.way.length ? 80 : 8, 0, layer));
+      boxes.push(edge.way.at(-1));
+      join(edge.way.at(-1));
+    }
+    join(boxes[to]);
+    if (from !== edge.from) edge.way.reverse();
+  }
+  const layers = [];
+  for (const one of boxes) (layers[one.layer] ??= []).push(one);
+  const number = () => layers.forEach((layer) => layer.forEach((one, index) => { one.index = index; }));
+  const mean = (list, key, other) => list.length ? list.reduce((sum, one) => sum + one[key], 0) / list.length : other;
+  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+    for (const layer of sweep % 2 ? [...layers].reverse() : layers) {
+      number();
+      layer.forEach((one) => { one.key = mean(one.near[sweep % 2], "index", one.index); });
+      layer.sort((one, other) => one.key - other.key);
+    }
+  }
+  for (const layer of layers) {
+    let start = 0;
+    for (const one of layer) {
+      one.place = start + one.breadth / 2;
+      start += one.breadth + NODE_GAP;
+    }
+  }
+  for (let sweep = 1; sweep <= SWEEPS; sweep += 1) {
+    for (const layer of sweep % 2 ? [...layers].reverse() : layers) {
+      // Blocks of boxes that touch: the sum of the wanted positions of their first box.
+      const blocks = [];
+      let offset = 0;
+      layer.forEach((one, index) => {
+        if (index) offset += (layer[index - 1].breadth + one.breadth) / 2 + NODE_GAP;
+        blocks.push({ sum: mean(one.near[sweep % 2], "place", one.place) - offset, boxes: [[one, offset]] });
+        while (blocks.length > 1 && blocks.at(-2).sum / blocks.at(-2).boxes.length > blocks.at(-1).sum / blocks.at(-1).boxes.length) {
+          const last = blocks.pop();
+          blocks.at(-1).sum += last.sum;
+          blocks.at(-1).boxes.push(...last.boxes);
+        }
+      });
+      for (const { sum, boxes: list } of blocks) for (const [one, at] of list) one.place = sum / list.length + at;
+    }
+  }
+  // The gap below a layer is as large as the labels in it need.
+  const gaps = layers.map(() => LAYER_GAP);
+  for (const { ends, text } of forward) if (text) {
+    const lines = text.split("\n"), extent = isSideways ? Math.max(...lines.map(columns)) * 8 : lines.length * 16;
+    gaps[boxes[ends[0]].layer] = Math.max(gaps[boxes[ends[0]].layer], extent + LAYER_GAP);
+  }
+  let start = 0;
+  layers.forEach((layer, index) => {
+    const depth = Math.max(...layer.map((one) => one.depth));
+    for (const one of layer) one.center = isSideways ? [sign * (start + depth / 2), one.place] : [one.place, sign * (start + depth / 2)];
+    start += depth + gaps[index];
+  });
+  nodes.forEach((node, index) => { node.center = boxes[index].center; });
+}
+
+/** Returns what a flowchart contains, as `fromExcalidraw` does; null if the text is none. */
+export function fromMermaid(given) {
+  const text = given.replace(/^\s*```mermaid\n([\s\S]*?)\n```\s*$/, "$1").replace(/^\s*---\n[\s\S]*?\n---\n/, "").replace(/^(?:\s*%%.*\n)+/, "").trimStart();
+  const header = HEADER.exec(text);
+  if (header?.index !== 0) return null;
+  const chart = new Parser(text.slice(header[0].length)), { nodes, edges, losses } = chart;
+  if (!nodes.length) return null;
+  if (nodes.length + edges.length > MOST) throw new Error("The flowchart is too large for the page. Ask the host to import it.");
+  for (const node of nodes) node.size = sizeOf(node);
+  placed(chart, header[1] ?? "TD");
+  const base = { type: "drawing", scale: 1, angle: 0, lineWidth: 2 }, isSideways = /LR|RL/.test(header[1] ?? "");
+  const objects = nodes.map(({ text: label, classes, center, ...more }, index) => ({ ...base, ...more, id: `n${index}`, centerPosition: center, text: label }));
+  for (const [index, frame] of [...chart.frames.entries()].reverse()) {
+    const boxes = [...frame.nodes].map((node) => nodes[node]).map(({ center: [x, y], size: [width, height] }) => rectangle([x - width / 2, y - height / 2], [x + width / 2, y + height / 2]));
+    const { left, top, right, bottom } = widened(boxes.reduce(union, null) ?? rectangle([0, 0], [0, 0]), FRAME);
+    // A frame is below the other objects, so that these belong to it when they are created.
+    if (boxes.length) objects.unshift({ ...base, id: `f${index}`, form: "frame", lineWidth: 1, centerPosition: [(left + right) / 2, (top + bottom) / 2], size: [right - left, bottom - top], text: frame.text });
+  }
+  const twins = new Map();
+  for (const edge of edges) {
+    const key = String([edge.from, edge.to].sort()), list = twins.get(key) ?? [];
+    twins.set(key, [...list, edge]);
+  }
+  for (const list of twins.values()) list.forEach((edge, index) => {
+    if (edge.isHidden) return;
+    // Several lines between the same nodes are beside each other, and a loop is on the right side of its node.
+    const shift = list.length > 1 ? (index / (list.length - 1) - 0.5) * 0.6 : 0, isLoop = edge.from === edge.to;
+    const anchors = isLoop ? [[0.5, -0.2], [0.5, 0.2]] : Array(2).fill(isSideways ? [0, shift] : [shift, 0]);
+    const ends = [edge.from, edge.to].map((node, side) => [0, 1].map((axis) => nodes[node].center[axis] + anchors[side][axis] * nodes[node].size[axis]));
+    const bends = isLoop ? ends.map(([x, y]) => [x + 40, y]) : edge.way.map(({ center }) => center), points = [ends[0], ...bends, ends[1]];
+    const { left, top, right, bottom } = points.map((point) => rectangle(point, point)).reduce(union), [x, y] = [(left + right) / 2, (top + bottom) / 2];
+    objects.push({
+      ...base, id: `e${objects.length}`, form: edge.end === "arrow" ? "arrow" : "line", centerPosition: [x, y], size: [right - left, bottom - top], points: points.map(([u, v]) => [u - x, v - y]),
+      text: edge.text, lineStart: edge.start, lineEnd: edge.end, lineStyle: edge.isDashed ? "dashed" : undefined, lineWidth: edge.isThick ? 4 : 2,
+      startBinding: { id: `n${edge.from}`, anchor: anchors[0], isExact: isLoop }, endBinding: { id: `n${edge.to}`, anchor: anchors[1], isExact: isLoop },
+    });
+  });
+  return { objects, photos: new Map(), losses };
+}
