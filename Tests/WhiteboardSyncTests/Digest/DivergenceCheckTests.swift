@@ -39,7 +39,7 @@ import Testing
     _ = anna.peerJoined(bo.member, now: now)
     _ = anna.received(bo.hello(), from: bo.member, now: now)
     _ = anna.received(SyncMessage.nothingLacking(1).encode(), from: bo.member, now: now)
-    anna.reports.divergenceCheck.step = 5
+    anna.reports.divergenceCheck.step = 50
     func sums(edits: Bool) throws -> Int {
       var count = 0
       for _ in 0..<300 {

@@ -291,10 +291,7 @@ struct DivergenceCheck {
   /// Discards the cached sums.
   ///
   /// They may be wrong, because a memory fault can change cells without changing the revision.
-  mutating func begin() {
-    known = nil
-    partial = nil
-  }
+  mutating func begin() { known = nil }
 
   /// Returns the sums; nil if more calls are needed to complete them, because the board is large.
   mutating func sums(of state: BoardState) -> [UInt64]? {
