@@ -24,7 +24,7 @@ import WhiteboardDocument
     #expect(keeper.behindSince == 0)
     keeper.record(entry)
     let work = keeper.take()
-    #expect(work.isEmpty)
+    #expect(work.entries.isEmpty)
     // The keyframe of the board was made before this entry.
     keeper.record(entry)
     keeper.didStore(upTo: work.mark)
@@ -43,7 +43,7 @@ import WhiteboardDocument
     keeper.didStore(upTo: keeper.take().mark)
     keeper.pause(now: 7)
     // The writer of the earlier entries checks once more for new ones.
-    #expect(keeper.take().isEmpty)
+    #expect(keeper.take().entries.isEmpty)
     keeper.record(entry)
     #expect(keeper.take().entries.isEmpty)
     #expect(keeper.loss == nil)
@@ -75,7 +75,7 @@ import WhiteboardDocument
     keeper.record(photo)
     keeper.record(entry)
     let work = keeper.take()
-    #expect(work.photos == [photo] && work.entries == [entry])
+    #expect(keeper.takePhotos() == [photo] && work.entries == [entry])
     let isNew = keeper.didMiss(photo, full)
     #expect(isNew)
     keeper.didStore(upTo: work.mark)
@@ -85,14 +85,35 @@ import WhiteboardDocument
     keeper.didStore(upTo: keeper.take().mark)
     #expect(tell(&keeper) == [nil])
     keeper.retryPhotos()
-    let again = keeper.take()
-    #expect(again.photos == [photo] && again.entries.isEmpty)
+    #expect(keeper.takePhotos() == [photo])
     let isStillNew = keeper.didMiss(photo, full)
     #expect(!isStillNew)
     keeper.didStore(photo)
-    keeper.didStore(upTo: again.mark)
-    #expect(keeper.take().isEmpty && keeper.loss == nil)
+    #expect(!keeper.hasPendingPhotos && keeper.take().entries.isEmpty && keeper.loss == nil)
     #expect(tell(&keeper) == [nil])
+  }
+
+  @Test("while a photo is being stored, entries are stored and answered; the answer that reports it waits")
+  func photoInBackground() {
+    var keeper = PersistenceQueue()
+    keeper.open()
+    let (received, own) = (
+      PersistenceQueue.Photo(sha256: [1], path: "sun.png"), PersistenceQueue.Photo(sha256: [2], path: "moon.png")
+    )
+    keeper.record(received)
+    #expect(keeper.takePhotos() == [received])
+    keeper.record(entry)
+    keeper.didStore(upTo: keeper.take().mark)
+    #expect(tell(&keeper) == [nil] && keeper.state == .saving)
+    keeper.record(own, isAwaited: true)
+    keeper.record(entry)
+    keeper.didStore(upTo: keeper.take().mark)
+    #expect(tell(&keeper).isEmpty)
+    #expect(keeper.takePhotos() == [own])
+    keeper.didStore(received)
+    #expect(keeper.takeAnswers().isEmpty)
+    keeper.didStore(own)
+    #expect(keeper.takeAnswers().count == 1 && keeper.state == .saved)
   }
 
   @Test("a photo that arrives again while it is being stored is stored again") func photoComesAgain() {
@@ -100,11 +121,10 @@ import WhiteboardDocument
     keeper.open()
     let photo = PersistenceQueue.Photo(sha256: [1], path: "sun.png")
     keeper.record(photo)
-    let work = keeper.take()
+    #expect(keeper.takePhotos() == [photo])
     keeper.record(photo)
     keeper.didStore(photo)
-    keeper.didStore(upTo: work.mark)
-    #expect(keeper.take().photos == [photo])
+    #expect(keeper.takePhotos() == [photo])
   }
 
   @Test("a producer that is faster than the disk must wait") func room() {
@@ -173,11 +193,12 @@ import WhiteboardDocument
     let photo = PersistenceQueue.Photo(sha256: [1], path: "sun.png")
     keeper.record(photo, isAwaited: true)
     let work = keeper.take()
+    #expect(keeper.takePhotos() == [photo])
     keeper.didLose(photo, DocumentError(.notFound, "gone"))
     keeper.didStore(upTo: work.mark)
     #expect(tell(&keeper) == [.notFound])
     keeper.retryPhotos()
-    #expect(keeper.take().isEmpty && keeper.state == .saved)
+    #expect(keeper.takePhotos().isEmpty && keeper.take().entries.isEmpty && keeper.state == .saved)
   }
 
   @Test("without a document, nothing is pending") func none() {

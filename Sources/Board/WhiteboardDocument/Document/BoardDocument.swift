@@ -336,7 +336,8 @@ extension BoardDocument {
     guard bytes.count <= Self.maximumAssetSize else {
       throw DocumentError(.tooLarge, "\(path): an asset may have at most \(Self.maximumAssetSize) bytes")
     }
-    try await write { [path] db in try StoredAssets.store(bytes, sha256: sha256, db, at: path) }
+    let body = try await Blocking.run(path) { [path] in try StoredAssets.checked(bytes, sha256: sha256, at: path) }
+    try await write { db in try StoredAssets.store(body, sha256: sha256, db) }
   }
 
   /// Stores the content of a file under its hash; see ``storeAsset(_:sha256:)``.

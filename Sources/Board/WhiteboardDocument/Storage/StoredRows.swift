@@ -268,18 +268,22 @@ enum StoredAssets {
     return Array(try Data(contentsOf: URL(fileURLWithPath: file)))
   }
 
-  /// Stores an asset under its hash, and replaces a damaged copy of it.
-  /// - Throws: `damaged` if the bytes do not have that hash. In this case, nothing was stored.
-  static func store(_ bytes: [UInt8], sha256: [UInt8], _ db: Database, at path: String) throws {
+  /// Returns the body of an asset; throws `damaged` if the bytes do not have that hash.
+  static func checked(_ bytes: [UInt8], sha256: [UInt8], at path: String) throws -> Data {
     guard AssetHash.of(bytes) == sha256 else {
       throw DocumentError(.damaged, "\(path): the asset does not match its hash; get it again")
     }
+    return Data(bytes)
+  }
+
+  /// Stores an asset that was already checked, and replaces a damaged copy of it.
+  static func store(_ body: Data, sha256: [UInt8], _ db: Database) throws {
     try db.execute(
       sql: """
         INSERT INTO asset (sha256, body) VALUES (?, ?)
         ON CONFLICT (sha256) DO UPDATE SET body = excluded.body WHERE body IS NOT excluded.body
         """,
-      arguments: [Data(sha256), Data(bytes)]
+      arguments: [Data(sha256), body]
     )
   }
 

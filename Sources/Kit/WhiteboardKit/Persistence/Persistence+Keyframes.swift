@@ -118,7 +118,7 @@ extension Persistence {
     do throws(DocumentError) {
       var position: LogPosition?
       if wasBehind {
-        try await store(work, in: document)
+        try await document.append(work.entries)
       } else {
         position = try await storeEntries(of: copy, in: document)
       }
@@ -177,7 +177,7 @@ extension Persistence {
       write()
     }
     do throws(DocumentError) {
-      try await store(copy.work, in: document)
+      try await document.append(copy.work.entries)
       let position = await document.position
       queue.didStore(upTo: copy.work.mark)
       sendAnswers()
@@ -244,7 +244,7 @@ extension Persistence {
   nonisolated(nonsending) func close() async {
     recordTraffic()
     // Wait for the current write; no new write starts after it.
-    while queue.isBusy { await withCheckedContinuation { idleWaiter = $0 } }
+    while queue.isBusy || queue.isStoringPhotos { await withCheckedContinuation { idleWaiter = $0 } }
     guard var document else { return }
     self.document = nil
     if queue.failure?.code == .removed, let new = try? await document.reinstate() { document = new }
@@ -253,6 +253,7 @@ extension Persistence {
       queue.obstacle = nil
     }
     queue.retryPhotos()
+    await storePhotos(in: document)
     if !queue.isPaused, queue.isKeyframeDue || queue.isBehind { await writeKeyframe(to: document) }
     if let record = unstoredMembership { await storeMembership(record, in: document) }
     // Write the entries that were recorded in the meantime.

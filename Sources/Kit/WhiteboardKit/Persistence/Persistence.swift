@@ -143,7 +143,12 @@ final class Persistence {
   /// Writes the recorded entries, unless a write is in progress or the document needs a keyframe.
   func write() {
     reportState()
-    guard let document, !queue.isWriting, !queue.isBehind else { return }
+    guard let document, !queue.isBehind else { return }
+    if !queue.photos.isEmpty, !queue.isStoringPhotos {
+      queue.isStoringPhotos = true
+      runtime.spawn { sharedBoard in await sharedBoard.persistence.storePhotos(in: document) }
+    }
+    guard !queue.isWriting else { return }
     queue.isWriting = true
     runtime.spawn { sharedBoard in
       await sharedBoard.persistence.write(to: document)
@@ -164,11 +169,10 @@ final class Persistence {
   }
 
   nonisolated(nonsending) func write(to document: BoardDocument) async {
-    while true {
+    while !queue.isBehind, queue.recorded > queue.stored {
       let work = queue.take()
-      guard !work.isEmpty else { return }
       do throws(DocumentError) {
-        try await store(work, in: document)
+        try await document.append(work.entries)
         queue.didStore(upTo: work.mark)
         sendAnswers()
       } catch {
@@ -178,22 +182,21 @@ final class Persistence {
     }
   }
 
-  /// Stores photos, and then the entries that refer to them.
-  ///
-  /// If a photo cannot be stored, the other work continues: the entries remain valid, and other members may have the
-  /// photo.
-  nonisolated(nonsending) func store(_ work: PersistenceQueue.Work, in document: BoardDocument)
-    async throws(DocumentError)
-  {
-    defer { checkIsolation(#isolation) }
-    for photo in work.photos {
-      do throws(DocumentError) {
-        try await document.storeAsset(file: photo.path, sha256: photo.sha256)
-        queue.didStore(photo)
-        if let id = AssetID(photo.sha256) { environment.photoStored(id) }
-      } catch { notStored(photo, error) }
+  /// Stores the recorded photos; entries do not wait for them, because a photo can be large.
+  nonisolated(nonsending) func storePhotos(in document: BoardDocument) async {
+    queue.isStoringPhotos = true
+    while case let photos = queue.takePhotos(), !photos.isEmpty {
+      for photo in photos {
+        do throws(DocumentError) {
+          try await document.storeAsset(file: photo.path, sha256: photo.sha256)
+          queue.didStore(photo)
+          if let id = AssetID(photo.sha256) { environment.photoStored(id) }
+        } catch { notStored(photo, error) }
+        sendAnswers()
+      }
     }
-    try await document.append(work.entries)
+    queue.isStoringPhotos = false
+    notifyWaiters()
   }
 
   private func notStored(_ photo: PersistenceQueue.Photo, _ error: DocumentError) {
@@ -217,7 +220,9 @@ final class Persistence {
   nonisolated(nonsending) func storeAll() async throws(DocumentError) {
     let mark = queue.recorded
     write()
-    _ = await runtime.wait { self.queue.stored >= mark || self.queue.isBehind || self.queue.isClosed }
+    _ = await runtime.wait {
+      self.queue.stored >= mark && !self.queue.hasPendingPhotos || self.queue.isBehind || self.queue.isClosed
+    }
     guard queue.stored >= mark else { throw queue.failure ?? DocumentError(.closed, "the board is closed") }
   }
 

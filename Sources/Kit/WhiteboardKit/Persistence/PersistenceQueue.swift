@@ -11,19 +11,17 @@ struct PersistenceQueue {
   }
 
   struct Work {
-    /// The photos, which must be written before the entries that show them.
-    let photos: [Photo]
     /// The entries, oldest first.
     let entries: [DocumentEntry]
     /// The number of recorded items when the step began.
     let mark: Int
-
-    var isEmpty: Bool { photos.isEmpty && entries.isEmpty }
   }
 
   /// The entries that must still be appended, oldest first.
   private(set) var entries: [DocumentEntry] = []
   /// The photos that must still be stored, oldest first.
+  ///
+  /// Entries that show them may be stored earlier: until a photo is stored, the directory of photos has its file.
   private(set) var photos: [Photo] = []
   private var storing: Set<Photo> = []
   /// The photos that could not be stored, with the errors; storing them is retried.
@@ -67,6 +65,8 @@ struct PersistenceQueue {
   var isWriting = false
   /// Whether the whole board is being encoded and written; entries may be written at the same time.
   var isWritingBoard = false
+  /// Whether photos are being stored; entries may be written at the same time.
+  var isStoringPhotos = false
   /// The value of ``recorded`` when the counts for board lists were last stored.
   var counted = 0
   /// Whether an item that belongs in a keyframe was recorded since the last keyframe.
@@ -126,19 +126,25 @@ struct PersistenceQueue {
     if !isClosed { photos.append(photo) }
   }
 
-  /// Removes and returns the items to write now.
+  /// Removes and returns the entries to write now.
   ///
-  /// If the document is incomplete, the caller must write a keyframe instead of the entries. The caller must report the
-  /// result for each photo.
+  /// If the document is incomplete, the caller must write a keyframe instead of the entries.
   mutating func take() -> Work {
-    defer {
-      storing = Set(photos)
-      photos = []
-      forgetEntries()
-    }
+    defer { forgetEntries() }
     isMending = isBehind
-    return Work(photos: photos, entries: entries, mark: recorded)
+    return Work(entries: entries, mark: recorded)
   }
+
+  /// Removes and returns the photos to store now; the caller must report the result for each photo.
+  mutating func takePhotos() -> [Photo] {
+    defer { photos = [] }
+    storing.formUnion(photos)
+    return photos
+  }
+
+  private func isPending(_ photo: Photo) -> Bool { photos.contains(photo) || storing.contains(photo) }
+
+  var hasPendingPhotos: Bool { !photos.isEmpty || !storing.isEmpty }
 
   private mutating func forgetEntries() {
     entries = []
@@ -217,11 +223,12 @@ struct PersistenceQueue {
   mutating func takeAnswers() -> [() -> Void] {
     let failure = isBehind || isClosed ? failure : nil
     let reached = stored
-    let good = answers.prefix { $0.mark <= reached }.count
+    let good = answers.prefix { $0.mark <= reached && !$0.photos.contains(where: isPending) }.count
     let ready = failure == nil ? good : answers.count
     let sent = answers.prefix(ready).map { answer in
       // All items before the failure are stored.
-      let outcome = answer.mark > reached ? failure : answer.photos.compactMap { missing[$0] ?? lost[$0] }.first
+      let isStored = answer.mark <= reached && !answer.photos.contains(where: isPending)
+      let outcome = !isStored ? failure : answer.photos.compactMap { missing[$0] ?? lost[$0] }.first
       return { answer.respond(outcome) }
     }
     answers.removeFirst(ready)
@@ -251,7 +258,7 @@ struct PersistenceQueue {
       let isCopied = copy.map { $0.mark >= changed } ?? false
       return .notSaved(SaveProblem(loss, copy: isCopied ? copy?.path : nil, hasUnsavedWork: hasUnsavedWork))
     }
-    return recorded > stored || !photos.isEmpty ? .saving : .saved
+    return recorded > stored || hasPendingPhotos ? .saving : .saved
   }
 
   /// If writing fails, entries are discarded and a keyframe is written later, so callers need not wait.

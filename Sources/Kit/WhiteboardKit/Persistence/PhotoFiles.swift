@@ -190,12 +190,19 @@ extension PhotoFiles {
   /// for the board.
   nonisolated(nonsending) func importPhoto(_ file: String) async throws(CommandError) -> (AssetReference, Size) {
     defer { checkIsolation(#isolation) }
-    let bytes = try await Self.readPhoto(file, configuration.photos)
-    let reference: AssetReference
+    let (bytes, reference) = try await Self.readPhoto(file, configuration.photos)
+    try requireRoom(for: reference)
+    let path = path(reference.id, reference.format)
+    try await FileQueue.run { () throws(CommandError) in try Self.write(bytes, to: path) }
+    wrote(reference, to: path)
+    return (reference, reference.size(PhotoHeader.orientation(of: bytes)))
+  }
+
+  private static func reference(to bytes: [UInt8], of file: String) throws(CommandError) -> AssetReference {
     do throws(PhotoError) {
       let header = try PhotoHeader(ofWhole: bytes)
       guard let id = AssetID(Array(SHA256.hash(data: bytes))) else { throw .malformed }
-      reference = try AssetReference(id: id, byteCount: bytes.count, header: header)
+      return try AssetReference(id: id, byteCount: bytes.count, header: header)
     } catch {
       let shown = UntrustedText(file).quoted(limit: 256)
       switch error {
@@ -212,22 +219,22 @@ extension PhotoFiles {
         throw CommandError(.tooBig, "\(shown) is empty, or has more than \(BoardLimits.photoBytes) bytes")
       }
     }
-    try store(bytes, reference)
-    return (reference, reference.size(PhotoHeader.orientation(of: bytes)))
   }
 
-  /// Reads and converts a picture without blocking the board.
+  /// Reads, converts and hashes a picture without blocking the board.
   private static func readPhoto(_ file: String, _ converter: (any PhotoConverter)?) async throws(CommandError)
-    -> [UInt8]
+    -> ([UInt8], AssetReference)
   {
     try await FileQueue.run { () throws(CommandError) in
       let bytes = try FileReading.whole(file, limit: OtherPicture.byteLimit)
-      do throws(ConversionError) { return try photo(of: bytes, converter) } catch {
+      let photo: [UInt8]
+      do throws(ConversionError) { photo = try Self.photo(of: bytes, converter) } catch {
         throw CommandError(
           .notAPhoto,
           "\(UntrustedText(file).quoted(limit: 256)): \(UntrustedText(error.message).escaped())"
         )
       }
+      return (photo, try reference(to: photo, of: file))
     }
   }
 
@@ -245,14 +252,26 @@ extension PhotoFiles {
 
   /// Writes the file of a photo and records the photo; the next answer confirms that it is stored.
   func store(_ bytes: [UInt8], _ reference: AssetReference) throws(CommandError) {
+    try requireRoom(for: reference)
+    let path = path(reference.id, reference.format)
+    try Self.write(bytes, to: path)
+    wrote(reference, to: path)
+  }
+
+  private func requireRoom(for reference: AssetReference) throws(CommandError) {
     do throws(BoardError) { try replica?.requireRoom(for: reference) } catch {
       throw CommandError(error) { members.label(of: $0) }
     }
-    let path = path(reference.id, reference.format)
+  }
+
+  private static func write(_ bytes: [UInt8], to path: String) throws(CommandError) {
     // Replaces an existing file, which may be damaged.
     do throws(OutputFile.WriteError) { try OutputFile.write(bytes, to: path, isReplacing: true) } catch {
       throw CommandError(.fileUnwritable, "the photo is not on the board: \(error.message)")
     }
+  }
+
+  private func wrote(_ reference: AssetReference, to path: String) {
     add(reference.id, at: path)
     persistence.recordPhoto(reference.id, at: path, isAwaited: true)
   }

@@ -172,14 +172,41 @@ extension Transfers {
       active.perform(active.replica.assetFailed(id, from: member, now: runtime.now))
       return
     }
-    if AssetID(resource.sha256) == id,
-      let kept = storeAsset(references.filter { $0.byteCount == resource.size }, from: path)
-    {
+    let expected: Set<AssetReference> =
+      AssetID(resource.sha256) == id ? references.filter { $0.byteCount == resource.size } : []
+    runtime.spawn { [event] sharedBoard in
+      // A photo can be large, so it is not read on the board's actor.
+      let format = await FileQueue.run { Self.format(ofPhotoAt: path, among: expected) }
+      sharedBoard.transfers.finishAsset(id, from: member, at: path, format, event, bytes: resource.size)
+    }
+  }
+
+  /// Returns the format of a photo whose header matches an object of the board; nil if there is none.
+  private static func format(ofPhotoAt path: String, among references: Set<AssetReference>) -> PhotoFormat? {
+    guard !references.isEmpty, let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes),
+      let header = try? PhotoHeader(reading: bytes)
+    else { return nil }
+    return references.contains { $0.hasHeader(header) } ? header.format : nil
+  }
+
+  /// Moves a received photo to the photo directory, or removes it if it has no format.
+  private func finishAsset(
+    _ id: AssetID,
+    from member: MemberID,
+    at path: String,
+    _ format: PhotoFormat?,
+    _ event: BoardEvent.ResourceFinished,
+    bytes: Int
+  ) {
+    guard let active else { return }
+    var event = event
+    // Moving replaces an existing file, which may be damaged.
+    if let kept = format.map({ photos.path(id, $0) }), FileReading.move(path, over: kept) {
       event.path = kept
       photos.add(id, at: kept)
       persistence.recordPhoto(id, at: kept)
       runtime.emit(.resourceFinished(event))
-      active.perform(active.replica.assetStored(id, bytes: resource.size, now: runtime.now))
+      active.perform(active.replica.assetStored(id, bytes: bytes, now: runtime.now))
     } else {
       event.outcome = .failed
       event.path = nil
@@ -188,16 +215,6 @@ extension Transfers {
       runtime.emit(.resourceFinished(event))
       active.perform(active.replica.assetFailed(id, from: member, now: runtime.now))
     }
-  }
-
-  /// Moves a received photo to the photo directory if its header matches an object of the board; returns its path.
-  private func storeAsset(_ references: Set<AssetReference>, from path: String) -> String? {
-    guard !references.isEmpty, let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes),
-      let header = try? PhotoHeader(reading: bytes), let reference = references.first(where: { $0.hasHeader(header) })
-    else { return nil }
-    let kept = photos.path(reference.id, header.format)
-    // Replaces an existing file, which may be damaged.
-    return FileReading.move(path, over: kept) ? kept : nil
   }
 
   func sendAsset(_ id: AssetID, _ name: ResourceDTO, to member: MemberID) {
