@@ -3,6 +3,19 @@ import Testing
 import Whiteboard
 import WhiteboardRendering
 
+extension ObjectDraft {
+  /// The text of the object, or its label.
+  fileprivate var label: String? {
+    switch content {
+    case .text(let text, _): text
+    case .form(_, _, _, let label, _): label
+    default: nil
+    }
+  }
+
+  fileprivate var form: DrawingForm? { if case .form(let form, _, _, _, _) = content { form } else { nil } }
+}
+
 /// Small files of other programs, each with the objects and the losses that an import of it has.
 @Suite("Files of Excalidraw") struct ImportedFileTests {
   private func imported(_ name: String) throws -> ImportedBoard {
@@ -18,11 +31,40 @@ import WhiteboardRendering
       ("version1.excalidrawlib", 2), ("v1.excalidraw", 4), ("bare-array.json", 1), ("copied.json", 1),
       ("pressure.excalidraw", 4), ("crop.excalidraw", 4), ("groups.excalidraw", 3), ("lines.excalidraw", 6),
       ("head.excalidraw", 1), ("squares.excalidraw", 6), ("draw.excalidraw", 1), ("dashed.excalidraw", 2),
+      ("frame.excalidraw", 4), ("text.excalidraw", 9), ("webp.excalidraw", 1),
     ]
   ) func whole(name: String, count: Int) throws {
     let board = try imported(name)
     #expect(board.objects.count == count)
     #expect(board.warnings == [])
+  }
+
+  @Test("a frame has its name, and contains its elements") func frame() throws {
+    let objects = try imported("frame.excalidraw").objects
+    let frame = try #require(objects.firstIndex { $0.label == "Sprint one" })
+    #expect(objects[frame].form == .frame)
+    #expect(objects.filter { $0.frameIndex == frame }.count == 2)
+  }
+
+  @Test("texts keep their sides, their links, and signs that look like markup") func texts() throws {
+    let texts = try imported("text.excalidraw").objects
+    #expect(texts.prefix(3).map { $0.style?.alignment } == [.right, .center, .left])
+    #expect(texts.contains { $0.label == "This <value> is &amp; not shown" })
+    #expect(texts.contains { $0.link == "https://example.org" && $0.label == "Docs" })
+  }
+
+  @Test("a picture can be WebP") func webP() throws {
+    let photos = try imported("webp.excalidraw").photos
+    #expect(photos.values.map { PhotoHeader.isWebP($0) } == [true])
+  }
+
+  @Test("ten thousand shapes are imported") func many() throws {
+    let shapes = (0..<10_000).map { number in
+      #"{"type":"rectangle","x":\#(number % 100 * 120),"y":\#(number / 100 * 90),"width":100,"height":70}"#
+    }
+    let text = #"{"type":"excalidraw","elements":[\#(shapes.joined(separator: ","))]}"#
+    let board = try ImportedBoard(reading: Array(text.utf8)) { _ in nil }
+    #expect(board.objects.count == 10_000 && board.warnings == [])
   }
 
   @Test(
