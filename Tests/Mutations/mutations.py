@@ -334,7 +334,7 @@ MUTATIONS = [
     ),
     expression(
         "sums-ignore-a-property", "Board/WhiteboardSync/Digest/BoardDigest.swift",
-        "«!entry.property.isSelection» {\n        sum", "!entry.property.isSelection && entry.property != .zIndex",
+        "«!entry.property.isSelection» {\n          sum", "!entry.property.isSelection && entry.property != .zIndex",
         "worlds",
     ),
     statements(
@@ -514,7 +514,7 @@ MUTATIONS = [
     ),
     expression(
         "saved-is-said-too-early", "Kit/WhiteboardKit/Persistence/PersistenceQueue.swift",
-        "return «recorded > stored || !photos.isEmpty» ? .saving : .saved", "!photos.isEmpty",
+        "return «recorded > stored || hasPendingPhotos» ? .saving : .saved", "hasPendingPhotos",
         "WhiteboardKitTests.PersistenceQueueTests",
     ),
     expression(

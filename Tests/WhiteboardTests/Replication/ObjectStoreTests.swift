@@ -14,6 +14,7 @@ import Testing
     for (list, isListed) in [
       (ObjectStore.everyChatLine, { $0.kind == .chat }), (ObjectStore.everyPhoto, { $0.kind == .photo }),
       (ObjectStore.everyDeletion, { $0.kind != nil && $0.isDeleted }),
+      (ObjectStore.everySelection, { $0.kind != nil && $0.selection != nil }),
     ] as [(ObjectID, (ObjectRecord) -> Bool)] {
       let listed = zip(store.ids, store.records).filter { isListed($0.1) }.map(\.0)
       #expect(store.lists.members(of: list) == listed.sorted())

@@ -8,7 +8,7 @@ extension BoardReplica {
   public var objectIDs: [ObjectID] { state.stacked(state.storedIDs.filter(state.isShown)) }
 
   /// The objects that the local member has selected, from back to front.
-  public var selectedIDs: [ObjectID] { objectIDs.filter { holder(of: $0) == member } }
+  public var selectedIDs: [ObjectID] { state.selectedIDs.filter { state.isShown($0) && holder(of: $0) == member } }
 
   /// Snapshots of the objects that are shown on the board, from back to front.
   public var snapshots: [ObjectSnapshot] { objectIDs.compactMap { snapshot($0) } }
@@ -153,7 +153,7 @@ extension BoardState {
   }
 
   /// Returns objects from back to front (BRD-13).
-  package func stacked(_ ids: [ObjectID]) -> [ObjectID] {
+  func stacked(_ ids: [ObjectID]) -> [ObjectID] {
     ids.map { (id: $0, zIndex: record($0)?.zIndex ?? []) }.sorted {
       $0.zIndex == $1.zIndex ? $0.id < $1.id : ZIndex.isBehind($0.zIndex, $1.zIndex)
     }.map { $0.id }

@@ -231,7 +231,7 @@ extension Property {
 
   var concernsIndexes: Bool {
     switch number {
-    case Property.deleted.number, Property.kind.number, Property.group.number,
+    case Property.selection.number, Property.deleted.number, Property.kind.number, Property.group.number,
       Property.startBinding.number, Property.endBinding.number, Property.form.number, Property.frame.number,
       Property.title.number...Property.language.number:
       true

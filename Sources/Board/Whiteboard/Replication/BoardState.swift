@@ -403,6 +403,8 @@ extension BoardState {
   var chatIDs: [ObjectID] { objects.lists.members(of: ObjectStore.everyChatLine) }
   /// The photos in ascending order of id, including deleted ones.
   package var photoIDs: [ObjectID] { objects.lists.members(of: ObjectStore.everyPhoto) }
+  /// The objects that a member has selected, shown or not and whether the member is present or not, from back to front.
+  package var selectedIDs: [ObjectID] { stacked(objects.lists.members(of: ObjectStore.everySelection)) }
   /// The deleted objects in ascending order of id.
   var deletedIDs: [ObjectID] { objects.lists.members(of: ObjectStore.everyDeletion) }
 }

@@ -21,15 +21,18 @@ struct ObjectStore: Sendable {
   }
   /// An id that no object has, because no replica reaches the last sequence.
   static let everyFrame = ObjectID(Dot(Incarnation(1), BoardLimits.sequence))
-  /// The chat lines, photos and deleted objects, each under an id that no object has.
+  /// The chat lines, and the photos, deleted and selected objects, each under an id that no object has.
   private(set) var lists = ReferenceIndex { record in
     guard let kind = record.kind else { return [] }
-    let list = kind == .chat ? [everyChatLine] : kind == .photo ? [everyPhoto] : []
-    return record.isDeleted ? list + [everyDeletion] : list
+    var lists = kind == .chat ? [everyChatLine] : kind == .photo ? [everyPhoto] : []
+    if record.isDeleted { lists.append(everyDeletion) }
+    if record.selection != nil { lists.append(everySelection) }
+    return lists
   }
   static let everyChatLine = ObjectID(Dot(Incarnation(2), BoardLimits.sequence))
   static let everyPhoto = ObjectID(Dot(Incarnation(3), BoardLimits.sequence))
   static let everyDeletion = ObjectID(Dot(Incarnation(4), BoardLimits.sequence))
+  static let everySelection = ObjectID(Dot(Incarnation(5), BoardLimits.sequence))
   private(set) var settings = SettingsIndex()
   /// The number of objects that are shown on the board.
   private(set) var shownCount = 0

@@ -44,9 +44,7 @@ final class ChangeReporter {
   var nextDeadline: UInt64? { lateLines.isEmpty ? deferred.nextDeadline : 0 }
 
   func reportSelections() {
-    // Sort only the selected objects, because a board can have many objects.
-    let selected = board.state.storedIDs.filter { board.state.record($0)?.selection != nil && board.state.isShown($0) }
-    for id in board.state.stacked(selected) { reportSelection(of: id) }
+    for id in board.state.selectedIDs where board.state.isShown(id) { reportSelection(of: id) }
   }
 
   /// Discards the changes of a restored board, but processes its photos and the local selections.
