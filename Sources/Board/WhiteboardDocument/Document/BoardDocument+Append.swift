@@ -67,7 +67,9 @@ extension BoardDocument {
 
   /// Commits groups of steps until none are waiting.
   private func storeSteps() async {
-    while let group = queue.next() {
+    while true {
+      await gatherSteps()
+      guard let group = queue.next() else { return }
       let failure = await commit(group.flatMap(\.steps))
       if failure != nil, group.count > 1 {
         // A transaction failed, perhaps because of the entries of one caller. Commit each caller's steps separately.
@@ -75,9 +77,16 @@ extension BoardDocument {
       } else {
         for caller in group { caller.done.resume(returning: failure) }
       }
-      // Steps that arrive within this time share the next transaction. Closing the document does not wait for them.
-      if !queue.hasBarrier { try? await clock.sleep(for: groupInterval) }
+      nextGroup = .now + groupInterval
     }
+  }
+
+  /// Waits for steps that can share the next transaction, if the last one was just before.
+  ///
+  /// Steps that arrive rarely are stored without a timer. Closing the document does not wait.
+  private func gatherSteps() async {
+    guard !queue.isEmpty, !queue.hasBarrier, nextGroup > .now else { return }
+    try? await Task.sleep(until: nextGroup, clock: .continuous)
   }
 
   /// Runs `steps` in one transaction, and returns the error if the transaction failed.
@@ -110,6 +119,8 @@ struct StepQueue: Sendable {
 
   private var callers: [Caller] = []
   private var isRunning = false
+
+  var isEmpty: Bool { callers.isEmpty }
 
   /// Whether a caller without steps is waiting.
   ///

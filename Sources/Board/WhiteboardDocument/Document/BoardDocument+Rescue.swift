@@ -47,8 +47,7 @@ extension BoardDocument {
       mode: .writing,
       expecting: board,
       seal: seal,
-      groupInterval: groupInterval,
-      clock: clock
+      groupInterval: groupInterval
     )
   }
 

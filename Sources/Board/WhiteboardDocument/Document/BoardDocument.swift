@@ -52,7 +52,8 @@ public actor BoardDocument {
   var tail: LogTail
   var isClosed = false
   let groupInterval: Duration
-  let clock: any Clock<Duration>
+  /// The time before which the next transaction waits for more steps.
+  var nextGroup = ContinuousClock.now
   private let lock: WriterLock?
   /// The number of committed transactions that appended something, for tests.
   package internal(set) var groupsCommitted = 0
@@ -64,8 +65,7 @@ public actor BoardDocument {
   init(
     _ opened: OpenedDocument,
     obstacle: DocumentError? = nil,
-    groupInterval: Duration = .milliseconds(5),
-    clock: any Clock<Duration> = ContinuousClock()
+    groupInterval: Duration = .milliseconds(5)
   ) {
     self.obstacle = obstacle
     path = opened.path
@@ -83,7 +83,6 @@ public actor BoardDocument {
     tail = opened.tail
     lock = opened.lock
     self.groupInterval = groupInterval
-    self.clock = clock
   }
 
   /// Creates a document and opens it for writing.
@@ -110,7 +109,6 @@ public actor BoardDocument {
   ///   - seal: The seal of the facts that the program uses and writes; nil if it does not use them.
   ///   - reservation: The file's reservation, if the caller has one; see ``BoardLibrary/reserve(board:)``.
   ///   - groupInterval: The minimum time between two transactions of ``append(_:)``.
-  ///   - clock: The clock that measures the group interval.
   /// - Returns: The open document. ``load()`` reads its content.
   /// - Throws: `notFound`, `wrongKind`, `newerSchema`, `readOnly`, `inUse`, `damaged`, `wrongBoard`, `inputOutput`. In
   ///   all cases, the stored data is unchanged.
@@ -120,13 +118,12 @@ public actor BoardDocument {
     expecting board: [UInt8]? = nil,
     seal: DocumentSeal? = nil,
     holding reservation: BoardReservation? = nil,
-    groupInterval: Duration = .milliseconds(5),
-    clock: any Clock<Duration> = ContinuousClock()
+    groupInterval: Duration = .milliseconds(5)
   ) async throws(DocumentError) -> BoardDocument {
     let opened = try await Blocking.run(path) {
       try OpenedDocument(path, mode, expecting: board, seal: seal, holding: reservation)
     }
-    return BoardDocument(opened, groupInterval: groupInterval, clock: clock)
+    return BoardDocument(opened, groupInterval: groupInterval)
   }
 
   /// Writes all entries to the disk and closes the file; a second call does nothing.
