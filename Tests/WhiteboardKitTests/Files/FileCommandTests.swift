@@ -263,6 +263,29 @@ import WhiteboardRendering
     #expect(blue.count == 3 && zip(blue, [0.0, 0.0, 200.0]).allSatisfy { abs($0 - $1) < 4 }, "\(printed)")
   }
 
+  @Test("an animation or a file of several pages is recognized") func morePictures() {
+    let picture: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0]
+    let header = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0] + [0, 0, 0, 255, 255, 255]
+    let control: [UInt8] = [0x21, 0xF9, 4, 0, 10, 0, 0, 0]
+    #expect(!OtherPicture.hasMorePictures(header + control + picture + [0x3B]))
+    #expect(OtherPicture.hasMorePictures(header + control + picture + control + picture + [0x3B]))
+    #expect(!OtherPicture.hasMorePictures(header + control))
+    func tiff(next: UInt8) -> [UInt8] {
+      let entry = Array(repeating: UInt8(0), count: 12)
+      return Array("II*\0".utf8) + [8, 0, 0, 0, 1, 0] + entry + [next, 0, 0, 0]
+    }
+    #expect(!OtherPicture.hasMorePictures(tiff(next: 0)) && OtherPicture.hasMorePictures(tiff(next: 26)))
+    func png(_ chunk: String) -> [UInt8] {
+      PhotoHeader.pngBeginning + [0, 0, 0, 0] + Array(chunk.utf8) + [0, 0, 0, 0]
+    }
+    #expect(OtherPicture.hasMorePictures(png("acTL")) && !OtherPicture.hasMorePictures(png("IDAT")))
+    for length in 0..<40 {
+      for whole in [header + control + picture, tiff(next: 9)] {
+        _ = OtherPicture.hasMorePictures(Array(whole.prefix(length)))
+      }
+    }
+  }
+
   @Test("pictures of other formats are converted", arguments: ["bmp", "svg", "avif", "heic", "tiff", "gif"])
   func otherPictures(format: String) async throws {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Cases")

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PeerCore
+import Whiteboard
 import WhiteboardRendering
 
 /// A picture format that boards do not accept, and that libvips converts.
@@ -38,6 +39,50 @@ enum OtherPicture: String {
     } else {
       return nil
     }
+  }
+
+  /// Whether a file has further pictures after the first one: those of an animation, or further pages.
+  static func hasMorePictures(_ bytes: [UInt8]) -> Bool {
+    switch OtherPicture(of: bytes) {
+    case .gif: hasMoreGIFPictures(bytes)
+    case .tiff: hasMoreTIFFPages(bytes)
+    case nil: PNGChunks(bytes).contains { $0.name.elementsEqual("acTL".utf8) }
+    default: false
+    }
+  }
+
+  private static func hasMoreGIFPictures(_ bytes: [UInt8]) -> Bool {
+    func byte(_ index: Int) -> Int { index < bytes.count ? Int(bytes[index]) : 0 }
+    /// Returns the size of the color table that a byte of flags announces.
+    func tableSize(_ flags: Int) -> Int { flags & 0x80 == 0 ? 0 : 3 << (flags & 7 + 1) }
+    var (offset, count) = (13 + tableSize(byte(10)), 0)
+    while count < 2, offset < bytes.count {
+      switch bytes[offset] {
+      case 0x21: offset += 2
+      case 0x2C:
+        count += 1
+        offset += 11 + tableSize(byte(offset + 9))
+      default: return false
+      }
+      // Each block of data begins with its length; the last one is empty.
+      while byte(offset) > 0 { offset += byte(offset) + 1 }
+      offset += 1
+    }
+    return count > 1
+  }
+
+  private static func hasMoreTIFFPages(_ bytes: [UInt8]) -> Bool {
+    let isLittle = bytes.first == UInt8(ascii: "I")
+    func number(_ offset: Int, _ length: Int) -> Int? {
+      guard offset >= 0, offset <= bytes.count - length else { return nil }
+      let part = bytes[offset..<(offset + length)]
+      return (isLittle ? part.reversed() : Array(part)).reduce(0) { $0 << 8 | Int($1) }
+    }
+    // The offset of the next page is after the entries of the first one, which have 12 bytes each.
+    guard let first = number(4, 4), let count = number(first, 2), let next = number(first + 2 + 12 * count, 4) else {
+      return false
+    }
+    return next != 0
   }
 
   /// Returns the picture as an upright PNG with the colors of sRGB; waits until it is converted.

@@ -190,11 +190,15 @@ extension PhotoFiles {
   /// for the board.
   nonisolated(nonsending) func importPhoto(_ file: String) async throws(CommandError) -> (AssetReference, Size) {
     defer { checkIsolation(#isolation) }
-    let (bytes, reference) = try await Self.readPhoto(file, configuration.photos)
+    let (bytes, reference, hasMorePictures) = try await Self.readPhoto(file, configuration.photos)
     try requireRoom(for: reference)
     let path = path(reference.id, reference.format)
     try await FileQueue.run { () throws(CommandError) in try Self.write(bytes, to: path) }
     wrote(reference, to: path)
+    if hasMorePictures {
+      let message = "\(UntrustedText(file).quoted(limit: 256)): only the first picture of the file is on the board"
+      runtime.emit(.warning(.init(code: "import", message: message)))
+    }
     return (reference, reference.size(PhotoHeader.orientation(of: bytes)))
   }
 
@@ -223,7 +227,7 @@ extension PhotoFiles {
 
   /// Reads, converts and hashes a picture without blocking the board.
   private static func readPhoto(_ file: String, _ converter: (any PhotoConverter)?) async throws(CommandError)
-    -> ([UInt8], AssetReference)
+    -> ([UInt8], AssetReference, hasMorePictures: Bool)
   {
     try await FileQueue.run { () throws(CommandError) in
       let bytes = try FileReading.whole(file, limit: OtherPicture.byteLimit)
@@ -234,7 +238,7 @@ extension PhotoFiles {
           "\(UntrustedText(file).quoted(limit: 256)): \(UntrustedText(error.message).escaped())"
         )
       }
-      return (photo, try reference(to: photo, of: file))
+      return (photo, try reference(to: photo, of: file), OtherPicture.hasMorePictures(bytes))
     }
   }
 

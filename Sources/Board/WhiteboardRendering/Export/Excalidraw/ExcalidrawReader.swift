@@ -10,8 +10,8 @@ struct ExcalidrawReader {
   private struct Scope {
     /// The texts in shapes, by the id of the shape.
     var labels: [String: ExcalidrawElement] = [:]
-    /// The ids of the shapes with a text at their top or bottom, which becomes an object of its own.
-    var titled: Set<String> = []
+    /// The shapes with a text at their top or bottom, which becomes an object of its own, by id.
+    var titled: [String: ExcalidrawElement] = [:]
     /// The indexes of the imported objects, by id.
     var objects: [String: Int] = [:]
     /// The indexes of the objects that belong to frames or lead to other objects, with the ids of these.
@@ -100,9 +100,9 @@ struct ExcalidrawReader {
     for element in elements where Self.canHaveLabel(element) { element.id.map { containers[$0] = element } }
     for element in elements {
       guard element.type == "text", let id = element.tree["containerId"]?.string, let container = containers[id],
-        scope.labels[id] == nil, !scope.titled.contains(id)
+        scope.labels[id] == nil, scope.titled[id] == nil
       else { continue }
-      if element.isAtSide(of: container) { scope.titled.insert(id) } else { scope.labels[id] = element }
+      if element.isAtSide(of: container) { scope.titled[id] = container } else { scope.labels[id] = element }
     }
     for element in elements { read(element) }
     for line in scope.lines { bind(line.index, line.element) }
@@ -160,7 +160,7 @@ struct ExcalidrawReader {
       if !ObjectLink.isValid(address) { report("links that do not begin with https:// are left out") }
     case nil: break
     }
-    let titled = [element.id, element.tree["containerId"]?.string].compactMap { $0 }.first(where: scope.titled.contains)
+    let titled = [element.id, element.tree["containerId"]?.string].compactMap { $0 }.first { scope.titled[$0] != nil }
     if let titled { names.insert("title of \(titled) of \(scope.group ?? "")", at: 0) }
     if let group = scope.group { names.append(group) }
     draft.group = result.group(names, &groups)
@@ -195,7 +195,7 @@ struct ExcalidrawReader {
   }
 
   private mutating func read(shape element: ExcalidrawElement, _ box: ExcalidrawElement.Box) {
-    let isTitled = element.id.map(scope.titled.contains) ?? false
+    let isTitled = element.id.map { scope.titled[$0] != nil } ?? false
     guard isVisible(element, label: isTitled || label(of: element) != nil) else { return }
     var form: DrawingForm =
       switch element.type {
@@ -386,7 +386,8 @@ struct ExcalidrawReader {
   {
     guard let (label, text) = label(of: element) else { return "" }
     addLetters(of: label, to: &style)
-    fitLetters(of: label, into: form, element, &style)
+    let room = (element.box?.size.width).flatMap { TextLayout.innerWidth(of: form, width: $0) }
+    if let room { fitLetters(of: label, into: room, &style) }
     style.alignment = label.alignment ?? .center
     let isDefault =
       label.strokeColor == Excalidraw.plain || label.strokeColor == Excalidraw.letters(on: element.fill)
@@ -401,13 +402,10 @@ struct ExcalidrawReader {
   /// Excalidraw's letters.
   private mutating func fitLetters(
     of label: ExcalidrawElement,
-    into form: DrawingForm,
-    _ element: ExcalidrawElement,
+    into room: Double,
     _ style: inout ObjectStyle
   ) {
-    guard let width = element.box?.size.width, let room = TextLayout.innerWidth(of: form, width: width),
-      let rows = label.tree["text"]?.string?.split(whereSeparator: \.isNewline)
-    else { return }
+    guard let rows = label.tree["text"]?.string?.split(whereSeparator: { $0.isNewline }) else { return }
     let columns = Double(BoardPicture.columns(rows.map(String.init)))
     guard columns * style.textSize / 2 > room else { return }
     let size = (room * 2 / columns * 64).rounded(.down) / 64
@@ -436,9 +434,8 @@ struct ExcalidrawReader {
       return
     }
     let shown = element.tree["text"]?.string ?? ""
-    if let container, scope.titled.contains(container) {
-      report("texts at the top or bottom of a shape become texts in a group with it")
-    }
+    let shape = container.flatMap { scope.titled[$0] }
+    if shape != nil { report("texts at the top or bottom of a shape become texts in a group with it") }
     // Text whose shape is missing has line breaks that fit it into the shape.
     let original = container != nil ? nil : element.tree["originalText"]?.string
     let words = original ?? shown
@@ -453,6 +450,7 @@ struct ExcalidrawReader {
     let text = result.fitting(words)
     var style = ObjectStyle()
     addLetters(of: element, to: &style)
+    if let width = shape?.box?.size.width { fitLetters(of: element, into: width, &style) }
     style.alignment = element.alignment ?? .left
     style.isAutoWidth = container == nil && element.tree["autoResize"]?.flag != false
     style.fill = element.own("fill")?.string.flatMap(ColorNames.color)
