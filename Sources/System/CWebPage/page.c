@@ -84,6 +84,10 @@ static const unsigned char geometry_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/geometry.mjs"
 };
 
+static const unsigned char grounds_mjs[] = {
+#embed "../../FrontEnds/WhiteboardWeb/Resources/grounds.mjs"
+};
+
 static const unsigned char guides_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/guides.mjs"
 };
@@ -114,6 +118,10 @@ static const unsigned char manifest_webmanifest[] = {
 
 static const unsigned char menu_mjs[] = {
 #embed "../../FrontEnds/WhiteboardWeb/Resources/menu.mjs"
+};
+
+static const unsigned char mermaid_mjs[] = {
+#embed "../../FrontEnds/WhiteboardWeb/Resources/mermaid.mjs"
 };
 
 static const unsigned char messages_mjs[] = {
@@ -205,6 +213,7 @@ static const struct whiteboard_page_file files[] = {
     {"/frames.mjs", "text/javascript; charset=utf-8", NULL, frames_mjs, sizeof frames_mjs},
     {"/games.mjs", "text/javascript; charset=utf-8", NULL, games_mjs, sizeof games_mjs},
     {"/geometry.mjs", "text/javascript; charset=utf-8", NULL, geometry_mjs, sizeof geometry_mjs},
+    {"/grounds.mjs", "text/javascript; charset=utf-8", NULL, grounds_mjs, sizeof grounds_mjs},
     {"/guides.mjs", "text/javascript; charset=utf-8", NULL, guides_mjs, sizeof guides_mjs},
     {"/icon.svg", "image/svg+xml", NULL, icon_svg, sizeof icon_svg},
     {"/ids.mjs", "text/javascript; charset=utf-8", NULL, ids_mjs, sizeof ids_mjs},
@@ -213,6 +222,7 @@ static const struct whiteboard_page_file files[] = {
     {"/input.mjs", "text/javascript; charset=utf-8", NULL, input_mjs, sizeof input_mjs},
     {"/manifest.webmanifest", "application/manifest+json", NULL, manifest_webmanifest, sizeof manifest_webmanifest},
     {"/menu.mjs", "text/javascript; charset=utf-8", NULL, menu_mjs, sizeof menu_mjs},
+    {"/mermaid.mjs", "text/javascript; charset=utf-8", NULL, mermaid_mjs, sizeof mermaid_mjs},
     {"/messages.mjs", "text/javascript; charset=utf-8", NULL, messages_mjs, sizeof messages_mjs},
     {"/panels.mjs", "text/javascript; charset=utf-8", NULL, panels_mjs, sizeof panels_mjs},
     {"/pointers.mjs", "text/javascript; charset=utf-8", NULL, pointers_mjs, sizeof pointers_mjs},
