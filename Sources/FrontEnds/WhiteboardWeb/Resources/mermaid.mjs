@@ -19,7 +19,7 @@ const EDGES = [
 const MARKS = { ">": "arrow", "<": "arrow", o: "dot", x: "bar", "": "none" };
 const ESCAPES = { quot: '"', lt: "<", gt: ">", amp: "&", 35: "#" };
 
-const labelOf = (raw) => raw.trim().replace(/^(["`])([\s\S]*)\1$/, "$2").replace(/^`([\s\S]*)`$/, "$1").replace(/<br ?\/?>|\\n/g, "\n")
+const labelOf = (raw) => raw.trim().replace(/^(["\x60])([\s\S]*)\1$/, "$2").replace(/^\x60([\s\S]*)\x60$/, "$1").replace(/<br ?\/?>|\\n/g, "\n")
   .replace(/[#&](quot|lt|gt|amp|35);/g, (_, name) => ESCAPES[name]).replaceAll("**", "");
 
 class Parser {
