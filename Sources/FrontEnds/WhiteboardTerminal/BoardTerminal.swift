@@ -333,6 +333,11 @@ package actor BoardTerminal: EventSink {
       case .clipboard(let text):
         // OSC 52 sets the clipboard; a terminal that does not allow it ignores it.
         terminal.write(Array("\u{1B}]52;c;\(Base64.encode(Array(text.utf8)))\u{1B}\\".utf8))
+      case .storeCopies(let drawing):
+        if let problem = await sharedBoard?.storeCopies(drawing) { board?.say(problem, isBad: true) }
+      case .open(let link):
+        guard !Browser.open(link) else { continue }
+        await execute(board?.linkCopied(link, isWanted: false) ?? [])
       case .findFiles(let beginning): board?.complete(files: FileCompletion.paths(beginning: beginning), for: beginning)
       }
     }

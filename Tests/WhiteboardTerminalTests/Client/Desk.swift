@@ -78,6 +78,8 @@ struct Desk {
     case .suspend: "SUSPEND"
     case .clipboard(let text): "CLIPBOARD \(text)"
     case .findFiles(let beginning): "FILES \(beginning)"
+    case .open(let link): "OPEN \(link)"
+    case .storeCopies(let drawing): "STORE \(drawing)"
     }
   }
 

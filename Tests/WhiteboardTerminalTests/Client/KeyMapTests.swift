@@ -83,6 +83,12 @@ import WhiteboardRendering
     both(.snap, state: ["snapping": "false", "notice": "snapping is off"])
     both(.chat, state: ["prompt": "say: "])
     both(.find, state: ["prompt": "find: "])
+    let frames = "there are no frames to present; :frame X,Y NAME adds one"
+    both(.present, state: ["notice": frames])
+    table[.openLink] = (
+      Outcome(state: ["notice": "select the object whose link you want to open"]),
+      Outcome(state: ["notice": "this object has no link; :link ID ADDRESS adds one"])
+    )
     both(.command, state: ["prompt": ":"])
     both(.photo, state: ["prompt": "photo file: "])
     table[.menu] = (
@@ -124,6 +130,7 @@ import WhiteboardRendering
     case .invitation: state["box"] = "invite"
     case .unsavedQuestion: state["box"] = "unsaved"
     case .clearQuestion: state["box"] = "clear"
+    case .linkQuestion: state["box"] = "link"
     case .menu(let menu): state["box"] = "menu from \(menu.items.first?.words ?? "") to \(menu.items.last?.words ?? "")"
     case nil: break
     }

@@ -210,7 +210,9 @@ struct BoardScene: Sendable {
 
   /// Returns the photos in view, and which of them must be drawn in cells: on some terminals, a box does not cover the
   /// pixels of a photo.
-  func photosInView(_ area: CellArea, covered: CellArea?) -> PhotosInView {
+  ///
+  /// Only the part of a photo in `part` is shown as pixels.
+  func photosInView(_ area: CellArea, within part: CellArea? = nil, covered: CellArea?) -> PhotosInView {
     var inView = PhotosInView()
     let origin = (x: area.columns.lowerBound, y: area.rows.lowerBound)
     let view = viewport.rectangle
@@ -222,10 +224,14 @@ struct BoardScene: Sendable {
         continue
       }
       // The pixels must not cover the rows and columns around the board.
-      guard let inside = GraphicsPlacement(object: snapshot.id, asset: asset.id, box: placement.box, within: area)
-      else {
-        continue
-      }
+      guard
+        let inside = GraphicsPlacement(
+          object: snapshot.id,
+          asset: asset.id,
+          box: placement.box,
+          within: part ?? area
+        )
+      else { continue }
       inView.upright.append(inside)
       if let covered, !covered.clamped(to: inside.visible).isEmpty { inView.byCells.insert(asset.id) }
     }

@@ -139,6 +139,10 @@ enum BoardEffect: Equatable, Sendable {
   case openPrompt(Prompt.Purpose)
   /// Open the menu beside a cell, or in the lower left corner if the cell is nil.
   case openMenu(at: Menu.Cell?)
+  /// Store a drawing of another program, for the `paste` that follows.
+  case drawingPasted(String)
+  /// Ask whether to open the address of a link.
+  case linkFollowed(String)
   /// Close the overlay in front of a question that the user must answer now.
   case questionReceived
   /// End all input, since the local member may no longer edit the board.

@@ -159,6 +159,7 @@ extension Workspace {
 
   /// Ends the gesture and the typing without any command.
   mutating func discardEditing() {
+    endPresentation()
     typing = nil
     toolbox.gesture = nil
   }

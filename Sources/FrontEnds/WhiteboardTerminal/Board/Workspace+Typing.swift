@@ -27,6 +27,7 @@ extension Workspace {
       typing?.insert(pasted.text)
       return sendTyping()
     }
+    if let drawing = pasted.drawing { return [.drawingPasted(drawing)] + pasteObjects() }
     guard let content = pasted.content else { return [] }
     guard case .text = content else {
       let place = scene.freePlace(for: BoardScene.photoSize, near: target)
@@ -80,13 +81,22 @@ struct PastedText: Hashable, Sendable {
   }
 
   let text: String
+  /// The objects that a page, a board in a file or Excalidraw copied, as JSON; nil for other text.
+  let drawing: String?
+
+  /// The beginning of such a text, without spaces.
+  private static let drawings = [#"{"type":"excalidraw"#, #"{"format":"whiteboard-board""#]
 
   /// The maximum number of characters in a paste.
   private static let limit = 10_000
   /// The file name extensions of photos.
   private static let photoEndings = [".png", ".jpg", ".jpeg"]
 
-  init(_ text: String) { self.text = String(text.prefix(Self.limit)) }
+  init(_ text: String) {
+    self.text = String(text.prefix(Self.limit))
+    let start = self.text.prefix(100).filter { !$0.isWhitespace }
+    drawing = Self.drawings.contains { start.hasPrefix($0) } ? text : nil
+  }
 
   var content: Content? {
     let words = PlainText.lines(text).trimmed

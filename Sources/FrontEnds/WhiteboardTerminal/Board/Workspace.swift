@@ -20,6 +20,8 @@ struct Workspace: Sendable {
   /// The request whose object the user types in when it exists: the last note.
   var requestToEdit: Int64?
   private var idToEdit: ObjectID?
+  /// The frames that are presented; nil if there is no presentation.
+  var presentation: Presentation?
   /// The object that the last search found.
   var found: ObjectID?
   var copies = CopyCount<Set<ObjectID>>()
@@ -75,6 +77,7 @@ struct Workspace: Sendable {
     let isSelected = scene.setObject(snapshot)
     previewStroke()
     if idToEdit == snapshot.id { edit(snapshot) }
+    if presentation?.frame == snapshot.id { refreshPresentation() }
     guard isSelected, let cell = pendingMenu else { return [] }
     pendingMenu = nil
     return [.openMenu(at: cell)]
@@ -88,6 +91,7 @@ struct Workspace: Sendable {
 
   mutating func remove(_ id: ObjectID) -> [BoardEffect] {
     scene.remove(id)
+    if presentation?.frame == id { refreshPresentation() }
     guard typing?.id == id else { return [] }
     typing = nil
     return [.message("the text was deleted")]
@@ -286,6 +290,7 @@ extension Workspace {
       : Menu.ofSelection(
         hasText: only?.canBeTypedIn == true,
         hasGame: only?.kind == .game,
+        hasLink: only?.link != nil,
         isArrangeable: snapshots.count > 1
       )
     return Menu(items, at: cell)

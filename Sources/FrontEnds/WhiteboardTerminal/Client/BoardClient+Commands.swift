@@ -40,6 +40,8 @@ extension BoardClient {
     case .suspend: return [.suspend]
     case .follow: followNext()
     case .find: prompt.open(.find)
+    case .present: return apply(workspace.present())
+    case .openLink: return apply(workspace.openLink())
     case .clearBoard: askToClear()
     case .chat: prompt.open(.chat)
     case .command: prompt.open(.command)
@@ -54,6 +56,12 @@ extension BoardClient {
       fitBoard()
     }
     return []
+  }
+
+  /// Shows that a link could not be opened in a browser, and was copied instead.
+  package mutating func linkCopied(_ link: String, isWanted: Bool) -> [Action] {
+    say(isWanted ? "copied: \(link)" : "no browser can be opened here; the link was copied, to paste it in one")
+    return [.clipboard(link)]
   }
 
   private mutating func copyLink() -> [Action] {
@@ -132,6 +140,7 @@ extension BoardClient {
       } else {
         showFailure("no member is called \(UntrustedText(name))")
       }
+    case .present: return apply(workspace.present())
     case .fit:
       if workspace.scene.canvas.bounds == nil { say("the board is empty") }
       return apply(workspace.showEverything())

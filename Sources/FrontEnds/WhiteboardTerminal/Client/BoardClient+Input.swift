@@ -73,6 +73,7 @@ extension BoardClient {
       return perform(outcome)
     }
     if let answer = session.questions.answer(key) { return send(answer) }
+    if let effects = workspace.present(key, modifiers) { return apply(effects) }
     guard let command = keys.command(key, modifiers) else { return [] }
     // With the keyboard pen, Space and Enter press and release the pen.
     if workspace.toolbox.isKeyboardPen, command == .menu || command == .edit {
@@ -114,6 +115,12 @@ extension BoardClient {
     case .clearBoard:
       overlay = nil
       return send(.clearBoard)
+    case .openLink(let link):
+      overlay = nil
+      return [.open(link)]
+    case .copyLink(let link):
+      overlay = nil
+      return linkCopied(link, isWanted: true)
     case .writeChat:
       prompt.open(.chat)
       return []

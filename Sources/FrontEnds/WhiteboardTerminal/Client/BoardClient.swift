@@ -18,6 +18,10 @@ package struct BoardClient: Sendable {
     case redraw
     case suspend
     case clipboard(String)
+    /// Store a drawing from the system clipboard, for the next `paste`.
+    case storeCopies(String)
+    /// Open an address in the user's browser.
+    case open(String)
     /// Find the files whose paths begin with this text, for ``BoardClient/complete(files:for:)``.
     case findFiles(String)
   }
@@ -74,7 +78,10 @@ package struct BoardClient: Sendable {
     fitBoard()
   }
 
-  mutating func fitBoard() { workspace.scene.canvas.show(layout.fitted(workspace.scene.viewport)) }
+  mutating func fitBoard() {
+    workspace.scene.canvas.show(layout.fitted(workspace.scene.viewport))
+    workspace.refreshPresentation()
+  }
 
   // MARK: - Screen
 
@@ -221,6 +228,8 @@ extension BoardClient {
     case .typeText(let place): workspace.beginTyping(at: place)
     case .openPrompt(let purpose): prompt.open(purpose)
     case .openMenu(let cell): overlay = .menu(workspace.menu(at: cell))
+    case .linkFollowed(let link): overlay = .linkQuestion(link)
+    case .drawingPasted(let drawing): return [.storeCopies(drawing)]
     case .questionReceived: if overlay?.isInformation == true { overlay = nil }
     case .membershipEnded:
       workspace.discardEditing()
@@ -371,7 +380,7 @@ extension BoardClient {
   package mutating func receive(_ outcome: CommandOutcome, of request: RequestMark) -> [Action] {
     guard let request = request.number else { return [] }
     if let id = outcome.id { prompt.gameBegan(id, by: request) }
-    return apply(workspace.receive(outcome, of: request))
+    return (outcome.clipboard.map { [.clipboard($0)] } ?? []) + apply(workspace.receive(outcome, of: request))
   }
 
   private mutating func finish(_ done: BoardEvent.Done) {

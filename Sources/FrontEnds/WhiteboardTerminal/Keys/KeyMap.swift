@@ -18,7 +18,7 @@ package struct KeyMap: Hashable, Sendable {
     case edit
     case keyboardPen, snap
     case chat, command, photo, menu, help, quit, redraw, panel, interrupt
-    case find, clearBoard
+    case find, clearBoard, present, openLink
     case saved, invite, game
     case connectFour, readChat, export, suspend
   }
@@ -173,6 +173,8 @@ package struct KeyMap: Hashable, Sendable {
       Binding("zoom-out", ["-"], .zoomOut), Binding("fit", ["="], .fit, "show everything"),
       Binding("actual-size", ["z"], .actualSize, "show the board at its actual size"),
       Binding("find", ["/"], .find, "find words in texts and labels: Enter goes to the next, ↑ to the previous one"),
+      Binding("present", ["F"], .present, "present the frames one after the other; Esc ends"),
+      Binding("open-link", ["O"], .openLink, "open the link of the selected object"),
       Binding("follow", ["f"], .follow, "follow a member: show what they see"),
       Binding("undo", ["u"], .undo, "undo your last step, or redo it", and: ["redo"]),
       Binding("redo", ["U", "ctrl+y"], .redo),
@@ -280,7 +282,7 @@ extension KeyMap.Command {
   var section: KeyMap.Section {
     switch self {
     case .tool, .color, .thinner, .broader, .keyboardPen, .snap, .photo: .draw
-    case .arrow, .zoomIn, .zoomOut, .fit, .actualSize, .follow, .find: .look
+    case .arrow, .zoomIn, .zoomOut, .fit, .actualSize, .follow, .find, .present, .openLink: .look
     case .chat, .readChat, .invite, .panel, .game, .connectFour: .people
     case .command, .menu, .help, .quit, .redraw, .interrupt, .saved, .export, .suspend: .program
     default: .change

@@ -10,6 +10,8 @@ enum Overlay: Hashable, Sendable {
   case unsavedQuestion
   /// Whether to delete all objects; the value is their number.
   case clearQuestion(Int)
+  /// Whether to open the address of a link.
+  case linkQuestion(String)
 
   enum Outcome: Hashable, Sendable {
     case none
@@ -20,6 +22,8 @@ enum Overlay: Hashable, Sendable {
     case writeChat
     case redraw
     case clearBoard
+    case openLink(String)
+    case copyLink(String)
     /// The user answered the question about unsaved work.
     case answered(SaveStatus.Answer)
   }
@@ -29,7 +33,7 @@ enum Overlay: Hashable, Sendable {
     switch self {
     case .menu(let menu): MenuLayout(menu, layout).area
     case .panel: layout.panel
-    case .invitation, .unsavedQuestion, .clearQuestion: layout.screen
+    case .invitation, .unsavedQuestion, .clearQuestion, .linkQuestion: layout.screen
     }
   }
 
@@ -39,7 +43,7 @@ enum Overlay: Hashable, Sendable {
   var isInformation: Bool {
     switch self {
     case .invitation, .panel: true
-    case .menu, .unsavedQuestion, .clearQuestion: false
+    case .menu, .unsavedQuestion, .clearQuestion, .linkQuestion: false
     }
   }
 }
@@ -79,6 +83,12 @@ extension Overlay {
       return Self.pick([.menu, .selectNone, .interrupt].contains(command) ? nil : command)
     case .invitation: return .close
     case .clearQuestion: return key == .character("y") ? .clearBoard : .close
+    case .linkQuestion(let link):
+      switch KeyMap.name(key, modifiers) {
+      case "enter": return .openLink(link)
+      case "c": return .copyLink(link)
+      default: return .close
+      }
     case .unsavedQuestion: return .answered(SaveStatus.answer(key, modifiers))
     }
   }
@@ -90,7 +100,7 @@ extension Overlay {
     switch self {
     case .panel: return layout.panel.contains(x: x, y: y) ? .none : .close
     case .menu(let menu): return Self.pick(menu.item(atX: x, y: y, in: layout).map { menu.items[$0].command })
-    case .invitation, .unsavedQuestion, .clearQuestion: return .close
+    case .invitation, .unsavedQuestion, .clearQuestion, .linkQuestion: return .close
     }
   }
 
@@ -103,7 +113,7 @@ extension Overlay {
     case .menu(var menu):
       menu.leap(step)
       self = .menu(menu)
-    case .invitation, .unsavedQuestion, .clearQuestion: break
+    case .invitation, .unsavedQuestion, .clearQuestion, .linkQuestion: break
     }
   }
 
@@ -250,10 +260,11 @@ struct Menu: Hashable, Sendable {
 
   mutating func choose(_ index: Int) { if items.indices.contains(index) { chosen = index } }
 
-  static func ofSelection(hasText: Bool, hasGame: Bool, isArrangeable: Bool) -> [Item] {
+  static func ofSelection(hasText: Bool, hasGame: Bool, hasLink: Bool, isArrangeable: Bool) -> [Item] {
     var items: [Item] = []
     if hasText { items.append(Item(command: .edit, words: "edit the text")) }
     if hasGame { items.append(Item(command: .edit, words: "play")) }
+    if hasLink { items.append(Item(command: .openLink, words: "open the link")) }
     return items + (ObjectCommand.ofSelection + (isArrangeable ? ObjectCommand.arranging : [])).map { Item($0) }
       + [Item(command: .selectNone, words: "deselect")]
   }
@@ -266,7 +277,7 @@ struct Menu: Hashable, Sendable {
       Item(command: .photo, words: "photo from a file"), Item(command: .export, words: "export to a file"),
       Item(command: .game, words: "Wordle"), Item(command: .connectFour, words: "Connect Four"),
       Item(command: .fit, words: "show everything"), Item(command: .find, words: "find words"),
-      Item(command: .follow, words: "follow a person"),
+      Item(command: .present, words: "present the frames"), Item(command: .follow, words: "follow a person"),
       Item(command: .invite, words: "invite"), Item(command: .chat, words: "write a message"),
       Item(command: .readChat, words: "read the chat"), Item(command: .command, words: "any command"),
       Item(command: .clearBoard, words: "clear the board"), Item(command: .help, words: "all keys"),

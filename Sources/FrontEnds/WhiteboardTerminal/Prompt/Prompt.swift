@@ -244,6 +244,8 @@ enum PromptCommand: Sendable {
   case go(String)
   case follow(String)
   case fit
+  /// Present the frames one after the other.
+  case present
   /// Ask before all objects are deleted.
   case clear
   /// Zoom to a factor, where 1 is the actual size.
@@ -254,7 +256,8 @@ enum PromptCommand: Sendable {
   static let names: [(name: String, about: String)] = [
     ("q", "leave the board"), ("suspend", "return to the shell until you run fg, like Ctrl+Z"),
     ("go", "go to the object with this id, or to the text with these words"),
-    ("follow", "follow the member with this name"), ("fit", "show everything"), ("zoom", "zoom to a percentage"),
+    ("follow", "follow the member with this name"), ("fit", "show everything"),
+    ("present", "present the frames one after the other"), ("zoom", "zoom to a percentage"),
     ("pen-style", "how lines are drawn: braille, half or ascii"),
   ]
 
@@ -276,6 +279,7 @@ enum PromptCommand: Sendable {
     case "go" where !rest.isEmpty: self = .go(rest)
     case "follow" where !rest.isEmpty: self = .follow(rest)
     case "fit": self = .fit
+    case "present": self = .present
     case "clear" where rest == "board": self = .clear
     case "zoom":
       guard let percent = Double(rest), percent > 0 else {

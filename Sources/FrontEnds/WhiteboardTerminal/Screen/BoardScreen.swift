@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
@@ -43,6 +44,11 @@ struct BoardScreen {
   private func drawBoard(on screen: inout Screen) {
     let origin = layout.board
     screen.copy(scene.canvas.screen, to: (origin.columns.lowerBound, origin.rows.lowerBound))
+    if let presentedArea {
+      for y in layout.board.rows {
+        for x in layout.board.columns where !presentedArea.contains(x: x, y: y) { screen[x, y] = ScreenCell() }
+      }
+    }
     BoardMarks(
       layout: layout,
       scene: scene,
@@ -58,6 +64,18 @@ struct BoardScreen {
       WelcomeText(keys: keys, canInvite: canInvite, isSaved: saveStatus.isSaved).draw(on: &screen, in: layout.board)
     }
     scene.canvas.setBackground(of: &screen, in: layout.board)
+  }
+
+  /// The cells of the frame that is presented, around which nothing is shown; nil if there is no presentation.
+  private var presentedArea: CellArea? {
+    guard let id = workspace.presentation?.frame, let bounds = scene.snapshot(id)?.bounds else { return nil }
+    let (area, board) = (scene.viewport.area(of: bounds), layout.board)
+    return CellArea(
+      x: area.columns.lowerBound + board.columns.lowerBound,
+      y: area.rows.lowerBound + board.rows.lowerBound,
+      width: area.width,
+      height: area.height
+    )
   }
 
   private var penCell: Position? {
@@ -116,6 +134,7 @@ struct BoardScreen {
       pendingCount: workspace.requests.count,
       isTyping: workspace.typing != nil,
       toolbox: workspace.toolbox,
+      presented: workspace.presented,
       hasSelection: !scene.selection.isEmpty,
       now: now
     ).draw(on: &screen)
@@ -139,6 +158,12 @@ struct BoardScreen {
       let undo = keys.key(for: .undo).map { "\($0) restores them." } ?? ""
       let question = "Delete all objects on the board (\(count))?"
       Dialog([question, "Locked objects stay. \(undo)", "", "y delete   Esc keep"]).draw(on: &screen, layout)
+    case .linkQuestion(let link):
+      let address = UntrustedText(link).escaped(limit: 2_048)
+      Dialog(["Open this link in your browser?", "", address, "", "Enter open   c copy   Esc close"]).draw(
+        on: &screen,
+        layout
+      )
     case .invitation, nil: break
     }
   }
@@ -147,7 +172,7 @@ struct BoardScreen {
   func photosInView(under overlay: Overlay?) -> PhotosInView {
     var covered = session.questions.isEmpty ? overlay?.area(in: layout) : layout.screen
     if let noticed = messages.area(in: layout, isTyping: prompt.isOpen) { covered = covered?.union(noticed) ?? noticed }
-    return scene.photosInView(layout.board, covered: covered)
+    return scene.photosInView(layout.board, within: presentedArea, covered: covered)
   }
 }
 
@@ -243,6 +268,8 @@ struct StatusLine {
   let pendingCount: Int
   let isTyping: Bool
   let toolbox: Toolbox
+  /// The number and the name of the frame that is presented; nil if there is no presentation.
+  let presented: String?
   let hasSelection: Bool
   let now: Duration
 
@@ -294,6 +321,7 @@ struct StatusLine {
   /// The keys for the current tool, selection or text, the most complete hint first.
   private var hints: [String] {
     if isTyping { return ["type  Enter done  Alt+Enter new line"] }
+    if let presented { return ["\(presented)   → next  ← previous  Esc end", "\(presented)  Esc end", presented] }
     if toolbox.isKeyboardPen {
       let space = toolbox.gesture == nil ? "press" : "release"
       return ["arrows move  Space \(space)  \(keys.label(for: .keyboardPen)) done"]

@@ -78,6 +78,8 @@ public struct CommandOutcome: Equatable, Sendable {
   public var left: [String: Int]?
   /// The steps that `undo` or `redo` skipped completely; nil if there are none.
   public var skippedSteps: [SkippedStep]?
+  /// The copied objects for the system clipboard, for other boards and Excalidraw; nil if they are too large.
+  package var clipboard: String?
 
   var sync: SyncReport?
 

@@ -144,10 +144,26 @@ final class ImportExport {
   /// Copies objects, so that `paste` can add them to any board.
   nonisolated(nonsending) func copy(_ references: [ObjectReference]) async throws(CommandError) -> CommandOutcome {
     let ids = try editor.resolve(references)
-    try await withExport(objects: Set(ids)) { (export) async throws(CommandError) in
+    return try await withExport(objects: Set(ids)) { (export) async throws(CommandError) in
       _ = try await Self.write(export, as: .json, to: copies, isReplacing: true, pages: nil)
+      let text = ExcalidrawFile.clipboard(export)
+      return CommandOutcome(ids: ids, clipboard: text.utf8.count <= Self.clipboardLimit ? text : nil)
     }
-    return CommandOutcome(ids: ids)
+  }
+
+  /// The maximum size of the text for the system clipboard, in bytes, which terminals accept as a paste.
+  private static let clipboardLimit = 1_000_000
+
+  /// Stores a drawing from the system clipboard as the copied objects; returns the problem if it cannot be stored.
+  nonisolated(nonsending) func storeCopies(_ drawing: String) async -> String? {
+    defer { checkIsolation(#isolation) }
+    let path = copies
+    do throws(OutputFile.WriteError) {
+      try await FileQueue.run { () throws(OutputFile.WriteError) in
+        try OutputFile.write(Array(drawing.utf8), to: path, isReplacing: true)
+      }
+      return nil
+    } catch { return error.message }
   }
 
   /// Adds the objects that were copied last, as one undo step; does not change the board's settings.

@@ -79,6 +79,9 @@ extension SharedBoard {
       ? try await board.browsers.invite(terms, request: nil) : try await board.admission.invite(terms, request: nil)
   }
 
+  /// Stores a drawing from the system clipboard, which `paste` then adds; returns the problem if it cannot be stored.
+  package func storeCopies(_ drawing: String) async -> String? { await board?.files.storeCopies(drawing) }
+
   package func revokeBrowsers() async { await board?.browsers.revokeAll() }
 
   /// Changes the role of a member; throws if there is no such member, or the local member is not allowed to change the

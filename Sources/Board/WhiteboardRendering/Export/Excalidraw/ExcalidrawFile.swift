@@ -9,20 +9,32 @@ import Whiteboard
 /// `customData`, so that an import restores it.
 package enum ExcalidrawFile {
   package static func text(_ export: BoardExport) -> String {
-    var writer = ExcalidrawWriter(export)
-    for item in export.picture.items { writer.add(item) }
+    let writer = ExcalidrawWriter(export)
     var document = JSONObject()
     document.add("type", string: "excalidraw")
     document.add("version", 2)
     document.add("source", string: "whiteboard")
-    let elements = writer.elements
-    document.add("elements", json: elements.isEmpty ? "[]" : "[\n" + elements.joined(separator: ",\n") + "\n]")
+    document.add("elements", json: writer.list)
     var state = JSONObject()
     state.add("viewBackgroundColor", string: XML.color(export.picture.background ?? 0xFFFFFF))
     if let grid = export.settings.grid { state.add("gridSize", grid) }
     document.add("appState", json: state.text)
     document.add("files", json: writer.files)
     return document.text + "\n"
+  }
+
+  /// Returns the objects as Excalidraw and pages of this program copy them: the words of texts, or a drawing that also
+  /// has the objects as they are.
+  package static func clipboard(_ export: BoardExport) -> String {
+    let snapshots = export.snapshots
+    if snapshots.allSatisfy({ $0.kind == .text }) { return snapshots.compactMap(\.text).joined(separator: "\n") }
+    let writer = ExcalidrawWriter(export)
+    var document = JSONObject()
+    document.add("type", string: "excalidraw/clipboard")
+    document.add("elements", json: writer.list)
+    document.add("files", json: writer.files)
+    document.add("whiteboard", json: BoardJSON.objects(export))
+    return document.text
   }
 }
 
@@ -73,6 +85,7 @@ private struct ExcalidrawWriter {
   /// The number of elements that were written for the present object.
   private var parts = 0
 
+  /// Creates the elements of all objects.
   init(_ export: BoardExport) {
     picture = export.picture
     ids = Set(picture.items.map(\.snapshot.id))
@@ -81,7 +94,11 @@ private struct ExcalidrawWriter {
         lines[binding.target, default: []].append(snapshot.id)
       }
     }
+    for item in picture.items { add(item) }
   }
+
+  /// The elements as a JSON array.
+  var list: String { elements.isEmpty ? "[]" : "[\n" + elements.joined(separator: ",\n") + "\n]" }
 
   /// The photo files of the images, as a JSON object.
   var files: String {
@@ -99,7 +116,7 @@ private struct ExcalidrawWriter {
     return json.text
   }
 
-  mutating func add(_ item: BoardCanvas.Item) {
+  private mutating func add(_ item: BoardCanvas.Item) {
     let snapshot = item.snapshot
     parts = 0
     switch snapshot.kind {

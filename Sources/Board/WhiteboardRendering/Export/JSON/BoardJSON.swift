@@ -14,7 +14,7 @@ package enum BoardJSON {
     document.add("format", string: format)
     document.add("version", Double(version))
     document.add("board", json: board(export))
-    document.add("objects", json: lines(export.picture.items.map { object($0, of: export) }))
+    document.add("objects", json: objects(export))
     document.add("chat", json: lines(export.chat.map(\.json)))
     var assets = JSONObject()
     for asset in Set(export.snapshots.compactMap { $0.asset?.id }).sorted() {
@@ -23,6 +23,9 @@ package enum BoardJSON {
     document.add("assets", json: assets.text)
     return document.text + "\n"
   }
+
+  /// Returns the objects as a JSON array.
+  static func objects(_ export: BoardExport) -> String { lines(export.picture.items.map { object($0, of: export) }) }
 
   private static func lines(_ list: [String]) -> String {
     list.isEmpty ? "[]" : "[\n" + list.joined(separator: ",\n") + "\n]"

@@ -1,0 +1,99 @@
+import Testing
+import WhiteboardRendering
+
+@testable import Whiteboard
+@testable import WhiteboardKit
+@testable import WhiteboardTerminal
+
+@Suite("Presenting frames, opening links, and the system clipboard") struct PresentingTests {
+  @Test("frames are presented one after the other, each as large as possible and with nothing around it")
+  func frames() throws {
+    var desk = try Desk()
+    #expect(desk.type("F") == [])
+    #expect(desk.client.messages.notice?.text.contains("no frames") == true)
+    try desk.board.createForm(.rectangle, at: Point(x: 0, y: 0), label: "outside")
+    for (index, name) in ["Goals", "Plan", "End"].enumerated() {
+      let center = Point(x: 4_000 * Double(index + 1), y: 0)
+      try desk.board.createForm(.frame, at: center, size: Size(width: 800, height: 400), label: name)
+      try desk.board.createText("about \(name)", at: center, isAutoWidth: true)
+    }
+    try desk.board.createText("beside Goals", at: Point(x: 4_420, y: 0), isAutoWidth: true)
+    desk.sync()
+    func shown() -> String { desk.lines().joined(separator: "\n") }
+    #expect(desk.type("F") == [])
+    #expect(shown().contains("about Goals") && shown().contains("frame 1 of 3: Goals"))
+    #expect(!shown().contains("beside Goals"), "\(shown())")
+    #expect(desk.client.workspace.toolbox.tool == .laser)
+    _ = desk.type(" ")
+    #expect(shown().contains("about Plan") && shown().contains("frame 2 of 3"))
+    _ = desk.type("^[C^[C^[C")
+    #expect(shown().contains("about End") && shown().contains("frame 3 of 3"))
+    _ = desk.type("^[D")
+    #expect(shown().contains("frame 2 of 3"))
+    // A frame that another member moves stays in view, and after a deletion the next one is shown.
+    let plan = desk.client.workspace.scene.frames[1]
+    try desk.board.move([plan], by: Point(x: 0, y: 9_000))
+    desk.sync()
+    #expect(shown().contains("about Plan"))
+    try desk.board.delete(plan)
+    desk.sync()
+    #expect(shown().contains("about End") && shown().contains("frame 2 of 2"))
+    _ = desk.type("^")
+    #expect(!shown().contains("frame 2 of 2"))
+    #expect(desk.client.workspace.toolbox.tool == .pen)
+    #expect(desk.type(":present\r") == [] && shown().contains("frame 1 of 2"))
+  }
+
+  @Test("a link is shown before it is opened, and a link to an object goes there") func links() throws {
+    var desk = try Desk()
+    let id = try desk.board.createForm(.rectangle, at: Point(x: 0, y: 0), label: "Docs")
+    let far = try desk.board.createText("far away", at: Point(x: 9_000, y: 0))
+    try desk.board.setLink("https://example.org/a?b=c", of: [id])
+    try desk.board.select([id])
+    desk.sync()
+    #expect(desk.type("O") == [])
+    #expect(desk.lines().contains { $0.contains("https://example.org/a?b=c") })
+    #expect(desk.type("x") == [], "another key closes the question, and does nothing else")
+    #expect(desk.type("O\r") == ["OPEN https://example.org/a?b=c"])
+    #expect(desk.type("Oc") == ["CLIPBOARD https://example.org/a?b=c"])
+    try desk.board.setLink("#\(far)", of: [id])
+    desk.sync()
+    #expect(desk.type("O") == ["select \(far)"])
+    #expect(desk.lines().contains { $0.contains("far away") })
+    try desk.board.delete(far)
+    desk.sync()
+    #expect(desk.type("O") == [])
+    #expect(desk.lines().last?.contains("no longer on the board") == true)
+    try desk.board.setLink(nil, of: [id])
+    desk.sync()
+    #expect(desk.type("O") == [] && desk.client.messages.notice?.text.contains("no link") == true)
+  }
+
+  @Test("a browser is opened only on a screen") func browsers() {
+    let path = ["PATH": "/none:/usr/bin"]
+    let screen = path.merging(["DISPLAY": ":0"]) { $1 }
+    #expect(Browser.program(path) { _ in true } == nil)
+    #expect(Browser.program(screen) { $0.hasPrefix("/usr/bin/") } == "/usr/bin/xdg-open")
+    #expect(Browser.program(screen) { _ in false } == nil)
+    #expect(!Browser.open("file:///etc/passwd"))
+  }
+
+  @Test("copied objects are in the system clipboard, and a drawing from it is pasted as objects") func clipboard()
+    throws
+  {
+    var desk = try Desk()
+    #expect(
+      desk.client.receive(CommandOutcome(ids: [], clipboard: "{}"), of: .number(1)) == [.clipboard("{}")]
+    )
+    let drawing = #"{ "type": "excalidraw/clipboard", "elements": [] }"#
+    for text in [drawing, #"{"format":"whiteboard-board","version":1}"#] {
+      let actions = desk.client.handleInput(.paste(text), now: .seconds(1))
+      #expect(actions.first == .storeCopies(text))
+      #expect(actions.dropFirst().compactMap(Desk.line).map { $0.hasPrefix("paste ") } == [true], "\(actions)")
+    }
+    let long = #"{"type":"excalidraw/clipboard","elements":["# + String(repeating: " ", count: 20_000) + "]}"
+    #expect(desk.client.handleInput(.paste(long), now: .seconds(1)).first == .storeCopies(long), "it is not cut")
+    let other = desk.client.handleInput(.paste(#"{"type":"other"}"#), now: .seconds(1)).compactMap(Desk.line)
+    #expect(other.first?.hasPrefix("text ") == true)
+  }
+}
