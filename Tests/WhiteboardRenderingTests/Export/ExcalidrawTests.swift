@@ -162,6 +162,27 @@ import WhiteboardRendering
     #expect(imported.warnings == ["texts at the top or bottom of a shape become texts in a group with it: 1"])
   }
 
+  @Test("a freehand line with a fill becomes a closed curve") func filledInk() throws {
+    let (board, imported) = try board(
+      #"""
+      {"type":"freedraw","x":0,"y":0,"points":[[0,0],[50,40],[100,0],[0,3]],"backgroundColor":"#ffc9c9","fillStyle":"solid","strokeColor":"transparent"},
+      {"type":"freedraw","x":0,"y":0,"points":[[0,0],[50,40],[100,0]],"backgroundColor":"#ffc9c9"}
+      """#
+    )
+    let objects = board.snapshots
+    #expect(objects.map(\.form) == [.line, nil])
+    #expect(objects[0].outline?.isClosed == true && objects[0].style.isCurved && objects[0].style.fill == 0xFFC9_C9FF)
+    #expect(imported.warnings == ["freehand lines with a fill become curves: 1"])
+  }
+
+  @Test("the grid is the board's, if it is shown") func grid() throws {
+    func grid(_ state: String) throws -> Double? {
+      try read(#"{"type":"excalidraw","elements":[],"appState":\#(state)}"#).settings.grid
+    }
+    #expect(try grid(#"{"gridSize":20,"gridModeEnabled":true}"#) == 20)
+    #expect(try grid(#"{"gridSize":20,"gridModeEnabled":false}"#) == nil)
+  }
+
   @Test("arrows of the present version") func presentArrows() throws {
     let (board, imported) = try board(
       #"""

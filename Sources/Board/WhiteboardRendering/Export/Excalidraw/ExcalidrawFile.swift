@@ -17,7 +17,10 @@ package enum ExcalidrawFile {
     document.add("elements", json: writer.list)
     var state = JSONObject()
     state.add("viewBackgroundColor", string: XML.color(export.picture.background ?? 0xFFFFFF))
-    if let grid = export.settings.grid { state.add("gridSize", grid) }
+    if let grid = export.settings.grid {
+      state.add("gridSize", grid)
+      state.add("gridModeEnabled", true)
+    }
     document.add("appState", json: state.text)
     document.add("files", json: writer.files)
     return document.text + "\n"

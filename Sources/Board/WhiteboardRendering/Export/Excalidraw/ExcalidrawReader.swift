@@ -60,6 +60,11 @@ struct ExcalidrawReader {
     {
       reader.result.settings.background = background
     }
+    if tree["appState"]?["gridModeEnabled"]?.flag == true, let grid = tree["appState"]?["gridSize"]?.number, grid > 0,
+      grid <= BoardLimits.grid
+    {
+      reader.result.settings.grid = grid
+    }
     return reader.result
   }
 
@@ -231,7 +236,7 @@ struct ExcalidrawReader {
     }
     let form: DrawingForm = element.type == "arrow" && element.own("form")?.string != "line" ? .arrow : .line
     var style = style(element, of: form)
-    style.isCurved = element.isRound
+    style.isCurved = element.isRound || element.type == "freedraw"
     (style.start, style.end) = (.none, .none)
     if element.type == "arrow" {
       let (start, end) = (element.head("startArrowhead"), element.head("endArrowhead"))
@@ -333,14 +338,18 @@ struct ExcalidrawReader {
       report("elements of type \(element.shownType) have no valid points and are left out")
       return
     }
-    guard element.strokeColor & 0xFF != 0, element.opacity > 0 else {
-      report("invisible elements are left out")
-      return
-    }
     if element.fill != nil, points.count > 2, let first = points.first, let last = points.last,
       abs(first.x - last.x) < Self.closing, abs(first.y - last.y) < Self.closing
     {
+      guard points.count > BoardLimits.pointCells else {
+        report("freehand lines with a fill become curves")
+        return read(line: element, box)
+      }
       report("freehand lines lose their fill")
+    }
+    guard element.strokeColor & 0xFF != 0, element.opacity > 0 else {
+      report("invisible elements are left out")
+      return
     }
     let whole = ExcalidrawElement.bounds(points)?.center ?? box.center
     let pressures = element.pressures(count: points.count)
