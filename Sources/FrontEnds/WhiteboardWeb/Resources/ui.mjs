@@ -40,6 +40,8 @@ const GAP = 80;
 const FRAME = "#999999ff";
 /** The height of the letters of new texts, in CSS pixels. */
 const LEAST_LETTER = 12;
+/** The height of the bar of a presentation with its margin, in CSS pixels. */
+const BAR = 68;
 /** The height of letters that can be read, in CSS pixels. */
 const READABLE = 10;
 
@@ -350,10 +352,13 @@ export class UI {
     this.panBy(camera.width / 2 - x, camera.height / 2 - y);
   }
 
-  /** Shows an area as large as possible. */
+  /** Shows an area as large as possible, above a bar at the bottom. */
   showArea(area) {
+    const { camera } = this, { height } = camera;
     this.follow(null);
-    this.camera.fit(area, 16, 8);
+    camera.height = Math.max(height - BAR, height / 2);
+    camera.fit(area, 16, 8);
+    camera.height = height;
     this.#viewMoved();
   }
 
