@@ -237,7 +237,7 @@ let package = Package(
         "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard", "WhiteboardKit",
         "WhiteboardRendering",
       ],
-      exclude: ["Commands/CommandTranscript.txt"]
+      exclude: ["Commands/CommandTranscript.txt", "Events/EventLines.txt"]
     ), .testTarget(name: "WhiteboardDoctorTests", dependencies: ["WhiteboardDoctor", "WhiteboardKit"]),
     .testTarget(
       name: "WhiteboardProgramsTests",

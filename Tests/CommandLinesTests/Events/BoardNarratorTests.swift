@@ -6,45 +6,33 @@ import Testing
 @testable import WhiteboardKit
 
 @Suite("The lines about a board for users and screen readers") struct BoardNarratorTests {
-  private static let id = "5-abcdefghijklm"
-  private static let ben = "ben-peer-id"
+  private static let id: UInt64 = 5
+  private static let ben = Sample.member(1)
+  private static let cy = Sample.member(2)
 
   private var narrator = BoardNarrator()
 
   init() {
-    _ = narrator.lines(for: .joined(.init(peer: Self.ben, name: "Ben")), now: .zero)
-    _ = narrator.lines(for: .joined(.init(peer: "cy-peer-id", name: "Cy")), now: .zero)
+    _ = narrator.lines(for: .joined(.init(peer: Self.ben.description, name: "Ben")), now: .zero)
+    _ = narrator.lines(for: .joined(.init(peer: Self.cy.description, name: "Cy")), now: .zero)
   }
 
   private func text(
     _ words: String,
-    id: String = BoardNarratorTests.id,
+    id: UInt64 = BoardNarratorTests.id,
     at x: Double = 0,
-    selectedBy holder: String? = nil
-  ) -> BoardEvent.ObjectDescription {
-    BoardEvent.ObjectDescription(
-      id: id,
-      type: "text",
-      centerPosition: [x, 0],
-      size: [1, 1],
-      scale: 1,
-      angle: 0,
-      selectedBy: holder,
-      zIndex: "",
-      updatedAt: "",
-      text: UntrustedText(words)
-    )
+    selectedBy holder: MemberID? = nil
+  ) -> ObjectSnapshot {
+    Sample.object(.text, id: id, text: words, center: Point(x: x, y: 0), scale: 1, angle: 0, selectedBy: holder)
   }
 
-  private func added(_ words: String, id: String = BoardNarratorTests.id, by peer: String? = BoardNarratorTests.ben)
+  private func added(_ words: String, id: UInt64 = BoardNarratorTests.id, by peer: MemberID = BoardNarratorTests.ben)
     -> BoardEvent
-  { .objectAdded(.init(id: id, object: text(words, id: id), by: peer)) }
+  { .objectAdded(.init(ReportedObject(text(words, id: id)), by: peer)) }
 
-  private func changed(
-    _ keys: [String],
-    _ object: BoardEvent.ObjectDescription,
-    by peer: String? = BoardNarratorTests.ben
-  ) -> BoardEvent { .objectChanged(.init(id: object.id, changed: keys, object: object, by: peer)) }
+  private func changed(_ keys: [String], _ object: ObjectSnapshot, by peer: MemberID = BoardNarratorTests.ben)
+    -> BoardEvent
+  { .objectChanged(.init(ReportedObject(object, changed: keys), by: peer)) }
 
   @Test("a text that another member types is one line when the member pauses") mutating func typing() {
     #expect(narrator.lines(for: added("h"), now: .zero) == [])
@@ -64,7 +52,7 @@ import Testing
       let object = text("hello", at: Double(x), selectedBy: Self.ben)
       #expect(narrator.lines(for: changed(["centerPosition"], object), now: .zero) == [])
     }
-    let free = BoardEvent.selected(.init(id: Self.id))
+    let free = BoardEvent.selected(.init(id: Sample.id(Self.id)))
     #expect(
       narrator.lines(for: free, now: .zero) == [
         #"~ Ben: text "hello", moved to 20,0"#, #"text "hello" is free"#,
@@ -74,39 +62,53 @@ import Testing
 
   @Test("the next action of the same member ends the line, and that of another member does not")
   mutating func nextAction() {
-    _ = narrator.lines(for: added("one", id: "1-a"), now: .zero)
-    #expect(narrator.lines(for: added("two", id: "2-a", by: "cy-peer-id"), now: .zero) == [])
-    #expect(narrator.lines(for: added("three", id: "3-a"), now: .zero) == [#"+ Ben: text "one" at 0,0"#])
-    let chat = BoardEvent.chat(.init(id: "c", peer: Self.ben, name: "Ben", text: "hi", at: ""))
-    #expect(narrator.lines(for: chat, now: .zero) == [#"+ Ben: text "three" at 0,0"#, "<Ben (ben-peer)> hi"])
+    _ = narrator.lines(for: added("one", id: 1), now: .zero)
+    #expect(narrator.lines(for: added("two", id: 2, by: Self.cy), now: .zero) == [])
+    #expect(narrator.lines(for: added("three", id: 3), now: .zero) == [#"+ Ben: text "one" at 0,0"#])
+    let chat = BoardEvent.chat(.init(id: "c", peer: Self.ben.description, name: "Ben", text: "hi", at: ""))
+    #expect(narrator.lines(for: chat, now: .zero) == [#"+ Ben: text "three" at 0,0"#, "<Ben (aeaqcaib)> hi"])
     #expect(narrator.allLines() == [#"+ Cy: text "two" at 0,0"#])
   }
 
   @Test("own changes, and changes that are not gradual, appear at once") mutating func immediate() {
-    #expect(narrator.lines(for: added("own", by: nil), now: .zero) == [#"+ text \#(Self.id) "own" at 0,0"#])
+    let ready = BoardEvent.Ready(
+      peer: Sample.member(9).description,
+      name: "me",
+      addresses: [],
+      port: 0,
+      board: "",
+      boardName: "",
+      admit: "ask",
+      link: "",
+      announced: false
+    )
+    _ = narrator.lines(for: .ready(ready), now: .zero)
+    #expect(
+      narrator.lines(for: added("own", by: Sample.member(9)), now: .zero) == [#"+ text 5-abcdefghijklm "own" at 0,0"#]
+    )
     #expect(
       narrator.lines(for: changed(["color"], text("own")), now: .zero) == [
         #"~ Ben: text "own", changed (color)"#
       ]
     )
-    let selected = BoardEvent.selected(.init(id: Self.id, peer: Self.ben, name: "Ben"))
+    let selected = BoardEvent.selected(.init(id: Sample.id(Self.id), peer: Self.ben, name: "Ben"))
     #expect(narrator.lines(for: selected, now: .zero) == [#"Ben selected text "own""#])
-    let removed = BoardEvent.objectRemoved(.init(id: Self.id, by: Self.ben))
+    let removed = BoardEvent.objectRemoved(.init(id: Sample.id(Self.id), by: Self.ben))
     #expect(narrator.lines(for: removed, now: .zero) == [#"- Ben: text "own" deleted"#])
-    #expect(narrator.lines(for: removed, now: .zero) == ["- Ben: \(Self.id) deleted"])
+    #expect(narrator.lines(for: removed, now: .zero) == ["- Ben: 5-abcdefghijklm deleted"])
   }
 
   @Test("a stroke is one line when it is finished, and two members of one name are shown apart") mutating func strokes()
   {
     _ = narrator.lines(for: .joined(.init(peer: "another-ben", name: "Ben")), now: .zero)
-    var stroke = text("")
-    (stroke.type, stroke.text, stroke.isFinished) = ("drawing", nil, false)
-    let event = BoardEvent.objectAdded(.init(id: Self.id, object: stroke, by: Self.ben))
+    func stroke(isFinished: Bool) -> ObjectSnapshot {
+      Sample.object(.drawing, id: Self.id, isFinished: isFinished, center: Point(x: 0, y: 0), scale: 1, angle: 0)
+    }
+    let event = BoardEvent.objectAdded(.init(ReportedObject(stroke(isFinished: false)), by: Self.ben))
     #expect(narrator.lines(for: event, now: .zero) == [])
-    stroke.isFinished = true
     #expect(
-      narrator.lines(for: changed(["isFinished"], stroke), now: .zero) == [
-        "+ Ben (ben-peer): drawing 5 at 0,0"
+      narrator.lines(for: changed(["isFinished"], stroke(isFinished: true)), now: .zero) == [
+        "+ Ben (aeaqcaib): drawing 5 at 0,0"
       ]
     )
   }
@@ -124,17 +126,17 @@ import Testing
       from: Binding(to: login),
       to: Binding(to: data)
     )
-    func description(_ id: ObjectID) throws -> BoardEvent.ObjectDescription { .init(try #require(board.snapshot(id))) }
+    func snapshot(_ id: ObjectID) throws -> ObjectSnapshot { try #require(board.snapshot(id)) }
     func lines(_ event: BoardEvent) -> [String] { narrator.lines(for: event, now: .zero) + narrator.allLines() }
     var told: [String] = []
     for id in [login, data, arrow] {
-      told += lines(.objectAdded(.init(id: "\(id)", object: try description(id), by: Self.ben)))
+      told += lines(.objectAdded(.init(ReportedObject(try snapshot(id)), by: Self.ben)))
     }
     #expect(
       told.prefix(2) == ["+ Ben: rectangle labelled Login server at 0,0", "+ Ben: ellipse labelled Database at 400,0"]
     )
     #expect(told[2].hasPrefix("+ Ben: arrow from Login server to Database at "))
-    let moved = changed(["centerPosition"], try description(login))
+    let moved = changed(["centerPosition"], try snapshot(login))
     #expect(lines(moved) == ["~ Ben: rectangle labelled Login server, connected to Database, moved to 0,0"])
   }
 }

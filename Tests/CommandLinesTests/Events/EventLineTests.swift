@@ -45,23 +45,20 @@ import Testing
   }
 
   @Test("an object keeps the names of its properties, and whole numbers stay whole") func object() {
-    let object = BoardEvent.ObjectDescription(
-      id: "1-abcdefghijklm",
-      type: "text",
-      centerPosition: [10, -20.5],
-      size: [200, 50],
+    let object = Sample.object(
+      .text,
+      text: "hi",
+      center: Point(x: 10, y: -20.5),
+      size: Size(width: 200, height: 50),
       scale: 1,
-      angle: 0,
-      selectedBy: nil,
-      zIndex: "a0",
-      updatedAt: "2026-11-21T06:00:00.000Z",
-      text: "hi"
+      angle: 0
     )
+    let member = Sample.member(1)
     #expect(
-      line(.objectAdded(.init(id: object.id, object: object, by: "p")))
-        == #"{"v":1,"event":"object-added","by":"p","id":"1-abcdefghijklm","object":"#
-        + #"{"angle":0,"centerPosition":[10,-20.5],"id":"1-abcdefghijklm","scale":1,"#
-        + #""size":[200,50],"text":"hi","type":"text","updatedAt":"2026-11-21T06:00:00.000Z","# + #""zIndex":"a0"}}"#
+      line(.objectAdded(.init(ReportedObject(object), by: member)))
+        == #"{"v":1,"event":"object-added","by":"\#(member)","id":"7-abcdefghijklm","object":"#
+        + #"{"angle":0,"centerPosition":[10,-20.5],"id":"7-abcdefghijklm","scale":1,"#
+        + #""size":[200,50],"text":"hi","type":"text","updatedAt":"2026-11-18T11:06:40.123Z","# + #""zIndex":"800a"}}"#
         + "\n"
     )
   }

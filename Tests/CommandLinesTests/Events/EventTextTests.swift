@@ -135,25 +135,16 @@ import WhiteboardRendering
   }
 
   @Test("a game is shown in several lines; a locked or grouped object says so") func wholeObjects() {
-    var object = BoardEvent.ObjectDescription(
-      id: "1-a",
-      type: "game",
-      centerPosition: [0, 0],
-      size: [1, 1],
-      scale: 1,
-      angle: 0,
-      zIndex: "",
-      updatedAt: "",
-      groups: ["2-a"],
-      isLocked: true
+    let object = ReportedObject(
+      Sample.object(.game, center: Point(x: 0, y: 0), scale: 1, angle: 0, groups: [Sample.id(2)], isLocked: true),
+      game: GameDescription(view: .object(["game": .string("wordle")]), lines: ["crane =-~--"])
     )
-    object.game = GameDescription(view: .object(["game": .string("wordle")]), lines: ["crane =-~--"])
-    let added = BoardEvent.ObjectAdded(id: "1-a", object: object)
+    let added = BoardEvent.ObjectChange(object, by: Sample.member(1))
     #expect(
       EventText.line(.objectAdded(added)) == """
-        + game 1-a "wordle" at 0,0, locked, in group 2-a
+        + game 7-abcdefghijklm "wordle" at 0,0, locked, in group 2-abcdefghijklm
             crane =-~--
-            (play 1-a WORD; = right place, ~ elsewhere in the word, - not in the word)
+            (play 7-abcdefghijklm WORD; = right place, ~ elsewhere in the word, - not in the word)
         """
     )
   }
@@ -168,41 +159,45 @@ import WhiteboardRendering
     }
   }
 
-  @Test("the details of an object contain its appearance and its contents") func details() {
-    var object = BoardEvent.ObjectDescription(
-      id: "1-a",
-      type: "drawing",
-      centerPosition: [5, 5],
-      size: [13, 13],
-      scale: 1,
-      angle: 0,
-      zIndex: "",
-      updatedAt: "2026-11-21T06:00:00.000Z",
-      color: "#ff0000ff",
-      points: RelativePoints([InkPoint(x: 0, y: 0), InkPoint(x: 16, y: 16)]),
-      lineWidth: 3,
+  @Test("the details of an object contain its appearance and its contents") func details() throws {
+    let drawing = Sample.object(
+      .drawing,
+      ink: [InkPoint(x: 0, y: 0), InkPoint(x: 16, y: 16)],
       isFinished: true,
-      groups: ["2-a", "3-a"]
-    )
-    #expect(
-      EventText.line(.object(.init(id: "1-a", object: object)))
-        == "drawing 1-a, 2 points at 5,5, in group 2-a, that in group 3-a, size 13 by 13, "
-        + "color #ff0000ff, line 3 wide, changed 2026-11-21T06:00:00.000Z"
-    )
-    object = BoardEvent.ObjectDescription(
-      id: "2-a",
-      type: "group",
-      centerPosition: [0, 0],
-      size: [1, 2],
+      center: Point(x: 5, y: 5),
+      size: Size(width: 13, height: 13),
       scale: 1,
       angle: 0,
-      zIndex: "",
-      updatedAt: "",
-      members: ["1-a", "4-a"]
+      groups: [Sample.id(2), Sample.id(3)]
     )
     #expect(
-      EventText.line(.object(.init(id: "2-a", object: object)))
-        == "group 2-a, of 2 objects at 0,0, size 1 by 2, holds 1-a, 4-a"
+      EventText.line(.object(.init(object: ReportedObject(drawing))))
+        == "drawing 7-abcdefghijklm, 2 points at 5,5, in group 2-abcdefghijklm, that in group 3-abcdefghijklm, "
+        + "size 13 by 13, line 2.5 wide, changed 2026-11-18T11:06:40.123Z"
+    )
+    let photo = Sample.object(
+      .photo,
+      isFull: true,
+      asset: try Sample.photo,
+      center: Point(x: 0, y: 0),
+      scale: 1,
+      angle: 0
+    )
+    #expect(
+      EventText.line(.object(.init(object: ReportedObject(photo, path: "/tmp/a"))))?.contains(
+        "size 100 by 0.1, color #12ab34cd, 3 by 4 pixels, png, 99 bytes, in /tmp/a, changed 2026-11-18T11:06:40.123Z"
+      ) == true
+    )
+    let group = ObjectSnapshot(
+      group: Sample.id(2),
+      of: [drawing, drawing],
+      within: [],
+      bounds: Rectangle(Point(x: -0.5, y: -1), Point(x: 0.5, y: 1))
+    )
+    #expect(
+      EventText.line(.object(.init(object: ReportedObject(group, members: [Sample.id(1), Sample.id(4)]))))
+        == "group 2-abcdefghijklm, of 2 objects at 0,0, size 1 by 2, changed 2026-11-18T11:06:40.123Z, "
+        + "holds 1-abcdefghijklm, 4-abcdefghijklm"
     )
   }
 

@@ -91,19 +91,16 @@ import Testing
     "Invitation": ["id", "peer", "words", "deadline", "warning"],
     "Invited": ["code", "links", "fingerprint", "role", "link", "expires"], "Joined": ["peer", "through"],
     "Joining": ["address", "peer"], "Left": ["peer", "reason"], "LostBoard": ["peer", "board"],
-    "ObjectAdded": ["id", "by"], "ObjectChanged": ["id", "changed", "by"],
-    "ObjectDescription": [
-      "id", "type", "selectedBy", "zIndex", "updatedAt", "color", "sha256", "format", "path", "groups", "members",
-      "form", "frame",
-      "fill", "lineStyle", "lineStart", "lineEnd", "typeface", "alignment", "textColor",
-    ], "ObjectRemoved": ["id", "by"], "PassedStep": ["step", "reason"],
+    // The texts of other peers in an object are escaped where lines are written.
+    "ObjectSnapshot": ["text", "link"], "ReportedObject": ["path", "changed"], "Votes": ["reaction"],
+    "PassedStep": ["step", "reason"],
     "PeerDescription": ["peer", "address", "through", "role", "admittedBy"], "PeerState": ["peer", "address"],
     "Profile": ["peer"], "Ready": ["peer", "addresses", "board", "admit", "code", "link"], "Received": ["from"],
     "Remark": ["code", "message", "peer", "invitation", "deadline"], "Removed": ["peer", "message"],
     "ResourceFinished": ["transfer", "peer", "path", "sha256"], "ResourceOffered": ["transfer", "peer", "deadline"],
     "ResourceProgress": ["transfer", "peer"], "ResourceStarted": ["transfer", "peer"], "Role": ["peer", "role"],
-    "SaveProblem": ["message", "copy"], "Saving": ["state", "cause", "message", "copy"], "Selected": ["id", "peer"],
-    "SettingChanged": ["changed"], "SettingsDescription": ["background"], "Shown": ["id"],
+    "SaveProblem": ["message", "copy"], "Saving": ["state", "cause", "message", "copy"],
+    "SettingChanged": ["changed"], "SettingsDescription": ["background"],
     "StreamClosed": ["stream", "peer"], "StreamData": ["stream", "peer"], "StreamOpened": ["stream", "peer"],
     "SyncedMember": ["peer"], "Undelivered": ["peer", "reason"], "Web": ["origins", "fingerprint"],
   ]
@@ -243,27 +240,16 @@ import Testing
     ] + steps.map { .joining(.init(step: $0, address: text, peer: text, name: theirs, boardName: theirs)) }
   }
 
-  private static func object(_ text: String) -> BoardEvent.ObjectDescription {
-    BoardEvent.ObjectDescription(
-      id: text,
-      type: text,
-      centerPosition: [0, 0],
-      size: [1, 1],
-      scale: 2,
-      angle: 1,
-      selectedBy: text,
-      zIndex: text,
-      updatedAt: text,
-      color: text,
-      text: UntrustedText(text),
-      points: RelativePoints([InkPoint(x: 0, y: 0)]),
-      lineWidth: 1,
-      sha256: text,
+  private static func object(_ text: String, since old: String? = nil) -> ReportedObject {
+    func snapshot(_ text: String) -> ObjectSnapshot {
+      Sample.object(.drawing, text: text, form: .arrow, ink: [], isFull: true, link: text, reaction: text)
+    }
+    return ReportedObject(
+      snapshot(text),
+      game: GameDescription(view: .object(["game": .string(text)]), lines: [UntrustedText(text), UntrustedText(text)]),
       path: text,
-      erased: ErasedRanges([0...16]),
-      groups: [text],
-      isLocked: true,
-      game: GameDescription(view: .object(["game": .string(text)]), lines: [UntrustedText(text), UntrustedText(text)])
+      since: old.map(snapshot),
+      changed: old == nil ? [] : [text]
     )
   }
 
@@ -289,15 +275,16 @@ import Testing
 
   private static func objects(_ text: String) -> [BoardEvent] {
     [
-      .objectAdded(.init(id: text, object: object(text), by: text)),
-      .objectChanged(.init(id: text, changed: [text], object: object(text), by: text)),
-      .object(.init(id: text, object: object(text))), .objects(.init(count: 1, objects: [object(text)])),
+      .objectAdded(.init(object(text), by: Sample.member(1))),
+      .objectChanged(.init(object(text, since: ""), by: Sample.member(1))), .object(.init(object: object(text))),
+      .objects(.init(count: 1, objects: [object(text)])),
     ]
   }
 
   private static func boards(_ text: String) -> [BoardEvent] {
     [
-      .objectRemoved(.init(id: text, by: text)), .selected(.init(id: text, peer: text, name: UntrustedText(text))),
+      .objectRemoved(.init(id: Sample.id(7), by: Sample.member(1))),
+      .selected(.init(id: Sample.id(7), peer: Sample.member(1), name: UntrustedText(text))),
       .chat(chat(text)), .settingChanged(.init(changed: [text], settings: settings(text))),
     ]
   }

@@ -16,7 +16,7 @@ actor Hand: EventSink {
   private var isReady = false
   private var waiters: [CheckedContinuation<Void, Never>] = []
   private(set) var errors: [String] = []
-  private(set) var listed: [BoardEvent.ObjectDescription] = []
+  private(set) var listed: [ReportedObject] = []
   private(set) var chat: [String] = []
 
   func run(_ configuration: BoardConfiguration) async throws {
@@ -58,7 +58,7 @@ actor Hand: EventSink {
     await settle()
   }
 
-  func look() async -> [BoardEvent.ObjectDescription] {
+  func look() async -> [ReportedObject] {
     await write("objects")
     return listed
   }

@@ -1,3 +1,4 @@
+import CommandLines
 import Foundation
 import Testing
 import WhiteboardRendering
@@ -193,25 +194,22 @@ import WhiteboardRendering
   ]
 
   /// Returns the objects of a board, without the values that differ on every board.
-  private func content(_ objects: [BoardEvent.ObjectDescription]) -> [String] {
+  private func content(_ objects: [ReportedObject]) -> [String] {
     var names: [String: String] = [:]
-    for (index, object) in objects.enumerated() { names[object.id] = "object \(index)" }
+    for (index, object) in objects.enumerated() { names[object.snapshot.id.description] = "object \(index)" }
     return objects.map { object in
-      var object = object
-      object.id = names[object.id] ?? ""
-      let groups = (object.groups ?? []).map { group in
-        names[group]
-          ?? {
-            names[group] = "group \(names.count)"
-            return names[group] ?? ""
-          }()
+      var line = String(
+        decoding: EventLine.json(.object(.init(object: ReportedObject(object.snapshot)))),
+        as: UTF8.self
+      )
+      for group in object.snapshot.groups where names[group.description] == nil {
+        names[group.description] = "group \(names.count)"
       }
-      object.groups = object.groups == nil ? nil : groups
-      (object.updatedAt, object.zIndex, object.selectedBy, object.path) = ("", "", nil, nil)
+      for (id, name) in names { line = line.replacing("\"\(id)\"", with: "\"\(name)\"") }
+      line.replace(/"(updatedAt|zIndex|selectedBy|path)":"[^"]*"/, with: "")
       // The key of a player is different on every board.
       let game = object.game?.lines.map(\.raw).joined(separator: "\n").replacing(/\([a-z2-7]{8}\)/, with: "(key)")
-      object.game = nil
-      return "\(object) \(game ?? "")"
+      return "\(line) \(game ?? "")"
     }
   }
 

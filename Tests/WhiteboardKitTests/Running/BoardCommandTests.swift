@@ -10,16 +10,20 @@ import WhiteboardPrograms
 
 /// The commands of the board, run by real boards.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct BoardCommandTests: BoardSuite {
-  private func object(_ scriptedBoard: ScriptedBoard, _ name: String) async throws -> BoardEvent.ObjectDescription {
+  private func shown(_ scriptedBoard: ScriptedBoard, _ name: String) async throws -> ReportedObject {
     try await scriptedBoard.perform("show \(name)")
-    var last: BoardEvent.ObjectDescription?
+    var last: ReportedObject?
     for case .object(let shown) in await scriptedBoard.events { last = shown.object }
     return try #require(last)
   }
 
+  private func object(_ scriptedBoard: ScriptedBoard, _ name: String) async throws -> ObjectSnapshot {
+    try await shown(scriptedBoard, name).snapshot
+  }
+
   private func found(_ scriptedBoard: ScriptedBoard, _ line: String) async throws -> [String] {
     try await scriptedBoard.perform(line)
-    return try await foundAll(scriptedBoard).objects.map(\.id)
+    return try await foundAll(scriptedBoard).objects.map(\.snapshot.id.description)
   }
 
   private func foundAll(_ scriptedBoard: ScriptedBoard) async throws -> BoardEvent.Found {
@@ -53,9 +57,9 @@ import WhiteboardPrograms
       let moved = try await host.perform("move selected +10,5")
       #expect(moved.ids.map(Set.init) == [a, b])
       #expect(moved.changed == true)
-      #expect(try await object(host, "a").centerPosition == [10, 5])
-      #expect(try await object(host, "b").centerPosition == [110, 5])
-      #expect(try await object(host, "c").centerPosition == [200, 0])
+      #expect(try await object(host, "a").centerPosition == Point(x: 10, y: 5))
+      #expect(try await object(host, "b").centerPosition == Point(x: 110, y: 5))
+      #expect(try await object(host, "c").centerPosition == Point(x: 200, y: 0))
       #expect(await error(host, "edit selected x") == .ambiguous)
       try await host.perform("select c")
       try await host.perform("edit selected x")
@@ -77,14 +81,14 @@ import WhiteboardPrograms
       try await host.perform("scale a 1")
       try await host.perform("scale a b 2")
       #expect(try await object(host, "a").scale == 2)
-      #expect(try await object(host, "a").centerPosition == [-50, 0])
-      #expect(try await object(host, "b").centerPosition == [150, 0])
+      #expect(try await object(host, "a").centerPosition == Point(x: -50, y: 0))
+      #expect(try await object(host, "b").centerPosition == Point(x: 150, y: 0))
       try await host.perform("rotate a b 90")
-      #expect(try await object(host, "a").centerPosition == [50, -100])
-      #expect(try await object(host, "b").centerPosition == [50, 100])
+      #expect(try await object(host, "a").centerPosition == Point(x: 50, y: -100))
+      #expect(try await object(host, "b").centerPosition == Point(x: 50, y: 100))
       try await host.perform("move a b 0,0")
-      #expect(try await object(host, "a").centerPosition == [0, -100])
-      #expect(try await object(host, "b").centerPosition == [0, 100])
+      #expect(try await object(host, "a").centerPosition == Point(x: 0, y: -100))
+      #expect(try await object(host, "b").centerPosition == Point(x: 0, y: 100))
     }
   }
 
@@ -93,25 +97,25 @@ import WhiteboardPrograms
       let a = try await id(host, "text 0,0 a as=a")
       try await host.perform("text 100,0 b as=b")
       let group = try await id(host, "group a b as=g")
-      #expect(try await object(host, "a").groups == [group.description])
+      #expect(try await object(host, "a").groups == [group])
       #expect(try await host.perform("move g +0,10").id == group)
-      #expect(try await object(host, "b").centerPosition == [100, 10])
+      #expect(try await object(host, "b").centerPosition == Point(x: 100, y: 10))
       try await host.perform("select g")
       #expect(try await host.perform("delete selected").ids?.count == 2)
       try await host.perform("undo")
       try await host.perform("scale g 2")
-      #expect(try await object(host, "a").centerPosition == [-50, 10])
+      #expect(try await object(host, "a").centerPosition == Point(x: -50, y: 10))
       #expect(await error(host, "ungroup a") == .wrongKind)
-      let shown = try await object(host, "g")
-      #expect(shown.id == group.description && shown.type == "group")
-      #expect(shown.members?.first == a.description && shown.members?.count == 2)
-      #expect(shown.centerPosition == [50, 10])
+      let shown = try await shown(host, "g")
+      #expect(shown.snapshot.id == group && shown.snapshot.kind == .group)
+      #expect(shown.members?.first == a && shown.members?.count == 2)
+      #expect(shown.snapshot.centerPosition == Point(x: 50, y: 10))
       try await host.perform("ungroup \(group)")
-      #expect(try await object(host, "a").groups == nil)
+      #expect(try await object(host, "a").groups.isEmpty)
       #expect(await error(host, "move g +1,1") == .noSuchObject)
       let told = await host.sees { event in
         guard case .objectChanged(let change) = event else { return false }
-        return change.id == a.description && change.changed == ["groups"]
+        return change.object.snapshot.id == a && change.object.changed == ["groups"]
       }
       #expect(told)
     }
@@ -143,11 +147,11 @@ import WhiteboardPrograms
       #expect(await error(host, "align left") == .noSuchObject)
       #expect(await error(host, "align left a") == .badArgument)
       try await host.perform("align left a b")
-      #expect(try await object(host, "b").centerPosition == [0, 40])
+      #expect(try await object(host, "b").centerPosition == Point(x: 0, y: 40))
       try await host.perform("rect 0,200 size=20,20 as=c")
       try await host.perform("select a b c")
       try await host.perform("distribute vertically")
-      #expect(try await object(host, "b").centerPosition == [0, 100])
+      #expect(try await object(host, "b").centerPosition == Point(x: 0, y: 100))
       try await host.perform("lock c")
       #expect(try await host.perform("clear board sure").ids?.count == 2)
       #expect(try await host.perform("undo").step == "clear")
@@ -160,7 +164,7 @@ import WhiteboardPrograms
       let line = try await id(host, "stroke 0,0 100,0 as=line")
       let text = try await id(host, "text 50,0 hi as=t")
       try await host.perform("color line t #3060c080")
-      #expect(try await object(host, "line").color == "#3060c080")
+      #expect(try await object(host, "line").color == 0x3060_C080)
       try await host.perform("color t default")
       #expect(try await object(host, "t").color == nil)
       #expect(try await host.perform("color t default").changed == false)
@@ -192,7 +196,7 @@ import WhiteboardPrograms
     try await withHost { host in
       let a = try await id(host, "text 0,0 a as=a")
       let copy = try await id(host, "duplicate a as=b")
-      #expect(try await object(host, "b").centerPosition == [20, 20])
+      #expect(try await object(host, "b").centerPosition == Point(x: 20, y: 20))
       let copies = try await host.perform("duplicate a b by=1,1")
       #expect(copies.ids?.count == 2)
       #expect(await error(host, "duplicate a b as=c") == .badArgument)
@@ -233,14 +237,13 @@ import WhiteboardPrograms
   func frozen() async throws {
     try await withHost { host in
       try await host.perform("text 0,0 words as=t")
-      let name = try await object(host, "t").id
-      let id = try #require(ObjectID(name))
+      let id = try await object(host, "t").id
       try await host.sharedBoard?.freeze(id, .selection, .bytes([UInt8](repeating: 7, count: 32)))
       let done = try await host.perform("take t")
       let copy = try #require(done.id)
       #expect(copy != id && done.replaced == [.init(former: id, id: copy)])
-      #expect(try await object(host, "t").id == copy.description)
-      #expect(try await object(host, "last").id == copy.description)
+      #expect(try await object(host, "t").id == copy)
+      #expect(try await object(host, "last").id == copy)
       try await host.sharedBoard?.freeze(copy, .lock, .unsigned(1))
       #expect(try await host.perform("unlock t t").replaced?.first?.former == copy)
       #expect(try await host.perform("lock t").replaced == nil)
@@ -268,12 +271,12 @@ import WhiteboardPrograms
       let line = try await object(host, "line").id
       #expect(try await host.perform("erase 50,0 50,50").ids == [])
       #expect(try await host.perform("erase 50,0 50,50").changed == false)
-      #expect(try await host.perform("erase 50,90 50,110 radius=10").ids?.map(\.description) == [line])
-      let spans = try #require(try await object(host, "line").erased)
+      #expect(try await host.perform("erase 50,90 50,110 radius=10").ids == [line])
+      let spans = try #require(try await object(host, "line").erasedSpans)
       #expect(spans.count == 1)
-      #expect(spans.ranges[0].lowerBound > 5 && spans.ranges[0].upperBound < 11)
+      #expect(spans[0].lowerBound > 5 && spans[0].upperBound < 11)
       #expect(try await found(host, "find 50,100") == [])
-      #expect(try await found(host, "find 20,100") == [line])
+      #expect(try await found(host, "find 20,100") == [line.description])
     }
   }
 
@@ -287,10 +290,10 @@ import WhiteboardPrograms
       #expect(undone.changed == true)
       #expect(undone.skipped == 0)
       #expect(undone.step == "move")
-      #expect(try await object(host, "a").centerPosition == [0, 0])
-      #expect(try await object(host, "b").centerPosition == [9, 0])
+      #expect(try await object(host, "a").centerPosition == Point(x: 0, y: 0))
+      #expect(try await object(host, "b").centerPosition == Point(x: 9, y: 0))
       try await host.perform("redo")
-      #expect(try await object(host, "b").centerPosition == [14, 5])
+      #expect(try await object(host, "b").centerPosition == Point(x: 14, y: 5))
       #expect(await error(host, "redo") == .nothingToRedo)
 
       try await host.perform("stroke 0,0 5,0 10,0 15,0 20,0 over=0.6 as=line")
@@ -310,9 +313,9 @@ import WhiteboardPrograms
       try await host.perform("pen 15,0")
       let lifted = try await host.perform("lift")
       let line = try await object(host, "line")
-      #expect(lifted.id?.description == line.id)
+      #expect(lifted.id == line.id)
       #expect(line.points?.count == 4 && line.isFinished == true)
-      #expect(line.lineWidth == 8 && line.color == "#102030ff")
+      #expect(line.lineWidth == 8 && line.color == 0x1020_30FF)
       #expect(try await host.perform("lift").changed == false)
 
       // Any other change finishes the stroke.
@@ -449,7 +452,7 @@ import WhiteboardPrograms
       #expect(undone.step == "scale" && undone.changed == true)
       #expect(undone.skippedSteps == [.init(step: "move", reason: "overwritten")])
       #expect(try await object(host, "\(id)").scale == 1)
-      #expect(try await object(host, "\(id)").centerPosition == [7, 7])
+      #expect(try await object(host, "\(id)").centerPosition == Point(x: 7, y: 7))
       #expect(await error(host, "undo") == .nothingToUndo)
     }
   }
@@ -482,27 +485,27 @@ import WhiteboardPrograms
   @Test("games are started and played, and an illegal move is refused") func games() async throws {
     try await withHost { host in
       let word = try await id(host, "game wordle 0,0 as=word")
-      #expect(try await object(host, "word").type == "game")
+      #expect(try await object(host, "word").kind == .game)
       #expect(await error(host, "play word qqqqq") == .gameRefused)
       #expect(await error(host, "play word 4") == .gameRefused)
       try await host.perform("play word crane")
       let told = await host.sees { event in
-        guard case .objectChanged(let change) = event, change.id == word.description else { return false }
-        return change.changed == ["game"] && change.object.game?.view["moves"] == .number(1)
+        guard case .objectChanged(let change) = event, change.object.snapshot.id == word else { return false }
+        return change.object.changed == ["game"] && change.object.game?.view["moves"] == .number(1)
       }
       #expect(told)
-      #expect(try await object(host, "word").game?.lines.first?.raw.hasPrefix("crane ") == true)
+      #expect(try await shown(host, "word").game?.lines.first?.raw.hasPrefix("crane ") == true)
       #expect(await error(host, "game wordle 0,0 opponent=ben") == .badArgument)
       #expect(await error(host, "game connect-four 0,0 opponent=ben") == .noSuchPeer)
       #expect(await error(host, "play word crane") == .gameRefused)
       #expect(await error(host, "undo") == .nothingToUndo)
-      #expect(try await object(host, "word").type == "game")
+      #expect(try await object(host, "word").kind == .game)
 
       try await host.perform("game connect-four 300,0 as=four")
       try await host.perform("play four 4")
       #expect(await error(host, "play four 4") == .gameRefused)
       #expect(await error(host, "play four 8") == .gameRefused)
-      #expect(try await object(host, "four").game?.view["game"] == .string("connect-four"))
+      #expect(try await shown(host, "four").game?.view["game"] == .string("connect-four"))
       try await host.perform("text 0,0 x as=x")
       #expect(await error(host, "play x 1") == .wrongKind)
       try await host.perform("set language ko")
@@ -525,7 +528,7 @@ import WhiteboardPrograms
       try await host.perform("wait synced timeout=30")
       try await guest.perform("wait synced timeout=30")
       #expect(await error(guest, "play \(four) 3") == .gameRefused)
-      let (here, there) = (try await object(host, "\(four)").game, try await object(guest, "\(four)").game)
+      let (here, there) = (try await shown(host, "\(four)").game, try await shown(guest, "\(four)").game)
       for game in [here, there] {
         #expect(game?.view["state"] == .string("won"))
         #expect(game?.view["moves"] == .number(7))

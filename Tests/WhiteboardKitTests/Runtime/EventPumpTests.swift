@@ -1,49 +1,99 @@
 import Testing
-import Whiteboard
 
+@testable import Whiteboard
 @testable import WhiteboardKit
 
 /// The pending events of a reader that is behind.
 @Suite struct EventPumpTests {
   private var pump = EventPump()
 
-  private func object(_ id: String, scale: Double, points: Int? = nil) -> BoardEvent.ObjectDescription {
-    BoardEvent.ObjectDescription(
-      id: id,
-      type: "drawing",
-      centerPosition: [0, 0],
-      size: [1, 1],
-      scale: scale,
-      angle: 0,
-      zIndex: "80",
-      updatedAt: "2026-11-23T12:00:00Z",
-      points: points.map { RelativePoints(Array(repeating: InkPoint(x: 1, y: 2), count: $0)) }
-    )
+  /// Returns the bytes of a name, with zeros at the end.
+  private func bytes(_ name: String, count: Int) -> [UInt8] {
+    Array((Array(name.utf8) + [UInt8](repeating: 0, count: count)).prefix(count))
   }
 
-  private func added(_ id: String, scale: Double = 1, by: String? = "anna") -> BoardEvent {
-    .objectAdded(.init(id: id, object: object(id, scale: scale), by: by))
+  private func name(_ bytes: some Sequence<UInt8>) -> String {
+    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+  }
+
+  private func id(_ name: String) -> ObjectID {
+    ObjectID(Dot(Incarnation(bytes(name, count: 8).reduce(0) { $0 << 8 | UInt64($1) }), 1))
+  }
+
+  private func name(_ id: ObjectID) -> String {
+    name((0..<8).map { UInt8(truncatingIfNeeded: id.dot.incarnation.rawValue >> (56 - 8 * UInt64($0))) })
+  }
+
+  private func member(_ name: String) -> MemberID {
+    guard let member = MemberID(bytes: bytes(name, count: 32)) else { preconditionFailure("32 bytes") }
+    return member
+  }
+
+  private func object(_ id: String, scale: Double, points: Int = 0, _ keys: [String] = [])
+    -> ReportedObject
+  {
+    let object = ObjectSnapshot(
+      id: self.id(id),
+      kind: .drawing,
+      centerPosition: Point(x: 0, y: 0),
+      size: Size(width: 1, height: 1),
+      scale: scale,
+      angle: 0,
+      selectedBy: nil,
+      zIndex: [0x80],
+      updatedAt: 0,
+      color: nil,
+      text: nil,
+      form: nil,
+      style: ObjectStyle(),
+      shownSize: Size(width: 1, height: 1),
+      outline: nil,
+      start: nil,
+      end: nil,
+      ink: Array(repeating: InkPoint(x: 1, y: 2), count: points),
+      lineWidth: nil,
+      isFinished: nil,
+      erased: nil,
+      groups: [],
+      isLocked: false,
+      frame: nil,
+      link: nil,
+      votes: [],
+      crop: nil,
+      isFlippedHorizontally: false,
+      isFlippedVertically: false,
+      game: nil,
+      asset: nil,
+      isAssetAvailable: nil
+    )
+    return ReportedObject(object, changed: keys)
+  }
+
+  private func added(_ id: String, scale: Double = 1, by: String = "anna") -> BoardEvent {
+    .objectAdded(.init(object(id, scale: scale), by: member(by)))
   }
 
   private func changed(
     _ id: String,
     _ keys: [String] = ["scale"],
     scale: Double = 1,
-    points: Int? = nil,
-    by: String? = "anna"
-  ) -> BoardEvent {
-    .objectChanged(.init(id: id, changed: keys, object: object(id, scale: scale, points: points), by: by))
-  }
+    points: Int = 0,
+    by: String = "anna"
+  ) -> BoardEvent { .objectChanged(.init(object(id, scale: scale, points: points, keys), by: member(by))) }
 
-  private func removed(_ id: String, by: String? = "anna") -> BoardEvent { .objectRemoved(.init(id: id, by: by)) }
+  private func removed(_ id: String, by: String = "anna") -> BoardEvent {
+    .objectRemoved(.init(id: self.id(id), by: member(by)))
+  }
 
   private func line(_ event: BoardEvent) -> String {
     switch event {
-    case .objectAdded(let event): "+\(event.id) \(event.object.scale) \(event.by ?? "")"
+    case .objectAdded(let event):
+      "+\(name(event.object.snapshot.id)) \(event.object.snapshot.scale) \(name(event.by.bytes))"
     case .objectChanged(let event):
-      "~\(event.id) \(event.changed.joined(separator: ",")) \(event.object.scale) " + (event.by ?? "")
-    case .objectRemoved(let event): "-\(event.id)"
-    case .selected(let event): "selected \(event.id)"
+      "~\(name(event.object.snapshot.id)) \(event.object.changed.joined(separator: ",")) "
+        + "\(event.object.snapshot.scale) \(name(event.by.bytes))"
+    case .objectRemoved(let event): "-\(name(event.id))"
+    case .selected(let event): "selected \(name(event.id))"
     case .done: "done"
     default: "another event"
     }
@@ -87,7 +137,7 @@ import Whiteboard
 
   @Test mutating func `no change passes an answer or the selection of its object`() {
     let done = BoardEvent.done(.init(verb: .move))
-    let selected = BoardEvent.selected(.init(id: "a"))
+    let selected = BoardEvent.selected(.init(id: id("a")))
     #expect(behind(changed("a"), done, changed("a", scale: 2)) == ["~a scale 1.0 anna", "done", "~a scale 2.0 anna"])
     #expect(
       behind(changed("a"), changed("b"), selected, removed("a"), changed("b", scale: 5)) == [
@@ -120,12 +170,8 @@ import Whiteboard
 
   private func drawing(_ ink: [InkPoint]) throws -> ObjectSnapshot { try snapshot { try $0.createDrawing(ink) } }
 
-  private func event(_ old: [InkPoint], _ new: [InkPoint], _ keys: [String] = ["points"]) throws
-    -> BoardEvent.ObjectChanged
-  {
-    var object = BoardEvent.ObjectDescription(try drawing(new))
-    object.leaveOutKnown(from: try drawing(old), changed: keys)
-    return .init(id: "a", changed: keys, object: object, by: "anna")
+  private func event(_ old: [InkPoint], _ new: [InkPoint], _ keys: [String] = ["points"]) throws -> ReportedObject {
+    ReportedObject(try drawing(new), since: try drawing(old), changed: keys)
   }
 
   private func all(_ points: RelativePoints) -> [Point] {
@@ -136,10 +182,10 @@ import Whiteboard
   }
 
   /// Applies an event to the points that a reader knows, as the manual page explains.
-  private func apply(_ object: BoardEvent.ObjectDescription, to known: inout [Point]) {
+  private func apply(_ object: ReportedObject, to known: inout [Point]) {
     guard let points = object.points else { return }
     let new = all(points)
-    guard let first = object.firstPoint, let total = object.pointCount, let shift = object.shift else {
+    guard let (first, total, shift) = points.part else {
       known = new
       return
     }
@@ -153,30 +199,30 @@ import Whiteboard
     for size in stride(from: 128, through: 4096, by: 128) {
       let event = try event(last, ink(size))
       last = ink(size)
-      count += event.object.points?.count ?? 0
-      apply(event.object, to: &known)
+      count += event.points?.count ?? 0
+      apply(event, to: &known)
       #expect(known == (try drawing(last).points))
     }
     // The first event is about a small drawing, so it has all points.
     #expect(count == 128 + 4096 - 128)
-    #expect(try event(last, last, ["centerPosition"]).object.points == nil)
-    let whole = try event(last, last, ["isFinished"]).object
-    #expect(whole.points?.count == 4096 && whole.firstPoint == nil)
-    #expect(try event(ink(100), ink(100), ["centerPosition"]).object.points?.count == 100)
+    #expect(try event(last, last, ["centerPosition"]).points == nil)
+    let whole = try event(last, last, ["isFinished"])
+    #expect(whole.points?.count == 4096 && whole.points?.part == nil)
+    #expect(try event(ink(100), ink(100), ["centerPosition"]).points?.count == 100)
   }
 
   @Test func `a changed part of a drawing is reported without the rest`() throws {
     var changed = ink(1000)
     changed[500] = InkPoint(x: 99_999, y: -7)
     let event = try event(ink(1000), changed)
-    #expect(event.object.firstPoint == 500 && event.object.points?.count == 1)
+    #expect(event.points?.part?.first == 500 && event.points?.count == 1)
     var known = try #require(try drawing(ink(1000)).points)
-    apply(event.object, to: &known)
+    apply(event, to: &known)
     #expect(known == (try drawing(changed).points))
     // A drawing that became shorter.
     let shorter = try self.event(ink(1000), Array(ink(1000).dropFirst(300)))
     known = try #require(try drawing(ink(1000)).points)
-    apply(shorter.object, to: &known)
+    apply(shorter, to: &known)
     #expect(known == (try drawing(Array(ink(1000).dropFirst(300))).points))
   }
 
@@ -185,18 +231,12 @@ import Whiteboard
     var added = try #require(try drawing(a).points)
     let events = [try event(a, b), try event(b, b, ["color"]), try event(b, c), try event(c, c, ["scale"])]
     var joined = events[0]
-    for later in events.dropFirst() {
-      var later = later
-      later.object.join(joined.object, changed: later.changed)
-      later.changed = joined.changed + later.changed
-      joined = later
-    }
-    #expect(joined.object.points?.count == 600)
-    apply(joined.object, to: &added)
+    for later in events.dropFirst() { joined = later.joined(after: joined) }
+    #expect(joined.points?.count == 600)
+    apply(joined, to: &added)
     #expect(added == (try drawing(c).points))
-    var first = events[0].object
-    first.join(BoardEvent.ObjectDescription(try drawing(a)), changed: ["points"])
-    #expect(first.points?.count == 600 && first.firstPoint == nil)
+    let first = events[0].joined(after: ReportedObject(try drawing(a)))
+    #expect(first.points?.count == 600 && first.points?.part == nil)
   }
 
   private func erased(_ spans: [ClosedRange<Int>]) throws -> ObjectSnapshot {
@@ -210,18 +250,15 @@ import Whiteboard
   /// Returns a drawing with holes at some places.
   private func erased(_ holes: Range<Int>) throws -> ObjectSnapshot { try erased(holes.map { $0 * 64...$0 * 64 + 16 }) }
 
-  private func event(_ old: ObjectSnapshot, _ new: ObjectSnapshot) -> BoardEvent.ObjectChanged {
-    let keys = BoardEvent.ObjectDescription.changedKeys(old, new)
-    var object = BoardEvent.ObjectDescription(new)
-    object.leaveOutKnown(from: old, changed: keys)
-    return .init(id: "a", changed: keys, object: object, by: "anna")
+  private func event(_ old: ObjectSnapshot, _ new: ObjectSnapshot) -> ReportedObject {
+    ReportedObject(new, since: old, changed: ReportedObject.changedKeys(old, new))
   }
 
   /// Applies the erased ranges of an event to those that a reader knows, as the manual page explains.
-  private func apply(_ object: BoardEvent.ObjectDescription, to known: [ClosedRange<Int>]) -> [ClosedRange<Int>] {
-    guard let former = object.formerErased else { return object.erased?.ranges ?? [] }
-    let ranges = known.filter { !former.ranges.contains($0) } + (object.erased?.ranges ?? [])
-    #expect(ranges.count == object.erasedCount)
+  private func apply(_ object: ReportedObject, to known: [ClosedRange<Int>]) -> [ClosedRange<Int>] {
+    guard let former = object.erased?.former else { return object.erased?.ranges ?? [] }
+    let ranges = known.filter { !former.contains($0) } + (object.erased?.ranges ?? [])
+    #expect(ranges.count == object.erased?.total)
     return ranges.sorted { $0.lowerBound < $1.lowerBound }
   }
 
@@ -232,38 +269,33 @@ import Whiteboard
       // Two new holes, before and after the others.
       let new = try erased(29 - hole..<901 + hole)
       let event = event(old, new)
-      count += event.object.erased?.count ?? 0
-      known = apply(event.object, to: known)
-      #expect(known == new.erasedSpans && event.object.points == nil)
+      count += event.erased?.ranges.count ?? 0
+      known = apply(event, to: known)
+      #expect(known == new.erasedSpans && event.points == nil)
       old = new
     }
     #expect(count == 60)
     // An undo, and an erasure that joins earlier ones.
     let fewer = event(old, try erased(30..<900))
-    #expect(fewer.object.erased?.count == 0 && fewer.object.formerErased?.count == 60)
-    #expect(apply(fewer.object, to: known) == (try erased(30..<900).erasedSpans))
+    #expect(fewer.erased?.ranges.isEmpty == true && fewer.erased?.former?.count == 60)
+    #expect(apply(fewer, to: known) == (try erased(30..<900).erasedSpans))
     let joined = try erased([0...8000] + (126..<930).map { $0 * 64...$0 * 64 + 16 })
-    #expect(event(old, joined).object.erased?.count == 1)
-    #expect(apply(event(old, joined).object, to: known) == joined.erasedSpans)
-    #expect(try event(joined, drawing(ink(4096))).object.erased == nil)
+    #expect(event(old, joined).erased?.ranges.count == 1)
+    #expect(apply(event(old, joined), to: known) == joined.erasedSpans)
+    #expect(try event(joined, drawing(ink(4096))).erased == nil)
     // Up to 128 ranges, or without any before, all are reported.
-    #expect(try event(old, erased(0..<100)).object.erasedCount == nil)
-    #expect(try event(drawing(ink(4096)), old).object.erased?.count == 930)
+    #expect(try event(old, erased(0..<100)).erased?.total == nil)
+    #expect(try event(drawing(ink(4096)), old).erased?.ranges.count == 930)
   }
 
   @Test func `combined events about erasures leave out no range`() throws {
     let states = try [200, 300, 250, 400].map { try erased(0..<$0) }
     var joined = event(states[0], states[1])
-    for (old, new) in zip(states.dropFirst(), states.dropFirst(2)) {
-      var later = event(old, new)
-      later.object.join(joined.object, changed: later.changed)
-      joined = later
-    }
-    #expect(joined.object.erased?.count == 200)
-    #expect(apply(joined.object, to: states[0].erasedSpans ?? []) == states[3].erasedSpans)
-    var added = joined.object
-    added.join(BoardEvent.ObjectDescription(states[0]), changed: ["erased"])
-    #expect(added.erased?.count == 400 && added.erasedCount == nil)
+    for (old, new) in zip(states.dropFirst(), states.dropFirst(2)) { joined = event(old, new).joined(after: joined) }
+    #expect(joined.erased?.ranges.count == 200)
+    #expect(apply(joined, to: states[0].erasedSpans ?? []) == states[3].erasedSpans)
+    let added = joined.joined(after: ReportedObject(states[0]))
+    #expect(added.erased?.ranges.count == 400 && added.erased?.total == nil)
   }
 
   private func text(_ text: String, x: Double = 0) throws -> ObjectSnapshot {
@@ -271,9 +303,9 @@ import Whiteboard
   }
 
   /// Applies the text of an event to that which a reader knows, as the manual page explains.
-  private func apply(_ object: BoardEvent.ObjectDescription, to known: String) -> String {
-    guard let change = object.textChange else { return object.text?.raw ?? known }
-    #expect(object.text == nil)
+  private func apply(_ object: ReportedObject, to known: String) -> String {
+    guard let change = object.text.change else { return object.text.whole?.raw ?? known }
+    #expect(object.text.whole == nil)
     var characters = Array(known.unicodeScalars)
     characters.replaceSubrange(change.at..<change.at + change.replacing, with: change.text.raw.unicodeScalars)
     var text = ""
@@ -290,35 +322,30 @@ import Whiteboard
     let (before, after) = (start + old + end, start + new + end)
     let event = try event(text(before), text(after))
     guard before != after else { return }
-    #expect((event.object.textChange?.text.byteCount ?? 100) <= 8)
-    #expect(apply(event.object, to: before) == after)
-    #expect(event.object.wholeText?.raw == after)
+    #expect((event.text.change?.text.byteCount ?? 100) <= 8)
+    #expect(apply(event, to: before) == after)
+    #expect(event.wholeText?.raw == after)
   }
 
   @Test func `a short text, and one that is mostly new, is reported whole`() throws {
     let short = String(repeating: "é", count: 1999)
-    #expect(try event(text(short), text(short + "a")).object.text?.raw == short + "a")
-    #expect(try event(text(short + "a"), text(short + "ab")).object.text == nil)
+    #expect(try event(text(short), text(short + "a")).text.whole?.raw == short + "a")
+    #expect(try event(text(short + "a"), text(short + "ab")).text.whole == nil)
     let other = String(repeating: "b", count: 3000)
-    #expect(try event(text(short + "ab"), text(other)).object.text?.raw == other)
-    let moved = try event(text(other), text(other, x: 1)).object
-    #expect(moved.text == nil && moved.textChange == nil && moved.wholeText?.raw == other)
+    #expect(try event(text(short + "ab"), text(other)).text.whole?.raw == other)
+    let moved = try event(text(other), text(other, x: 1))
+    #expect(moved.text.whole == nil && moved.text.change == nil && moved.wholeText?.raw == other)
   }
 
   @Test func `combined events about a long text leave out no character`() throws {
     let start = String(repeating: "word ", count: 1000)
     let states = try [start, start + "a", start + "ab", start + "b"].map { try text($0) }
     var joined = event(states[0], states[1])
-    for (old, new) in zip(states.dropFirst(), states.dropFirst(2)) {
-      var later = event(old, new)
-      later.object.join(joined.object, changed: later.changed)
-      joined = later
-    }
-    #expect(joined.object.textChange?.text.raw == "b")
-    #expect(apply(joined.object, to: start) == start + "b")
-    var added = joined.object
-    added.join(BoardEvent.ObjectDescription(states[0]), changed: ["text"])
-    #expect(added.text?.raw == start + "b" && added.textChange == nil)
+    for (old, new) in zip(states.dropFirst(), states.dropFirst(2)) { joined = event(old, new).joined(after: joined) }
+    #expect(joined.text.change?.text.raw == "b")
+    #expect(apply(joined, to: start) == start + "b")
+    let added = joined.joined(after: ReportedObject(states[0]))
+    #expect(added.text.whole?.raw == start + "b" && added.text.change == nil)
   }
 
   @Test mutating func `large objects count by their bytes`() {

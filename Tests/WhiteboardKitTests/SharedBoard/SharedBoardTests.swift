@@ -5,6 +5,7 @@ import PeerCore
 import PeerDiscovery
 import PeerSession
 import Testing
+import Whiteboard
 import WhiteboardPrograms
 
 @testable import WhiteboardKit
@@ -43,12 +44,12 @@ import WhiteboardPrograms
       #expect(try await digest(host) == digest(guest))
       let moved = await host.sees { event in
         guard case .objectChanged(let change) = event else { return false }
-        return change.id == id.description && change.object.centerPosition == [15, 25]
+        return change.object.snapshot.id == id && change.object.snapshot.centerPosition == Point(x: 15, y: 25)
       }
       #expect(moved)
       let drawn = await host.sees { event in
         guard case .objectChanged(let change) = event else { return false }
-        return change.object.isFinished == true && change.object.points?.count == 3
+        return change.object.snapshot.isFinished == true && change.object.points?.count == 3
       }
       #expect(drawn)
       try await host.perform("delete t")
@@ -133,14 +134,14 @@ import WhiteboardPrograms
       try await host.perform("photo 5,5 \(file)")
       let event = await guest.sees { event in
         guard case .objectChanged(let change) = event else { return false }
-        return change.changed == ["isAssetAvailable"] && change.object.path != nil
+        return change.object.changed == ["isAssetAvailable"] && change.object.path != nil
       }
       #expect(event)
       for case .objectChanged(let change) in await guest.events {
         let path = try #require(change.object.path)
         #expect(path.hasPrefix(room.path("ben/assets/")))
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(Demo.photo))
-        #expect(change.object.pixelSize == [48, 32])
+        #expect(change.object.snapshot.asset.map { [$0.width, $0.height] } == [48, 32])
       }
       #expect(await error(host, "photo 0,0 \(room.path("none.png"))") == .fileUnreadable)
       let words = room.path("words.png")
@@ -513,7 +514,7 @@ import WhiteboardPrograms
         #expect(last == nil)
         #expect(await host.sees { if case .chat(let line) = $0 { line.text == "bye" } else { false } })
         var words: [UntrustedText?] = []
-        for case .objectAdded(let added) in await host.events { words.append(added.object.text) }
+        for case .objectAdded(let added) in await host.events { words.append(added.object.wholeText) }
         #expect(words == ["one", "two", "three"])
         await host.end()
         try await group.waitForAll()

@@ -171,6 +171,47 @@ extension ObjectSnapshot {
   }
 }
 
+extension ObjectSnapshot {
+  /// Creates a description of a group, whose center and size are those of the bounding box of its members.
+  package init(group id: ObjectID, of members: [ObjectSnapshot], within groups: [ObjectID], bounds: Rectangle) {
+    let size = Size(width: bounds.greatest.x - bounds.least.x, height: bounds.greatest.y - bounds.least.y)
+    self.init(
+      id: id,
+      kind: .group,
+      centerPosition: bounds.center,
+      size: size,
+      scale: 1,
+      angle: 0,
+      selectedBy: nil,
+      zIndex: members.last?.zIndex ?? [],
+      updatedAt: members.map(\.updatedAt).max() ?? 0,
+      color: nil,
+      text: nil,
+      form: nil,
+      style: ObjectStyle(),
+      shownSize: size,
+      outline: nil,
+      start: nil,
+      end: nil,
+      ink: nil,
+      lineWidth: nil,
+      isFinished: nil,
+      erased: nil,
+      groups: groups,
+      isLocked: !members.isEmpty && members.allSatisfy(\.isLocked),
+      frame: nil,
+      link: nil,
+      votes: [],
+      crop: nil,
+      isFlippedHorizontally: false,
+      isFlippedVertically: false,
+      game: nil,
+      asset: nil,
+      isAssetAvailable: nil
+    )
+  }
+}
+
 /// One line of the chat.
 public struct ChatLine: Hashable, Sendable {
   /// The id of the line's object.

@@ -1,4 +1,5 @@
 import PeerCore
+import Whiteboard
 import WhiteboardKit
 
 /// The lines about the events of a board, for users and screen readers.
@@ -15,7 +16,7 @@ struct BoardNarrator {
     let author: String
     let isNew: Bool
     var changed: [String]
-    var object: BoardEvent.ObjectDescription
+    var object: ReportedObject
     var due: Duration
     /// The number that orders the lines.
     let number: Int
@@ -24,12 +25,12 @@ struct BoardNarrator {
   private var ownPeer = ""
   private var names: [String: UntrustedText] = [:]
   /// Short descriptions of the objects that were reported, by their ids.
-  private var phrases: [String: String] = [:]
+  private var phrases: [ObjectID: String] = [:]
   /// The words on the objects, by their ids.
-  private var labels: [String: String] = [:]
+  private var labels: [ObjectID: String] = [:]
   /// The objects between which each line or arrow runs.
-  private var lines: [String: [String]] = [:]
-  private var pending: [String: Pending] = [:]
+  private var lines: [ObjectID: [ObjectID]] = [:]
+  private var pending: [ObjectID: Pending] = [:]
   private var count = 0
 
   /// The maximum number of objects whose descriptions are remembered.
@@ -47,21 +48,19 @@ struct BoardNarrator {
   mutating func lines(for event: BoardEvent, now: Duration) -> [String] {
     switch event {
     case .objectAdded(let event):
-      guard event.hidden != true else { return [] }
-      return added(event, now)
+      return event.isHidden ? [] : added(event, now)
     case .objectChanged(let event):
-      guard event.hidden != true else { return [] }
-      return changed(event, now)
+      return event.isHidden ? [] : changed(event, now)
     case .objectRemoved(let event):
-      guard event.hidden != true else { return [] }
+      guard !event.isHidden else { return [] }
       let earlier = finish { id, _ in id == event.id }
-      let phrase = phrases.removeValue(forKey: event.id) ?? Self.shown(event.id)
+      let phrase = phrases.removeValue(forKey: event.id) ?? event.id.description
       (labels[event.id], lines[event.id]) = (nil, nil)
       return earlier + ["- \(lead(other(event.by)))\(phrase) deleted"]
     case .selected(let event):
       let earlier = finish { id, _ in id == event.id }
-      let phrase = phrases[event.id] ?? Self.shown(event.id)
-      guard let peer = event.peer else { return earlier + ["\(phrase) is free"] }
+      let phrase = phrases[event.id] ?? event.id.description
+      guard let peer = event.peer?.description else { return earlier + ["\(phrase) is free"] }
       if let name = event.name { names[peer] = name }
       return earlier + ["\(person(peer)) selected \(phrase)"]
     case .ready(let ready):
@@ -83,45 +82,46 @@ struct BoardNarrator {
 
   // MARK: - Objects
 
-  private mutating func added(_ event: BoardEvent.ObjectAdded, _ now: Duration) -> [String] {
+  private mutating func added(_ event: BoardEvent.ObjectChange, _ now: Duration) -> [String] {
     guard let author = other(event.by) else { return [addition(event.object, by: nil)] }
     let earlier = finish { $1.author == author }
-    let mayGrow = event.object.type == "text" || event.object.isFinished == false
+    let mayGrow = event.object.snapshot.kind == .text || event.object.snapshot.isFinished == false
     guard mayGrow else { return earlier + [addition(event.object, by: author)] }
     hold(event.object, [], by: author, isNew: true, now)
     return earlier
   }
 
-  private mutating func changed(_ event: BoardEvent.ObjectChanged, _ now: Duration) -> [String] {
+  private mutating func changed(_ event: BoardEvent.ObjectChange, _ now: Duration) -> [String] {
+    let (object, new) = (event.object.snapshot.id, event.object.changed)
     guard let author = other(event.by) else {
-      return finish { id, _ in id == event.id } + [change(event.object, event.changed, by: nil)]
+      return finish { id, _ in id == object } + [change(event.object, new, by: nil)]
     }
-    var earlier = finish { id, change in (id == event.id) != (change.author == author) }
-    if var known = pending[event.id] {
-      known.changed += event.changed.filter { !known.changed.contains($0) }
+    var earlier = finish { id, change in (id == object) != (change.author == author) }
+    if var known = pending[object] {
+      known.changed += new.filter { !known.changed.contains($0) }
       known.object = event.object
       known.due = now + Self.pause
-      pending[event.id] = known
-    } else if Self.gradual.isSuperset(of: event.changed) {
-      hold(event.object, event.changed, by: author, isNew: false, now)
+      pending[object] = known
+    } else if Self.gradual.isSuperset(of: new) {
+      hold(event.object, new, by: author, isNew: false, now)
     } else {
-      return earlier + [change(event.object, event.changed, by: author)]
+      return earlier + [change(event.object, new, by: author)]
     }
-    if event.changed.contains("isFinished"), event.object.isFinished == true {
-      earlier += finish { id, _ in id == event.id }
+    if new.contains("isFinished"), event.object.snapshot.isFinished == true {
+      earlier += finish { id, _ in id == object }
     }
     return earlier
   }
 
   private mutating func hold(
-    _ object: BoardEvent.ObjectDescription,
+    _ object: ReportedObject,
     _ changed: [String],
     by author: String,
     isNew: Bool,
     _ now: Duration
   ) {
     count += 1
-    pending[object.id] = Pending(
+    pending[object.snapshot.id] = Pending(
       author: author,
       isNew: isNew,
       changed: changed,
@@ -132,7 +132,7 @@ struct BoardNarrator {
   }
 
   /// Removes pending changes, and returns their lines.
-  private mutating func finish(_ isFinished: (String, Pending) -> Bool) -> [String] {
+  private mutating func finish(_ isFinished: (ObjectID, Pending) -> Bool) -> [String] {
     guard !pending.isEmpty else { return [] }
     let finished = pending.filter { isFinished($0.key, $0.value) }
     return finished.sorted { $0.value.number < $1.value.number }.map { id, change in
@@ -142,14 +142,14 @@ struct BoardNarrator {
     }
   }
 
-  private mutating func addition(_ object: BoardEvent.ObjectDescription, by author: String?) -> String {
+  private mutating func addition(_ object: ReportedObject, by author: String?) -> String {
     remember(object)
     guard let author else { return "+ \(EventText.whole(object, naming: person))" }
     return "+ \(lead(author))\(phrase(object))\(connections(object)) at \(place(object))"
       + EventText.game(object).joined()
   }
 
-  private mutating func change(_ object: BoardEvent.ObjectDescription, _ keys: [String], by author: String?) -> String {
+  private mutating func change(_ object: ReportedObject, _ keys: [String], by author: String?) -> String {
     remember(object)
     guard let author else { return "~ \(EventText.change(of: object, keys, naming: person))" }
     var parts: [String] = []
@@ -171,46 +171,45 @@ struct BoardNarrator {
       + (keys.contains("game") ? EventText.game(object).joined() : "")
   }
 
-  private mutating func remember(_ object: BoardEvent.ObjectDescription) {
-    if phrases.count >= Self.phraseLimit, phrases[object.id] == nil { (phrases, labels, lines) = ([:], [:], [:]) }
-    labels[object.id] = object.wholeText.flatMap { $0.isEmpty ? nil : $0.displayed(width: 40) }
-    let ends = [object.startBinding, object.endBinding].compactMap { $0?.id }
-    lines[object.id] = ends.isEmpty ? nil : ends
-    phrases[object.id] = phrase(object)
+  private mutating func remember(_ object: ReportedObject) {
+    let it = object.snapshot
+    if phrases.count >= Self.phraseLimit, phrases[it.id] == nil { (phrases, labels, lines) = ([:], [:], [:]) }
+    labels[it.id] = object.wholeText.flatMap { $0.isEmpty ? nil : $0.displayed(width: 40) }
+    let ends = [it.start, it.end].compactMap { $0?.target }
+    lines[it.id] = ends.isEmpty ? nil : ends
+    phrases[it.id] = phrase(object)
   }
 
   /// Describes an object: `rectangle labelled Login server`, `text "hello"`, `arrow from Login to Database`.
-  private func phrase(_ object: BoardEvent.ObjectDescription) -> String {
-    let kind = Self.shown(object.game?.view["game"]?.string ?? object.form ?? object.type)
-    let ends = [(object.startBinding, "from"), (object.endBinding, "to")].compactMap { binding, word in
-      binding.map { " \(word) \(name($0.id))" }
+  private func phrase(_ object: ReportedObject) -> String {
+    let it = object.snapshot
+    let kind = object.game?.view["game"]?.string.map(Self.shown) ?? it.form?.name ?? it.kind.name
+    let ends = [(it.start, "from"), (it.end, "to")].compactMap { binding, word in
+      binding.map { " \(word) \(name($0.target))" }
     }
-    guard let label = labels[object.id] else {
-      return ends.isEmpty ? "\(kind) \(number(object.id))" : kind + ends.joined()
+    guard let label = labels[it.id] else {
+      return ends.isEmpty ? "\(kind) \(it.id.dot.sequence)" : kind + ends.joined()
     }
-    return (object.form == nil ? "\(kind) \"\(label)\"" : "\(kind) labelled \(label)") + ends.joined()
+    return (it.form == nil ? "\(kind) \"\(label)\"" : "\(kind) labelled \(label)") + ends.joined()
   }
 
   /// Names the objects to which arrows and lines connect an object.
-  private func connections(_ object: BoardEvent.ObjectDescription) -> String {
-    let others = lines.values.filter { $0.contains(object.id) }.joined().filter { $0 != object.id }
-    let names = Set(others).sorted().map(name)
+  private func connections(_ object: ReportedObject) -> String {
+    let id = object.snapshot.id
+    let others = Set(lines.values.filter { $0.contains(id) }.joined().filter { $0 != id })
+    let names = others.sorted { $0.description < $1.description }.map(name)
     return names.isEmpty ? "" : ", connected to \(EventText.listed(names))"
   }
 
-  private func name(_ id: String) -> String { labels[id] ?? phrases[id] ?? "object \(number(id))" }
+  /// Returns a name of an object, with the number at the beginning of its id by which commands can name it.
+  private func name(_ id: ObjectID) -> String { labels[id] ?? phrases[id] ?? "object \(id.dot.sequence)" }
 
-  /// Returns the number at the beginning of an id, by which commands can name the object.
-  private func number(_ id: String) -> String { Self.shown(String(id.prefix { $0 != "-" })) }
-
-  private func place(_ object: BoardEvent.ObjectDescription) -> String {
-    object.centerPosition.map(EventText.number).joined(separator: ",")
-  }
+  private func place(_ object: ReportedObject) -> String { EventText.place(object.snapshot.centerPosition) }
 
   // MARK: - People
 
   /// Returns a peer if it is not the local one.
-  private func other(_ peer: String?) -> String? { peer.flatMap { $0 == ownPeer ? nil : $0 } }
+  private func other(_ member: MemberID) -> String? { member.description == ownPeer ? nil : member.description }
 
   private func lead(_ author: String?) -> String { author.map { "\(person($0)): " } ?? "" }
 

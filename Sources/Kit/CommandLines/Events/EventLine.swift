@@ -108,19 +108,20 @@ extension JSONWriter {
     case .objectAdded(let it):
       begin(line: "object-added")
       add("by", it.by)
-      add("hidden", it.hidden)
-      add("id", it.id)
+      if it.isHidden { add("hidden", true) }
+      add("id", it.object.snapshot.id)
       add("object", it.object)
       endLine()
     case .objectChanged(let it):
       begin(line: "object-changed")
       add("by", it.by)
-      add("changed", it.changed)
-      add("hidden", it.hidden)
-      add("id", it.id)
+      add("changed", it.object.changed)
+      if it.isHidden { add("hidden", true) }
+      add("id", it.object.snapshot.id)
       add("object", it.object)
       endLine()
-    case .objectRemoved(let it): line(["event": "object-removed", "by": it.by, "hidden": it.hidden, "id": it.id])
+    case .objectRemoved(let it):
+      line(["event": "object-removed", "by": it.by, "hidden": it.isHidden ? true : nil, "id": it.id])
     case .selected(let it):
       line(["event": "selected", "id": it.id, "lostByUs": it.lostByUs, "name": it.name, "peer": it.peer])
     case .chat(let it):
@@ -184,7 +185,8 @@ extension JSONWriter {
       begin(it)
       for object in it.objects { write(element: object) }
       end(it)
-    case .object(let it): line(["event": "object", "id": it.id, "object": it.object, "request": it.request])
+    case .object(let it):
+      line(["event": "object", "id": it.object.snapshot.id, "object": it.object, "request": it.request])
     case .found(let it):
       line([
         "event": "found", "chat": it.chat, "count": it.count, "members": it.members, "objects": it.objects,
@@ -316,71 +318,92 @@ extension DeliveryReport.Undelivered: JSONValue {
 
 // MARK: - Objects
 
-extension BoardEvent.ObjectDescription: JSONValue {
+extension ReportedObject: JSONValue {
   func write(to json: inout JSONWriter) {
+    let (it, style, usual) = (snapshot, snapshot.style, ObjectStyle(form: snapshot.form))
+    let (text, part) = (text, points?.part)
     json.write { json in
-      json.add("alignment", alignment)
-      json.add("angle", angle)
-      json.add("byteCount", byteCount)
-      json.add("centerPosition", centerPosition)
-      json.add("color", color)
-      json.add("crop", crop)
-      json.add("endBinding", endBinding)
-      json.add("erased", erased)
-      json.add("erasedCount", erasedCount)
-      json.add("fill", fill)
-      json.add("firstPoint", firstPoint)
-      json.add("form", form)
-      json.add("format", format)
-      json.add("formerErased", formerErased)
-      json.add("frame", frame)
+      if style.alignment != usual.alignment { json.add("alignment", style.alignment.name) }
+      json.add("angle", it.angle)
+      json.add("byteCount", it.asset?.byteCount)
+      json.add("centerPosition", it.centerPosition)
+      json.add("color", it.color.map(ColorText.text))
+      json.add("crop", it.crop.map { [$0.least.x, $0.least.y, $0.greatest.x, $0.greatest.y] })
+      json.add("endBinding", it.end)
+      json.add("erased", erased.map { Self.spans($0.ranges) })
+      json.add("erasedCount", erased?.total)
+      json.add("fill", style.fill.map(ColorText.text))
+      json.add("firstPoint", part?.first)
+      json.add("form", it.form?.name)
+      json.add("format", it.asset?.format.name)
+      json.add("formerErased", erased?.former.map(Self.spans))
+      json.add("frame", it.frame)
       json.add("game", game?.view)
-      json.add("groups", groups)
-      json.add("id", id)
-      json.add("isAssetAvailable", isAssetAvailable)
-      json.add("isAutoWidth", isAutoWidth)
-      json.add("isBold", isBold)
-      json.add("isCurved", isCurved)
-      json.add("isFinished", isFinished)
-      json.add("isFlippedHorizontally", isFlippedHorizontally)
-      json.add("isFlippedVertically", isFlippedVertically)
-      json.add("isItalic", isItalic)
-      json.add("isLocked", isLocked)
-      json.add("lineEnd", lineEnd)
-      json.add("lineStart", lineStart)
-      json.add("lineStyle", lineStyle)
-      json.add("lineWidth", lineWidth)
-      json.add("link", link)
+      if !it.groups.isEmpty { json.add("groups", it.groups) }
+      json.add("id", it.id)
+      json.add("isAssetAvailable", it.isAssetAvailable)
+      if style.isAutoWidth { json.add("isAutoWidth", true) }
+      if style.isBold { json.add("isBold", true) }
+      if style.isCurved { json.add("isCurved", true) }
+      json.add("isFinished", it.isFinished)
+      if it.isFlippedHorizontally { json.add("isFlippedHorizontally", true) }
+      if it.isFlippedVertically { json.add("isFlippedVertically", true) }
+      if style.isItalic { json.add("isItalic", true) }
+      if it.isLocked { json.add("isLocked", true) }
+      if style.end != usual.end { json.add("lineEnd", style.end.name) }
+      if style.start != usual.start { json.add("lineStart", style.start.name) }
+      if style.lineStyle != usual.lineStyle { json.add("lineStyle", style.lineStyle.name) }
+      json.add("lineWidth", it.lineWidth)
+      json.add("link", it.link)
       json.add("members", members)
-      json.add("opacity", opacity)
+      if style.opacity != usual.opacity { json.add("opacity", style.opacity) }
       json.add("path", path)
-      json.add("pixelSize", pixelSize)
-      json.add("pointCount", pointCount)
+      json.add("pixelSize", it.asset.map { [$0.width, $0.height] })
+      json.add("pointCount", part?.total)
       json.add("points", points)
-      json.add("scale", scale)
-      json.add("selectedBy", selectedBy)
-      json.add("sha256", sha256)
-      json.add("shift", shift)
-      json.add("size", size)
-      json.add("startBinding", startBinding)
-      json.add("text", text)
-      json.add("textChange", textChange)
-      json.add("textColor", textColor)
-      json.add("textSize", textSize)
-      json.add("type", type)
-      json.add("typeface", typeface)
-      json.add("updatedAt", updatedAt)
-      json.add("votes", votes)
-      json.add("zIndex", zIndex)
+      json.add("scale", it.scale)
+      json.add("selectedBy", it.selectedBy)
+      json.add("sha256", it.asset?.id.description)
+      json.add("shift", part?.shift)
+      json.add("size", Point(x: it.size.width, y: it.size.height))
+      json.add("startBinding", it.start)
+      json.add("text", text.whole)
+      json.add("textChange", text.change)
+      json.add("textColor", style.textColor.map(ColorText.text))
+      if style.textSize != usual.textSize { json.add("textSize", style.textSize) }
+      json.add("type", it.kind.name)
+      if style.typeface != usual.typeface { json.add("typeface", style.typeface.name) }
+      json.add("updatedAt", Timestamp.text(milliseconds: it.updatedAt))
+      if !it.votes.isEmpty { json.add("votes", it.votes) }
+      json.add("zIndex", Hexadecimal.encode(it.zIndex))
     }
+  }
+
+  /// Returns the beginnings and ends of erased ranges, in numbers of points.
+  private static func spans(_ ranges: [ClosedRange<Int>]) -> [Point] {
+    ranges.map { Point(x: Double($0.lowerBound) / 16, y: Double($0.upperBound) / 16) }
   }
 }
 
-extension BindingDescription: JSONValue {
-  func write(to json: inout JSONWriter) { json.write(object: ["anchor": anchor, "id": id, "isExact": isExact]) }
+extension MemberID: JSONValue { func write(to json: inout JSONWriter) { json.write(description) } }
+
+extension Point: JSONValue {
+  func write(to json: inout JSONWriter) {
+    json.bytes.append(UInt8(ascii: "["))
+    json.write(x)
+    json.bytes.append(UInt8(ascii: ","))
+    json.write(y)
+    json.bytes.append(UInt8(ascii: "]"))
+  }
 }
 
-extension VotesDescription: JSONValue {
+extension Binding: JSONValue {
+  func write(to json: inout JSONWriter) {
+    json.write(object: ["anchor": anchor, "id": target, "isExact": isExact ? true : nil])
+  }
+}
+
+extension Votes: JSONValue {
   func write(to json: inout JSONWriter) { json.write(object: ["members": members, "reaction": reaction]) }
 }
 
@@ -391,15 +414,7 @@ extension TextChange: JSONValue {
 extension RelativePoints: JSONValue {
   func write(to json: inout JSONWriter) {
     json.bytes.append(UInt8(ascii: "["))
-    forEach { json.write(element: [$0.x, $0.y]) }
+    forEach { json.write(element: $0) }
     json.bytes.append(UInt8(ascii: "]"))
-  }
-}
-
-extension ErasedRanges: JSONValue {
-  func write(to json: inout JSONWriter) {
-    json.write(
-      list: ranges.map { range -> [Double] in [Double(range.lowerBound) / 16, Double(range.upperBound) / 16] }
-    )
   }
 }

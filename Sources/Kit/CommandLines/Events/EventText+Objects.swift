@@ -5,67 +5,69 @@ import WhiteboardRendering
 import WhiteboardSync
 
 extension EventText {
-  static func object(_ object: BoardEvent.ObjectDescription, naming name: (String) -> String = EventText.prefix)
+  static func object(_ object: ReportedObject, naming name: (String) -> String = EventText.prefix)
     -> String
   { about(object, wordsLimit: 80, naming: name).joined(separator: ", ") }
 
   static func prefix(of peer: String) -> String { UntrustedText(peer.prefix(8)).escaped() }
 
   /// For a game, further lines show the game and explain its marks.
-  static func whole(_ object: BoardEvent.ObjectDescription, naming name: (String) -> String = EventText.prefix)
+  static func whole(_ object: ReportedObject, naming name: (String) -> String = EventText.prefix)
     -> String
   { self.object(object, naming: name) + (game(object) + rules(object)).joined() }
 
   /// For a game, further lines show the game.
-  static func detailed(_ object: BoardEvent.ObjectDescription) -> String {
+  static func detailed(_ object: ReportedObject) -> String {
     (about(object, wordsLimit: wordsLimit, naming: EventText.prefix) + looks(object)).joined(separator: ", ")
       + (game(object) + rules(object)).joined()
   }
 
-  private static func about(_ object: BoardEvent.ObjectDescription, wordsLimit: Int, naming name: (String) -> String)
+  private static func about(_ object: ReportedObject, wordsLimit: Int, naming name: (String) -> String)
     -> [String]
   {
-    var first = "\(UntrustedText(object.form ?? object.type).escaped()) \(UntrustedText(object.id).escaped())"
+    let it = object.snapshot
+    var first = "\(it.form?.name ?? it.kind.name) \(it.id)"
     if let game = object.game?.view["game"]?.string { first += " \(UntrustedText(game).quoted())" }
     if let text = object.wholeText { first += " \(text.quoted(limit: wordsLimit))" }
     var parts = [first]
     if let members = object.members { parts.append("of \(count(members.count, "object"))") }
-    if let points = object.points { parts.append(count(object.pointCount ?? points.count, "point")) }
-    if let erased = object.erased { parts.append("erased in \(count(object.erasedCount ?? erased.count, "place"))") }
-    if let isHere = object.isAssetAvailable { parts.append(isHere ? "with its photo" : "photo not received yet") }
-    parts[parts.count - 1] += " at \(object.centerPosition.map(number).joined(separator: ","))"
-    if object.scale != 1 { parts.append("scale \(number(object.scale))") }
-    if object.angle != 0 { parts.append("turned \(number((object.angle * 180 / .pi).rounded()))°") }
-    if object.isLocked == true { parts.append("locked") }
-    for (index, group) in (object.groups ?? []).enumerated() {
-      parts.append("\(index == 0 ? "in" : "that in") group \(UntrustedText(group).escaped())")
+    if let points = object.points { parts.append(count(points.part?.total ?? points.count, "point")) }
+    if let erased = object.erased { parts.append("erased in \(count(erased.total ?? erased.ranges.count, "place"))") }
+    if let isHere = it.isAssetAvailable { parts.append(isHere ? "with its photo" : "photo not received yet") }
+    parts[parts.count - 1] += " at \(place(it.centerPosition))"
+    if it.scale != 1 { parts.append("scale \(number(it.scale))") }
+    if it.angle != 0 { parts.append("turned \(number((it.angle * 180 / .pi).rounded()))°") }
+    if it.isLocked { parts.append("locked") }
+    for (index, group) in it.groups.enumerated() {
+      parts.append("\(index == 0 ? "in" : "that in") group \(group)")
     }
-    if let holder = object.selectedBy { parts.append("selected by \(name(holder))") }
+    if let holder = it.selectedBy { parts.append("selected by \(name(holder.description))") }
     return parts
   }
 
-  private static func looks(_ object: BoardEvent.ObjectDescription) -> [String] {
-    var parts = ["size \(object.size.map(number).joined(separator: " by "))"]
-    if let color = object.color { parts.append("color \(UntrustedText(color).escaped(limit: 16))") }
-    if let width = object.lineWidth { parts.append("line \(number(width)) wide") }
-    if object.isFinished == false { parts.append("still being drawn") }
-    if let pixels = object.pixelSize { parts.append("\(pixels.map { "\($0)" }.joined(separator: " by ")) pixels") }
-    if let format = object.format { parts.append(UntrustedText(format).escaped(limit: 16)) }
-    if let byteCount = object.byteCount { parts.append(count(byteCount, "byte")) }
+  private static func looks(_ object: ReportedObject) -> [String] {
+    let it = object.snapshot
+    var parts = ["size \(number(it.size.width)) by \(number(it.size.height))"]
+    if let color = it.color { parts.append("color \(ColorText.text(color))") }
+    if let width = it.lineWidth { parts.append("line \(number(width)) wide") }
+    if it.isFinished == false { parts.append("still being drawn") }
+    if let asset = it.asset {
+      parts += ["\(asset.width) by \(asset.height) pixels", asset.format.name, count(asset.byteCount, "byte")]
+    }
     if let path = object.path { parts.append("in \(UntrustedText(path).escaped())") }
-    if !object.updatedAt.isEmpty { parts.append("changed \(UntrustedText(object.updatedAt).escaped(limit: 32))") }
-    if let members = object.members {
-      parts.append("holds " + members.map { UntrustedText($0).escaped() }.joined(separator: ", "))
-    }
+    parts.append("changed \(Timestamp.text(milliseconds: it.updatedAt))")
+    if let members = object.members { parts.append("holds \(members.map(\.description).joined(separator: ", "))") }
     return parts
   }
 
-  static func game(_ object: BoardEvent.ObjectDescription) -> [String] {
+  static func place(_ point: Point) -> String { "\(number(point.x)),\(number(point.y))" }
+
+  static func game(_ object: ReportedObject) -> [String] {
     (object.game?.lines ?? []).map { "\n    \($0.escaped(limit: 512))" }
   }
 
-  private static func rules(_ object: BoardEvent.ObjectDescription) -> [String] {
-    let play = "\n    (play \(UntrustedText(object.id).escaped())"
+  private static func rules(_ object: ReportedObject) -> [String] {
+    let play = "\n    (play \(object.snapshot.id)"
     return switch object.game?.view["game"]?.string {
     case "wordle": ["\(play) WORD; = right place, ~ elsewhere in the word, - not in the word)"]
     case "connect-four": ["\(play) COLUMN, from 1 to 7, or resign)"]
@@ -76,7 +78,7 @@ extension EventText {
 
 extension EventText {
   static func change(
-    of object: BoardEvent.ObjectDescription,
+    of object: ReportedObject,
     _ keys: [String],
     naming name: (String) -> String = EventText.prefix
   ) -> String {

@@ -139,17 +139,16 @@ extension EventText {
     case .invited(let invited): invitedLine(invited)
     case .web(let web): webLine(web)
     case .peers(let peers): peersLine(peers)
-    case .objectAdded(let event) where event.hidden == true: nil
-    case .objectChanged(let event) where event.hidden == true: nil
-    case .objectRemoved(let event) where event.hidden == true: nil
+    case .objectAdded(let event) where event.isHidden, .objectChanged(let event) where event.isHidden: nil
+    case .objectRemoved(let event) where event.isHidden: nil
     case .objectAdded(let added): "+ \(whole(added.object))"
-    case .objectChanged(let change): "~ \(Self.change(of: change.object, change.changed))"
-    case .objectRemoved(let removed): "- \(UntrustedText(removed.id).escaped()) deleted"
+    case .objectChanged(let change): "~ \(Self.change(of: change.object, change.object.changed))"
+    case .objectRemoved(let removed): "- \(removed.id) deleted"
     case .selected(let selected):
       if let peer = selected.peer {
-        "\(person(selected.name ?? UntrustedText(""), peer)) selected \(UntrustedText(selected.id).escaped())"
+        "\(person(selected.name ?? UntrustedText(""), peer.description)) selected \(selected.id)"
       } else {
-        "\(UntrustedText(selected.id).escaped()) is free"
+        "\(selected.id) is free"
       }
     case .chat(let line): chat(line)
     case .settingChanged(let change): "~ board: \(settings(change.settings)) (\(list(change.changed)))"

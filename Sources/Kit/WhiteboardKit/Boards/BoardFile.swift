@@ -17,7 +17,7 @@ package enum BoardFile {
 
     /// The content as events: the objects, the chat lines and the digest.
     package var events: [BoardEvent] {
-      let list = objects.map { BoardEvent.ObjectDescription($0) }
+      let list = objects.map { ReportedObject($0) }
       return [.objects(.init(count: list.count, objects: list))]
         + chat.map { .chat(.init($0)) } + [.digest(.init(digest: digest, objects: objects.count))]
     }

@@ -10,13 +10,13 @@ extension BoardEvent {
 
   package struct ObjectList: Sendable {
     package var count: Int
-    package var objects: [ObjectDescription]
+    package var objects: [ReportedObject]
     package var request: RequestMark?
   }
 
   package struct Found: Sendable {
     package var count: Int
-    package var objects: [ObjectDescription]
+    package var objects: [ReportedObject]
     /// The lines of the chat and the members that a search for words found; nil for other searches.
     package var chat: [Chat]?
     package var members: [SyncedMember]?
@@ -24,8 +24,7 @@ extension BoardEvent {
   }
 
   package struct Shown: Sendable {
-    package var id: String
-    package var object: ObjectDescription
+    package var object: ReportedObject
     package var request: RequestMark?
   }
 

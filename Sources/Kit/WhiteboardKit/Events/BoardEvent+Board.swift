@@ -1,33 +1,31 @@
 import PeerCore
+import Whiteboard
 
 extension BoardEvent {
-  package struct ObjectAdded: Sendable {
-    package var id: String
-    package var object: ObjectDescription
-    package var by: String?
-    /// True if the user hid the author of the object.
-    package var hidden: Bool?
-  }
+  /// An object was added or changed.
+  package struct ObjectChange: Sendable {
+    package var object: ReportedObject
+    package var by: MemberID
+    /// Whether the user hid the author of the object.
+    package var isHidden: Bool
 
-  package struct ObjectChanged: Sendable {
-    package var id: String
-    package var changed: [String]
-    package var object: ObjectDescription
-    package var by: String?
-    /// True if the user hid the author of the object.
-    package var hidden: Bool?
+    package init(_ object: ReportedObject, by member: MemberID, isHidden: Bool = false) {
+      self.object = object
+      by = member
+      self.isHidden = isHidden
+    }
   }
 
   package struct ObjectRemoved: Sendable {
-    package var id: String
-    package var by: String?
-    /// True if the user hid the author of the object.
-    package var hidden: Bool?
+    package var id: ObjectID
+    package var by: MemberID
+    /// Whether the user hid the author of the object.
+    package var isHidden = false
   }
 
   package struct Selected: Sendable {
-    package var id: String
-    package var peer: String?
+    package var id: ObjectID
+    package var peer: MemberID?
     /// The display name of the peer that has selected the object.
     package var name: UntrustedText?
     /// True if the local member lost the selection of the object to another peer.

@@ -23,8 +23,8 @@ package enum BoardEvent: Sendable {
   /// The way in which the local peer admits newcomers changed.
   case admission(Admission)
   case carried(Carried)
-  case objectAdded(ObjectAdded)
-  case objectChanged(ObjectChanged)
+  case objectAdded(ObjectChange)
+  case objectChanged(ObjectChange)
   case objectRemoved(ObjectRemoved)
   case selected(Selected)
   case chat(Chat)

@@ -68,21 +68,8 @@ final class BoardReports {
     report(.changed(snapshot, by: members.author(member)), about: snapshot.id)
     guard readsObjects else { return }
     guard let old else { return emitAdded(snapshot, by: member) }
-    let keys = BoardEvent.ObjectDescription.changedKeys(old, snapshot) + (hasGameChanged ? ["game"] : [])
-    guard !keys.isEmpty else { return }
-    var object = description(snapshot)
-    object.leaveOutKnown(from: old, changed: keys)
-    runtime.emit(
-      .objectChanged(
-        .init(
-          id: snapshot.id.description,
-          changed: keys,
-          object: object,
-          by: author(member),
-          hidden: hiddenMark(snapshot.id)
-        )
-      )
-    )
+    let keys = ReportedObject.changedKeys(old, snapshot) + (hasGameChanged ? ["game"] : [])
+    if !keys.isEmpty { runtime.emit(.objectChanged(change(of: description(snapshot, since: old, keys), by: member))) }
   }
 
   func objectRemoved(_ id: ObjectID, by member: MemberID?) {
@@ -90,36 +77,26 @@ final class BoardReports {
     games[id] = nil
     runtime.report(.removed(id, by: members.author(member)))
     guard readsObjects else { return }
-    runtime.emit(.objectRemoved(.init(id: id.description, by: author(member), hidden: hiddenMark(id))))
+    runtime.emit(.objectRemoved(.init(id: id, by: member ?? board.member, isHidden: isHidden(id))))
   }
 
   private func emitAdded(_ snapshot: ObjectSnapshot, by member: MemberID?) {
-    guard readsObjects else { return }
-    runtime.emit(
-      .objectAdded(
-        .init(
-          id: snapshot.id.description,
-          object: description(snapshot),
-          by: author(member),
-          hidden: hiddenMark(snapshot.id)
-        )
-      )
-    )
+    if readsObjects { runtime.emit(.objectAdded(change(of: description(snapshot), by: member))) }
+  }
+
+  private func change(of object: ReportedObject, by member: MemberID?) -> BoardEvent.ObjectChange {
+    .init(object, by: member ?? board.member, isHidden: isHidden(object.snapshot.id))
   }
 
   /// Reports that a member selected an object, or that the object is no longer selected.
   func selected(_ id: ObjectID, by member: MemberID?) {
     report(.selected(id, by: member.map { members.author($0) }), about: id)
     guard readsObjects else { return }
-    runtime.emit(
-      .selected(.init(id: id.description, peer: member?.description, name: member.flatMap { members.name(of: $0) }))
-    )
+    runtime.emit(.selected(.init(id: id, peer: member, name: member.flatMap { members.name(of: $0) })))
   }
 
   func selectionLost(_ id: ObjectID, to winner: MemberID) {
-    runtime.emit(
-      .selected(.init(id: id.description, peer: winner.description, name: members.name(of: winner), lostByUs: true))
-    )
+    runtime.emit(.selected(.init(id: id, peer: winner, name: members.name(of: winner), lostByUs: true)))
   }
 
   // MARK: - Chat and settings
@@ -190,23 +167,30 @@ final class BoardReports {
 
   // MARK: - Descriptions
 
-  func description(_ snapshot: ObjectSnapshot) -> BoardEvent.ObjectDescription {
-    BoardEvent.ObjectDescription(
+  func description(
+    _ snapshot: ObjectSnapshot,
+    since known: ObjectSnapshot? = nil,
+    _ changed: [String] = []
+  ) -> ReportedObject {
+    ReportedObject(
       snapshot,
       game: game(snapshot).flatMap { GameDescription($0) { members.label(of: $0) } },
-      path: snapshot.asset.flatMap { photos.existingPath($0.id) }
+      path: snapshot.asset.flatMap { photos.existingPath($0.id) },
+      since: known,
+      changed: changed
     )
   }
 
-  func description(ofGroup id: ObjectID) -> BoardEvent.ObjectDescription? {
+  func description(ofGroup id: ObjectID) -> ReportedObject? {
     guard board.state.isGroup(id) else { return nil }
-    let none = Rectangle(Point(x: 0, y: 0), Point(x: 0, y: 0))
-    return BoardEvent.ObjectDescription(
+    let members = board.members(ofGroup: id).compactMap { board.snapshot($0) }
+    let snapshot = ObjectSnapshot(
       group: id,
-      of: board.members(ofGroup: id).compactMap { board.snapshot($0) },
+      of: members,
       within: board.groups(of: id),
-      board.bounds(of: [id]) ?? none
+      bounds: board.bounds(of: [id]) ?? Rectangle(Point(x: 0, y: 0), Point(x: 0, y: 0))
     )
+    return ReportedObject(snapshot, members: members.map(\.id))
   }
 
   /// Returns the local member's view of a game; nil if the object is not a game.
@@ -215,18 +199,12 @@ final class BoardReports {
     return board.gameView(snapshot.id, for: board.member)
   }
 
-  /// True for an object of a hidden author; otherwise nil, so that events omit the key.
-  private func hiddenMark(_ id: ObjectID) -> Bool? { isHidden(id) ? true : nil }
-
   private func isHidden(_ id: ObjectID) -> Bool {
     guard !hiddenAuthors.isEmpty, let author = author(of: id) else { return false }
     return hiddenAuthors.contains(author)
   }
 
   private func author(of id: ObjectID) -> MemberID? { board.member(of: id.dot.incarnation) }
-
-  /// Returns the id of the member that made a change; nil means the local member.
-  private func author(_ member: MemberID?) -> String { (member ?? board.member).description }
 }
 
 extension BoardEvent.Remark {

@@ -49,7 +49,7 @@ final class Queries {
     guard let object = snapshot.map({ reports.description($0) }) ?? reports.description(ofGroup: id) else {
       throw editor.absence(of: id, as: .present)
     }
-    runtime.emit(.object(.init(id: object.id, object: object, request: request)))
+    runtime.emit(.object(.init(object: object, request: request)))
   }
 
   func emitFound(_ area: BoardArea, request: RequestMark?) {

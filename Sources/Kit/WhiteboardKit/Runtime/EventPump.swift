@@ -1,3 +1,5 @@
+import Whiteboard
+
 #if canImport(Glibc)
 @preconcurrency import Glibc
 #elseif canImport(Musl)
@@ -19,7 +21,7 @@ struct EventPump {
   /// The approximate number of bytes of all events so far, not counting events that were merged into a pending event.
   private(set) var appendedBytes = 0
   /// For each object, the index of its pending event that a later event may replace.
-  private var replaceable: [String: Int] = [:]
+  private var replaceable: [ObjectID: Int] = [:]
   private var isDelivering = false
   private var failure: OutputError?
   private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -96,15 +98,14 @@ extension BoardEvent {
   ///
   /// It determines whether the event can be merged.
   fileprivate enum Subject {
-    case object(String)
-    case selection(String)
+    case object(ObjectID)
+    case selection(ObjectID)
     case other
   }
 
   fileprivate var subject: Subject {
     switch self {
-    case .objectAdded(let event): .object(event.id)
-    case .objectChanged(let event): .object(event.id)
+    case .objectAdded(let event), .objectChanged(let event): .object(event.object.snapshot.id)
     case .objectRemoved(let event): .object(event.id)
     case .selected(let event): .selection(event.id)
     default: .other
@@ -114,14 +115,10 @@ extension BoardEvent {
   /// Returns one event that replaces this one and a later one about the same object; nil if that is not possible.
   fileprivate func followed(by later: BoardEvent) -> BoardEvent? {
     switch (self, later) {
-    case (.objectAdded(var event), .objectChanged(var later)) where event.by == later.by:
-      later.object.join(event.object, changed: later.changed)
-      event.object = later.object
-      return .objectAdded(event)
-    case (.objectChanged(let event), .objectChanged(var later)) where event.by == later.by:
-      later.object.join(event.object, changed: later.changed)
-      later.changed = event.changed + later.changed.filter { !event.changed.contains($0) }
-      return .objectChanged(later)
+    case (.objectAdded(let event), .objectChanged(let change)) where event.by == change.by:
+      return .objectAdded(.init(change.object.joined(after: event.object), by: event.by, isHidden: event.isHidden))
+    case (.objectChanged(let event), .objectChanged(let change)) where event.by == change.by:
+      return .objectChanged(.init(change.object.joined(after: event.object), by: event.by, isHidden: change.isHidden))
     case (.objectChanged(let event), .objectRemoved(let removed)) where event.by == removed.by: return later
     default: return nil
     }
@@ -133,8 +130,7 @@ extension BoardEvent {
     case .data(let event): event.base64.count + (event.text?.byteCount ?? 0)
     case .streamData(let event): event.base64.count
     case .chat(let event): event.text.byteCount
-    case .objectAdded(let event): event.object.weight
-    case .objectChanged(let event): event.object.weight
+    case .objectAdded(let event), .objectChanged(let event): event.object.weight
     case .object(let event): event.object.weight
     case .objects(let event): event.objects.reduce(0) { $0 + $1.weight }
     case .found(let event): event.objects.reduce(0) { $0 + $1.weight }
@@ -144,13 +140,13 @@ extension BoardEvent {
   }
 }
 
-extension BoardEvent.ObjectDescription {
+extension ReportedObject {
   /// The approximate number of bytes of the object's description in an output line.
   fileprivate var weight: Int {
-    let pairs = (points?.count ?? 0) + (erased?.count ?? 0)
-    let ids = (groups?.count ?? 0) + (members?.count ?? 0)
+    let pairs = (points?.count ?? 0) + (erased?.ranges.count ?? 0)
+    let ids = snapshot.groups.count + (members?.count ?? 0)
     let lines = game?.lines.reduce(0) { $0 + $1.byteCount } ?? 0
-    return 512 + pairs * 40 + ids * 64 + (wholeText?.byteCount ?? 0) + lines
+    return 512 + pairs * 40 + ids * 64 + (snapshot.text?.utf8.count ?? 0) + lines
   }
 }
 
