@@ -122,13 +122,24 @@ import WhiteboardRendering
       let snapshot = board.snapshots[0]
       return (BoardPicture.lines(of: snapshot), snapshot.style.textSize, imported.remarks)
     }
-    let note = "letters in shapes are a little smaller, so that they fit: 1"
+    let note = "letters are a little smaller, so that their rows fit: 1"
     // 104 units are left for 10 columns.
     #expect(try label("Controller", "Controller") == (["Controller"], 20.796875, [note]))
     #expect(try label("Main\\nController", "Main Controller") == (["Main", "Controller"], 20.796875, [note]))
     #expect(try label("Control", "Control") == (["Control"], 25, []))
     // They would be too small.
     #expect(try label("A long row of text", "A long row of text").1 == 25)
+  }
+
+  @Test("a text with a width of its own keeps its rows") func wrappedTexts() throws {
+    let (board, _) = try board(
+      #"""
+      {"type":"text","x":0,"y":0,"width":100,"height":50,"fontSize":20,"text":"ten letter\nlines","originalText":"ten letter lines","autoResize":false}
+      """#
+    )
+    let text = board.snapshots[0]
+    #expect(BoardPicture.lines(of: text) == ["ten letter", "lines"] && text.style.textSize == 20)
+    #expect(isNear(text.bounds.least, Point(x: 0, y: 0), 5.1))
   }
 
   @Test("rows that are far apart do not make the letters larger") func rowHeights() throws {

@@ -420,7 +420,7 @@ struct ExcalidrawReader {
     let size = (room * 2 / columns * 64).rounded(.down) / 64
     guard size >= style.textSize * Self.leastShare, size >= BoardLimits.leastTextSize else { return }
     style.textSize = size
-    remark("letters in shapes are a little smaller, so that they fit")
+    remark("letters are a little smaller, so that their rows fit")
   }
 
   private mutating func addLetters(of element: ExcalidrawElement, to style: inout ObjectStyle) {
@@ -466,6 +466,7 @@ struct ExcalidrawReader {
     // Letters on a board are wider than in most fonts. Widen the box so that a single line stays one line.
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let isBroken = !style.isAutoWidth && original != nil && shown != words
+    if isBroken, element.own("size") == nil { fitLetters(of: element, into: box.size.width, &style) }
     let columns = Double(isBroken ? 4 : max(1, BoardPicture.columns(lines))) * style.textSize / 2
     let width = style.isAutoWidth ? columns : max(box.size.width, columns)
     let rows = Double(lines.count) * style.textSize
