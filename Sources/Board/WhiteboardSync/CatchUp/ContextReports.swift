@@ -30,6 +30,8 @@ final class ContextReports {
   private var awaitingSums: Set<MemberID> = []
   /// The time before which a large board sends no bucket sums.
   private var nextSums: UInt64 = 0
+  /// The time before which the sums of a large board that has not changed are not computed again.
+  private var nextFaultCheck: UInt64 = 0
   private var nextComparison: UInt64
   /// Selects the members that receive the local bucket sums, in turn.
   private var receivingSums: Turn
@@ -107,8 +109,12 @@ final class ContextReports {
     guard !peers.isEmpty, now.uptime >= nextComparison else { return false }
     nextComparison = now.uptime + Self.interval
     let members = peers.members
-    if mayComputeSums(now) {
-      divergenceCheck.begin()
+    if maySendSums(now) {
+      if now.uptime >= nextFaultCheck {
+        divergenceCheck.begin()
+        let isLarge = board.state.cellCount > divergenceCheck.step
+        nextFaultCheck = isLarge ? now.uptime + UInt64(board.state.cellCount) : 0
+      }
       for member in receivingSums.next(Self.membersAtOnce, of: members) {
         peers[member]?.report(by: now.uptime, withSums: true)
       }
@@ -119,9 +125,9 @@ final class ContextReports {
     return true
   }
 
-  /// Returns whether the sums are computed at this comparison; if the board is large, this is so only after a pause, and
-  /// the less often, the larger the board is (SYN-42).
-  private func mayComputeSums(_ now: Moment) -> Bool {
+  /// Returns whether the sums are sent at this comparison; if the board is large, this is so only after a pause, and the
+  /// less often, the larger the board is (SYN-42).
+  private func maySendSums(_ now: Moment) -> Bool {
     let cells = board.state.cellCount
     guard cells > divergenceCheck.step else { return true }
     guard now.uptime >= nextSums, activity.isQuiet(now.uptime) else { return false }
