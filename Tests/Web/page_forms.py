@@ -1,5 +1,7 @@
 """Checks of forms: drawing them with the tools, their labels, sizes, points and styles, with the mouse, touches and keys."""
 
+import re
+
 import browser
 from browser import SHIFT
 from page_drawing import nodes, script
@@ -310,6 +312,12 @@ def check_pictures(page, checks):
     text = script(page, "const { picture } = await import('./files.mjs'); return (await picture(ui, 'svg', board.order)).text()")
     wanted = ['stroke-dasharray="12 16"', 'fill-opacity="0.5"', '<g opacity="0.5">', 'font-style="italic"', ">Label</text>", 'text-anchor="middle"', "C"]
     checks.check("the SVG has fill, dashes, opacity, marks and label", all(word in text for word in wanted), text)
+    clear(page)
+    form(page, "arrow", [0, 0], points=[[-80, 0], [80, 0]], lineStart="triangle", lineEnd="triangle", lineWidth=10)
+    text = script(page, "const { picture } = await import('./files.mjs'); return (await picture(ui, 'svg', board.order)).text()")
+    line = re.search(r'd="M(-?[\d.]+) 0L(-?[\d.]+) 0" fill="none"', text)
+    ends = [float(end) for end in line.groups()] if line else None
+    checks.check("a line ends within its triangles, whose tips are sharp", ends and near(ends, [-56, 56], 2) and 'M80 0L32 24' in text and 'stroke-width="10"' in text, (ends, text))
 
 
 def check_touch(page, checks):

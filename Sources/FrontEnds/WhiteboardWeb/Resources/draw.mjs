@@ -1,7 +1,7 @@
 /** Draws objects on the screen and in exported files. */
 
 import { drawGame } from "./games.mjs";
-import { DASHES, fillOf, hasPoints, trace } from "./forms.mjs";
+import { DASHES, fillOf, hasPoints, shortened, trace } from "./forms.mjs";
 import {
   GRID_OPACITY, gridLines, gridSpacing, inkLines, isRightToLeft, LETTER, lettersOf, shapeOf, touches, widened,
 } from "./geometry.mjs";
@@ -298,7 +298,7 @@ function drawForm(painter, object, looks, scale) {
   if (marks.length) {
     painter.together(color.opacity, () => {
       const stroke = { rgb: color.rgb, opacity: 1 };
-      painter.outlines([outline], { stroke, width, dashes, scale });
+      painter.outlines([shortened(object, outline, marks)], { stroke, width, dashes, scale });
       painter.outlines(marks.filter(({ isClosed }) => !isClosed), { stroke, width, scale });
       painter.outlines(marks.filter(({ isClosed }) => isClosed), { fill: stroke });
     });

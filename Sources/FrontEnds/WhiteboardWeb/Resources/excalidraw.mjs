@@ -18,6 +18,8 @@ const ENDS = {
 };
 /** Excalidraw closes a filled line whose ends are closer than this. */
 const CLOSING = 8;
+/** The maximum number of points of a line (`BoardLimits.pointCells`). */
+const MOST = 4096;
 const LIMIT = 1 << 25;
 
 const round = (value) => Math.round(value * 1024) / 1024;
@@ -122,14 +124,20 @@ class Reader {
   /** What is lost or changed: a text to its number. */
   losses = new Map();
   #labels = new Map();
+  /** The ids of shapes with a text at their top or bottom, which becomes an object of its own in a group with the shape. */
+  #titled = new Set();
   #files;
 
   constructor(elements, files) {
     this.#files = files ?? {};
     const all = elements.filter((element) => element && typeof element === "object" && !element.isDeleted).map((element) => element.type === "draw" ? { ...element, type: "line" } : element);
-    const containers = new Set(all.filter(({ type }) => ["rectangle", "diamond", "ellipse", "arrow", "line"].includes(type)).map(({ id }) => id));
+    const containers = new Map(all.filter(({ type }) => ["rectangle", "diamond", "ellipse", "arrow", "line"].includes(type)).map((element) => [element.id, element]));
     for (const element of all) {
-      if (element.type === "text" && containers.has(element.containerId) && !this.#labels.has(element.containerId)) this.#labels.set(element.containerId, element);
+      const { type, containerId: id } = element, shape = containers.get(id);
+      if (type !== "text" || !shape || this.#labels.has(id) || this.#titled.has(id)) continue;
+      const distance = Math.abs(element.y + element.height / 2 - shape.y - shape.height / 2);
+      if (["top", "bottom"].includes(element.verticalAlign) && distance > (element.fontSize ?? 20) * LINE / 2) this.#titled.add(id);
+      else this.#labels.set(id, element);
     }
     for (const element of all) this.#read(element);
     this.#bind();
@@ -148,15 +156,18 @@ class Reader {
     const known = { text: "text", image: "image", rectangle: "shape", diamond: "shape", ellipse: "shape", line: "line", arrow: "line", freedraw: "ink", frame: "frame", magicframe: "frame" }[type];
     if (!known) return this.#lose(`elements of type “${String(type).slice(0, 32)}” were left out`);
     if (!isSeen) return this.#lose("invisible elements were left out");
-    const color = !rgba || rgba === `${PLAIN}ff` ? null : rgba, isFilled = fill && !/00$/.test(fill);
+    const color = !rgba || rgba === `${PLAIN}ff` ? null : rgba, isFilled = fill && !/00$/.test(fill), isPattern = isFilled && ["shape", "line"].includes(known) && (element.fillStyle ?? "solid") !== "solid";
+    // What is behind a pattern can be seen between its lines.
+    const share = element.fillStyle === "cross-hatch" ? 3 / 4 : 1 / 2, seen = isPattern ? fill.slice(0, 7) + Math.max(Math.floor(parseInt(fill.slice(7), 16) * share), 1).toString(16).padStart(2, "0") : fill;
+    const title = [element.id, element.containerId].find((id) => this.#titled.has(id));
     const base = {
       id: element.id, scale: 1, angle: isNumber(element.angle) ? element.angle : 0, centerPosition: [box.left + width / 2, box.top + height / 2], size: [Math.max(width, 1 / 64), Math.max(height, 1 / 64)], color,
-      opacity: opacity < 100 ? opacity / 100 : undefined, isLocked: element.locked === true, groups: element.groupIds ?? [], link,
-      lineStyle: ["dashed", "dotted"].includes(element.strokeStyle) ? element.strokeStyle : undefined, fill: isFilled ? fill : undefined,
+      opacity: opacity < 100 ? opacity / 100 : undefined, isLocked: element.locked === true, groups: [...(title ? [`title of ${title}`] : []), ...(element.groupIds ?? [])], link,
+      lineStyle: ["dashed", "dotted"].includes(element.strokeStyle) ? element.strokeStyle : undefined, fill: isFilled ? seen : undefined,
       lineWidth: Math.min(Math.max((element.strokeWidth ?? 1) * (type === "freedraw" ? BREADTH : 1), 0.25), 256),
     };
     if (["shape", "line"].includes(known)) {
-      if (isFilled && (element.fillStyle ?? "solid") !== "solid") this.#lose("fills with a pattern became solid");
+      if (isPattern) this.#lose("fills with a pattern became translucent");
       if (element.roughness > 0) this.#lose("sketchy lines became even");
     }
     this[known](element, base, box);
@@ -199,9 +210,14 @@ class Reader {
   ink(element, base) {
     const points = this.#points(element);
     if (!points) return this.#lose("lines without points were left out");
+    const [first, last] = [points[0], points.at(-1)], isClosed = points.length > 2 && Math.abs(first[0] - last[0]) < CLOSING && Math.abs(first[1] - last[1]) < CLOSING;
+    if (base.fill && isClosed && points.length <= MOST) {
+      this.#lose("freehand lines with a fill became curves");
+      return this.line({ ...element, roundness: { type: 2 } }, base);
+    }
     const center = middleOf(boundsOf(points)), { pressures } = element;
     const hasPressure = element.simulatePressure !== true && pressures?.length === points.length;
-    if (base.fill) this.#lose("freehand lines lost their fill");
+    if (base.fill && isClosed) this.#lose("freehand lines lost their fill");
     this.objects.push({
       ...base, fill: undefined, type: "drawing", centerPosition: center, points: points.map(([u, v]) => [u - center[0], v - center[1]]),
       pressure: hasPressure ? pressures.map((value) => Math.round(Math.min(Math.max(value, 0), 1) * 255)) : undefined,
@@ -210,7 +226,7 @@ class Reader {
 
   #letters(element) {
     const { fontFamily, fontSize, lineHeight, font, customData } = element, old = /^([\d.]+)px (\w*)/.exec(font ?? "");
-    const rows = lineHeight >= 1 && lineHeight <= 2 ? lineHeight : LINE, size = (fontSize ?? Number(old?.[1] ?? 20)) * rows;
+    const rows = lineHeight >= 1 ? Math.min(lineHeight, LINE) : LINE, size = (fontSize ?? Number(old?.[1] ?? 20)) * rows;
     const typeface = fontFamily === undefined && old ? { Cascadia: "code", Helvetica: "plain" }[old[2]] ?? "hand" : TYPEFACES[fontFamily ?? 1];
     if (!typeface) this.#lose("typefaces were replaced by similar ones");
     return {
@@ -219,10 +235,10 @@ class Reader {
     };
   }
 
-  #label({ id }) {
-    const element = this.#labels.get(id), text = element?.originalText ?? element?.text;
+  #label({ id, type }) {
+    // Excalidraw breaks the text of a line to fit it, which boards do not.
+    const element = this.#labels.get(id), isOnLine = ["line", "arrow"].includes(type), text = isOnLine ? element?.text ?? element?.originalText : element?.originalText ?? element?.text;
     if (!text?.trim()) return {};
-    if (["top", "bottom"].includes(element.verticalAlign)) this.#lose("texts at the top or bottom of a shape were centered");
     const color = colorOf(element.strokeColor ?? PLAIN);
     return { text, ...this.#letters(element), alignment: ["left", "right"].includes(element.textAlign) ? element.textAlign : "center", textColor: color === `${PLAIN}ff` ? undefined : color ?? undefined };
   }

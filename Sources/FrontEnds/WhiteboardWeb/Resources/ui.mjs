@@ -36,8 +36,6 @@ const FRAMES = 200;
 const MARKER = "#f0e442";
 /** The distance between a form and one that is added beside it. */
 const GAP = 80;
-/** The color of frames without a color of their own. */
-const FRAME = "#999999ff";
 /** The height of the letters of new texts, in CSS pixels. */
 const LEAST_LETTER = 12;
 /** The height of the bar of a presentation with its margin, in CSS pixels. */
@@ -108,7 +106,7 @@ export class UI {
     const { color, lineWidth } = this.style;
     return this.isMarker ? { color: `${(color ?? MARKER).slice(0, 7)}66`, lineWidth: 4 * lineWidth } : { color, lineWidth };
   }
-  get formPen() { return { color: this.style.color ?? (this.tool === "frame" ? FRAME : undefined), lineWidth: this.style.formWidth, ...this.newLetters }; }
+  get formPen() { return { color: this.style.color ?? undefined, lineWidth: this.style.formWidth, ...this.newLetters }; }
   /** The name in `style` of the line width for the present tool or selection. */
   get widthName() {
     const { objects } = this.tools?.select ?? { objects: [] };
