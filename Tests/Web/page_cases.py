@@ -144,6 +144,7 @@ flowchart TD
     class C red
     classDef red fill:#ffc9c9
     H --> H
+    click H href "https://example.org/?a=1" _blank
     !! this is not understood
 """
 
@@ -160,6 +161,7 @@ def check_flowcharts(page, checks):
     check("a flowchart has its shapes and labels", forms == {
         "Start": "rectangle", "Is it\nworking?": "diamond", "Ship it": "rounded", "Debug": "rectangle", 'Database "x"': "rounded", "G": "rectangle", "H": "rectangle", "Later": "frame"}, forms)
     check("and its colors", nodes["Start"]["fill"] == "#ff99ffff" and nodes["Start"]["color"] == "#333333ff" and nodes["Ship it"]["fill"] == "#ffc9c9ff", nodes)
+    check("and its links", nodes["H"].get("link") == "https://example.org/?a=1", nodes["H"])
     names = {one["id"]: text for text, one in nodes.items()}
     ends = {(names[one["startBinding"]["id"]], names[one["endBinding"]["id"]]): one for one in lines}
     yes, back = ends["Is it\nworking?", "Ship it"], ends['Database "x"', "Start"]

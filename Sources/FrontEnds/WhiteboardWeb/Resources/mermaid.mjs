@@ -47,7 +47,11 @@ class Parser {
     if (!statement) return;
     if (word === "end" && !rest) return void this.#open.pop();
     if (word === "subgraph") return void this.#open.push(this.frames[this.frames.push({ text: labelOf((/\[(.*)\]$/.exec(rest) ?? [, rest])[1]), nodes: new Set() }) - 1]);
-    if (["direction", "linkStyle", "click", "accTitle:", "accDescr:"].includes(word)) return this.#lose("lines that the board has nothing for were left out");
+    if (["direction", "linkStyle", "accTitle:", "accDescr:"].includes(word)) return this.#lose("lines that the board has nothing for were left out");
+    if (word === "click") {
+      const [, node, link] = /^(\S+)\s+(?:href\s+)?"(https:\/\/[^"\s]+)"/.exec(rest) ?? [];
+      return link ? void Object.assign(this.nodes[this.#node(node)], { link }) : this.#lose("links that do not begin with https were left out");
+    }
     if (word === "classDef" && more) return names.split(",").forEach((name) => this.#style(name, more));
     if (word === "class" && more) return names.split(",").forEach((name) => this.nodes[this.#node(name)].classes.push(more));
     if (word === "style" && more) return this.#style(`#${this.#node(names)}`, more);
