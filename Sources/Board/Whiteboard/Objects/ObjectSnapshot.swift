@@ -184,7 +184,7 @@ extension ObjectSnapshot {
       angle: 0,
       selectedBy: nil,
       zIndex: members.last?.zIndex ?? [],
-      updatedAt: members.map(\.updatedAt).max() ?? 0,
+      updatedAt: members.map { $0.updatedAt }.max() ?? 0,
       color: nil,
       text: nil,
       form: nil,
