@@ -198,7 +198,7 @@ extension ObjectSnapshot {
       isFinished: nil,
       erased: nil,
       groups: groups,
-      isLocked: !members.isEmpty && members.allSatisfy(\.isLocked),
+      isLocked: !members.isEmpty && members.allSatisfy { $0.isLocked },
       frame: nil,
       link: nil,
       votes: [],
