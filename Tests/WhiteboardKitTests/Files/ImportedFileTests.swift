@@ -18,10 +18,12 @@ extension ObjectDraft {
 
 /// Small files of other programs, each with the objects and the losses that an import of it has.
 @Suite("Files of Excalidraw") struct ImportedFileTests {
-  private func imported(_ name: String) throws -> ImportedBoard {
+  private func imported(_ name: String, photo: @escaping ([UInt8]) -> [UInt8]? = { $0 }) throws -> ImportedBoard {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Cases")
     let bytes = try Array(Data(contentsOf: folder.appendingPathComponent(name)))
-    return try ImportedBoard(reading: bytes) { AssetID(Array(repeating: UInt8($0.count % 251), count: 32)) }
+    return try ImportedBoard(reading: bytes, photo: photo) {
+      AssetID(Array(repeating: UInt8($0.count % 251), count: 32))
+    }
   }
 
   @Test(
@@ -31,7 +33,7 @@ extension ObjectDraft {
       ("version1.excalidrawlib", 2), ("v1.excalidraw", 4), ("bare-array.json", 1), ("copied.json", 1),
       ("pressure.excalidraw", 4), ("crop.excalidraw", 4), ("groups.excalidraw", 3), ("lines.excalidraw", 6),
       ("head.excalidraw", 1), ("squares.excalidraw", 6), ("draw.excalidraw", 1), ("dashed.excalidraw", 2),
-      ("frame.excalidraw", 4), ("text.excalidraw", 9), ("webp.excalidraw", 1),
+      ("frame.excalidraw", 4), ("text.excalidraw", 9),
     ]
   ) func whole(name: String, count: Int) throws {
     let board = try imported(name)
@@ -43,7 +45,7 @@ extension ObjectDraft {
     let objects = try imported("frame.excalidraw").objects
     let frame = try #require(objects.firstIndex { $0.label == "Sprint one" })
     #expect(objects[frame].form == .frame)
-    #expect(objects.filter { $0.frameIndex == frame }.count == 2)
+    #expect(objects.filter { $0.frameIndex == frame }.count == 3)
   }
 
   @Test("texts keep their sides, their links, and signs that look like markup") func texts() throws {
@@ -53,9 +55,16 @@ extension ObjectDraft {
     #expect(texts.contains { $0.link == "https://example.org" && $0.label == "Docs" })
   }
 
-  @Test("a picture can be WebP") func webP() throws {
-    let photos = try imported("webp.excalidraw").photos
-    #expect(photos.values.map { PhotoHeader.isWebP($0) } == [true])
+  @Test("a picture can be WebP, which the program converts or checks") func webP() throws {
+    let pixel =
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+    let png = try Array(#require(Data(base64Encoded: pixel)))
+    var isWebP: [Bool] = []
+    let board = try imported("webp.excalidraw") { picture in
+      isWebP.append(PhotoHeader.isWebP(picture))
+      return png
+    }
+    #expect(isWebP == [true] && board.objects.count == 1 && board.warnings == [])
   }
 
   @Test("ten thousand shapes are imported") func many() throws {
