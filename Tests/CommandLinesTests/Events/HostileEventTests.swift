@@ -92,7 +92,7 @@ import Testing
     "Invited": ["code", "links", "fingerprint", "role", "link", "expires"], "Joined": ["peer", "through"],
     "Joining": ["address", "peer"], "Left": ["peer", "reason"], "LostBoard": ["peer", "board"],
     // The texts of other peers in an object are escaped where lines are written.
-    "ObjectSnapshot": ["text", "link"], "ReportedObject": ["path", "changed"], "Votes": ["reaction"],
+    "ObjectSnapshot": ["text", "link", "game"], "ReportedObject": ["path", "changed"], "Votes": ["reaction"],
     "PassedStep": ["step", "reason"],
     "PeerDescription": ["peer", "address", "through", "role", "admittedBy"], "PeerState": ["peer", "address"],
     "Profile": ["peer"], "Ready": ["peer", "addresses", "board", "admit", "code", "link"], "Received": ["from"],
