@@ -206,7 +206,7 @@ import WhiteboardRendering
         names[group.description] = "group \(names.count)"
       }
       for (id, name) in names { line = line.replacing("\"\(id)\"", with: "\"\(name)\"") }
-      line.replace(/"(updatedAt|zIndex|selectedBy|path)":"[^"]*"/, with: "")
+      line.replace(/,"(updatedAt|zIndex|selectedBy|path)":"[^"]*"/, with: "")
       // The key of a player is different on every board.
       let game = object.game?.lines.map(\.raw).joined(separator: "\n").replacing(/\([a-z2-7]{8}\)/, with: "(key)")
       return "\(line) \(game ?? "")"
