@@ -306,6 +306,21 @@ import WhiteboardRendering
     #expect(try PicturePage.png(spread, scale: nil).warnings.count == 1)
   }
 
+  @Test("a PDF has a page for each frame, of the frame's size, without its line and name") func framePages() throws {
+    let world = try World()
+    for (x, size) in [(0.0, Size(width: 400, height: 300)), (1_000, Size(width: 200, height: 800))] {
+      try world.board.createForm(.frame, at: Point(x: x, y: 0), size: size, label: "Name")
+    }
+    let frames = world.picture().frames
+    #expect(frames.map(\.region.center.x) == [0, 1_000])
+    #expect(frames.flatMap { $0.objects(pixelsPerUnit: 1).flatMap(\.marks) } == [])
+    let text = String(decoding: try PicturePage.pdf(frames).bytes, as: UTF8.self)
+    let boxes = text.ranges(of: "/MediaBox [ ").map { box in
+      text[box.upperBound...].prefix { $0 != "]" }.split(separator: " ").compactMap { Double($0) }
+    }
+    #expect(boxes == [[0, 0, 300, 225], [0, 0, 150, 600]])
+  }
+
   @Test(
     "a PDF on paper is upright or sideways as the picture, which fits between the margins",
     arguments: PaperSize.allCases
