@@ -67,7 +67,10 @@ class Peer:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(60)
+        try:
+            self.process.wait(300)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
 
 
 def board(count):
