@@ -21,6 +21,20 @@ import WhiteboardRendering
     abs(one.x - other.x) <= tolerance && abs(one.y - other.y) <= tolerance
   }
 
+  @Test("copied objects are a drawing that pages and Excalidraw paste, and texts are their words") func clipboard()
+    throws
+  {
+    let sample = try SampleBoard()
+    let text = ExcalidrawFile.clipboard(sample.export)
+    #expect(text.contains(#""type":"excalidraw/clipboard""#) && text.contains(#""whiteboard":["#))
+    let imported = try read(text)
+    #expect(imported.warnings == [] && imported.objects.count >= sample.board.snapshots.count)
+    let board = try SampleBoard.empty()
+    try board.createText("one", at: Point(x: 0, y: 0))
+    try board.createText("two", at: Point(x: 0, y: 90))
+    #expect(ExcalidrawFile.clipboard(BoardExport(of: board, id: "", name: "")) == "one\ntwo")
+  }
+
   @Test("an exported board looks the same when it is imported") func roundTrip() throws {
     let sample = try SampleBoard()
     let imported = try read(ExcalidrawFile.text(sample.export))

@@ -218,6 +218,42 @@ import Whiteboard
     #expect(screen.cells.allSatisfy { $0.style.background == .terminal })
   }
 
+  @Test("letters and lines can be seen on the fills of other objects") func contrast() throws {
+    for (fill, paper) in [(0xFFEC_99FF, Paper.dark), (0xFFFF_FFFF, .dark), (0x1E1E_1EFF, .light)] as [(UInt32, Paper)] {
+      let board = try Scenes.board()
+      var style = ObjectStyle()
+      style.fill = fill
+      try board.createForm(.rectangle, at: Point(x: 0, y: 0), size: Size(width: 300, height: 160), style: style)
+      try board.createText("plain letters", at: Point(x: 0, y: -30))
+      try board.createText("same color", at: Point(x: 0, y: 10), color: fill)
+      try board.createDrawing(try Scenes.ink([(-100, 50), (100, 50)]), color: 0xFFFF_FFFF)
+      var canvas = Scenes.canvas(board)
+      canvas.paper = paper
+      canvas.paint()
+      let cells = canvas.screen.cells.filter { $0.style.background != .terminal && $0.glyph != .space }
+      #expect(cells.count > 40)
+      for cell in cells {
+        let (letter, ground) = (try #require(cell.style.foreground.rgb), try #require(cell.style.background.rgb))
+        #expect(abs(PerceivedColor(letter).lightness - PerceivedColor(ground).lightness) >= 0.25)
+      }
+    }
+  }
+
+  @Test("a frame is a thin, dim line that hides neither lines nor letters", arguments: DotStyle.allCases)
+  func frames(style: DotStyle) throws {
+    let board = try Scenes.board()
+    try board.createDrawing(try Scenes.ink([(-150, 0), (150, 0)]))
+    try board.createForm(.frame, at: Point(x: 0, y: 10), size: Size(width: 200, height: 120), label: "Plan")
+    let canvas = Scenes.canvas(board, Scenes.viewport, style)
+    let frame = CellArea(x: 7, y: 2, width: 26, height: 9)
+    let dim = canvas.screen.cells.filter { $0.style.attributes.contains(.dim) }
+    #expect(dim.count > 50 && dim.allSatisfy { FrameSigns.ofFrames.contains($0.glyph) })
+    #expect(canvas.screen.lines.contains { $0.contains("Plan") })
+    for x in [frame.columns.lowerBound, frame.columns.upperBound - 1] {
+      #expect(!canvas.screen[x, 6].style.attributes.contains(.dim), "the line crosses the frame at \(x)")
+    }
+  }
+
   @Test("every dot style shows lines", arguments: DotStyle.allCases) func styles(style: DotStyle) throws {
     let board = try Scenes.board()
     try board.createDrawing(try Scenes.ink([(-150, -80), (150, 80)]))

@@ -14,10 +14,10 @@ import WhiteboardRendering
     try desk.board.createForm(.rectangle, at: Point(x: 0, y: 0), label: "outside")
     for (index, name) in ["Goals", "Plan", "End"].enumerated() {
       let center = Point(x: 4_000 * Double(index + 1), y: 0)
-      try desk.board.createForm(.frame, at: center, size: Size(width: 800, height: 400), label: name)
+      try desk.board.createForm(.frame, at: center, size: Size(width: 400, height: 200), label: name)
       try desk.board.createText("about \(name)", at: center, isAutoWidth: true)
     }
-    try desk.board.createText("beside Goals", at: Point(x: 4_420, y: 0), isAutoWidth: true)
+    try desk.board.createText("beside Goals", at: Point(x: 4_210, y: 0), isAutoWidth: true)
     desk.sync()
     func shown() -> String { desk.lines().joined(separator: "\n") }
     #expect(desk.type("F") == [])

@@ -1,4 +1,5 @@
 import Testing
+import Whiteboard
 
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
@@ -59,5 +60,28 @@ import Testing
     #expect(session.board.isAwaited && session.board.isAnnounced)
     _ = session.receive(.caughtUp(.init(peer: "bob", name: "Bob", objects: 2)), now: .zero)
     #expect(!session.board.isAwaited)
+  }
+
+  @Test("a question that another member settles is counted no longer, and is no new line") func settled() throws {
+    var session = SessionState()
+    let about = try #require(ObjectID("1-aaaaaaaaaaaaa"))
+    let peer = try Desk.memberID(2).description
+    func receive(_ id: String, _ isResolved: Bool?) -> Int {
+      let line = BoardEvent.Chat(
+        id: id,
+        peer: peer,
+        name: "Bob",
+        text: "why?",
+        at: "",
+        about: about.description,
+        isResolved: isResolved
+      )
+      return session.receive(.chat(line), now: .zero).count
+    }
+    #expect(receive("1", nil) == 1 && receive("2", nil) == 1)
+    #expect(session.chat.comments == [about: 2] && session.chat.lines.count == 2)
+    #expect(receive("1", true) == 0)
+    #expect(session.chat.comments == [about: 1] && session.chat.lines.count == 2)
+    #expect(receive("1", nil) == 0 && session.chat.comments == [about: 2])
   }
 }

@@ -226,8 +226,10 @@ extension BoardCanvas {
   ///
   /// Characters are used where dots are too coarse for a thin line.
   private func frame(_ snapshot: ObjectSnapshot, _ shape: FormShape, _ breadth: Int) -> CellArea? {
+    // A frame is calmer than a rectangle in all styles: a thin, dim line that hides nothing.
+    let isFrame = snapshot.form == .frame
     let isBox = snapshot.form.map { [.rectangle, .roundedRectangle, .note].contains($0) } ?? false
-    guard isBox, dotStyle != .braille, shape.isUpright, breadth == 1 else { return nil }
+    guard shape.isUpright, isFrame || isBox && dotStyle != .braille && breadth == 1 else { return nil }
     let box = snapshot.shown(shape.box)
     let (least, greatest) = (viewport.cell(of: box.least), viewport.cell(of: box.greatest))
     guard greatest.x > least.x, greatest.y > least.y else { return nil }
@@ -239,9 +241,15 @@ extension BoardCanvas {
     let signs = FrameSigns(snapshot, isASCII: dotStyle == .ascii)
     let (left, right) = (frame.columns.lowerBound, frame.columns.upperBound - 1)
     let (top, bottom) = (frame.rows.lowerBound, frame.rows.upperBound - 1)
+    let isFrame = snapshot.form == .frame
+    let style = CellStyle(color, on: .terminal, isFrame ? .dim : [])
     func put(_ sign: Unicode.Scalar, _ x: Int, _ y: Int) {
-      dots.clear(CellArea(x: x, y: y, width: 1, height: 1))
-      ground.put(String(Character(sign)), x: x, y: y, CellStyle(color), in: area)
+      if isFrame {
+        guard isBare(ground[x, y]) else { return }
+      } else {
+        dots.clear(CellArea(x: x, y: y, width: 1, height: 1))
+      }
+      ground.put(String(Character(sign)), x: x, y: y, style, in: area)
     }
     for y in [top, bottom] where area.rows.contains(y) {
       for x in (left + 1..<max(right, left + 1)).clamped(to: area.columns) where signs.isDrawn(x - left) {
@@ -259,7 +267,7 @@ extension BoardCanvas {
 }
 
 /// The characters of a rectangle.
-private struct FrameSigns {
+struct FrameSigns {
   let across: Unicode.Scalar
   let down: Unicode.Scalar
   /// The corners at the top left, top right, bottom left and bottom right.
@@ -283,6 +291,9 @@ private struct FrameSigns {
     case .dotted: (across, down) = ("┈", "┊")
     }
   }
+
+  /// The characters of frames, which show the lines that cross them.
+  static let ofFrames = Set("┌┐└┘─│╌╎┈┊+-|".unicodeScalars.map { Glyph($0) })
 
   /// Returns whether a cell at a distance from the corner is part of a dash.
   func isDrawn(_ distance: Int) -> Bool { period == .max || distance % period != 0 }

@@ -20,11 +20,19 @@ extension BoardCanvas {
 
   /// Shows an area after its objects were drawn.
   mutating func finish(_ area: CellArea) {
+    var known: (from: CellStyle, to: CellStyle)?
     for y in area.rows {
       for x in area.columns {
         let under = ground[x, y]
         // A cell with text shows no lines, so that the text stays readable.
-        screen[x, y] = isBare(under) ? dotStyle.cell(dots, x, y, on: under.style.background) ?? under : under
+        var cell = isBare(under) ? dotStyle.cell(dots, x, y, on: under.style.background) ?? under : under
+        // The halves of cells are pixels of a photo.
+        if cell.style.background != .terminal, ![.space, .upperHalf, .lowerHalf].contains(cell.glyph) {
+          // Most cells of a fill have the same colors.
+          if known?.from != cell.style { known = (cell.style, InkColor.readable(cell.style)) }
+          if let known { cell.style = known.to }
+        }
+        screen[x, y] = cell
       }
     }
     // The cells come from `ground`, so copy its cluster table too.
@@ -33,10 +41,11 @@ extension BoardCanvas {
 
   /// Returns whether a line may replace the glyph of a cell.
   ///
-  /// This applies to spaces, parts of photos, and the grid.
-  private func isBare(_ cell: ScreenCell) -> Bool {
+  /// This applies to spaces, parts of photos, the grid, and the lines of frames.
+  func isBare(_ cell: ScreenCell) -> Bool {
     let glyph = cell.glyph
     return glyph == .space || glyph == .upperHalf || glyph == .lowerHalf || cell == gridCell
+      || cell.style.attributes.contains(.dim) && FrameSigns.ofFrames.contains(glyph)
   }
 
   private var gridCell: ScreenCell {

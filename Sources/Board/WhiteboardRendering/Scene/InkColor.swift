@@ -54,6 +54,19 @@ enum InkColor {
     return .terminal
   }
 
+  /// The smallest difference in lightness between letters or lines and the fill behind them.
+  private static let leastContrast = 0.25
+
+  /// Returns a style whose foreground can be seen on its background: black or white if its own color cannot.
+  static func readable(_ style: CellStyle) -> CellStyle {
+    guard let background = style.background.rgb else { return style }
+    let ground = PerceivedColor(background).lightness
+    if let rgb = style.foreground.rgb, abs(PerceivedColor(rgb).lightness - ground) >= leastContrast { return style }
+    var readable = style
+    readable.foreground = CellColor(rgb: ground > 0.6 ? 0x000000 : 0xFFFFFF)
+    return readable
+  }
+
   /// Returns whether a color is black or white, or close to it.
   private static func isPaper(_ color: PerceivedColor) -> Bool {
     color.chroma < 0.04 && !(0.3...0.95).contains(color.lightness)

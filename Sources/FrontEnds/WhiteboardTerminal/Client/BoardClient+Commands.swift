@@ -40,7 +40,7 @@ extension BoardClient {
     case .suspend: return [.suspend]
     case .follow: followNext()
     case .find: prompt.open(.find)
-    case .present: return apply(workspace.present())
+    case .present: return present()
     case .openLink: return apply(workspace.openLink())
     case .clearBoard: askToClear()
     case .chat: prompt.open(.chat)
@@ -56,6 +56,12 @@ extension BoardClient {
       fitBoard()
     }
     return []
+  }
+
+  /// The last row shows the number of the frame, unless there is something to say.
+  private mutating func present() -> [Action] {
+    messages.notice = nil
+    return apply(workspace.present())
   }
 
   /// Shows that a link could not be opened in a browser, and was copied instead.
@@ -140,7 +146,7 @@ extension BoardClient {
       } else {
         showFailure("no member is called \(UntrustedText(name))")
       }
-    case .present: return apply(workspace.present())
+    case .present: return present()
     case .fit:
       if workspace.scene.canvas.bounds == nil { say("the board is empty") }
       return apply(workspace.showEverything())

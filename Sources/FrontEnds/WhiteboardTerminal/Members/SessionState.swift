@@ -87,13 +87,13 @@ struct SessionState: Sendable {
     case .invited(let invited): if invited.code == nil, invited.isForEveryone { board.webLink = invited.link }
     case .role(let role): if let line = EventText.line(.role(role)) { chat.remark(line) }
     case .chat(let line):
-      append(line)
+      guard append(line) else { break }
       return [.chatReceived(author: line.name, text: line.text)]
     case .chatHistory(let history):
       // If the user asked for the history, the panel shows it instead.
       guard history.request == nil else { break }
       chat.removeAll()
-      for line in history.lines { append(line) }
+      for line in history.lines { _ = append(line) }
     default: return receiveQuestion(event, now: now)
     }
     return []
@@ -108,9 +108,12 @@ struct SessionState: Sendable {
     return removed.readOnly ? [.membershipEnded] : []
   }
 
-  private mutating func append(_ line: BoardEvent.Chat) {
+  /// Adds a line to the chat; returns false if it is known, and only its question was settled or asked again.
+  private mutating func append(_ line: BoardEvent.Chat) -> Bool {
     chat.openComments[line.id] = line.isResolved == true ? nil : line.about.flatMap { ObjectID($0) }
+    if line.about != nil, !chat.commentIDs.insert(line.id).inserted { return false }
     chat.append(ChatLog.Line(name: line.name, author: MemberID(text: line.peer), text: line.text))
+    return true
   }
 
   private mutating func receiveQuestion(_ event: BoardEvent, now: Duration) -> [BoardEffect] {
@@ -176,6 +179,8 @@ struct ChatLog: Hashable, Sendable {
   private(set) var lines: [Line] = []
   /// The objects that open comments are about, by the ids of the lines.
   var openComments: [String: ObjectID] = [:]
+  /// The ids of all lines about objects.
+  var commentIDs: Set<String> = []
 
   /// The numbers of open comments about objects.
   var comments: [ObjectID: Int] { openComments.values.reduce(into: [:]) { $0[$1, default: 0] += 1 } }
@@ -195,7 +200,7 @@ struct ChatLog: Hashable, Sendable {
   mutating func remark(_ text: String) { append(Line(text: UntrustedText(text))) }
 
   /// Removes all lines, because the whole history is added again.
-  mutating func removeAll() { (lines, openComments) = ([], [:]) }
+  mutating func removeAll() { (lines, openComments, commentIDs) = ([], [:], []) }
 }
 
 /// The removal of the local member by the host, and the box that reports it.

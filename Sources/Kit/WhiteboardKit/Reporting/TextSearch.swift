@@ -22,6 +22,7 @@ package struct TextSearch: Hashable, Sendable {
   /// Signs that are letters of their own in Indic, Thai and Japanese scripts remain: only accents, and the points of
   /// Hebrew and Arabic, have these combining classes.
   private static func folded(_ text: String) -> [UInt8] {
+    if text.utf8.allSatisfy({ $0 < 0x80 }) { return foldedASCII(text) }
     var folded = String.UnicodeScalarView()
     for scalar in text.uppercased().lowercased().decomposedStringWithCompatibilityMapping.unicodeScalars {
       let properties = scalar.properties
@@ -36,6 +37,22 @@ package struct TextSearch: Hashable, Sendable {
     if folded.last == " " { folded.removeLast() }
     // A letter with a sign that remains is another letter.
     return Array(String(folded).precomposedStringWithCanonicalMapping.utf8)
+  }
+
+  /// Does the same for most texts, in a fraction of the time.
+  private static func foldedASCII(_ text: String) -> [UInt8] {
+    let space = UInt8(ascii: " ")
+    var folded: [UInt8] = []
+    folded.reserveCapacity(text.utf8.count)
+    for byte in text.utf8 {
+      if byte != space, !(0x09...0x0D).contains(byte) {
+        folded.append((0x41...0x5A).contains(byte) ? byte | 0x20 : byte)
+      } else if let last = folded.last, last != space {
+        folded.append(space)
+      }
+    }
+    if folded.last == space { folded.removeLast() }
+    return folded
   }
 }
 
