@@ -324,9 +324,11 @@ def check_excalidraw(page, checks):
     drawing = [element("a", "rectangle", height=200, backgroundColor="#a5d8ff", fillStyle="hachure"), title,
                element("f", "freedraw", x=200, points=[[0, 0], [50, 80], [90, 10], [1, 2]], backgroundColor="#ffc9c9")]
     box, words, curve = pasted(page, 3, PASTE, {"text/plain": json.dumps(drawing)})
+    page.wait("document.querySelector('#toasts').textContent")
+    shown = toasts(page)
     check("a text at the top of a shape stays there, in a group with it", not box.get("text") and words["type"] == "text" and words["groups"] == box["groups"] != [] and words["centerPosition"][1] < box["centerPosition"][1] - 60, (box, words))
     check("a pattern becomes translucent, and a filled freehand line a curve", box["fill"] == "#a5d8ff7f" and curve["form"] == "line" and curve["isCurved"] and curve["fill"] == "#ffc9c9ff", (box, curve))
-    check("a message says so", "translucent (1)" in toasts(page) and "became curves (1)" in toasts(page), toasts(page))
+    check("a message says so", "translucent (1)" in shown and "became curves (1)" in shown, shown)
     clear(page)
 
 
