@@ -64,7 +64,7 @@ import Whiteboard
 
   @Test("a question that another member settles is counted no longer, and is no new line") func settled() throws {
     var session = SessionState()
-    let about = try #require(ObjectID("1-aaaaaaaaaaaaa"))
+    let about = try Desk().board.createText("plan", at: Point(x: 0, y: 0))
     let peer = try Desk.memberID(2).description
     func receive(_ id: String, _ isResolved: Bool?) -> Int {
       let line = BoardEvent.Chat(
