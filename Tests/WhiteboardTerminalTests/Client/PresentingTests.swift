@@ -96,4 +96,48 @@ import WhiteboardRendering
     let other = desk.client.handleInput(.paste(#"{"type":"other"}"#), now: .seconds(1)).compactMap(Desk.line)
     #expect(other.first?.hasPrefix("text ") == true)
   }
+
+  @Test("a diagram of 12 labelled boxes and 14 connectors takes 54 actions, and moving a box one") func diagram() throws
+  {
+    var desk = try Desk()
+    var actions = 0
+    func act(_ text: String) -> [String] {
+      actions += 1
+      return desk.type(text)
+    }
+    func drag(_ from: (Int, Int), _ to: (Int, Int)) -> [String] {
+      act("^[<0;\(from.0);\(from.1)M^[<32;\(to.0);\(to.1)M^[<0;\(to.0);\(to.1)m")
+    }
+    _ = act("r")
+    var boxes: [ObjectID] = []
+    for index in 0..<12 {
+      let (x, y) = (3 + index % 4 * 18, 3 + index / 4 * 7)
+      #expect(drag((x, y), (x + 10, y + 3)).contains { $0.hasPrefix("rect ") })
+      // The board adds the form that the command names.
+      let view = desk.client.workspace.scene.viewport
+      let center = view.place(atColumn: Double(x) + 5, row: Double(y) + 0.5)
+      let id = try desk.board.createForm(.rectangle, at: center, size: Size(width: 80, height: 48))
+      let request = desk.client.workspace.requests.nextID - 1
+      _ = desk.client.receive(CommandOutcome(id: id), of: .number(request))
+      desk.sync()
+      _ = act("\r")
+      #expect(act("Box \(index)\r").contains { $0.hasPrefix("insert \(id) ") })
+      boxes.append(id)
+    }
+    _ = act("a")
+    for index in 0..<14 {
+      let (from, to) = (boxes[index % 11], boxes[index % 11 + 1])
+      let cells = [from, to].map { id -> (Int, Int) in
+        let scene = desk.client.workspace.scene
+        let cell = scene.viewport.cell(of: scene.snapshot(id)?.centerPosition ?? Point(x: 0, y: 0))
+        return (cell.x + 1, cell.y + 2)
+      }
+      #expect(drag(cells[0], cells[1]).contains { $0.hasPrefix("arrow ") })
+    }
+    #expect(actions == 1 + 12 * 3 + 1 + 14)
+    actions = 0
+    try desk.board.select([boxes[0]])
+    desk.sync()
+    #expect(act("^[C").first?.hasPrefix("move \(boxes[0])") == true && actions == 1)
+  }
 }

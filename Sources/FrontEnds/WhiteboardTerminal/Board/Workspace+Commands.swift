@@ -57,6 +57,7 @@ extension Workspace {
   mutating func goToNeighbor(_ step: Int) -> [BoardEffect] { scene.neighbor(step).map { go(to: $0) } ?? [] }
 
   mutating func editSelection() -> [BoardEffect] {
+    if scene.selection.isEmpty, let form = drawnForm.flatMap({ scene.snapshot($0) }) { return [.typeIn(form)] }
     guard scene.selection.count == 1, let snapshot = scene.onlySelected else {
       return [.message("select one text to edit it")]
     }

@@ -124,6 +124,7 @@ extension Workspace {
     case .shape(let tool, let from, let to):
       guard from != to || tool == .note else { return [] }
       if tool == .note { requestToEdit = requests.nextID }
+      if [.rectangle, .ellipse, .diamond].contains(tool) { requestToLabel = requests.nextID }
       let pen = toolbox.pen
       // A note that is placed by a click does not cover another one.
       let start = from == to ? scene.freePlace(for: DrawingForm.note.defaultSize, near: from) : from

@@ -20,6 +20,10 @@ struct Workspace: Sendable {
   /// The request whose object the user types in when it exists: the last note.
   var requestToEdit: Int64?
   private var idToEdit: ObjectID?
+  /// The request that adds the form drawn last.
+  var requestToLabel: Int64?
+  /// The form drawn last, which Enter labels.
+  private(set) var drawnForm: ObjectID?
   /// The frames that are presented; nil if there is no presentation.
   var presentation: Presentation?
   /// The object that the last search found.
@@ -102,6 +106,7 @@ struct Workspace: Sendable {
     if let id = outcome.id {
       typing?.created(id, by: request)
       nameStroke(id, begunBy: request)
+      if requestToLabel == request { (requestToLabel, drawnForm) = (nil, id) }
       if requestToEdit == request {
         (requestToEdit, idToEdit) = (nil, id)
         scene.snapshot(id).map { edit($0) }
