@@ -83,7 +83,7 @@ import WhiteboardRendering
     both(.snap, state: ["snapping": "false", "notice": "snapping is off"])
     both(.chat, state: ["prompt": "say: "])
     both(.find, state: ["prompt": "find: "])
-    let frames = "there are no frames to present; :frame X,Y NAME adds one"
+    let frames = "there are no frames to present; :frame X,Y label=NAME adds one"
     both(.present, state: ["notice": frames])
     table[.openLink] = (
       Outcome(state: ["notice": "select the object whose link you want to open"]),

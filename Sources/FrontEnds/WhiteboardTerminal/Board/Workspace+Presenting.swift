@@ -31,7 +31,7 @@ extension Workspace {
   mutating func present() -> [BoardEffect] {
     let frames = scene.frames
     guard let first = frames.first else {
-      return [.message("there are no frames to present; :frame X,Y NAME adds one")]
+      return [.message("there are no frames to present; :frame X,Y label=NAME adds one")]
     }
     let frame = scene.onlySelected.flatMap { selected in frames.first { $0 == selected.id } } ?? first
     let before = endEditing() + (scene.selection.isEmpty ? [] : requests.issue(.deselect))
