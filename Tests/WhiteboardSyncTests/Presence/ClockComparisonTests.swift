@@ -98,7 +98,8 @@ import Testing
       #expect((-200...200).contains(off))
     }
     world.nodes[1].skew = 0
-    for _ in 0..<500 { world.step(25) }
+    // Presence that does not change is sent every 3 s, and 8 samples count.
+    for _ in 0..<1200 { world.step(25) }
     for number in 0..<3 { #expect(world.nodes[number].clockReports.map(\.finding) == [.isOff, .isRight]) }
   }
 }
