@@ -268,8 +268,12 @@ package struct BoardCanvas: Sendable {
     guard viewport.scale == old.scale, unplaced.isEmpty else { return placeAll() }
     spoilAll()
     for index in 0..<order.count {
+      guard let item = items[order.id(at: index)] else { continue }
       // Labels keep their layout when the board is only moved.
-      if let item = items[order.id(at: index)] { move(&order[index], item) }
+      var place = order[index]
+      // With `&order[index]`, each call would copy the whole list, because `move` reads the canvas.
+      move(&place, item)
+      order[index] = place
     }
   }
 
