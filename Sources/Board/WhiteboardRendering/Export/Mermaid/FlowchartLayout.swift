@@ -11,7 +11,7 @@ struct FlowchartPlaces {
   private(set) var frames: [Int?] = []
   private let chart: Flowchart
   private var members: [Int?: [Int]] = [:]
-  /// The edges between the members of a frame, or between nodes inside of them.
+  /// The edges between the members of a frame, or between nodes inside them.
   private var edges: [Int?: [(edge: Int, from: Int, to: Int)]] = [:]
 
   private static let margin = 32.0
