@@ -358,7 +358,7 @@ package struct PageColor: Hashable, Sendable {
   }
 }
 
-/// The colors of a page: those of the board, adapted to be visible on what is below an object.
+/// The colors of a page: those of the board, adapted to be visible on the fills below an object.
 package struct PageInk: Hashable, Sendable {
   /// The color `0xRRGGBB` for objects without a color: black on a light background, white on a dark one.
   package let plain: UInt32
@@ -375,7 +375,7 @@ package struct PageInk: Hashable, Sendable {
     plain = Self.luminance(self.paper) > 0.179 ? 0x000000 : 0xFFFFFF
   }
 
-  /// Returns the colors on a fill, through which what is below it may be seen.
+  /// Returns the colors on a fill, which may be translucent.
   func over(_ fill: PageColor?) -> PageInk { fill.map { PageInk(paper: $0.blended(with: paper)) } ?? self }
 
   /// Returns the colors on a photo.
@@ -419,9 +419,9 @@ package struct PageInk: Hashable, Sendable {
   }
 }
 
-/// What is seen below each object: the background, with the fills and photos on it.
+/// The background below each object, with the fills and photos on it.
 ///
-/// A text is on what is below its center. A drawing is on a fill only if its whole box is, because the other parts would
+/// A text is on the fill below its center. A drawing is on a fill only if its whole box is, because the other parts would
 /// not be visible.
 struct PageGrounds {
   private let items: [BoardCanvas.Item]
@@ -458,7 +458,7 @@ struct PageGrounds {
     }
   }
 
-  /// Returns the colors on what is below an item.
+  /// Returns the colors on the ground below an item.
   func ink(onItem index: Int) -> PageInk {
     let snapshot = items[index].snapshot
     let center = snapshot.bounds.center

@@ -12,7 +12,7 @@ package struct BoardCanvas: Sendable {
     /// Points that were drawn but are not committed yet, in their original position.
     package var preview: [InkPoint] = []
 
-    /// An object and what is computed from it once; the copies of an item share it, because a snapshot is large.
+    /// An object and its computed values; the copies of an item share them, because a snapshot is large.
     private final class Content: Sendable {
       let snapshot: ObjectSnapshot
       let bounds: Rectangle

@@ -123,13 +123,13 @@ export class Scene {
     this.invalidate(hidden.keys());
   }
 
-  /** Returns the palette for what is below an object. */
+  /** Returns the palette for the ground below an object. */
   paletteOf({ id }) {
     const item = this.#byID.get(id), { palette } = this.looks;
     return item ? this.#grounds.palette(item, palette) : this.#hidden.get(id) ?? palette;
   }
 
-  /** Returns the palette for what is at an area of the board. */
+  /** Returns the palette for the ground of an area of the board. */
   paletteIn(area) { return this.#grounds.below(area, Infinity, this.looks.palette); }
 
   reset() {

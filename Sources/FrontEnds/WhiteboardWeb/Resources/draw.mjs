@@ -6,7 +6,7 @@ import {
   GRID_OPACITY, gridLines, gridSpacing, inkLines, isRightToLeft, LETTER, lettersOf, shapeOf, touches, widened,
 } from "./geometry.mjs";
 
-/** The colors of the board, adapted to be visible on what is below an object (`PageInk`). */
+/** The colors of the board, adapted to be visible on the fills below an object (`PageInk`). */
 export class Palette {
   /** If `isOnPhoto`, a photo is below the object, so that its contrast is not known. */
   constructor(paper, isOnPhoto = false) {
@@ -30,7 +30,7 @@ export class Palette {
     return isSeen ? { rgb, opacity: opacityOf(rgba) } : this.color(rgba);
   }
 
-  /** Returns the palette on a fill `#rrggbbaa`, through which what is below it can be seen. */
+  /** Returns the palette on a fill `#rrggbbaa`, which may be translucent. */
   over(fill) {
     if (!fill) return this;
     const opacity = opacityOf(fill);
@@ -254,7 +254,7 @@ export class CanvasPainter {
 /**
  * Draws an object.
  *
- * `looks` has the `palette`, the palette for what is below an object (`on(object)`), the decoded photos (`photo(object)`, or null)
+ * `looks` has the `palette`, the palette for the ground below an object (`on(object)`), the decoded photos (`photo(object)`, or null)
  * and the names of members (`name(member)`).
  * `placement` replaces the center, scale and angle, such as while the object is dragged.
  */

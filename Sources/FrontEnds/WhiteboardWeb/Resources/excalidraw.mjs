@@ -157,7 +157,7 @@ class Reader {
     if (!known) return this.#lose(`elements of type “${String(type).slice(0, 32)}” were left out`);
     if (!isSeen) return this.#lose("invisible elements were left out");
     const color = !rgba || rgba === `${PLAIN}ff` ? null : rgba, isFilled = fill && !/00$/.test(fill), isPattern = isFilled && ["shape", "line"].includes(known) && (element.fillStyle ?? "solid") !== "solid";
-    // What is behind a pattern can be seen between its lines.
+    // A pattern lets objects behind it show between its lines.
     const share = element.fillStyle === "cross-hatch" ? 3 / 4 : 1 / 2, seen = isPattern ? fill.slice(0, 7) + Math.max(Math.floor(parseInt(fill.slice(7), 16) * share), 1).toString(16).padStart(2, "0") : fill;
     const title = [element.id, element.containerId].find((id) => this.#titled.has(id));
     const base = {

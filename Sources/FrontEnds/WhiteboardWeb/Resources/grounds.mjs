@@ -1,4 +1,4 @@
-/** What is seen below each object: the background, with the fills and photos on it (`PageGrounds`). */
+/** The background below each object, with the fills and photos on it (`PageGrounds`). */
 
 import { fillOf } from "./forms.mjs";
 import { covers, rectangle, shapeOf } from "./geometry.mjs";
@@ -51,7 +51,7 @@ export class Grounds {
   has(id) { return this.#places.has(id); }
 
   /**
-   * Returns the palette for what is below an object: below the center of a text, and below the whole box of a drawing,
+   * Returns the palette for the ground of an object: below the center of a text, and below the whole box of a drawing,
    * because its other parts would not be visible.
    */
   palette({ object, index }, palette) {

@@ -35,7 +35,7 @@ package struct LineSink: EventSink {
     if !json.bytes.isEmpty { try await writer.write(json.bytes) }
   }
 
-  /// Writes what is there if it is much, so that many large lines or objects are not in memory at the same time.
+  /// Writes the pending bytes if there are many, so that several large lines or objects are not in memory at the same time.
   private func writePiece(of json: inout JSONWriter) async throws(OutputError) {
     guard json.bytes.count >= Self.pieceLength else { return }
     // The last byte remains, because it tells whether a comma follows.

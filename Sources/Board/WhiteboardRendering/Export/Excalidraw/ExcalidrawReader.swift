@@ -181,7 +181,7 @@ struct ExcalidrawReader {
     style.fill = element.fill
     style.lineStyle = element.lineStyle
     if let fill = element.fill, let pattern = element.tree["fillStyle"]?.string, pattern != "solid" {
-      // What is behind a pattern can be seen between its lines.
+      // A pattern lets objects behind it show between its lines.
       let share: UInt32 = pattern == "cross-hatch" ? 3 : 2
       style.fill = fill & 0xFFFF_FF00 | max(fill & 0xFF * share / 4, 1)
       report("fills with a pattern become translucent")
