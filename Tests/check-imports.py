@@ -77,6 +77,10 @@ def main():
                     complaints.append(f"{path}: imports {module}, but {name} is pure")
                 if target["type"] != "test" and name not in CONFINED.get(module, {name}):
                     complaints.append(f"{path}: imports {module}, which is not for {name}")
+    for other in pathlib.Path("Tests").glob("*/**/Package.swift"):
+        for path in re.findall(r'path: "([^"]+)"', other.read_text(encoding="utf-8")):
+            if not (other.parent / path).exists():
+                complaints.append(f"{other}: there is no {path}")
     print(*complaints, sep="\n", end="\n" if complaints else "")
     print(f"{imports} imports in {len(targets)} targets, {len(complaints)} wrong")
     return 1 if complaints or not imports else 0

@@ -9,15 +9,20 @@ let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 let package = Package(
   name: "fuzzing",
   targets: [
-    .target(name: "PeerCore", path: "Shared/PeerCore", swiftSettings: settings),
-    .target(name: "PeerWire", dependencies: ["PeerCore"], path: "Shared/PeerWire", swiftSettings: settings),
-    .target(name: "PeerDiscovery", dependencies: ["PeerCore"], path: "Shared/PeerDiscovery", swiftSettings: settings),
-    .target(name: "WhiteboardTerminal", path: "Shared/WhiteboardTerminal/Input", swiftSettings: settings),
-    .target(name: "Whiteboard", dependencies: ["PeerCore"], path: "Shared/Whiteboard", swiftSettings: settings),
+    .target(name: "PeerCore", path: "Shared/Network/PeerCore", swiftSettings: settings),
+    .target(name: "PeerWire", dependencies: ["PeerCore"], path: "Shared/Network/PeerWire", swiftSettings: settings),
+    .target(
+      name: "PeerDiscovery",
+      dependencies: ["PeerCore"],
+      path: "Shared/Network/PeerDiscovery",
+      swiftSettings: settings
+    ),
+    .target(name: "WhiteboardTerminal", path: "Shared/FrontEnds/WhiteboardTerminal/Input", swiftSettings: settings),
+    .target(name: "Whiteboard", dependencies: ["PeerCore"], path: "Shared/Board/Whiteboard", swiftSettings: settings),
     .target(
       name: "WhiteboardRendering",
       dependencies: ["PeerCore", "Whiteboard"],
-      path: "Shared/WhiteboardRendering",
+      path: "Shared/Board/WhiteboardRendering",
       swiftSettings: settings
     ),
     .executableTarget(

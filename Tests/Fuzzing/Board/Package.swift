@@ -13,18 +13,18 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    .target(name: "PeerCore", path: "Shared/PeerCore", swiftSettings: settings),
+    .target(name: "PeerCore", path: "Shared/Network/PeerCore", swiftSettings: settings),
     .target(
       name: "Whiteboard",
       dependencies: ["PeerCore"],
-      path: "Shared/Whiteboard",
+      path: "Shared/Board/Whiteboard",
       // The moves of a game are not public.
       swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
     ),
     .target(
       name: "WhiteboardSync",
       dependencies: ["PeerCore", "Whiteboard", .product(name: "Crypto", package: "swift-crypto")],
-      path: "Shared/WhiteboardSync",
+      path: "Shared/Board/WhiteboardSync",
       // Answers are not public.
       swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
     ),
@@ -34,24 +34,25 @@ let package = Package(
         "PeerCore", "Whiteboard", .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
-      path: "Shared/WhiteboardDocument",
+      path: "Shared/Board/WhiteboardDocument",
       // The rows of a document are not public.
       swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
     ),
     .target(
       name: "WhiteboardRendering",
       dependencies: ["PeerCore", "Whiteboard"],
-      path: "Shared/WhiteboardRendering",
+      path: "Shared/Board/WhiteboardRendering",
       swiftSettings: settings
-    ), .systemLibrary(name: "CCairo", path: "Shared/CCairo"),
-    .systemLibrary(name: "CChafa", path: "Shared/CChafa", pkgConfig: "chafa"),
-    .systemLibrary(name: "CTurboJPEG", path: "Shared/CTurboJPEG"), .systemLibrary(name: "CWebP", path: "Shared/CWebP"),
+    ), .systemLibrary(name: "CCairo", path: "Shared/System/CCairo"),
+    .systemLibrary(name: "CChafa", path: "Shared/System/CChafa", pkgConfig: "chafa"),
+    .systemLibrary(name: "CTurboJPEG", path: "Shared/System/CTurboJPEG"),
+    .systemLibrary(name: "CWebP", path: "Shared/System/CWebP"),
     .target(
       name: "WhiteboardPictures",
       dependencies: [
         "CCairo", "CChafa", "CTurboJPEG", "CWebP", "PeerCore", "Whiteboard", "WhiteboardRendering",
       ],
-      path: "Shared/WhiteboardPictures",
+      path: "Shared/Board/WhiteboardPictures",
       swiftSettings: settings
     ),
     .executableTarget(

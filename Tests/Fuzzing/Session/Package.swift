@@ -19,9 +19,14 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
   ],
   targets: [
-    .target(name: "PeerCore", path: "Shared/PeerCore", swiftSettings: settings),
-    .target(name: "PeerWire", dependencies: ["PeerCore"], path: "Shared/PeerWire", swiftSettings: settings),
-    .target(name: "PeerDiscovery", dependencies: ["PeerCore"], path: "Shared/PeerDiscovery", swiftSettings: settings),
+    .target(name: "PeerCore", path: "Shared/Network/PeerCore", swiftSettings: settings),
+    .target(name: "PeerWire", dependencies: ["PeerCore"], path: "Shared/Network/PeerWire", swiftSettings: settings),
+    .target(
+      name: "PeerDiscovery",
+      dependencies: ["PeerCore"],
+      path: "Shared/Network/PeerDiscovery",
+      swiftSettings: settings
+    ),
     .target(
       name: "PeerSession",
       dependencies: [
@@ -31,11 +36,11 @@ let package = Package(
         .product(name: "X509", package: "swift-certificates"), .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "CryptoExtras", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
       ],
-      path: "Shared/PeerSession",
+      path: "Shared/Network/PeerSession",
       // The state machines are not public.
       swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
-    ), .target(name: "CWebPage", path: "Shared/CWebPage", exclude: ["list-files"]),
-    .systemLibrary(name: "CZlib", path: "Shared/CZlib"),
+    ), .target(name: "CWebPage", path: "Shared/System/CWebPage", exclude: ["list-files"]),
+    .systemLibrary(name: "CZlib", path: "Shared/System/CZlib"),
     .target(
       name: "WhiteboardWeb",
       dependencies: [
@@ -44,7 +49,7 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl"), .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "X509", package: "swift-certificates"), .product(name: "SwiftASN1", package: "swift-asn1"),
       ],
-      path: "Shared/WhiteboardWeb",
+      path: "Shared/FrontEnds/WhiteboardWeb",
       // The shared gateway needs the boards.
       exclude: ["Resources", "SharedGateway.swift"],
       swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
