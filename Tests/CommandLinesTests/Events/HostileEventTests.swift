@@ -148,7 +148,7 @@ import Testing
   static func otherEvents(_ text: String) -> [BoardEvent] {
     let outcomes: [BoardEvent] = [
       .saveState(.init(.notSaved(SaveProblem(.init(.full, text), copy: text)))),
-      .done(.init(verb: .undo, step: text, skipped: 2, skippedSteps: [.init(step: text, reason: text)])),
+      .done(.init(verb: .undo, step: text, skipped: 2, skippedSteps: [.init(step: text, reason: "overwritten")])),
       .done(.init(verb: .export, file: text, objects: 1)),
       .done(.init(verb: .wait, synced: [.init(peer: text, name: UntrustedText(text))])),
       .error(
@@ -176,8 +176,8 @@ import Testing
       participants: 3,
       role: text
     )
-    var joined = BoardEvent.Joined(peer: text, name: theirs)
-    joined.through = text
+    var joined = BoardEvent.Joined(peer: Sample.member(1).description, name: theirs)
+    joined.through = Sample.member(2).description
     joined.throughName = theirs
     let peer = BoardEvent.PeerDescription(
       peer: text,
@@ -222,13 +222,20 @@ import Testing
       readOnly: true,
       canContinue: true
     )
-    let left = BoardEvent.Left(peer: text, name: theirs, reason: text, message: theirs, undelivered: 3)
+    let left = BoardEvent.Left(
+      peer: Sample.member(1).description,
+      name: theirs,
+      reason: text,
+      message: theirs,
+      undelivered: 3
+    )
     let steps: [BoardEvent.Joining.Step] = [.searching, .awaitingAnswer, .awaitingAcceptance]
     return [
       .ready(ready), .peerFound(board), .peerUpdated(board), .peerLost(.init(peer: text, name: theirs, board: text)),
       .peerState(.init(peer: text, name: theirs, state: .suspect)),
       .peerState(.init(name: theirs, state: .connecting, address: text)),
-      .caughtUp(.init(peer: text, name: theirs, objects: 1)), .invitation(invitation), .joined(joined), .left(left),
+      .caughtUp(.init(peer: Sample.member(1).description, name: theirs, objects: 1)), .invitation(invitation),
+      .joined(joined), .left(left),
       .removed(removed), .admission(BoardEvent.Admission(ready)), .admission(closed),
       .carried(.init(relay: text, name: theirs, link: "whiteboard:x")),
       .profile(.init(peer: text, name: theirs, icon: theirs)),
@@ -255,19 +262,19 @@ import Testing
 
   private static func chat(_ text: String) -> BoardEvent.Chat {
     BoardEvent.Chat(
-      id: text,
-      peer: text,
+      id: Sample.id(7).description,
+      peer: Sample.member(1).description,
       name: UntrustedText(text),
       icon: UntrustedText(text),
       text: UntrustedText(text),
-      at: text
+      at: Timestamp.text(milliseconds: 1_795_000_000_123)
     )
   }
 
   private static func settings(_ text: String) -> BoardEvent.SettingsDescription {
     BoardEvent.SettingsDescription(
       title: UntrustedText(text),
-      background: text,
+      background: "#010203ff",
       grid: 0.5,
       language: UntrustedText(text)
     )
@@ -311,12 +318,12 @@ import Testing
   private static func transfers(_ text: String) -> [BoardEvent] {
     let theirs = UntrustedText(text)
     let received = BoardEvent.Received(
-      from: text,
+      from: Sample.member(1).description,
       name: theirs,
       reliable: true,
-      size: 1,
-      base64: Base64Text([]),
-      text: theirs
+      size: text.utf8.count,
+      base64: Base64Text(Array(text.utf8)),
+      text: text.utf8.allSatisfy { $0 >= 0x20 } ? theirs : nil
     )
     let offer = BoardEvent.ResourceOffered(
       transfer: text,
