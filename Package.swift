@@ -8,7 +8,6 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
@@ -35,7 +34,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -139,7 +137,7 @@ let package = Package(
       name: "WhiteboardRelay",
       dependencies: [
         "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerWire", "WhiteboardDocument", "WhiteboardKit",
-        logging, metrics, nioCore, nioHTTP1, nioPosix,
+        logging, nioCore, nioHTTP1, nioPosix,
       ],
       swiftSettings: settings
     ),
@@ -147,7 +145,7 @@ let package = Package(
       name: "whiteboard-relay",
       dependencies: [
         "AvahiDiscovery", "CommandLines", "PeerCore", "PeerSession", "WhiteboardKit", "WhiteboardPrograms",
-        "WhiteboardRelay", "WhiteboardWeb", argumentParser, logging, metrics,
+        "WhiteboardRelay", "WhiteboardWeb", argumentParser, logging,
       ],
       swiftSettings: settings
     ),
@@ -247,7 +245,7 @@ let package = Package(
       name: "WhiteboardRelayTests",
       dependencies: [
         "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "WhiteboardDocument",
-        "WhiteboardKit", "WhiteboardRelay", logging, metrics, nioCore, nioPosix,
+        "WhiteboardKit", "WhiteboardRelay", logging, nioCore, nioPosix,
       ]
     ),
     .testTarget(

@@ -589,9 +589,9 @@ MUTATIONS = [
         "WhiteboardRelayTests.BoardRegisterTests",
     ),
     expression(
-        "label-ends-at-a-quote", "FrontEnds/WhiteboardRelay/Metrics/PrometheusMetrics.swift",
-        "case \"\\\"\" where «quoted»:", "false",
-        "WhiteboardRelayTests.PrometheusMetricsTests",
+        "counter-that-decreases", "FrontEnds/WhiteboardRelay/RelayMetrics.swift",
+        "amount > 0", "amount != 0",
+        "WhiteboardRelayTests.RelayMetricsTests",
     ),
     expression(
         "control-socket-for-everyone", "FrontEnds/WhiteboardRelay/Admin/ControlServer.swift",

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Logging
-import Metrics
 import PeerDiscovery
 import PeerSession
 import WhiteboardDocument
@@ -9,6 +8,7 @@ import WhiteboardKit
 /// A headless peer that keeps boards online.
 package actor Relay {
   let configuration: RelayConfiguration
+  var metrics: RelayMetrics { configuration.metrics }
   let logger: Logger
   var limits: RelayConfiguration.Limits
   var register: BoardRegister
@@ -22,7 +22,6 @@ package actor Relay {
   private var unopened: [SessionID] = []
   private(set) var transport: PeerTransport?
   let started = ContinuousClock().now
-  let metrics = RelayMetrics()
   private var isReady = false
   /// Whether the relay no longer waits for boards before it is ready.
   private var isLate = false
@@ -217,67 +216,6 @@ package actor Relay {
   func sharedBoard(of session: SessionID) -> SharedBoard? { boards[session]?.sharedBoard }
 }
 
-/// The metrics of a relay's boards.
-///
-/// They contain no board names and no peer names.
-struct RelayMetrics: Sendable {
-  private let serving = Meter(label: "whiteboard_boards", dimensions: [("state", "serving")])
-  private let opening = Meter(label: "whiteboard_boards", dimensions: [("state", "opening")])
-  private let failed = Meter(label: "whiteboard_boards", dimensions: [("state", "failed")])
-  private let unsaved = Meter(label: "whiteboard_boards_unsaved")
-  private let people = Meter(label: "whiteboard_people")
-  private let copies = Counter(label: "whiteboard_relayed_copies_total")
-  private let bytes = Counter(label: "whiteboard_relayed_bytes_total")
-  private let overruns = Counter(label: "whiteboard_overruns_total")
-  private let joins = Counter(label: "whiteboard_joins_total")
-
-  /// A peer is counted once for each board that it is on.
-  func show(_ boards: some Collection<ServedBoard>, unopened: Int) {
-    var counts = (serving: 0, opening: unopened, failed: 0, unsaved: 0, people: 0)
-    for board in boards {
-      switch board.state {
-      case .serving: counts.serving += 1
-      case .opening: counts.opening += 1
-      case .failed: counts.failed += 1
-      }
-      if board.unsaved != nil { counts.unsaved += 1 }
-      counts.people += board.people.count
-    }
-    serving.set(counts.serving)
-    opening.set(counts.opening)
-    failed.set(counts.failed)
-    unsaved.set(counts.unsaved)
-    people.set(counts.people)
-  }
-
-  func passed(since before: RelayTally, _ now: RelayTally) {
-    // After a session has ended, its tally is zero.
-    copies.increment(by: max(0, now.copies - before.copies))
-    bytes.increment(by: max(0, now.bytes - before.bytes))
-    overruns.increment(by: max(0, now.overruns - before.overruns))
-  }
-
-  func joined() { joins.increment() }
-
-  /// Counts the messages that a board refused.
-  ///
-  /// There are two reasons: the author is a viewer, or the author's right to edit was revoked.
-  func refused(viewer: Int, revoked: Int) {
-    for (reason, count) in [("viewer", viewer), ("revoked", revoked)] where count > 0 {
-      Counter(label: "whiteboard_refused_total", dimensions: [("reason", reason)]).increment(by: count)
-    }
-  }
-
-  func refused(board refusal: BoardRefusal) {
-    Counter(label: "whiteboard_boards_refused_total", dimensions: [("reason", refusal.label)]).increment()
-  }
-
-  func left(_ reason: String) {
-    // The reason is one of a few words that the protocol defines, so the number of series is bounded.
-    Counter(label: "whiteboard_departures_total", dimensions: [("reason", reason)]).increment()
-  }
-}
-
 extension Relay {
   /// Performs maintenance periodically until the relay ends.
   ///
@@ -318,7 +256,8 @@ extension Relay {
       let now = await board.sharedBoard.refusals
       let passed = await board.sharedBoard.relayTally()
       guard let before = boards[id] else { continue }
-      metrics.refused(viewer: now.viewer - before.refused.viewer, revoked: now.revoked - before.refused.revoked)
+      metrics.add(.refused, now.viewer - before.refused.viewer, of: "viewer")
+      metrics.add(.refused, now.revoked - before.refused.revoked, of: "revoked")
       metrics.passed(since: before.passed, passed)
       boards[id]?.refused = (now.viewer, now.revoked)
       boards[id]?.passed = passed

@@ -27,6 +27,7 @@ package struct RelayConfiguration: Sendable {
   /// The time after which the relay is ready even if boards are still being opened; their diallers wait.
   package var openingLimit = Duration.seconds(1)
   package var logger: Logger
+  package var metrics = RelayMetrics()
 
   /// The limits that may change while a relay runs.
   ///

@@ -3,7 +3,6 @@ import CommandLines
 import FoundationEssentials
 import Glibc
 import Logging
-import Metrics
 import WhiteboardKit
 import WhiteboardPrograms
 import WhiteboardRelay
@@ -24,10 +23,8 @@ struct ServeCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let settings = try options.settings()
     let format = LogFormat(settings)
-    let metrics = PrometheusMetrics(ProcessMetrics.families + MetricFamily.ofRelay)
-    MetricsSystem.bootstrap(metrics)
-    let dropped = Counter(label: "whiteboard_log_lines_dropped_total")
-    let log = LogOutput(descriptor: STDERR_FILENO) { dropped.increment() }
+    let metrics = RelayMetrics()
+    let log = LogOutput(descriptor: STDERR_FILENO) { metrics.logLineWasDropped() }
     LoggingSystem.bootstrap { OperatorLogHandler(label: $0, format: format, writer: log) }
     let output = LogOutput(descriptor: STDOUT_FILENO)
     defer {
@@ -41,10 +38,11 @@ struct ServeCommand: AsyncParsableCommand {
     }
   }
 
-  private func serve(_ settings: Settings, _ metrics: PrometheusMetrics, _ output: LogOutput)
+  private func serve(_ settings: Settings, _ metrics: RelayMetrics, _ output: LogOutput)
     async throws(WhiteboardError)
   {
-    let configuration = try options.configuration(settings)
+    var configuration = try options.configuration(settings)
+    configuration.metrics = metrics
     let notifier: ServiceNotifier
     do throws(ServiceNotifier.EnvironmentError) {
       notifier = try ServiceNotifier(environment: ProcessInfo.processInfo.environment)
@@ -88,7 +86,7 @@ struct ServeCommand: AsyncParsableCommand {
   /// Serves health checks and metrics over HTTP while `body` runs, if the settings ask for it.
   private func withHealth(
     _ relay: Relay,
-    _ metrics: PrometheusMetrics,
+    _ metrics: RelayMetrics,
     at place: HealthPlace,
     _ body: () async throws(WhiteboardError) -> Void
   ) async throws(WhiteboardError) {
@@ -96,7 +94,6 @@ struct ServeCommand: AsyncParsableCommand {
     var configuration = HealthServer.Configuration()
     configuration.host = address.host
     configuration.port = address.port
-    let process = ProcessMetrics(factory: metrics, start: Date.now.timeIntervalSince1970)
     let endpoints = HealthEndpoints(
       program: "whiteboard-relay",
       version: WhiteboardRelayProgram.configuration.version,
@@ -106,10 +103,7 @@ struct ServeCommand: AsyncParsableCommand {
         return []
       },
       hindrances: { await relay.hindrances },
-      metrics: {
-        process.read()
-        return metrics.text()
-      }
+      metrics: { metrics.text() }
     )
     var outcome: Result<Void, WhiteboardError> = .success(())
     do {

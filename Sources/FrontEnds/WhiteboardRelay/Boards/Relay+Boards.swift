@@ -112,12 +112,13 @@ extension Relay {
     case .invited(let invited): return showBrowserLink(invited, of: id)
     case .joined(let person):
       board.people[person.peer] = person.name
-      metrics.joined()
+      metrics.add(.joins)
       logger.notice("Peer joined.", metadata: told(id, person.peer, person.name))
     case .left(let person):
       board.people[person.peer] = nil
       board.visited = BoardFile.now
-      metrics.left(person.reason)
+      // The protocol defines the words for reasons.
+      metrics.add(.departures, of: person.reason)
       var metadata = told(id, person.peer, person.name)
       metadata["reason"] = "\(person.reason)"
       logger.notice("Peer left.", metadata: metadata)

@@ -20,7 +20,7 @@ extension Relay {
     }
     let refusal = limits.refusal(of: request.host, at: request.addressBlock, among: register.entries)
     if let refusal {
-      metrics.refused(board: refusal)
+      metrics.add(.boardsRefused, of: refusal.label)
       logger.notice(
         "Board not accepted.",
         metadata: ["board": "\(request.session.short)", "peer": "\(request.host.text)", "reason": "\(refusal.reason)"]

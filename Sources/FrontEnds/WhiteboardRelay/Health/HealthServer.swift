@@ -192,7 +192,7 @@ package struct HealthEndpoints: Sendable {
     switch request.path {
     case .healthz: .verdict("ok", "unwell", against: await ailments(), isJSON: request.wantsJSON)
     case .readyz: .verdict("ready", "not ready", against: await hindrances(), isJSON: request.wantsJSON)
-    case .metrics: HealthAnswer(status: .ok, contentType: PrometheusMetrics.contentType, body: await metrics())
+    case .metrics: HealthAnswer(status: .ok, contentType: RelayMetrics.contentType, body: await metrics())
     case .version: request.wantsJSON ? .json(.ok, versionObject) : .text(.ok, "\(program) \(version)")
     }
   }
