@@ -2,35 +2,27 @@ extension Doctor {
   /// Returns whether the firewall accepts the traffic of discovery and boards, as far as the firewall's rules can be
   /// read.
   func firewallFindings() -> [Finding] {
-    var findings = managers.map { manager in
-      Finding(
-        check: "firewall",
-        verdict: .note,
-        seen: "The firewall \(manager.name) is on; only root can read its rules.",
-        advice: "Open the ports: \(manager.command)"
+    var findings: [Finding] = managers.map { manager in
+      .note(
+        "firewall",
+        "The firewall \(manager.name) is on; only root can read its rules.",
+        "Open the ports: \(manager.command)"
       )
     }
     if let rules = firewallRules() {
       let closed = [("udp", 5353), ("udp", port), ("tcp", port)].filter { !rules.accepts($0.0, $0.1) }
       guard !closed.isEmpty else {
-        return [
-          Finding(
-            check: "firewall",
-            verdict: .fine,
-            seen: "The rules accept UDP 5353 and port \(port), as far as they can be read."
-          )
-        ]
+        return [.fine("firewall", "The rules accept UDP 5353 and port \(port), as far as they can be read.")]
       }
       let names = closed.map { "\($0.0.uppercased()) \($0.1)" }.joined(separator: ", ")
       let effect =
         closed.contains { $0 == ("tcp", port) }
         ? " Others cannot connect to this computer; a member or a relay that both reach must pass everything on." : ""
       return [
-        Finding(
-          check: "firewall",
-          verdict: .fault,
-          seen: "The firewall does not accept \(names).\(effect)",
-          advice: "Open the ports: \(managers.first?.command ?? nftCommand)"
+        .fault(
+          "firewall",
+          "The firewall does not accept \(names).\(effect)",
+          "Open the ports: \(managers.first?.command ?? nftCommand)"
         )
       ]
     }
@@ -40,20 +32,13 @@ extension Doctor {
     let modules = reading.file("/proc/modules") ?? ""
     let names = modules.split(separator: "\n").map { $0.prefix { $0 != " " } }
     guard names.contains(where: { ["nf_tables", "ip_tables", "iptable_filter"].contains($0) }) else {
-      return [
-        Finding(
-          check: "firewall",
-          verdict: .fine,
-          seen: "Neither ufw nor firewalld is on, and the kernel has loaded no packet filter."
-        )
-      ]
+      return [.fine("firewall", "Neither ufw nor firewalld is on, and the kernel has loaded no packet filter.")]
     }
     findings.append(
-      Finding(
-        check: "firewall",
-        verdict: .note,
-        seen: "Neither ufw nor firewalld is on; other rules were not read, because only root can read them.",
-        advice: "Check that the rules accept UDP 5353 and port \(port): sudo nft list ruleset"
+      .note(
+        "firewall",
+        "Neither ufw nor firewalld is on; other rules were not read, because only root can read them.",
+        "Check that the rules accept UDP 5353 and port \(port): sudo nft list ruleset"
       )
     )
     return findings

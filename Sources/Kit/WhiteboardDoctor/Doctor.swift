@@ -26,6 +26,16 @@ package struct Doctor: Sendable {
       self.advice = advice
     }
 
+    static func fine(_ check: String, _ seen: String) -> Finding { Finding(check: check, verdict: .fine, seen: seen) }
+
+    static func note(_ check: String, _ seen: String, _ advice: String? = nil) -> Finding {
+      Finding(check: check, verdict: .note, seen: seen, advice: advice)
+    }
+
+    static func fault(_ check: String, _ seen: String, _ advice: String) -> Finding {
+      Finding(check: check, verdict: .fault, seen: seen, advice: advice)
+    }
+
     package enum Verdict: String, Encodable, Sendable {
       /// The check found no problem.
       case fine
@@ -92,24 +102,22 @@ package struct Doctor: Sendable {
 
   private func interfacesFinding(_ interfaces: [NetworkSurvey.Interface]) -> Finding {
     if let interface, !interfaces.contains(where: { $0.name == interface }) {
-      return Finding(
-        check: "interfaces",
-        verdict: .fault,
-        seen: "There is no interface \(UntrustedText(interface).quoted()) that is up.",
-        advice: "List the interfaces with: ip link"
+      return .fault(
+        "interfaces",
+        "There is no interface \(UntrustedText(interface).quoted()) that is up.",
+        "List the interfaces with: ip link"
       )
     }
     let outward = interfaces.filter { !$0.isLoopback && !$0.addresses.isEmpty }
     guard !outward.isEmpty else {
-      return Finding(
-        check: "interfaces",
-        verdict: .fault,
-        seen: "No network interface is up with an address.",
-        advice: "Connect to a network. Boards on this machine work without a network."
+      return .fault(
+        "interfaces",
+        "No network interface is up with an address.",
+        "Connect to a network. Boards on this machine work without a network."
       )
     }
     let list = outward.map { "\($0.name) (\($0.addresses.joined(separator: ", ")))" }
-    return Finding(check: "interfaces", verdict: .fine, seen: list.joined(separator: "; ") + ".")
+    return .fine("interfaces", list.joined(separator: "; ") + ".")
   }
 
   private func multicastFinding(_ interfaces: [NetworkSurvey.Interface]) -> Finding {
@@ -118,19 +126,17 @@ package struct Doctor: Sendable {
     }
     let deaf = candidates.filter { !$0.canMulticast || !NetworkSurvey.joinsMulticast($0) }
     guard !candidates.isEmpty, deaf.count < candidates.count else {
-      return Finding(
-        check: "multicast",
-        verdict: .fault,
-        seen: "No interface supports multicast, which discovery needs.",
-        advice: "Join with a link or HOST:PORT, or turn multicast on: ip link set DEV multicast on"
+      return .fault(
+        "multicast",
+        "No interface supports multicast, which discovery needs.",
+        "Join with a link or HOST:PORT, or turn multicast on: ip link set DEV multicast on"
       )
     }
     guard deaf.isEmpty else {
-      return Finding(
-        check: "multicast",
-        verdict: .note,
-        seen: "\(deaf.map(\.name).joined(separator: ", ")) does not support multicast.",
-        advice: "Join the boards there with a link or HOST:PORT."
+      return .note(
+        "multicast",
+        "\(deaf.map(\.name).joined(separator: ", ")) does not support multicast.",
+        "Join the boards there with a link or HOST:PORT."
       )
     }
     return routesFinding(candidates.map(\.name))
@@ -143,39 +149,32 @@ package struct Doctor: Sendable {
       let listening = MulticastReading.listening(igmp: groups)
       let idle = names.filter { !listening.contains($0) }
       guard idle.isEmpty || listening.isEmpty else {
-        return Finding(
-          check: "multicast",
-          verdict: .note,
-          seen: "No program listens to mDNS on \(idle.joined(separator: ", ")).",
-          advice: "See allow-interfaces and deny-interfaces in /etc/avahi/avahi-daemon.conf, then: "
+        return .note(
+          "multicast",
+          "No program listens to mDNS on \(idle.joined(separator: ", ")).",
+          "See allow-interfaces and deny-interfaces in /etc/avahi/avahi-daemon.conf, then: "
             + "systemctl restart avahi-daemon"
         )
       }
     }
     if let routes = reading.file("/proc/net/route"), !MulticastReading.hasRoute(routes) {
-      return Finding(
-        check: "multicast",
-        verdict: .note,
-        seen: "\(shown) can join the mDNS group, but there is no route to it.",
-        advice: "If boards are not found, run: ip route add 224.0.0.0/4 dev \(names.first ?? "DEV")"
+      return .note(
+        "multicast",
+        "\(shown) can join the mDNS group, but there is no route to it.",
+        "If boards are not found, run: ip route add 224.0.0.0/4 dev \(names.first ?? "DEV")"
       )
     }
-    return Finding(
-      check: "multicast",
-      verdict: .fine,
-      seen: "\(shown) can join the mDNS group, and there is a route to it."
-    )
+    return .fine("multicast", "\(shown) can join the mDNS group, and there is a route to it.")
   }
 
   private func busFinding() -> Finding {
     switch NetworkSurvey.connectsToSystemBus() {
-    case nil: return Finding(check: "bus", verdict: .fine, seen: "The system D-Bus answers.")
+    case nil: return .fine("bus", "The system D-Bus answers.")
     case let number?:
-      return Finding(
-        check: "bus",
-        verdict: .fault,
-        seen: "The system D-Bus does not answer (\(SystemError.words(for: number))).",
-        advice: "Start D-Bus: systemctl start dbus"
+      return .fault(
+        "bus",
+        "The system D-Bus does not answer (\(SystemError.words(for: number))).",
+        "Start D-Bus: systemctl start dbus"
       )
     }
   }
@@ -185,7 +184,7 @@ package struct Doctor: Sendable {
     guard let me = AnnouncedPeerID(bytes: randomBytes(32)), let board = AnnouncedSessionID(bytes: randomBytes(16)),
       // Use a separate service type, so that no peer mistakes the test service for a board.
       let service = try? ServiceType("whiteboard-test")
-    else { return Finding(check: "daemon", verdict: .note, seen: "Discovery was not checked.") }
+    else { return .note("daemon", "Discovery was not checked.") }
     let discovery = AvahiDiscovery(interface: interface)
     let announcement = Announcement(
       peer: me,
@@ -212,15 +211,14 @@ package struct Doctor: Sendable {
       }
     }
     switch answer ?? .problem(.notAnswering) {
-    case .found: return Finding(check: "daemon", verdict: .fine, seen: "Avahi announces a service and finds it.")
+    case .found: return .fine("daemon", "Avahi announces a service and finds it.")
     case .problem(let problem):
-      return Finding(check: "daemon", verdict: .fault, seen: problem.summary, advice: problem.advice)
+      return .fault("daemon", problem.summary, problem.advice)
     case .notFound:
-      return Finding(
-        check: "daemon",
-        verdict: .fault,
-        seen: "Avahi announces a service, but others on the network cannot find it.",
-        advice: "Check publish-addresses (yes), allow-interfaces and deny-interfaces in "
+      return .fault(
+        "daemon",
+        "Avahi announces a service, but others on the network cannot find it.",
+        "Check publish-addresses (yes), allow-interfaces and deny-interfaces in "
           + "/etc/avahi/avahi-daemon.conf, restart Avahi (systemctl restart avahi-daemon), and open "
           + "UDP port 5353 in the firewall."
       )
@@ -260,20 +258,18 @@ package struct Doctor: Sendable {
 
   private func portFinding() -> Finding {
     switch NetworkSurvey.bindFailure(port: port) {
-    case nil: return Finding(check: "port", verdict: .fine, seen: "Port \(port) is free for TCP and UDP.")
+    case nil: return .fine("port", "Port \(port) is free for TCP and UDP.")
     case EADDRINUSE?:
-      return Finding(
-        check: "port",
-        verdict: .note,
-        seen: "Port \(port) is used by another board or program; the next free port is used instead.",
-        advice: "Find the program that uses the port: ss -tulpn 'sport = :\(port)'"
+      return .note(
+        "port",
+        "Port \(port) is used by another board or program; the next free port is used instead.",
+        "Find the program that uses the port: ss -tulpn 'sport = :\(port)'"
       )
     case let number?:
-      return Finding(
-        check: "port",
-        verdict: .fault,
-        seen: "Port \(port) cannot be opened (\(SystemError.words(for: number))).",
-        advice: "Choose another port: --listen 0.0.0.0:PORT"
+      return .fault(
+        "port",
+        "Port \(port) cannot be opened (\(SystemError.words(for: number))).",
+        "Choose another port: --listen 0.0.0.0:PORT"
       )
     }
   }
@@ -284,28 +280,26 @@ package struct Doctor: Sendable {
     let earliest = Date(timeIntervalSince1970: 1_795_219_200)
     let latest = earliest.addingTimeInterval(30 * 365 * 86_400)
     guard (earliest...latest).contains(now) else {
-      return Finding(
-        check: "clock",
-        verdict: .fault,
-        seen: "The clock is in the \(now < earliest ? "past" : "future"): \(now.formatted(.iso8601)).",
-        advice: "Set the clock: timedatectl set-ntp true, or date -s"
+      return .fault(
+        "clock",
+        "The clock is in the \(now < earliest ? "past" : "future"): \(now.formatted(.iso8601)).",
+        "Set the clock: timedatectl set-ntp true, or date -s"
       )
     }
     if reading.output(.clock)?.hasPrefix("no") == true {
-      return Finding(
-        check: "clock",
-        verdict: .note,
-        seen: "The clock shows \(now.formatted(.iso8601)), and is not synchronized.",
-        advice: "Synchronize the clock: timedatectl set-ntp true"
+      return .note(
+        "clock",
+        "The clock shows \(now.formatted(.iso8601)), and is not synchronized.",
+        "Synchronize the clock: timedatectl set-ntp true"
       )
     }
-    return Finding(check: "clock", verdict: .fine, seen: "The clock shows \(now.formatted(.iso8601)).")
+    return .fine("clock", "The clock shows \(now.formatted(.iso8601)).")
   }
 
   private func dataDirectoryFinding() -> Finding {
     let shown = UntrustedText(dataDirectory).quoted(limit: 256)
     guard let status = NetworkSurvey.status(of: dataDirectory) else {
-      return Finding(check: "data", verdict: .fine, seen: "\(shown) is created when it is first needed.")
+      return .fine("data", "\(shown) is created when it is first needed.")
     }
     // The user may have chosen a directory of the system by mistake. Its owner and permissions must stay.
     let problem: String? =
@@ -314,28 +308,26 @@ package struct Doctor: Sendable {
       } else if status.mode & S_ISVTX != 0 { "\(shown) is for files of all users." } else { nil }
     if let problem {
       let advice = "Choose another directory with --data-dir."
-      return Finding(check: "data", verdict: .fault, seen: problem, advice: advice)
+      return .fault("data", problem, advice)
     }
     guard status.mode & 0o077 == 0 else {
-      return Finding(
-        check: "data",
-        verdict: .fault,
-        seen: "Other users can read \(shown), which holds your private key.",
-        advice: "Restrict access to it: chmod 700 \(shown)"
+      return .fault(
+        "data",
+        "Other users can read \(shown), which holds your private key.",
+        "Restrict access to it: chmod 700 \(shown)"
       )
     }
     let boards = BoardFile.directory(inDataDirectory: dataDirectory)
     for directory in [dataDirectory, boards] where reading.exists(directory) {
       guard let number = DiskProbe.writeFailure(in: directory) else { continue }
       let place = UntrustedText(directory).quoted(limit: 256)
-      return Finding(
-        check: "data",
-        verdict: .fault,
-        seen: "Nothing can be saved in \(place): \(DiskSurvey.words(for: number)).",
-        advice: DiskProbe.advice(for: number, place)
+      return .fault(
+        "data",
+        "Nothing can be saved in \(place): \(DiskSurvey.words(for: number)).",
+        DiskProbe.advice(for: number, place)
       )
     }
-    return Finding(check: "data", verdict: .fine, seen: "\(shown) is writable, and only this user can read it.")
+    return .fine("data", "\(shown) is writable, and only this user can read it.")
   }
 
   private func randomBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255) } }
