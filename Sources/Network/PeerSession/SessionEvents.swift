@@ -55,7 +55,7 @@ final class EventQueue: Sendable {
     var heldBytes = 0
     var isPaused = false
     var isFinished = false
-    var consumer: CheckedContinuation<[SessionEvent], Never>?
+    var consumer: Waiter<[SessionEvent]>?
   }
 
   private let state = Locked(State())
@@ -82,12 +82,9 @@ final class EventQueue: Sendable {
   /// Moves the events from `events` to the queue, and leaves an empty array; returns whether the session must stop
   /// reading its links until ``Progress/tookAll``.
   func push(_ events: inout [SessionEvent], bytes: Int) -> Bool {
-    let (consumer, mustPause): (CheckedContinuation<[SessionEvent], Never>?, Bool) = state.withLock { state in
+    let (consumer, mustPause): (Waiter<[SessionEvent]>?, Bool) = state.withLock { state in
       guard !state.isFinished else { return (nil, false) }
-      if let consumer = state.consumer {
-        state.consumer = nil
-        return (consumer, false)
-      }
+      if let consumer = state.consumer.take() { return (consumer, false) }
       state.heldMessages += events.count
       state.heldBytes += bytes
       if state.events.isEmpty { swap(&state.events, &events) } else { state.events.append(contentsOf: events) }
@@ -97,7 +94,7 @@ final class EventQueue: Sendable {
     if let consumer {
       var taken: [SessionEvent] = []
       swap(&taken, &events)
-      consumer.resume(returning: taken)
+      consumer.resume(taken)
     }
     events.removeAll(keepingCapacity: true)
     return mustPause
@@ -107,39 +104,32 @@ final class EventQueue: Sendable {
   func finish() {
     let consumer = state.withLock { state in
       state.isFinished = true
-      defer { state.consumer = nil }
-      return state.consumer
+      return state.consumer.take()
     }
-    consumer?.resume(returning: [])
+    consumer?.resume([])
   }
 
   /// Waits for at least one event, then removes and returns all events.
   func removeAll() async -> [SessionEvent] {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let (answer, mustResume): ([SessionEvent]?, Bool) = state.withLock { state in
-          if state.events.isEmpty && !state.isFinished && !Task.isCancelled {
-            precondition(state.consumer == nil, "a session's events can have only one consumer")
-            state.consumer = continuation
-            return (nil, false)
-          }
-          let events = state.events
-          state.events = []
-          state.heldMessages = 0
-          state.heldBytes = 0
-          defer { state.isPaused = false }
-          return (events, state.isPaused)
-        }
-        if mustResume { onProgress(.tookAll) }
-        if let answer { continuation.resume(returning: answer) }
+    var mustResume = false
+    let events = await state.wait(ifCanceled: []) { state, waiter in
+      if state.events.isEmpty && !state.isFinished {
+        precondition(state.consumer == nil, "a session's events can have only one consumer")
+        state.consumer = waiter
+        return nil
       }
-    } onCancel: {
-      let consumer = state.withLock { state in
-        defer { state.consumer = nil }
-        return state.consumer
-      }
-      consumer?.resume(returning: [])
+      let events = state.events
+      mustResume = state.isPaused
+      state.events = []
+      state.heldMessages = 0
+      state.heldBytes = 0
+      state.isPaused = false
+      return events
+    } remove: {
+      $0.consumer.remove($1)
     }
+    if mustResume { onProgress(.tookAll) }
+    return events
   }
 }
 

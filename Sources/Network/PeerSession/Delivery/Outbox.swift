@@ -7,18 +7,12 @@ import PeerWire
 /// It wraps ``DeliverySender``, tracks the tasks that wait for room or for an acknowledgement, and outlives links. Any
 /// thread may append messages; the session's event loop writes them to the link.
 final class Outbox: Sendable {
-  private struct Waiter {
-    var id: UInt64
-    /// The part number whose acknowledgement the task awaits, or the number of bytes for which it needs room.
-    var amount: UInt64
-    var continuation: CheckedContinuation<Result<Void, SessionError>, Never>
-  }
+  private typealias Waiter = PeerSession.Waiter<Result<Void, SessionError>>
 
   private struct State {
     var sender: DeliverySender
     var roomWaiters = CircularBuffer<Waiter>()
     var acknowledgementWaiters: [Waiter] = []
-    var nextWaiter: UInt64 = 0
     var isFlushScheduled = false
     var failure: SessionError?
   }
@@ -81,9 +75,9 @@ final class Outbox: Sendable {
 
   /// Waits until the peer has all parts up to `sequence`.
   func acknowledgement(of sequence: UInt64) async throws(SessionError) {
-    try await wait { state, waiter in
+    try await wait(for: sequence) { state, waiter in
       if state.sender.acknowledged >= sequence { return .success(()) }
-      state.acknowledgementWaiters.append(Waiter(id: waiter.id, amount: sequence, continuation: waiter.continuation))
+      state.acknowledgementWaiters.append(waiter)
       return nil
     }
   }
@@ -92,9 +86,8 @@ final class Outbox: Sendable {
   ///
   /// If `first` is true, the caller takes precedence over other waiting callers.
   func waitForRoom(_ count: Int, first: Bool) async throws(SessionError) {
-    try await wait { state, waiter in
+    try await wait(for: UInt64(count)) { state, waiter in
       if first || state.roomWaiters.isEmpty, state.sender.hasRoom(for: count) { return .success(()) }
-      let waiter = Waiter(id: waiter.id, amount: UInt64(count), continuation: waiter.continuation)
       if first { state.roomWaiters.prepend(waiter) } else { state.roomWaiters.append(waiter) }
       return nil
     }
@@ -103,34 +96,17 @@ final class Outbox: Sendable {
   /// Suspends unless `register` returns a result immediately.
   ///
   /// Cancellation ends the wait.
-  private func wait(_ register: (inout State, Waiter) -> Result<Void, SessionError>?) async throws(SessionError) {
-    let id = state.withLock { state in
-      state.nextWaiter += 1
-      return state.nextWaiter
-    }
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let waiter = Waiter(id: id, amount: 0, continuation: continuation)
-        let answer: Result<Void, SessionError>? = state.withLock { state in
-          if Task.isCancelled { return .failure(.cancelled) }
-          if let failure = state.failure { return .failure(failure) }
-          return register(&state, waiter)
-        }
-        if let answer { continuation.resume(returning: answer) }
-      }
-    } onCancel: {
-      let cancelled = state.withLock { state -> Waiter? in
-        if let index = state.roomWaiters.firstIndex(where: { $0.id == id }) {
-          return state.roomWaiters.remove(at: index)
-        }
-        if let index = state.acknowledgementWaiters.firstIndex(where: { $0.id == id }) {
-          return state.acknowledgementWaiters.remove(at: index)
-        }
-        return nil
-      }
-      cancelled?.continuation.resume(returning: .failure(.cancelled))
-    }
-    try result.get()
+  private func wait(
+    for amount: UInt64,
+    _ register: (inout State, Waiter) -> Result<Void, SessionError>?
+  ) async throws(SessionError) {
+    try await state.wait(ifCanceled: .failure(.cancelled)) { state, waiter in
+      var waiter = waiter
+      waiter.amount = amount
+      return state.failure.map { .failure($0) } ?? register(&state, waiter)
+    } remove: {
+      $0.roomWaiters.remove($1) ?? $0.acknowledgementWaiters.remove($1)
+    }.get()
   }
 
   // MARK: The session's side, on its event loop
@@ -192,7 +168,7 @@ final class Outbox: Sendable {
       }
       return .success(woken)
     }
-    for waiter in try result.get() { waiter.continuation.resume(returning: .success(())) }
+    for waiter in try result.get() { waiter.resume(.success(())) }
   }
 
   /// Closes the outbox because the peer left; returns the number of the application's unacknowledged messages.
@@ -207,7 +183,7 @@ final class Outbox: Sendable {
       state.acknowledgementWaiters.removeAll()
       return (woken, state.sender.unacknowledgedMessages)
     }
-    for waiter in woken { waiter.continuation.resume(returning: .failure(error)) }
+    for waiter in woken { waiter.resume(.failure(error)) }
     return owed
   }
 

@@ -4,14 +4,8 @@ import PeerCore
 ///
 /// A lock protects the awaited confirmations. Tasks wait for them, and the session's event loop reports the answers.
 final class Confirmations: Sendable {
-  private struct Wait {
-    var missing: Set<PeerID>
-    var continuation: CheckedContinuation<Result<Void, SessionError>, Never>?
-    var result: Result<Void, SessionError>?
-  }
-
   private struct State {
-    var waits: [UInt64: Wait] = [:]
+    var waits: [UInt64: (missing: Set<PeerID>, outcome: Outcome<Void>)] = [:]
     var lastToken: UInt64 = 0
     var end: SessionError?
   }
@@ -22,8 +16,9 @@ final class Confirmations: Sendable {
   func begin(_ peers: [PeerID]) -> UInt64 {
     state.withLock { state in
       state.lastToken += 1
-      let end = state.end.map { Result<Void, SessionError>.failure($0) }
-      state.waits[state.lastToken] = Wait(missing: Set(peers), result: end)
+      let outcome = Outcome<Void>()
+      if let end = state.end { outcome.set(.failure(end)) }
+      state.waits[state.lastToken] = (Set(peers), outcome)
       return state.lastToken
     }
   }
@@ -31,22 +26,8 @@ final class Confirmations: Sendable {
   /// Waits until all peers for which a token was issued have confirmed; throws the reason why a peer will not confirm,
   /// or `cancelled`.
   func wait(for token: UInt64) async throws(SessionError) {
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let answer: Result<Void, SessionError>? = state.withLock { state in
-          if let result = state.waits[token]?.result ?? (Task.isCancelled ? .cancelled : nil) {
-            state.waits[token] = nil
-            return result
-          }
-          state.waits[token]?.continuation = continuation
-          return nil
-        }
-        if let answer { continuation.resume(returning: answer) }
-      }
-    } onCancel: {
-      finish(token, .cancelled)
-    }
-    try result.get()
+    defer { abandon(token) }
+    try await state.withLock { $0.waits[token]?.outcome }?.value()
   }
 
   /// Discards a token that no task will wait for.
@@ -54,43 +35,23 @@ final class Confirmations: Sendable {
 
   /// Records that a peer has all messages sent before the token.
   func confirmed(_ token: UInt64, by peer: PeerID) {
-    let isDone = state.withLock { state in
-      guard state.waits[token]?.missing.remove(peer) != nil else { return false }
-      return state.waits[token]?.missing.isEmpty == true
+    let wait = state.withLock { state in
+      state.waits[token]?.missing.remove(peer) == nil ? nil : state.waits[token]
     }
-    if isDone { finish(token, .success(())) }
+    if let wait, wait.missing.isEmpty { wait.outcome.set(.success(())) }
   }
 
   func failed(_ peer: PeerID, _ error: SessionError) {
-    let tokens = state.withLock { state in state.waits.filter { $0.value.missing.contains(peer) }.keys.sorted() }
-    for token in tokens { finish(token, .failure(error)) }
+    let waits = state.withLock { state in state.waits.values.filter { $0.missing.contains(peer) } }
+    for wait in waits { wait.outcome.set(.failure(error)) }
   }
 
   /// Fails all waits, because the session is over.
   func end(_ error: SessionError) {
-    let tokens = state.withLock { state in
+    let waits = state.withLock { state in
       state.end = error
-      return state.waits.keys.sorted()
+      return Array(state.waits.values)
     }
-    for token in tokens { finish(token, .failure(error)) }
-  }
-
-  private func finish(_ token: UInt64, _ result: Result<Void, SessionError>) {
-    let continuation = state.withLock { state in
-      guard var wait = state.waits[token], wait.result == nil else {
-        return nil as CheckedContinuation<Result<Void, SessionError>, Never>?
-      }
-      if let continuation = wait.continuation {
-        state.waits[token] = nil
-        return continuation
-      }
-      // No task waits yet, so the result is stored.
-      wait.result = result
-      state.waits[token] = wait
-      return nil
-    }
-    continuation?.resume(returning: result)
+    for wait in waits { wait.outcome.set(.failure(error)) }
   }
 }
-
-extension Result<Void, SessionError> { fileprivate static var cancelled: Self { .failure(.cancelled) } }

@@ -9,15 +9,13 @@ final class BulkWriter: Sendable {
   /// The number of waiting bytes above which a writer must wait.
   static let limit = 1_048_576
 
-  private typealias Waiter = CheckedContinuation<Void, any Error>
+  private typealias Waiter = PeerSession.Waiter<Result<Void, SessionError>>
 
   private struct State {
     var waitingBytes = 0
     var isTaken = false
-    var holder: (id: Int, waiter: Waiter)?
-    var queue = CircularBuffer<(id: Int, waiter: Waiter)>()
-    var cancelled: Set<Int> = []
-    var nextID = 0
+    var holder: Waiter?
+    var queue = CircularBuffer<Waiter>()
     var failure: SessionError?
   }
 
@@ -42,13 +40,13 @@ final class BulkWriter: Sendable {
   ///
   /// After each success, the caller must call ``finish()`` once.
   func begin() async throws(SessionError) {
-    try await wait { state, waiter, id in
+    try await wait { state, waiter in
       if !state.isTaken && state.queue.isEmpty && state.waitingBytes < Self.limit {
         state.isTaken = true
-        return false
+        return .success(())
       }
-      state.queue.append((id, waiter))
-      return true
+      state.queue.append(waiter)
+      return nil
     }
   }
 
@@ -56,10 +54,10 @@ final class BulkWriter: Sendable {
   ///
   /// The turn does not end, even if this call throws.
   func waitForRoom() async throws(SessionError) {
-    try await wait { state, waiter, id in
-      if state.waitingBytes < Self.limit { return false }
-      state.holder = (id, waiter)
-      return true
+    try await wait { state, waiter in
+      if state.waitingBytes < Self.limit { return .success(()) }
+      state.holder = waiter
+      return nil
     }
   }
 
@@ -69,7 +67,7 @@ final class BulkWriter: Sendable {
       state.isTaken = false
       return Self.next(&state)
     }
-    next?.resume()
+    next?.resume(.success(()))
   }
 
   /// Writes immediately, ahead of all waiting writers.
@@ -85,7 +83,7 @@ final class BulkWriter: Sendable {
         if case .success = result { return Self.next(&state) }
         return nil
       }
-      next?.resume()
+      next?.resume(.success(()))
       if case .failure = result { fail(.bulkLinkLost) }
     }
     return written
@@ -95,58 +93,26 @@ final class BulkWriter: Sendable {
     let (waiters, error): ([Waiter], SessionError) = state.withLock { state in
       let failure = state.failure ?? error
       state.failure = failure
-      var waiters = state.queue.map(\.waiter)
-      if let holder = state.holder { waiters.append(holder.waiter) }
+      let waiters = Array(state.queue) + [state.holder.take()].compactMap(\.self)
       state.queue.removeAll()
-      state.holder = nil
       return (waiters, failure)
     }
-    for waiter in waiters { waiter.resume(throwing: error) }
+    for waiter in waiters { waiter.resume(.failure(error)) }
   }
 
   private static func next(_ state: inout State) -> Waiter? {
     guard state.waitingBytes < limit else { return nil }
-    if let holder = state.holder {
-      state.holder = nil
-      return holder.waiter
-    }
+    if let holder = state.holder.take() { return holder }
     guard !state.isTaken, let first = state.queue.popFirst() else { return nil }
     state.isTaken = true
-    return first.waiter
+    return first
   }
 
-  private func wait(_ enter: @Sendable (inout State, Waiter, Int) -> Bool) async throws(SessionError) {
-    let id = state.withLock { state in
-      state.nextID += 1
-      return state.nextID
-    }
-    do {
-      try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation { (waiter: Waiter) in
-          let result: Result<Void, any Error>? = state.withLock { state in
-            if let failure = state.failure { return .failure(failure) }
-            if state.cancelled.remove(id) != nil { return .failure(SessionError.cancelled) }
-            return enter(&state, waiter, id) ? nil : .success(())
-          }
-          if let result { waiter.resume(with: result) }
-        }
-      } onCancel: {
-        let waiter: Waiter? = state.withLock { state in
-          if state.holder?.id == id {
-            defer { state.holder = nil }
-            return state.holder?.waiter
-          }
-          if let index = state.queue.firstIndex(where: { $0.id == id }) { return state.queue.remove(at: index).waiter }
-          state.cancelled.insert(id)
-          return nil
-        }
-        waiter?.resume(throwing: SessionError.cancelled)
-      }
-      // Remove the identifier, because a late cancellation may have added it.
-      state.withLock { _ = $0.cancelled.remove(id) }
-    } catch {
-      state.withLock { _ = $0.cancelled.remove(id) }
-      throw error as? SessionError ?? .bulkLinkLost
-    }
+  private func wait(_ enter: (inout State, Waiter) -> Result<Void, SessionError>?) async throws(SessionError) {
+    try await state.wait(ifCanceled: .failure(.cancelled)) { state, waiter in
+      state.failure.map { .failure($0) } ?? enter(&state, waiter)
+    } remove: {
+      $0.holder.remove($1) ?? $0.queue.remove($1)
+    }.get()
   }
 }

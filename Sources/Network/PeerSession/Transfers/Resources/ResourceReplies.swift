@@ -29,7 +29,7 @@ final class ResourceReplies: BulkFrameSink {
   private struct State {
     var phase = Phase.offered
     var replies: [Reply] = []
-    var waiter: CheckedContinuation<Reply, Never>?
+    var waiter: Waiter<Reply>?
   }
 
   private let id: TransferID
@@ -48,22 +48,12 @@ final class ResourceReplies: BulkFrameSink {
   func poll() -> Reply? { state.withLock { $0.replies.isEmpty ? nil : $0.replies.removeFirst() } }
 
   func next() async -> Reply {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { waiter in
-        let reply: Reply? = state.withLock { state in
-          if !state.replies.isEmpty { return state.replies.removeFirst() }
-          if Task.isCancelled { return .interrupted }
-          state.waiter = waiter
-          return nil
-        }
-        if let reply { waiter.resume(returning: reply) }
-      }
-    } onCancel: {
-      let waiter = state.withLock { state in
-        defer { state.waiter = nil }
-        return state.waiter
-      }
-      waiter?.resume(returning: .interrupted)
+    await state.wait(ifCanceled: .interrupted) { state, waiter in
+      if !state.replies.isEmpty { return state.replies.removeFirst() }
+      state.waiter = waiter
+      return nil
+    } remove: {
+      $0.waiter.remove($1)
     }
   }
 
@@ -110,14 +100,10 @@ final class ResourceReplies: BulkFrameSink {
 
   private func put(_ reply: Reply) {
     let waiter = state.withLock { state in
-      guard let waiter = state.waiter else {
-        state.replies.append(reply)
-        return nil as CheckedContinuation<Reply, Never>?
-      }
-      state.waiter = nil
-      return waiter
+      if state.waiter == nil { state.replies.append(reply) }
+      return state.waiter.take()
     }
-    waiter?.resume(returning: reply)
+    waiter?.resume(reply)
   }
 }
 

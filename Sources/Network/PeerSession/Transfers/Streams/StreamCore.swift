@@ -10,14 +10,13 @@ final class StreamCore: BulkFrameSink {
   /// The number of bytes in one write to the link: four frames.
   private static let burst = 4 * Limits.framePayload
 
-  private typealias Reader = CheckedContinuation<[UInt8]?, any Error>
+  private typealias Reader = Waiter<Result<[UInt8]?, SessionError>>
 
   private struct State {
     var held: [UInt8] = []
     var reader: Reader?
-    var isReaderCancelled = false
     /// The link's reading task, which waits until the reader has taken enough bytes.
-    var deliverer: CheckedContinuation<Void, Never>?
+    var deliverer: Waiter<Void>?
     var hasFinished = false
     var isFinishWritten = false
     var hasPeerFinished = false
@@ -122,18 +121,17 @@ final class StreamCore: BulkFrameSink {
       case finish
       case reset
     }
-    let (step, deliverer): (Step, CheckedContinuation<Void, Never>?) = state.withLock { state in
+    let (step, deliverer): (Step, Waiter<Void>?) = state.withLock { state in
       guard state.error == nil, !state.hasCompleted else { return (.none, nil) }
       if !state.hasFinished && !(state.hasPeerFinished && state.held.isEmpty) { return (.reset, nil) }
       state.isDiscarding = true
       state.held = []
-      let deliverer = state.deliverer
-      state.deliverer = nil
+      let deliverer = state.deliverer.take()
       guard !state.hasFinished else { return (.none, deliverer) }
       state.hasFinished = true
       return (.finish, deliverer)
     }
-    deliverer?.resume()
+    deliverer?.resume(())
     switch step {
     case .none: break
     case .reset: reset(code: 0, message: "The application stopped reading the stream.")
@@ -147,45 +145,23 @@ final class StreamCore: BulkFrameSink {
 
   /// Returns the next bytes, or `nil` when the peer has finished.
   func read() async throws(SessionError) -> [UInt8]? {
-    do {
-      return try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation { (reader: Reader) in
-          let (result, deliverer): (Result<[UInt8]?, any Error>?, CheckedContinuation<Void, Never>?) =
-            state.withLock { state in
-              if state.isReaderCancelled {
-                state.isReaderCancelled = false
-                return (.failure(SessionError.cancelled), nil)
-              }
-              if !state.held.isEmpty {
-                var bytes: [UInt8] = []
-                swap(&bytes, &state.held)
-                defer { state.deliverer = nil }
-                return (.success(bytes), state.deliverer)
-              }
-              if let error = state.error { return (.failure(error), nil) }
-              if state.hasPeerFinished { return (.success(nil), nil) }
-              precondition(state.reader == nil, "a stream can have only one reader at a time")
-              state.reader = reader
-              return (nil, nil)
-            }
-          deliverer?.resume()
-          if let result { reader.resume(with: result) }
-        }
-      } onCancel: {
-        let reader: Reader? = state.withLock { state in
-          guard let reader = state.reader else {
-            state.isReaderCancelled = true
-            return nil
-          }
-          state.reader = nil
-          return reader
-        }
-        reader?.resume(throwing: SessionError.cancelled)
+    var deliverer: Waiter<Void>?
+    let result = await state.wait(ifCanceled: .failure(.cancelled)) { state, reader in
+      if !state.held.isEmpty {
+        deliverer = state.deliverer.take()
+        defer { state.held = [] }
+        return .success(state.held)
       }
-    } catch {
-      state.withLock { $0.isReaderCancelled = false }
-      throw error as? SessionError ?? .bulkLinkLost
+      if let error = state.error { return .failure(error) }
+      if state.hasPeerFinished { return .success(nil) }
+      precondition(state.reader == nil, "a stream can have only one reader at a time")
+      state.reader = reader
+      return nil
+    } remove: {
+      $0.reader.remove($1)
     }
+    deliverer?.resume(())
+    return try result.get()
   }
 
   // MARK: The link's side
@@ -225,34 +201,24 @@ final class StreamCore: BulkFrameSink {
       if state.isDropping { return (false, false, nil, []) }
       // Copy the bytes here, not in the reader, so that TLS can reuse its buffers for the next read. Allocating new
       // buffers would cost more than the copy.
-      if let reader = state.reader {
-        state.reader = nil
+      if let reader = state.reader.take() {
         return (false, false, reader, frame.bytes)
       }
       if state.held.isEmpty { state.held = frame.bytes } else { frame.append(to: &state.held) }
       return (false, state.held.count >= Self.heldLimit, nil, [])
     }
     guard !hasFinished else { throw .unexpected(.streamData) }
-    reader?.resume(returning: taken)
+    reader?.resume(.success(taken))
     if mustWait { await waitUntilTaken() }
   }
 
   private func waitUntilTaken() async {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let mayGoOn = state.withLock { state in
-          if state.held.count < Self.heldLimit || state.isDropping || Task.isCancelled { return true }
-          state.deliverer = continuation
-          return false
-        }
-        if mayGoOn { continuation.resume() }
-      }
-    } onCancel: {
-      let deliverer = state.withLock { state in
-        defer { state.deliverer = nil }
-        return state.deliverer
-      }
-      deliverer?.resume()
+    await state.wait(ifCanceled: ()) { state, deliverer in
+      if state.held.count < Self.heldLimit || state.isDropping { return () }
+      state.deliverer = deliverer
+      return nil
+    } remove: {
+      $0.deliverer.remove($1)
     }
   }
 
@@ -260,11 +226,10 @@ final class StreamCore: BulkFrameSink {
     let (wasFinished, reader): (Bool, Reader?) = state.withLock { state in
       if state.hasPeerFinished { return (true, nil) }
       state.hasPeerFinished = true
-      defer { state.reader = nil }
-      return (false, state.reader)
+      return (false, state.reader.take())
     }
     guard !wasFinished else { throw .unexpected(.streamFin) }
-    reader?.resume(returning: nil)
+    reader?.resume(.success(nil))
     completeIfBothFinished()
   }
 
@@ -279,20 +244,16 @@ final class StreamCore: BulkFrameSink {
 
   /// Ends the stream with an error, unless it had already ended.
   @discardableResult private func end(_ error: SessionError, code: UInt32?, dropHeld: Bool) -> Bool {
-    let (isFirst, reader, deliverer): (Bool, Reader?, CheckedContinuation<Void, Never>?) = state.withLock {
+    let (isFirst, reader, deliverer): (Bool, Reader?, Waiter<Void>?) = state.withLock {
       state in
       guard state.error == nil, !state.hasCompleted else { return (false, nil, nil) }
       state.error = error
       state.resetCode = code
       if dropHeld { state.held = [] }
-      defer {
-        state.reader = nil
-        state.deliverer = nil
-      }
-      return (true, state.reader, state.deliverer)
+      return (true, state.reader.take(), state.deliverer.take())
     }
-    reader?.resume(throwing: error)
-    deliverer?.resume()
+    reader?.resume(.failure(error))
+    deliverer?.resume(())
     // Waiting writers fail with the error that ended the stream.
     if isFirst {
       link.writer.fail(error)

@@ -1,0 +1,89 @@
+import PeerCore
+
+/// A task that waits for an answer under a lock.
+struct Waiter<Answer: Sendable>: Sendable {
+  private let continuation: CheckedContinuation<Answer, Never>
+  /// The object that identifies the wait.
+  fileprivate let id: WaitID
+  /// The number for which the task waits, if its owner needs one.
+  var amount: UInt64 = 0
+
+  fileprivate init(_ continuation: CheckedContinuation<Answer, Never>, _ id: WaitID) {
+    self.continuation = continuation
+    self.id = id
+  }
+
+  func resume(_ answer: Answer) { continuation.resume(returning: answer) }
+}
+
+final class WaitID: Sendable {}
+
+extension Locked where Value: Sendable {
+  /// Suspends the task until its waiter is resumed, or the task is canceled.
+  ///
+  /// `enter` returns the answer, or stores the waiter and returns `nil`. `remove` removes a stored waiter.
+  nonisolated(nonsending) func wait<Answer: Sendable>(
+    ifCanceled canceled: Answer,
+    _ enter: (inout Value, Waiter<Answer>) -> Answer?,
+    remove: @escaping @Sendable (inout Value, WaitID) -> Waiter<Answer>?
+  ) async -> Answer {
+    let id = WaitID()
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let answer: Answer? = withLock { state in
+          if let answer = enter(&state, Waiter(continuation, id)) { return answer }
+          return Task.isCancelled ? remove(&state, id).map { _ in canceled } : nil
+        }
+        if let answer { continuation.resume(returning: answer) }
+      }
+    } onCancel: {
+      withLock { remove(&$0, id) }?.resume(canceled)
+    }
+  }
+}
+
+extension Optional {
+  mutating func remove<Answer>(_ id: WaitID) -> Waiter<Answer>? where Wrapped == Waiter<Answer> {
+    self?.id === id ? take() : nil
+  }
+}
+
+extension RangeReplaceableCollection {
+  mutating func remove<Answer>(_ id: WaitID) -> Waiter<Answer>? where Element == Waiter<Answer> {
+    firstIndex { $0.id === id }.map { remove(at: $0) }
+  }
+}
+
+/// A result that is set once and can be awaited by any number of tasks.
+final class Outcome<Value: Sendable>: Sendable {
+  private struct State {
+    var result: Result<Value, SessionError>?
+    var waiters: [Waiter<Result<Value, SessionError>>] = []
+  }
+
+  private let state = Locked(State())
+
+  var isSet: Bool { state.withLock { $0.result != nil } }
+
+  /// Sets the result, unless it was set before; returns whether this call set the result.
+  @discardableResult func set(_ result: Result<Value, SessionError>) -> Bool {
+    let waiters: [Waiter<Result<Value, SessionError>>]? = state.withLock { state in
+      guard state.result == nil else { return nil }
+      state.result = result
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters ?? [] { waiter.resume(result) }
+    return waiters != nil
+  }
+
+  /// Waits for the result; throws the error that was set, or `cancelled` if the waiting task is canceled.
+  func value() async throws(SessionError) -> Value {
+    try await state.wait(ifCanceled: .failure(.cancelled)) { state, waiter in
+      if state.result == nil { state.waiters.append(waiter) }
+      return state.result
+    } remove: {
+      $0.waiters.remove($1)
+    }.get()
+  }
+}
