@@ -28,7 +28,6 @@ package enum Console {
     return Int(size.ws_col)
   }
 
-  /// The path of the program's executable file.
   package static var program: String {
     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
   }
@@ -55,7 +54,6 @@ package enum Console {
     }
   }
 
-  /// Waits until standard output accepts bytes; returns false if the program must exit first.
   private static func waitForReader() -> Bool {
     var entry = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
     var waitsAfterRequest = 0
@@ -205,7 +203,6 @@ package final class Termination {
       return !isPast
     }
 
-    /// Records that the program continues after the signal.
     func reset() { isPast = false }
   }
 }

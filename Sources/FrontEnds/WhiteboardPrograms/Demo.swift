@@ -36,7 +36,6 @@ package struct Demo: Sendable {
     guest = Self.scriptedBoard("ben", narrate)
   }
 
-  /// Whether ``stop()`` was called.
   package var isStopped: Bool { get async { await host.isEnding } }
 
   /// Closes both boards, so that ``run()`` ends with an error.
@@ -166,7 +165,6 @@ package struct Demo: Sendable {
     return "\"\(String(escaped))\""
   }
 
-  /// A line with two waves, as a list of points.
   private static let wave: String = {
     (0...96).map { step in
       // Alternating parabolas make a wave without a sine function.

@@ -6,7 +6,6 @@ import WhiteboardRendering
 
 /// The manual page of a command, available as plain text and in the macro language of `man`.
 package struct ManualPage {
-  /// The content of a program's manual pages in addition to the commands.
   package struct Program: Sendable {
     package let version: String
     package let settings: [SettingEntry]
@@ -31,17 +30,13 @@ package struct ManualPage {
     /// The header: the name of the page, and the program with its version.
     case title(String, program: String)
     case section(String)
-    /// The heading of a part of a section.
     case part(String)
     /// A name and its meaning, in the format that `whatis` reads.
     case name(String, about: String)
-    /// A command with the arguments that can follow it.
     case synopsis(String, words: String)
     case line(String)
     case paragraph
-    /// A term, such as an option, and its explanation.
     case item(String, String)
-    /// Lines that are shown unchanged.
     case verbatim([String])
   }
 
@@ -201,7 +196,6 @@ extension ManualPage {
     ([".\(name)"] + arguments.map { "\"\(escaped($0))\"" }).joined(separator: " ") + "\n"
   }
 
-  /// Returns `text` with escapes for characters that are not ASCII, or special to the formatter.
   private static func escaped(_ text: String) -> String {
     var result = text.first.map { $0 == "." || $0 == "'" } == true ? "\\&" : ""
     for scalar in text.unicodeScalars {

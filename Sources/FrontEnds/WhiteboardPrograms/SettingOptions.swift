@@ -44,7 +44,6 @@ package struct WebOptions: ParsableArguments {
 }
 
 extension SettingEntry {
-  /// The help line of the setting, with the option and the variables that also set it.
   package var line: String {
     let variables = [variable, otherwise?.variable].compactMap { $0 }
     return "  \(name) is \(allowed) [\(flag), \(variables.joined(separator: ", "))]"
@@ -145,7 +144,6 @@ package struct SettingLine: Encodable {
   }
 }
 
-/// A key binding, printed as a line of output.
 package struct KeyLine: Encodable {
   let command: String
   let keys: [String]

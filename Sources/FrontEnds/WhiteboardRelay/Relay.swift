@@ -5,7 +5,6 @@ import PeerSession
 import WhiteboardDocument
 import WhiteboardKit
 
-/// A headless peer that keeps boards online.
 package actor Relay {
   let configuration: RelayConfiguration
   var metrics: RelayMetrics { configuration.metrics }
@@ -86,7 +85,6 @@ package actor Relay {
     if let loss { throw loss }
   }
 
-  /// Requests the relay to shut down, so that ``run(ready:)`` returns.
   package func requestEnd() {
     isEnding = true
     unopened = []
@@ -105,7 +103,6 @@ package actor Relay {
     return causes.isEmpty ? [] : [causes.sentence(boards: causes.count)]
   }
 
-  /// Runs a job concurrently with the relay's other work.
   func spawn(_ job: @escaping Job) { jobSource.yield(job) }
 
   private func serve(_ transport: PeerTransport, _ ready: @escaping @Sendable (isolated Relay) async -> Void) async {
@@ -178,7 +175,6 @@ package actor Relay {
     openNext()
   }
 
-  /// Returns whether a board is neither served nor failed yet.
   func isOpening(_ id: SessionID) -> Bool { unopened.contains(id) || boards[id]?.isOpening == true }
 
   /// Waits until all boards are served or have failed, but not longer than the limit.
@@ -195,7 +191,6 @@ package actor Relay {
     }
   }
 
-  /// Waits until no board satisfies a condition.
   private func untilNoBoard(_ holds: (ServedBoard) -> Bool) async {
     while boards.values.contains(where: holds) { await untilBoardsChange() }
   }
@@ -264,7 +259,6 @@ extension Relay {
     }
   }
 
-  /// Saves, for each board, the time at which a member was last present.
   func noteVisits() {
     let now = BoardFile.now
     var changed: [BoardRegister.Entry] = []

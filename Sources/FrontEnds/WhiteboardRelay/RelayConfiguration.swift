@@ -39,7 +39,6 @@ package struct RelayConfiguration: Sendable {
     /// Under ``BoardsTaken/any``, stricter limits apply to boards from all other hosts.
     package var allowed: [PeerID] = []
     package var maximumBoards = 100
-    /// The maximum number of peers on a board, including the relay.
     package var maximumPeople = 128
     /// The maximum size of a board's file, in megabytes.
     package var maximumBoardMegabytes = 1_024

@@ -1,6 +1,5 @@
 import CQRCode
 
-/// The reason why a string cannot be encoded as a QR code.
 package enum QRCodeError: Error, Equatable, Sendable, CustomStringConvertible {
   case empty
   /// The string has more bytes than the largest symbol holds.

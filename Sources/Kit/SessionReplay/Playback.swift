@@ -45,7 +45,6 @@ public struct Playback: Sendable {
   }
 
   private var kept: [Kept] = []
-  /// The first step that has never been played.
   private var frontier = 0
 
   /// Creates a playback at the beginning of a recording.

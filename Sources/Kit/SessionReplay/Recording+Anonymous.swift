@@ -139,7 +139,6 @@ private struct AnonymousCrowd {
     }
   }
 
-  /// The mapping from the old incarnations to the new ones.
   var renaming: IncarnationRenaming {
     let names = names
     return IncarnationRenaming { incarnation in
@@ -164,7 +163,6 @@ private struct AnonymousKey: AuthorKey {
   }
 }
 
-/// Replaces values that could identify a person.
 private struct AnonymousValues {
   let members: [MemberID: MemberID]
   let salt: UInt64

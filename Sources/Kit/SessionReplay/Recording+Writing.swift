@@ -55,7 +55,6 @@ extension Recording {
     var damages = history.damages.map(\.place)[...]
     var lastGap: Int?
     var lastCheck: Int?
-    /// Writes the markers, gaps and digests up to a position.
     func passed(_ place: Int) async throws(DocumentError) {
       while let mark = marks.first, mark.place <= place {
         marks.removeFirst()

@@ -200,7 +200,6 @@ extension RecordingReplay {
     number < people.count ? ReplayedKey(people[number].key) : ReplayedKey(onlooker: number)
   }
 
-  /// Creates the replica of a peer, with an empty board.
   package func replica(of number: Int, random: any RandomNumberGenerator, now: Moment) -> Replica {
     let key = key(of: number)
     return Replica(
@@ -239,7 +238,6 @@ struct ReplayedKey: AuthorKey {
 
   init(_ publicKey: [UInt8]) { self.publicKey = publicKey }
 
-  /// Creates the key of a peer that writes nothing.
   init(onlooker number: Int) {
     let bytes = Array("onlooker \(number)".utf8)
     publicKey = [4] + Array(SHA256.hash(data: bytes)) + Array(SHA256.hash(data: bytes + [0]))
@@ -314,7 +312,6 @@ extension RecordingReplay {
     return (smallest, attempts)
   }
 
-  /// The replay may contain fewer batches than were requested.
   private func kept(of wanted: [Bool], part: Part) -> [Bool] {
     var left = Set(parts[0].acts)
     return zip(part.acts, wanted).map { act, isWanted in isWanted && left.remove(act) != nil }

@@ -44,7 +44,6 @@ extension Doctor {
     return findings
   }
 
-  /// The active firewall programs, with the command that opens the ports.
   private var managers: [(name: String, command: String)] {
     var found: [(String, String)] = []
     let ufw = reading.file("/etc/ufw/ufw.conf") ?? ""

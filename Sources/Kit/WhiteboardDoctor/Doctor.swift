@@ -37,11 +37,9 @@ package struct Doctor: Sendable {
     }
 
     package enum Verdict: String, Encodable, Sendable {
-      /// The check found no problem.
       case fine
       /// The feature works, but the user should know about the finding.
       case note
-      /// The feature does not work.
       case fault
     }
   }
@@ -50,7 +48,6 @@ package struct Doctor: Sendable {
   ///
   /// With `--json`, it is printed as a line `doctor`.
   package struct Report: Encodable, Sendable {
-    /// The findings, in the order of the checks.
     package var findings: [Finding]
     /// The most likely cause of problems; nil if there are no problems.
     package var likelyCause: String?
@@ -59,10 +56,8 @@ package struct Doctor: Sendable {
   }
 
   package var port: Int
-  /// The interface to check; nil means all.
   package var interface: String?
   package var dataDirectory: String
-  /// The functions that read the state of the computer.
   let reading: SystemReading
 
   package init(
@@ -179,7 +174,6 @@ package struct Doctor: Sendable {
     }
   }
 
-  /// Announces a test service, and checks whether the mDNS daemon finds it on the network.
   private func daemonFinding(_ interfaces: [NetworkSurvey.Interface]) async -> Finding {
     guard let me = AnnouncedPeerID(bytes: randomBytes(32)), let board = AnnouncedSessionID(bytes: randomBytes(16)),
       // Use a separate service type, so that no peer mistakes the test service for a board.

@@ -9,7 +9,6 @@ struct FirewallRules: Equatable, Sendable {
   }
 
   private enum Chain {
-    /// Incoming packets.
     case input
     case elsewhere
     case jumped
@@ -42,7 +41,6 @@ struct FirewallRules: Equatable, Sendable {
     }
   }
 
-  /// Parses the output of `nft list ruleset`.
   init(nftables text: String) {
     var chain = Chain.elsewhere
     for row in text.split(separator: "\n") {
@@ -102,7 +100,6 @@ struct FirewallRules: Equatable, Sendable {
     return low...high
   }
 
-  /// Parses the output of `iptables-save`.
   init(iptables text: String) {
     var isFilter = false
     for row in text.split(separator: "\n") {

@@ -177,7 +177,6 @@ package struct SystemReading: Sendable {
     self.environment = environment
   }
 
-  /// The functions that read this computer.
   package static let machine = SystemReading(
     file: { path in (try? FileReading.whole(path, limit: maximumSize)).map { String(decoding: $0, as: UTF8.self) } },
     exists: { FileManager.default.fileExists(atPath: $0) },

@@ -25,7 +25,6 @@ final class AdvertiserDriver: AvahiDriver {
   private var group: OpaquePointer?
   private var states: [AvahiEntryGroupState] = []
   private var announcedName: InstanceName?
-  /// The times of the latest renames, oldest first.
   private var renames: [Duration] = []
   private var nextRename: Duration?
   /// The time at which to publish the service again, because the daemon did not confirm it.

@@ -21,7 +21,6 @@ protocol AvahiDriver: AnyObject {
   /// Handles the loss of the connection; all objects of its client are already freed.
   func disconnected(_ problem: DiscoveryProblem, now: Duration)
 
-  /// Performs the work that is due while there is no connection to the daemon.
   func idle(now: Duration)
 
   /// Handles the answer to a call after its delay was reported.
@@ -35,7 +34,6 @@ struct AvahiDaemon {
   let isRunning: Bool
   let interface: AvahiIfIndex
 
-  /// The error of the last call.
   var failure: AvahiFailure { AvahiFailure(code: avahi_client_errno(client)) }
 
   func check(_ status: Int32) throws(AvahiFailure) { if status < 0 { throw AvahiFailure(code: status) } }
@@ -232,7 +230,6 @@ package struct AvahiConfiguration: Sendable {
   ///
   /// The delay doubles after each attempt.
   package var shortestPause = Duration.milliseconds(200)
-  /// The maximum delay before a reconnection attempt.
   package var longestPause = Duration.seconds(5)
   /// The time after which a daemon that does not answer is reported.
   package var stall = Duration.milliseconds(2_500)
@@ -288,7 +285,6 @@ enum SystemBus {
 extension AvahiConfiguration {
   var isInstalled: Bool { installation.contains { access($0, F_OK) == 0 } }
 
-  /// Returns the reason why the daemon cannot be reached.
   func problem(connecting code: Int32) -> DiscoveryProblem {
     guard isInstalled else { return .notInstalled }
     if let busSocket, let problem = SystemBus.problem(socket: busSocket) { return problem }

@@ -113,7 +113,6 @@ final class Availability: Sendable {
 
   private let said = Locked(State.unknown)
 
-  /// Records that the system is available, and returns whether this is a change.
   func becameAvailable() -> Bool { say(.available) }
 
   /// Records a problem, and returns whether it differs from the previous state.
@@ -146,7 +145,6 @@ final class StallWatch: Sendable {
     self.report = report
   }
 
-  /// Records that the thread begins calls that may block.
   func begin() {
     // No code awaits this task; ``end()`` cancels it.
     let timer = Task.detached { [self] in

@@ -3,7 +3,6 @@ import Glibc
 import PeerCore
 import PeerDiscovery
 
-/// The thread on which one call of `advertise` or `browse` makes all its calls into libavahi.
 final class AvahiThread: Sendable {
   private static let retryMilliseconds: Int32 = 500
 

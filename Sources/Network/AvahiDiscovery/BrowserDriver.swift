@@ -46,7 +46,6 @@ final class BrowserDriver: AvahiDriver {
     /// The host name of the resolved address, or `nil` before the first answer.
     var host: String?
 
-    /// Whether the resolver has not answered yet.
     var isPending: Bool { host == nil && attempt.retry == nil }
   }
 

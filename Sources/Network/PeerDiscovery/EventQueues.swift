@@ -67,12 +67,10 @@ package struct AdvertiserQueue: Sendable {
 
   package init() {}
 
-  /// If the queue already has 16 events, the oldest one is dropped.
   package mutating func push(_ event: AdvertiserEvent) {
     if events.count == Self.limit { events.removeFirst() }
     events.append(event)
   }
 
-  /// Removes and returns the oldest event.
   package mutating func pop() -> AdvertiserEvent? { events.isEmpty ? nil : events.removeFirst() }
 }

@@ -8,9 +8,7 @@ import PeerCore
 package struct PeerTable: Sendable {
   /// The identity of a sighting: an instance, an interface and a protocol.
   package struct SightingKey: Hashable, Sendable {
-    /// The instance's name and domain.
     package let instance: String
-    /// The index of the interface on which the instance was seen.
     package let interface: UInt32
     package let isIPv6: Bool
 
@@ -54,7 +52,6 @@ package struct PeerTable: Sendable {
 
   package var peers: [DiscoveredPeer] { Array(reported.values) }
 
-  /// Whether the table must remove a peer before it can add another.
   package var isFull: Bool { sightings.count >= Self.maximumPeers }
 
   package func contains(_ key: SightingKey) -> Bool { owners[key] != nil }
@@ -84,7 +81,6 @@ package struct PeerTable: Sendable {
     report(id)
   }
 
-  /// Removes a sighting whose instance left, no longer resolves, or has an invalid announcement.
   package mutating func removed(_ key: SightingKey) {
     guard let id = owners.removeValue(forKey: key) else { return }
     sightings[id]?[key] = nil
@@ -109,7 +105,6 @@ package struct PeerTable: Sendable {
     if !owners.isEmpty { dropUnconfirmed = now + Self.confirmation }
   }
 
-  /// Removes the sightings that were not seen again in time.
   package mutating func expire(now: Duration) {
     let isTimeForAll = dropAll.map { $0 <= now } ?? false
     let isTimeForUnconfirmed = dropUnconfirmed.map { $0 <= now } ?? false
@@ -120,7 +115,6 @@ package struct PeerTable: Sendable {
     for (key, _) in silent.sorted(by: { $0.value.order < $1.value.order }) { removed(key) }
   }
 
-  /// Removes and returns the events since the last call, in order.
   package mutating func takeEvents() -> [BrowserEvent] {
     defer { events.removeAll() }
     return events
@@ -237,7 +231,6 @@ package struct WaitingInstances: Sendable {
   /// - Complexity: O(*n*).
   package var next: Instance? { instances.values.max(by: Instance.isLater) }
 
-  /// Adds an instance that was seen for the first time.
   package mutating func appeared(_ key: PeerTable.SightingKey, name: String, domain: String) {
     add(key, name, domain, gaveWay: false)
   }
@@ -247,7 +240,6 @@ package struct WaitingInstances: Sendable {
     add(key, name, domain, gaveWay: true)
   }
 
-  /// Removes an instance that is now being resolved, or that left.
   package mutating func remove(_ key: PeerTable.SightingKey) { instances[key] = nil }
 
   package mutating func removeAll() { instances.removeAll() }

@@ -233,7 +233,6 @@ enum Program {
     }
   }
 
-  /// Runs a shared board until it stops; throws ``WhiteboardError`` with the exit status of the program.
   static func run(_ configuration: BoardConfiguration, _ options: BoardOptions, _ settings: Settings, input: Int32)
     async throws(WhiteboardError)
   {

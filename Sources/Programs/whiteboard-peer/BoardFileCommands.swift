@@ -176,7 +176,6 @@ extension BoardsCommand {
   }
 }
 
-/// Opens a document for writing, runs `body`, and closes the document even if `body` throws.
 private func writing(_ path: String, _ body: (BoardDocument) async throws(DocumentError) -> Void)
   async throws(WhiteboardError)
 {

@@ -13,7 +13,6 @@ struct BoardLine: Encodable {
   let name: String
   let title: String?
   let board: String?
-  /// The number of objects; nil if it is unknown.
   let objects: Int?
   let people: [String]
   let changedAt: String

@@ -12,7 +12,6 @@ import WhiteboardTerminal
 #endif
 
 extension Program {
-  /// Shows the lobby in lines, and then the board that the user chooses there; throws if the input cannot be read.
   static func runInLines(_ lobby: Lobby) async throws(WhiteboardError) {
     let reader = try lineReader(STDIN_FILENO)
     let writer = LineWriter(descriptor: STDOUT_FILENO)
@@ -36,7 +35,6 @@ extension Program {
     try? await writer.flush()
   }
 
-  /// Reads the user's choice; nil at the end of the input.
   private static func choice(_ lobby: Lobby, _ shown: ShownLobby, _ reader: LineReader) async -> LobbyClient.Choice? {
     // The code below waits for this task.
     let browsing = Task {
@@ -102,7 +100,6 @@ private actor ShownLobby {
     }
   }
 
-  /// Handles a line of the user; returns the choice, if the line is one.
   func enter(_ line: String) async -> LobbyClient.Choice? {
     switch lobby.enter(line) {
     case .choice(let choice): return choice

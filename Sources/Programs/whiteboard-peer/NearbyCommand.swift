@@ -83,7 +83,6 @@ struct NearbyCommand: AsyncParsableCommand {
     private var nearby = Nearby()
     /// Whether the output has one line for each board instead of one for each announcing peer.
     private let groups: Bool
-    /// The titles of the boards that are saved on this computer, by board id.
     private let own: [String: String?]
 
     init(groups: Bool, own: [String: String?]) {
@@ -91,7 +90,6 @@ struct NearbyCommand: AsyncParsableCommand {
       self.own = own
     }
 
-    /// Writes one line for each board and each relay that was found.
     func tellAll(_ writer: LineWriter) async {
       guard groups else { return }
       for board in nearby.boards { await write("nearby: \(line(board))\n", writer) }

@@ -212,7 +212,6 @@ struct BoardOptions: ParsableArguments {
     return try Self.temporaryDirectory.get()
   }
 
-  /// Returns whether a directory can be written, or created in a directory that can be written.
   private static func isWritable(_ directory: String) -> Bool {
     var path = directory
     while !path.isEmpty {

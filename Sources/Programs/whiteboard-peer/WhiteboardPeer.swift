@@ -81,7 +81,6 @@ import WhiteboardTerminal
   }
 }
 
-/// The command `verbs`, which prints the same text as `help verbs`.
 struct VerbsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verbs",
@@ -195,7 +194,6 @@ struct IdentityCommand: AsyncParsableCommand {
       } catch { throw WhiteboardError(error, inDataDirectory: directory) }
     }
 
-    /// Returns the lines that name the boards of the old identity, and say what to do.
     private static func text(about boards: [(name: String, path: String)]) -> String {
       guard !boards.isEmpty else { return "" }
       let isOne = boards.count == 1

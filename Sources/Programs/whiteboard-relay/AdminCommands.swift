@@ -322,7 +322,6 @@ extension ControlLine {
     }
   }
 
-  /// Returns the lines of an answer as text; boards and peers are aligned as a table.
   static func table(_ lines: [ControlLine]) -> String {
     let rows = lines.map(\.cells)
     let aligned = TextTable.lines(rows.compactMap(\.self))
@@ -348,7 +347,6 @@ extension ControlLine {
     }
   }
 
-  /// The lines below the line of a board in the table.
   private var notes: String {
     guard case .board(let report) = self else { return "" }
     return [report.problem.map { UntrustedText($0).escaped() }, report.link, report.webLink].compactMap(\.self).map {

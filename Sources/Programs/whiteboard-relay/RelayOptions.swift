@@ -26,7 +26,6 @@ struct PlaceOptions: ParsableArguments {
 
   @Flag(help: "Write one JSON object per line.") var json = false
 
-  /// Throws ``WhiteboardError`` for an invalid value; the message says where it was set, and which values are allowed.
   func settings(_ flags: [String: String] = [:]) throws(WhiteboardError) -> Settings {
     var flags = flags
     flags[.dataDirectory] = dataDirectory

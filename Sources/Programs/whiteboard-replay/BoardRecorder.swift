@@ -38,7 +38,6 @@ actor BoardRecorder {
 
   func stop() async { await sharedBoard.requestEnd() }
 
-  /// Stops the recording after the requested duration, if there is one.
   private func follow() async {
     for await _ in begins { break }
     guard !Task.isCancelled else { return }
@@ -121,7 +120,6 @@ enum RecorderLine {
     return "present: \(shown.isEmpty ? "no member" : shown.joined(separator: ", "))\n"
   }
 
-  /// Reads lines until the end of input, and reports unknown lines on standard error.
   static func read(_ take: @Sendable (RecorderLine) async -> Void) async {
     guard let reader = try? LineReader(descriptor: STDIN_FILENO) else { return }
     while let line = try? await reader.nextLine() {
@@ -142,7 +140,6 @@ enum RecorderLine {
     }
   }
 
-  /// Returns the text without its surrounding quotes, if it has them.
   private static func unquoted(_ text: Substring) -> String {
     guard text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return String(text) }
     return String(text.dropFirst().dropLast())

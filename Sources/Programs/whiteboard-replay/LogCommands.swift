@@ -184,7 +184,6 @@ struct TrafficLine {
     }
   }
 
-  /// Returns the entry as a JSON object with a line feed.
   func json(_ place: Int, _ elapsed: Int64) -> String {
     var json = JSONObject()
     json.add("entry", whole: place)

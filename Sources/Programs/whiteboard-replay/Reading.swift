@@ -64,13 +64,11 @@ extension Recording {
     return min(moment, duration)
   }
 
-  /// Returns the text that identifies a member to the user: the display name and the id prefix.
   func label(of member: MemberID) -> String {
     let id = String(member.description.prefix(8))
     return name(of: member).map { "\(UntrustedText($0)) (\(id))" } ?? id
   }
 
-  /// Returns the members that an argument names by display name or id prefix.
   func members(named word: String) throws(WhiteboardError) -> Set<MemberID> {
     var all = Set(members.values)
     all.formUnion(history.traffic.flatMap(\.peers).compactMap { MemberID(bytes: $0) })
@@ -90,7 +88,6 @@ extension Recording {
 }
 
 extension Playback {
-  /// Reports the changes that could not be applied on standard error.
   func tellFaults() {
     guard let first = faults.first else { return }
     Console.complain(

@@ -199,7 +199,6 @@ struct RecordCommand: AsyncParsableCommand {
     )
   }
 
-  /// Prints a summary of the recording, and asks on a terminal whether to keep it.
   private func keep(_ file: String) async throws {
     let recording = try await Recording.read(file)
     try Console.tell(Self.summary(recording, of: output))

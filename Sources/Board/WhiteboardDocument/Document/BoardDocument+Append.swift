@@ -89,7 +89,6 @@ extension BoardDocument {
     try? await Task.sleep(until: nextGroup, clock: .continuous)
   }
 
-  /// Runs `steps` in one transaction, and returns the error if the transaction failed.
   private func commit(_ steps: [LogWriter.Step]) async -> DocumentError? {
     guard !steps.isEmpty else { return nil }
     if let injectedFailure { return injectedFailure }
@@ -110,7 +109,6 @@ public struct LogPosition: Sendable { let tail: LogTail }
 /// The owner runs a loop that stores the steps group by group. The loop starts when the first steps arrive, and ends
 /// when none are left.
 struct StepQueue: Sendable {
-  /// A caller that waits until its steps are stored.
   struct Caller: Sendable {
     let steps: [LogWriter.Step]
     /// A continuation that is resumed with nil when the steps are stored, or with the error.

@@ -40,7 +40,6 @@ extension BoardDocument {
     return document
   }
 
-  /// Opens the file at this document's path for writing.
   func openAgain() async throws(DocumentError) -> BoardDocument {
     try await Self.open(
       at: path,

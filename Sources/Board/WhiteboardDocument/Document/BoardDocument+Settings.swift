@@ -162,7 +162,6 @@ extension BoardDocument {
 }
 
 enum StoredSummary {
-  /// Stores the number of objects, the names of the users who drew, and the time of the last change.
   static func set(objects: Int, people: [String], changed: Int64, _ db: Database) throws {
     let names = try JSONEncoder().encode(people)
     try Meta.set(db, .objects, String(objects))
@@ -170,7 +169,6 @@ enum StoredSummary {
     try Meta.set(db, .changed, String(changed))
   }
 
-  /// Returns the names of the users who drew on the board; empty if they are not stored.
   static func people(_ db: Database, at path: String) throws -> [String] {
     let text = try Meta.get(db, .people, at: path) ?? "[]"
     return (try? JSONDecoder().decode([String].self, from: Data(text.utf8))) ?? []

@@ -44,11 +44,8 @@ public actor BoardDocument {
 
   /// The seal that protects the facts in use; nil if no facts are used.
   nonisolated let seal: DocumentSeal?
-  /// The database, on whose queue all methods do their work.
   nonisolated let connection: DocumentConnection
-  /// The steps that will run in the next transaction.
   var queue = StepQueue()
-  /// The end of the log after the last transaction.
   var tail: LogTail
   var isClosed = false
   let groupInterval: Duration
@@ -164,7 +161,6 @@ public actor BoardDocument {
     return try await connection.write(body)
   }
 
-  /// Checks that the document is not closed.
   func checkOpen() throws(DocumentError) { guard !isClosed else { throw .closed(path) } }
 
   func checkWritable() throws(DocumentError) {

@@ -8,7 +8,6 @@ import GRDBSQLite
 struct DocumentConnection: Sendable {
   let path: String
   let database: DatabaseQueue
-  /// The files of a document that is open for writing; nil if it is open for reading.
   let files: StoredFiles?
 
   func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(DocumentError) -> T {
@@ -94,7 +93,6 @@ struct DocumentConnection: Sendable {
     return failure ?? closing
   }
 
-  /// Returns the unused space of the file to the disk.
   func compact() async throws(DocumentError) {
     try await run { db in
       // VACUUM makes a temporary copy. For a large board, this copy must not be in memory.
@@ -131,7 +129,6 @@ struct DocumentConnection: Sendable {
   }
 }
 
-/// A namespace for running blocking code outside the threads of Swift tasks.
 enum Blocking {
   static func run<T: Sendable>(_ path: String, _ body: @escaping @Sendable () throws -> T) async throws(DocumentError)
     -> T

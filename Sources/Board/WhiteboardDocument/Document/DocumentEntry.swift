@@ -27,7 +27,6 @@ public enum DocumentEntry: Hashable, Sendable {
   /// Whether the entry is a retirement, which earlier releases cannot read (REC-5).
   var isRetirement: Bool { if case .answer(let bytes, _) = self { bytes.first == 5 } else { false } }
 
-  /// The size of the caller's data in the entry, in bytes.
   package var byteCount: Int {
     switch self {
     case .batch(let bytes, _), .answer(let bytes, _), .head(let bytes, _, _): bytes.count
@@ -54,7 +53,6 @@ package struct LogRow: Hashable, Sendable {
   package let table: UInt8
 
   package static let log = UInt8(ascii: "l")
-  /// The letter of the table `traffic`, whose rows have the same columns as those of `log`.
   package static let traffic = UInt8(ascii: "w")
 
   package init(id: Int64, time: Int64, entries: Int64, body: [UInt8], table: UInt8 = Self.log) {
@@ -87,7 +85,6 @@ package struct LogRow: Hashable, Sendable {
     return Int64(bitPattern: UInt64(own) << 32 | UInt64(Checksum.link(after: chain, own)))
   }
 
-  /// Decodes the batches and answers in the row.
   package func unpack() throws(CodecError) -> [DocumentEntry] {
     var reader = ByteReader(body)
     let isPacked = body.first == Self.packedMark

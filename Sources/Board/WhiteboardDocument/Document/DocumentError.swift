@@ -101,13 +101,11 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     )
   }
 
-  /// Returns the code and the sentence for a system error with a known cause; nil for other errors.
   private static func system(_ number: Int32) -> (Code, String)? {
     guard let code = DiskCondition.code(number), let words = DiskCondition.words(number) else { return nil }
     return (code, words)
   }
 
-  /// Returns the error for a file that is no longer at its path.
   static func removed(_ path: String) -> DocumentError {
     DocumentError(
       .removed,
@@ -119,7 +117,6 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     DocumentError(.closed, "\(path): it was closed; saved changes are not lost; open it again")
   }
 
-  /// Returns the error for a row that does not match its checksum.
   static func damagedRow(_ what: String, at path: String) -> DocumentError {
     DocumentError(
       .damaged,

@@ -34,11 +34,9 @@ struct HistoryReader {
 
   private let log: LogReader
   private var history: DocumentHistory
-  /// The marks and keyframes that are not added to the history yet, in order.
   private var annotations: ArraySlice<Annotation> = []
   private var chain: UInt32? = 0
   private var next: Int64 = 1
-  /// The number of the row before the first row in the log.
   private var beginning: Int64 = 0
   /// Whether the next keyframe must be added to the history, because entries before it are missing.
   private var needsKeyframe = false
@@ -99,7 +97,6 @@ struct HistoryReader {
     history.damages.append(DocumentHistory.Damage(place: history.steps.count, words: words))
   }
 
-  /// Adds the entries of a row of the log.
   private mutating func add(_ columns: [StoredValue], _ number: Int64) {
     defer { next = number &+ 1 }
     guard let stored = LogRow.checked(columns), let entries = try? stored.row.unpack() else {
@@ -130,7 +127,6 @@ struct HistoryReader {
     addAnnotations(upTo: number)
   }
 
-  /// Notes that entries are missing before the next row.
   private mutating func noteLoss() {
     needsKeyframe = true
     chain = nil

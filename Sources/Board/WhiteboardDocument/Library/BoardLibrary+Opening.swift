@@ -3,7 +3,6 @@ import GRDB
 import PeerCore
 import Whiteboard
 
-/// Boards are identified by the names and ids that are stored in their files.
 extension BoardLibrary {
   /// Opens the board with the given name for writing, and creates it if the library has none.
   ///
@@ -297,7 +296,6 @@ public final class LibraryListing: Sendable {
   }
 }
 
-/// The board of one file of a library, read without checking the rest of the file.
 struct LibraryEntry {
   let path: String
   let board: [UInt8]
@@ -343,7 +341,6 @@ enum KnownBoards {
     let board: [UInt8]
   }
 
-  /// The maximum number of remembered files.
   private static let limit = 16_384
 
   private static let entries = Locked<[String: Entry]>([:])
@@ -417,7 +414,6 @@ final class LibraryLock: Sendable {
     return .success(LibraryLock(directory, descriptor))
   }
 
-  /// Releases the lock; a second call does nothing.
   func release() {
     let held = descriptor.withLock { descriptor in
       defer { descriptor = nil }

@@ -196,7 +196,6 @@ public struct BoardLibrary: Sendable {
     } catch { throw DocumentError(.inputOutput, "\(directory): it cannot be read", cause: error) }
   }
 
-  /// Reads the summary of a file; blocks the thread.
   static func summary(_ path: String) -> DocumentSummary {
     var status = stat()
     let isThere = stat(path, &status) == 0

@@ -95,7 +95,6 @@ package final class DirectoryWatch: Sendable {
   nonisolated(unsafe) private let sources: [any DispatchSourceProtocol]
   private let turn = TurnTaker()
 
-  /// Watches `directory` until the watch is deinitialized.
   package init(_ directory: String) {
     let (stream, outlet) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     self.stream = stream
@@ -135,7 +134,6 @@ package final class DirectoryWatch: Sendable {
     for source in sources { source.cancel() }
   }
 
-  /// Waits for the next tick; returns false if the task was canceled.
   package func tick() async -> Bool { await turn.next(stream) }
 
   /// If the directory is removed and recreated, the new directory is a different one for the kernel.

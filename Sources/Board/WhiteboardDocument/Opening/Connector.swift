@@ -5,7 +5,6 @@ import GRDB
 ///
 /// Implements REC-1 and REC-16.
 enum Connector {
-  /// Opens the database at `path`; see ``connectReportingDamage(_:_:)``.
   static func connect(_ path: String, _ mode: BoardDocument.Mode) throws -> DatabaseQueue {
     try connectReportingDamage(path, mode).database
   }
@@ -130,9 +129,7 @@ enum Connector {
   }
 }
 
-/// The conditions in which a disk accepts no data.
 enum DiskCondition {
-  /// Returns the error code for the `errno` of a failed write; nil if the cause is unknown.
   static func code(_ number: Int32) -> DocumentError.Code? {
     switch number {
     case ENOSPC: .full
@@ -143,7 +140,6 @@ enum DiskCondition {
     }
   }
 
-  /// Returns the message for the `errno` of a failed write; nil if the cause is unknown.
   static func words(_ number: Int32) -> String? {
     switch number {
     case ENOSPC: "the disk is full; saved changes are not lost; free some space"

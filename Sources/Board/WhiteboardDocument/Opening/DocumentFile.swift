@@ -67,7 +67,6 @@ enum DocumentFile {
     )
   }
 
-  /// Returns the size of a file in bytes; nil if there is no such file.
   static func size(of path: String) -> Int? {
     // Do not open the file: closing it would release the locks that SQLite has on it.
     var status = stat()
@@ -211,7 +210,6 @@ final class ReservedInode: Sendable {
   /// releases no locks.
   private static let pathOnly: CInt = 0x20_0000
 
-  /// Reserves the inode number of the file at `path`; nil if there is no file.
   init?(_ path: String) {
     descriptor = open(path, Self.pathOnly | O_CLOEXEC)
     let found = descriptor >= 0 ? FileIdentity(descriptor: descriptor) : FileIdentity(path)

@@ -13,13 +13,11 @@ public struct DocumentSeal: Sendable {
   public var acceptsAll = false
 
   private let key: SymmetricKey
-  /// The time at which the secret was created; older files of the data directory have no seals.
   private let created: timespec
 
   private static let fileName = "seal.key"
   private static let keyLength = 32
 
-  /// Creates a seal with a random secret that is not saved.
   package init() {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
@@ -99,7 +97,6 @@ enum SealedFacts {
 
   static func sealKey(_ key: MetaKey) -> String { "seal \(key.rawValue)" }
 
-  /// Returns a fact; nil if it is missing, or if it is foreign.
   static func get(_ db: Database, _ key: MetaKey, _ seal: DocumentSeal?, at path: String) throws -> String? {
     guard let seal, let value = try Meta.get(db, key, at: path),
       try seal.acceptsAll || isSealed(db, key, value, seal, at: path)
@@ -107,7 +104,6 @@ enum SealedFacts {
     return value
   }
 
-  /// Stores a fact with its seal, or removes it if `value` is nil.
   static func set(_ db: Database, _ key: MetaKey, _ value: String?, _ seal: DocumentSeal?, at path: String) throws {
     try Meta.set(db, key, value)
     guard let value, let seal, let board = try Meta.get(db, .board, at: path) else {
@@ -117,7 +113,6 @@ enum SealedFacts {
     try Meta.set(db, key: sealKey(key), seal.mark(key, value, board: board))
   }
 
-  /// Returns whether the file has facts that this program did not write.
   static func areForeign(_ db: Database, _ seal: DocumentSeal, at path: String) throws -> Bool {
     guard !seal.acceptsAll else { return false }
     return try !foreign(db, seal, at: path).isEmpty

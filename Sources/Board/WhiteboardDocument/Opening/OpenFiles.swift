@@ -89,7 +89,6 @@ enum OpenFiles {
     return try queue.get()
   }
 
-  /// Closes a connection and stops tracking it.
   static func close(_ queue: DatabaseQueue) throws {
     defer { state.withLock { $0.remove(queue) } }
     try queue.close()
@@ -172,7 +171,6 @@ final class WriterLock: Sendable {
 public struct BoardReservation: Sendable {
   private let writerLock: WriterLock
 
-  /// Reserves the document at a path; blocks the thread.
   init(_ document: String) throws(DocumentError) { writerLock = try WriterLock(DocumentFile.resolved(document)) }
 
   /// Returns the lock of a document; nil if the reservation is for another one, or was used and released.

@@ -10,14 +10,12 @@ struct OpenedDocument: Sendable {
   let lock: WriterLock?
   let tail: LogTail
   let wasLeftOpen: Bool
-  /// Descriptions of the damage found while opening.
   let damages: [String]
   /// The seal of the facts that the program uses; nil if it uses none.
   let seal: DocumentSeal?
   /// Whether the file has, or had, facts that the program did not write and does not use.
   let hasForeignFacts: Bool
 
-  /// Opens and checks the document at `path`; blocks the thread.
   init(
     _ path: String,
     _ mode: BoardDocument.Mode,
@@ -59,7 +57,6 @@ struct OpenedDocument: Sendable {
     }
   }
 
-  /// Prepares the file for writing; returns whether facts were removed that the program did not write.
   private static func beginWriting(_ db: Database, _ seal: DocumentSeal?, at path: String) throws -> Bool {
     let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
     guard journal == "wal" else {

@@ -43,7 +43,6 @@ struct WriterInspection: Sendable {
     damages = (repair.map { [$0] } ?? []) + Self.messages(about: found, path)
   }
 
-  /// Returns a few lines for the user that describe the damage and the remedy.
   private static func messages(about damages: [String], _ path: String) -> [String] {
     guard !damages.isEmpty else { return [] }
     let more = damages.count > 3 ? ["\(damages.count - 3) more problems"] : []
@@ -113,7 +112,6 @@ struct WriterInspection: Sendable {
 struct DocumentIdentity: Sendable {
   private var values: [String: Set<String>] = [:]
 
-  /// Adds the value in a row of `meta`, if the row has the board's id or the creation time.
   mutating func add(_ columns: [StoredValue]) {
     guard columns.count == 3, let key = columns[0].text, let value = columns[1].text,
       [MetaKey.board.rawValue, MetaKey.created.rawValue].contains(key),
@@ -122,7 +120,6 @@ struct DocumentIdentity: Sendable {
     values[key, default: []].insert(value)
   }
 
-  /// Adds the board's id and the creation time that a database contains.
   mutating func add(_ db: Database, at path: String) throws {
     for key in [MetaKey.board, .created] {
       if let value = try Meta.get(db, key, at: path) { values[key.rawValue] = [value] }
@@ -134,7 +131,6 @@ struct DocumentIdentity: Sendable {
     values.allSatisfy { key, found in other.values[key]?.isSuperset(of: found) ?? true }
   }
 
-  /// Whether the identity contains no value.
   var isEmpty: Bool { values.isEmpty }
 
   /// Reads the identity of a file without its WAL file; nil if SQLite does not use the WAL file, or if it is unknown.
@@ -145,7 +141,6 @@ struct DocumentIdentity: Sendable {
     return try withoutLog(path)
   }
 
-  /// Reads the identity of a file without its WAL file; nil if it is unknown.
   static func withoutLog(_ path: String) throws -> DocumentIdentity? {
     try OpenFiles.holding(path) { use in use == .none ? try PageScanner(path, readsLog: false).firstIdentity : nil }
   }

@@ -90,9 +90,7 @@ enum DamagedCopies {
   }
 }
 
-/// A namespace for forcing the contents of files to the disk.
 enum FileSync {
-  /// Waits until a file, or the entries of a directory, are on the disk; throws `full`, `readOnly`, `inputOutput`.
   static func synchronize(_ path: String) throws(DocumentError) {
     let descriptor = open(path.isEmpty ? "." : path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .writing(path) }
@@ -102,7 +100,6 @@ enum FileSync {
 }
 
 extension DocumentError {
-  /// Returns the error for the last failed system call on the file at `path`.
   static func writing(_ path: String) -> DocumentError {
     let number = errno
     return DocumentError(

@@ -115,7 +115,6 @@ final class PageScanner {
     return budget > 0
   }
 
-  /// Reads the row at `place` again; nil if it is not valid.
   func row(_ place: Place) -> (rowid: Int64, columns: [StoredValue])? {
     row(content(place.frame, place.page), place, isScanning: false)
   }

@@ -55,7 +55,6 @@ extension BoardDocument {
   }
 }
 
-/// The recovery of the intact data of one damaged document to a new document.
 struct Recovery: Sendable {
   private let source: String
   private let played: (any PlayedBoard.Type)?
@@ -110,12 +109,10 @@ struct Recovery: Sendable {
   }
 }
 
-/// A writer that stores the intact data of a damaged file in a new document.
 struct SalvageWriter {
   struct Result: Sendable {
     let assets: Int
     var keyframes: Int
-    /// Descriptions of losses that were noticed while writing.
     var losses: [String]
   }
 
@@ -123,7 +120,6 @@ struct SalvageWriter {
 
   init(_ salvage: Salvage) { self.salvage = salvage }
 
-  /// Writes all recovered data to a new document, in one transaction.
   func store(in queue: DatabaseQueue) throws -> Result {
     try queue.write { db in
       try storeLog(db)
@@ -151,7 +147,6 @@ struct SalvageWriter {
     }
   }
 
-  /// Writes rows and keyframes in their original order.
   private func storeLog(_ db: Database) throws {
     var tail = LogTail()
     var names: Set<String> = []
@@ -215,7 +210,6 @@ public protocol PlayedBoard: Sendable {
   init?(board: [UInt8])
   /// Returns the id of the board for which an author's record is signed; nil if the record is not valid.
   static func board(of author: StoredAuthor) -> [UInt8]?
-  /// Adds the record and head of an author.
   mutating func apply(_ author: StoredAuthor)
   /// Applies one step of a history.
   ///

@@ -3,7 +3,6 @@ import Whiteboard
 
 /// The intact data of a damaged file: the rows whose checksums match.
 struct Salvage: Sendable {
-  /// A photo, and the file that contains it.
   struct Asset: Sendable {
     let source: String
     let place: PageScanner.Place
@@ -20,14 +19,12 @@ struct Salvage: Sendable {
   var marks: [StoredMark] = []
   var assets: [Asset] = []
   var traffic: [LogRow] = []
-  /// The numbers of the missing rows of the log.
   var lostRows: [ClosedRange<Int64>] = []
   /// Descriptions of losses other than rows of the log.
   var otherLosses: [String] = []
   var rowLosses: [String] = []
   /// The hashes of the assets that the file lists, intact or not.
   var listedAssets: Set<[UInt8]> = []
-  /// The number of the log's last row, according to the file.
   var end: Int64 = 0
 
   var losses: [String] { rowLosses + otherLosses }
@@ -39,7 +36,6 @@ struct Salvage: Sendable {
   var name: String? { meta[MetaKey.name.rawValue] }
   /// The creation time of the document, in milliseconds since 1970; nil if it is lost.
   var created: Int64? { meta[MetaKey.created.rawValue].flatMap { Int64($0) } ?? identity?.created }
-  /// The number of batches and answers.
   var entries: Int { rows.reduce(0) { $0 + Int($1.entries) } }
 
   /// Reads the intact data of the file at the path `source`, and of its WAL file; throws `notFound`, `wrongKind`,
@@ -96,7 +92,6 @@ struct Salvage: Sendable {
     }
   }
 
-  /// Determines which rows of the log are missing.
   mutating func findLostRows() {
     (lostRows, rowLosses) = ([], [])
     let keyframeRows = Set(keyframes.map(\.log))
@@ -114,7 +109,6 @@ struct Salvage: Sendable {
     if end > last, last > 0 || !keyframeRows.contains(end) { addLostRows(last + 1...end, lastTime, nil) }
   }
 
-  /// Adds to the losses all data that the file lists, but that was not found intact.
   private mutating func compare(with inventory: Inventory) {
     otherLosses += inventory.problems
     let saved = Set(keyframes.map(\.id))
@@ -135,7 +129,6 @@ struct Salvage: Sendable {
     choices.last { $0.sum == $0.row.sum(after: chain) }
   }
 
-  /// Adds missing rows to the losses, with the times of the rows before and after them.
   private mutating func addLostRows(_ ids: ClosedRange<Int64>, _ from: Int64?, _ to: Int64?) {
     lostRows.append(ids)
     let since = from.map { "after \(LogReader.moment($0))" }
@@ -158,7 +151,6 @@ struct FoundRows {
   var assets: [PageScanner.Place] = []
   var traffic: [Int64: LogRow] = [:]
 
-  /// Adds a row, if it matches its checksum.
   mutating func add(_ place: PageScanner.Place, _ rowid: Int64, _ stored: [StoredValue]) {
     var columns = stored
     // A row's number is not stored among its columns. Rows of `meta` have no number.

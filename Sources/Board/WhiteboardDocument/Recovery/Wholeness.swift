@@ -44,7 +44,6 @@ struct Replay {
   /// A stored state that differs from the replayed board at its position.
   struct Mismatch {
     let check: DocumentHistory.Check
-    /// The index of the step that loads the state; nil if no step loads it.
     let step: Int?
     /// The digest of the replayed board at this position.
     let digest: [UInt8]
@@ -53,7 +52,6 @@ struct Replay {
 
   struct Outcome {
     var mismatches: [Mismatch] = []
-    /// The indices of the steps that cannot be applied.
     var faults: [Int] = []
     /// The ids of the keyframes whose content does not match their digest.
     var wrong: [Int64] = []
@@ -124,7 +122,6 @@ struct Replay {
     return outcome
   }
 
-  /// Returns the numbers of the keyframes whose content does not match their digest.
   private func wrongKeyframes<Played: PlayedBoard>(_ kind: Played.Type) throws -> [Int64] {
     var wrong: [Int64] = []
     let rows = try Row.fetchCursor(db, sql: "SELECT \(StoredKeyframe.columns) FROM keyframe")
@@ -187,7 +184,6 @@ struct WholenessRepair {
     return losses
   }
 
-  /// Removes the keyframes whose content does not match their digest.
   private func drop(_ check: DocumentHistory.Check) throws {
     try db.execute(
       sql: "DELETE FROM keyframe WHERE digest = ? AND time = ? AND name IS ?",

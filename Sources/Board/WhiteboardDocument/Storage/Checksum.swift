@@ -7,10 +7,8 @@ import Whiteboard
 package struct Checksum {
   private var state: UInt32 = .max
 
-  /// Creates the checksum of no bytes.
   package init() {}
 
-  /// The checksum of all bytes added so far.
   package var value: UInt32 { ~state }
 
   /// Adds bytes, eight at a time.
@@ -54,7 +52,6 @@ package struct Checksum {
     return checksum.value
   }
 
-  /// Returns the next link of a chain: the checksum of the previous link and of a row's own checksum.
   package static func link(after chain: UInt32, _ own: UInt32) -> UInt32 {
     var writer = ByteWriter()
     writer.fixed32(chain)

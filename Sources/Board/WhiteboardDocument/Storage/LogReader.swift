@@ -110,7 +110,6 @@ struct LogReader {
     return nil
   }
 
-  /// Returns the marks in order; throws if a mark does not match its checksum.
   func marks() throws -> [StoredMark] {
     try Row.fetchAll(db, sql: "SELECT \(StoredMark.columns) FROM mark ORDER BY id").map { row in
       guard let mark = StoredMark(StoredValue.columns(row)) else {
@@ -152,7 +151,6 @@ struct LogReader {
     }
   }
 
-  /// Returns a time as text for messages, such as `2026-11-23T14:00:00Z`.
   static func moment(_ milliseconds: Int64) -> String {
     // Limit the year to four digits, since a damaged time can be any number.
     let seconds = min(max(0, milliseconds / 1000), 253_402_300_799)
@@ -238,22 +236,14 @@ struct LogReader {
   }
 }
 
-/// Returns whether a time is within a limit; false if the time is missing.
 private func <= (lhs: Int64?, rhs: Int64) -> Bool { lhs.map { $0 <= rhs } ?? false }
 
-/// The end of the log, and its distance from the last keyframe.
 struct LogTail: Sendable {
-  /// The number of the last row; 0 if the log is empty.
   var id: Int64 = 0
-  /// The checksum chain at the last row.
   var chain: UInt32 = 0
-  /// The number of entries since the last keyframe.
   var entriesSince: Int64 = 0
-  /// The number of entries up to the last keyframe.
   var entriesBefore: Int64 = 0
-  /// The number of bytes in the rows since the last keyframe.
   var bytesSince: Int64 = 0
-  /// The size of the last keyframe, in bytes.
   var keyframeSize: Int64 = 0
   /// The time of the last keyframe; if there is none, the creation time of the document.
   var keyframeTime: Int64 = 0
@@ -261,7 +251,6 @@ struct LogTail: Sendable {
   /// The value that is stored in `meta` under the key `closed` while the document is closed.
   var text: String { "\(id) \(chain)" }
 
-  /// The number of entries up to the end of the log.
   var entries: Int64 { entriesBefore + entriesSince }
 
   /// The time from which a keyframe is due: the last keyframe is 30 seconds or 4,096 entries ago; nil if the rows since

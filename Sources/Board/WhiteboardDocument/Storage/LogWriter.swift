@@ -120,7 +120,6 @@ enum LogWriter {
     ])
   }
 
-  /// Stores a mark after row `log` of the log.
   static func mark(_ kind: Int64, _ time: Int64, _ until: Int64, _ log: Int64, _ name: String, _ db: Database) throws {
     let id = try StoredNumber.next(in: "mark", db)
     let crc = StoredMark.checksum(id, kind, time, until, log, name)
@@ -287,7 +286,6 @@ enum StoredSizes {
     }
   }
 
-  /// Returns the number that a statement selects; nil if there is none, or the table cannot be read.
   private static func number(_ sql: String, _ db: Database) throws -> Int64? {
     do { return try Int64.fetchOne(db, sql: sql) } catch let error as DatabaseError
       where error.resultCode != .SQLITE_TOOBIG

@@ -11,7 +11,6 @@ struct PackedBatches {
     var next: UInt64 = 1
     /// The number of milliseconds by which the incarnation's clock is ahead of the times of its entries.
     var lead: Int64 = 0
-    /// The board time after the incarnation's last operation.
     var end: UInt64 = 0
 
     /// If the time after the last batch is in the expected millisecond, that time is expected.

@@ -125,7 +125,6 @@ enum Schema {
     )
   }
 
-  /// Creates the tables of a document in an empty database.
   static func make(_ queue: DatabaseQueue) throws {
     try queue.writeWithoutTransaction { db in
       try db.execute(sql: "PRAGMA application_id = \(applicationID)")
@@ -185,7 +184,6 @@ enum Meta {
     return value
   }
 
-  /// Stores the value of a setting, or removes the setting if `value` is nil.
   static func set(_ db: Database, _ key: MetaKey, _ value: String?) throws {
     guard let value else {
       try db.execute(sql: "DELETE FROM meta WHERE key = ?", arguments: [key.rawValue])
@@ -194,7 +192,6 @@ enum Meta {
     try set(db, key: key.rawValue, value)
   }
 
-  /// Stores a value under any key, including keys that are not a ``MetaKey``.
   static func set(_ db: Database, key: String, _ value: String) throws {
     try db.execute(
       sql: """
@@ -223,7 +220,6 @@ struct StoredIdentity: Hashable, Sendable {
     self.created = created
   }
 
-  /// Creates the identity from the columns of a row; nil if they do not match the checksum.
   init?(_ columns: [StoredValue]) {
     guard columns.count == 4, let board = columns[1].blob, let created = columns[2].integer,
       board.count == BoardDocument.boardIDLength
@@ -239,7 +235,6 @@ struct StoredIdentity: Hashable, Sendable {
     )
   }
 
-  /// Stores the values of the table `meta` in a file that does not have a copy of them.
   static func copy(_ db: Database, at path: String) throws {
     guard try Int.fetchOne(db, sql: "SELECT 1 FROM identity") == nil,
       let board = try Meta.get(db, .board, at: path).flatMap({ Hexadecimal.decode($0) })
@@ -262,7 +257,6 @@ enum StoredThumbnail {
     return picture
   }
 
-  /// Stores the picture; nil removes it.
   static func set(_ picture: String?, _ db: Database) throws {
     guard let picture else { return try db.execute(sql: "DELETE FROM thumbnail") }
     try db.execute(

@@ -26,7 +26,6 @@ public struct StoredAuthor: Hashable, Sendable {
     self.head = head
   }
 
-  /// Creates a row of `author` from its columns; nil if they do not match their checksum.
   init?(_ columns: [StoredValue]) {
     guard columns.count == 5, let incarnation = columns[0].integer, let record = columns[1].blob,
       let sequence = columns[2].integer, let head = columns[3].blob, let crc = columns[4].integer
@@ -132,14 +131,12 @@ struct StoredKeyframe: Hashable, Sendable {
 extension StoredKeyframe {
   var state: Keyframe { Keyframe(bytes: body, digest: digest, time: time) }
 
-  /// Returns a copy of the keyframe with another name, or without one.
   func renamed(_ name: String?) -> StoredKeyframe {
     var copy = self
     copy.name = name
     return copy
   }
 
-  /// Returns a copy of the keyframe with another state at the same position.
   func replaced(digest: [UInt8], body: [UInt8]) -> StoredKeyframe {
     var copy = self
     copy.digest = digest
@@ -163,7 +160,6 @@ struct StoredMark: Hashable, Sendable {
     -> UInt32
   { Checksum.row(UInt8(ascii: "t"), [id, kind, time, until, log], [Array(name.utf8)]) }
 
-  /// Creates a row of `mark` from its columns; nil if they do not match their checksum.
   init?(_ columns: [StoredValue]) {
     guard columns.count == 7, let id = columns[0].integer, let kind = columns[1].integer, let time = columns[2].integer,
       let until = columns[3].integer, let log = columns[4].integer, let name = columns[5].text,
@@ -200,7 +196,6 @@ struct StoredMark: Hashable, Sendable {
   }
 }
 
-/// A row of the log, with the value in its column `sum`.
 struct StoredLogRow: Hashable, Sendable {
   let row: LogRow
   let sum: Int64
@@ -276,7 +271,6 @@ enum StoredAssets {
     return Data(bytes)
   }
 
-  /// Stores an asset that was already checked, and replaces a damaged copy of it.
   static func store(_ body: Data, sha256: [UInt8], _ db: Database) throws {
     try db.execute(
       sql: """

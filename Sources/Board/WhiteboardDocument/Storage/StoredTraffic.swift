@@ -106,7 +106,6 @@ enum StoredName {
     try Meta.set(db, key: prefix + person, name)
   }
 
-  /// Returns the display names whose checksums match, by member id as text.
   static func all(_ db: Database) throws -> [String: String] {
     let rows = try Row.fetchAll(db, sql: "SELECT key, value, crc FROM meta WHERE key LIKE 'peer %'")
     var names: [String: String] = [:]
@@ -120,7 +119,6 @@ enum StoredName {
     return names
   }
 
-  /// Removes all display names.
   static func forgetAll(_ db: Database) throws { try db.execute(sql: "DELETE FROM meta WHERE key LIKE 'peer %'") }
 }
 
@@ -136,9 +134,7 @@ public struct DocumentVersion: Hashable, Sendable {
   public let size: Int
 }
 
-/// Functions that read and remove versions, which are the named rows of `keyframe`.
 enum StoredVersions {
-  /// Returns the versions, oldest first.
   static func all(_ db: Database) throws -> [DocumentVersion] {
     let sql = "SELECT name, time, length(body) FROM keyframe WHERE name IS NOT NULL ORDER BY id"
     return try Row.fetchAll(db, sql: sql).compactMap { row in

@@ -19,9 +19,7 @@ enum SQLiteFormat {
   static func isPageSize(_ size: Int) -> Bool { (512...65536).contains(size) && size & (size - 1) == 0 }
 }
 
-/// The header of a WAL file (`-wal`).
 struct WALHeader {
-  /// The size of the header, in bytes.
   static let size = 32
 
   let pageSize: Int
@@ -71,7 +69,6 @@ struct WALIndex {
   }
 }
 
-/// The checksum of a WAL file, which consists of two running sums.
 struct WALChecksum: Equatable {
   let first: UInt32
   let second: UInt32
@@ -139,7 +136,6 @@ struct WALChecksum: Equatable {
 
 final class RawFile {
   private let descriptor: CInt
-  /// The length of the file in bytes.
   let size: Int
 
   init?(_ path: String) {
@@ -158,7 +154,6 @@ final class RawFile {
   /// Returns up to `count` bytes; fewer if the file ends or cannot be read.
   func bytes(at offset: Int, _ count: Int) -> [UInt8] { Self.read(descriptor, at: offset, count) }
 
-  /// Returns up to `count` bytes of an open file; fewer if the file ends or cannot be read.
   static func read(_ descriptor: CInt, at offset: Int, _ count: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
       // The buffer has `count` bytes, and pread writes and reports at most that many.

@@ -1,5 +1,4 @@
 struct WALFrame: Hashable, Sendable {
-  /// One bit of a page.
   struct Flip: Hashable, Sendable {
     /// The offset of the byte in the page.
     let offset: Int
@@ -7,7 +6,6 @@ struct WALFrame: Hashable, Sendable {
     let mask: UInt8
   }
 
-  /// The size of the header before the page, in bytes.
   static let headerSize = 24
 
   /// The number of the page; 0 if it is damaged.
@@ -21,7 +19,6 @@ struct WALFrame: Hashable, Sendable {
 
   static func offset(_ index: Int, pageSize: Int) -> Int { WALHeader.size + index * (headerSize + pageSize) }
 
-  /// Flips the damaged bit of the frame's page.
   func repair(_ content: inout [UInt8]) {
     if let flip, flip.offset < content.count { content[flip.offset] ^= flip.mask }
   }
@@ -40,10 +37,8 @@ struct WALFrames: Sendable {
   /// The possible repairs of each damaged frame for which several bit flips would explain the damage.
   private(set) var candidates: [Int: [WALFrame]] = [:]
 
-  /// The number of frames up to the last commit, even if SQLite does not reach that commit.
   var committed: Int { (frames.lastIndex { $0.commit > 0 } ?? -1) + 1 }
 
-  /// Whether all frames up to the last commit are intact.
   var isIntact: Bool { frames.prefix(committed).allSatisfy(\.isIntact) }
 
   init() {}
@@ -103,7 +98,6 @@ struct WALFrames: Sendable {
   private struct Suspect {
     /// The first eight bytes of the frame's header, and its page.
     let bytes: [UInt8]
-    /// The running checksum before this frame.
     let before: WALChecksum
     let found: WALChecksum
     let expected: WALChecksum

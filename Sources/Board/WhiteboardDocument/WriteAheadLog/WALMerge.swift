@@ -13,12 +13,10 @@ struct WALMerge {
     case all
     /// The intact frames up to the last commit.
     case intact
-    /// Only the frames that SQLite uses.
     case usable
   }
 
   private enum Condition {
-    /// The file has no damage.
     case sound
     /// The file is damaged, but a board can be read from it.
     case readable
@@ -96,7 +94,6 @@ struct WALMerge {
 
   private var greatestPage: Int { log.frames.lazy.filter(\.isIntact).map { max($0.page, $0.commit) }.max() ?? 0 }
 
-  /// Copies the database file, and writes the chosen pages of the WAL file into the copy.
   private func write(_ choice: Choice, to target: String) throws(DocumentError) {
     unlink(target)
     try DamagedCopies.copy(path, to: target, orEmpty: log.isFileCut)

@@ -14,7 +14,6 @@ import Foundation
 /// - If the checksum of the last frame fails, the frame is damaged, or it was only partly written over an older frame.
 ///   The WAL index of the killed writer shows which is the case. Without that index, the frame is treated as damaged.
 struct WriteAheadLog: Sendable {
-  /// The size of a page, in bytes.
   let pageSize: Int
   /// The frames of the current round, in order, including those that SQLite does not reach.
   private var content = WALFrames()
@@ -26,22 +25,18 @@ struct WriteAheadLog: Sendable {
   private(set) var damage: String?
   /// Whether the database file has less than one page, so that SQLite cannot use its WAL file.
   private(set) var isFileCut = false
-  /// Whether the WAL file was written for another database.
   private(set) var isForeign = false
 
   /// Whether the WAL file has pages, but its index is missing, so that nothing shows where the WAL file should end.
   private(set) var lacksIndex = false
 
-  /// The frames of the current round, in order, including those that SQLite does not reach.
   var frames: [WALFrame] { content.frames }
 
-  /// The number of frames that SQLite uses: up to the last commit that it reaches.
   var usable: Int { content.usable }
 
   /// The frames up to the last commit, even if SQLite does not reach that commit.
   var committedFrames: ArraySlice<WALFrame> { frames.prefix(content.committed) }
 
-  /// Whether SQLite reads the first page from the WAL file.
   var replacesFirstPage: Bool { frames.prefix(usable).contains { $0.page == 1 } }
 
   /// Reads the WAL file of the database at `path`.
@@ -63,7 +58,6 @@ struct WriteAheadLog: Sendable {
     }
   }
 
-  /// Reads the WAL file of the database at `path` once.
   init?(_ path: String, onlyLog isOnly: Bool = false) {
     let log = RawFile(path + "-wal")
     let main = isOnly ? nil : RawFile(path)
@@ -184,7 +178,6 @@ extension WriteAheadLog {
   /// Throws `damaged` if the WAL file was written for another database.
   func checkOrigin(of path: String) throws(DocumentError) { guard !isForeign else { throw Self.foreignError(path) } }
 
-  /// Returns the error for a WAL file that was written for another database.
   static func foreignError(_ path: String) -> DocumentError {
     DocumentError(
       .damaged,
@@ -193,7 +186,6 @@ extension WriteAheadLog {
     )
   }
 
-  /// Returns the message to the user about a damaged WAL file.
   func message(_ damage: String, isComplete: Bool) -> String {
     (isFileCut ? "The file" : "The log of the file (the file that ends in -wal)") + " is damaged: \(damage). "
       + (isComplete

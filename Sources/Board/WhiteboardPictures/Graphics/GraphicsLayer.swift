@@ -9,7 +9,6 @@ import WhiteboardRendering
 /// and the caller writes them to the terminal. Do not place sixels in the last row of the screen, since a terminal
 /// scrolls if they reach below that row.
 package struct GraphicsLayer: Sendable {
-  /// The bytes to write, and the cells whose contents they change.
   package struct Update: Hashable, Sendable {
     /// The bytes to write before the cells of the same frame.
     ///
@@ -22,9 +21,7 @@ package struct GraphicsLayer: Sendable {
   }
 
   package let graphics: TerminalGraphics
-  /// The width of a terminal cell, in pixels.
   package let cellWidth: Int
-  /// The height of a terminal cell, in pixels.
   package let cellHeight: Int
 
   /// The number of photos outside the view that the terminal keeps.
@@ -35,7 +32,6 @@ package struct GraphicsLayer: Sendable {
   ///
   /// All z-indexes are below -1,073,741,824, so that photos are also under cells with a background color.
   private static let lowestLayer = -1_073_751_824
-  /// The z-index of the highest photo.
   private static let highestLayer = -1_073_741_825
 
   private var images: [AssetID: Image] = [:]
@@ -44,16 +40,12 @@ package struct GraphicsLayer: Sendable {
   private var placementCount = 0
   private var updates = 0
 
-  /// A photo that was sent to the terminal.
   private struct Image: Sendable {
     let number: Int
     let photo: Version
     var lastShown: Int
   }
 
-  /// The version of a photo.
-  ///
-  /// It changes if the photo's resolution changes.
   private struct Version: Hashable, Sendable {
     let width: Int
     let height: Int
@@ -61,7 +53,6 @@ package struct GraphicsLayer: Sendable {
     init(_ photo: TerminalPhoto) { (width, height) = (photo.pixels.width, photo.pixels.height) }
   }
 
-  /// A photo that the terminal shows at a position.
   private struct Shown: Sendable {
     var placement: GraphicsPlacement
     var photo: Version
@@ -260,7 +251,6 @@ package struct GraphicsLayer: Sendable {
 /// The position of a photo that is shown as pixels, in cells of the screen.
 package struct GraphicsPlacement: Hashable, Sendable {
   package let object: ObjectID
-  /// The id of the photo's file.
   package let asset: AssetID
   /// The cells that the whole photo fills, including those out of view.
   package let box: CellArea
@@ -354,7 +344,6 @@ package enum KittyCommands {
   /// The maximum number of bytes in one chunk of a photo.
   static let chunk = 4096
 
-  /// Returns the command that sends a photo with the number `image`, without showing it.
   static func transmit(_ photo: TerminalPhoto, as image: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(photo.png.count + photo.png.count / chunk * 12 + 64)
@@ -380,18 +369,14 @@ package enum KittyCommands {
       + Array("\u{1B}_G\(keys)\u{1B}\\".utf8)
   }
 
-  /// The terminal keeps the photo, so it can be shown again.
   static func remove(_ image: Int, _ placement: Int) -> [UInt8] {
     Array("\u{1B}_Ga=d,d=i,i=\(image),p=\(placement),q=2\u{1B}\\".utf8)
   }
 
-  /// Returns the command that removes all placements of a photo and deletes its data.
   static func forget(_ image: Int) -> [UInt8] { Array("\u{1B}_Ga=d,d=I,i=\(image),q=2\u{1B}\\".utf8) }
 }
 
-/// Commands that move the cursor of a terminal and erase cells.
 enum TerminalPlace {
-  /// Returns the command that moves the cursor to a cell, counted from 0.
   static func moved(to x: Int, _ y: Int) -> [UInt8] { Array("\u{1B}[\(y + 1);\(x + 1)H".utf8) }
 
   /// Returns the command that makes cells blank, in the terminal's default colors.

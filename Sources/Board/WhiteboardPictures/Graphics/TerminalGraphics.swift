@@ -13,7 +13,6 @@ package enum TerminalGraphics: Hashable, Sendable, CaseIterable {
 ///
 /// Create it outside the main loop, and only once for each photo and size.
 package struct TerminalPhoto: Hashable, Sendable {
-  /// The pixels of the photo.
   package let pixels: PhotoPixels
   /// The photo as a PNG in base64, for kitty; it has half as many bytes as deflated pixels.
   ///
@@ -25,7 +24,6 @@ package struct TerminalPhoto: Hashable, Sendable {
   /// A larger photo is reduced first.
   package static let pixelLimit = 1_000_000
 
-  /// Creates the data to send to a terminal from decoded pixels.
   package init(_ pixels: PhotoPixels, for graphics: TerminalGraphics) throws(PictureError) {
     let most = Self.within(pixels.width, pixels.height)
     self.pixels = pixels.averaged(within: most.width, most.height)

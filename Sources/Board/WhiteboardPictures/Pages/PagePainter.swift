@@ -4,7 +4,6 @@ import Glibc
 import Whiteboard
 import WhiteboardRendering
 
-/// A painter that draws a board on a page with cairo.
 struct PagePainter {
   let picture: BoardPicture
   let page: OpaquePointer
@@ -21,7 +20,6 @@ struct PagePainter {
     self.fonts = fonts
   }
 
-  /// Draws the background and all objects of the region.
   func paint() throws(PicturePageError) {
     if let background = picture.background {
       set(PageColor(rgb: background))

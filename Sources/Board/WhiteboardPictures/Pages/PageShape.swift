@@ -19,7 +19,6 @@ struct PageShape {
   /// The maximum number of dashes of one object; a line with more dashes has no gaps.
   private static let dashLimit = 100_000.0
 
-  /// Fills the area inside an outline.
   func fill(_ outline: Outline, on page: OpaquePointer, _ color: PageColor) {
     color.set(on: page)
     fill(outline, on: page)
@@ -39,7 +38,6 @@ struct PageShape {
     cairo_fill(page)
   }
 
-  /// Draws the line of a form with round ends and corners.
   func draw(_ form: PageOutline, on page: OpaquePointer) {
     cairo_set_line_cap(page, CAIRO_LINE_CAP_ROUND)
     cairo_set_line_join(page, CAIRO_LINE_JOIN_ROUND)

@@ -17,7 +17,6 @@ struct PageStroke {
     )
   }
 
-  /// Draws the stroke with round ends and corners.
   func draw(on page: OpaquePointer, _ color: PageColor) {
     cairo_set_line_cap(page, CAIRO_LINE_CAP_ROUND)
     cairo_set_line_join(page, CAIRO_LINE_JOIN_ROUND)

@@ -11,15 +11,12 @@ import WhiteboardRendering
 /// drawn with Pango. Letters that no font of the system has are shown as boxes with a warning, and letters larger than
 /// 8,000 pixels are left out. In a PDF, words stay text, and a JPEG is embedded unchanged.
 package enum PicturePage {
-  /// The maximum number of pixels of a PNG.
   package static let pixelLimit = BoardLimits.photoPixels
-  /// The maximum number of pixels on a side of a PNG.
   package static let sideLimit = CairoImage.longestSide
   /// The longest side of a PDF page, in points; a larger board is scaled down.
   static let pointLimit = 14_400.0
   /// The number of PDF points for each board unit; a board unit is a pixel of 1/96 inch.
   static let pointsPerUnit = 0.75
-  /// The margin of a PDF page on paper, in points.
   private static let margin = 36.0
   /// The number of PNG pixels for each board unit if the user gave none; small letters are legible.
   static let pixelsPerUnit = 2.0
@@ -154,9 +151,7 @@ package enum PicturePage {
   }
 }
 
-/// The reason why a page could not be drawn.
 package enum PicturePageError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The region has no area.
   case empty
   /// The scale is not a number above zero.
   case scale(Double)
@@ -183,7 +178,6 @@ package enum PicturePageError: Error, Hashable, Sendable, CustomStringConvertibl
   private static func whole(_ value: Double) -> String { Int(exactly: value.rounded()).map { "\($0)" } ?? "\(value)" }
 }
 
-/// A namespace for encoding pixels as PNG files.
 enum PNGFile {
   static func encode(_ photo: PhotoPixels) throws(PictureError) -> [UInt8] {
     try encode(photo.pixels, width: photo.width, height: photo.height, hasOpacity: false)

@@ -91,7 +91,6 @@ extension PhotoDecoder {
 }
 
 extension PhotoPixels {
-  /// Returns the photo turned and mirrored as it must be shown.
   func upright(_ orientation: PhotoOrientation) -> PhotoPixels {
     guard orientation != .upright else { return self }
     let (across, down) = orientation.isSideways ? (height, width) : (width, height)

@@ -23,14 +23,10 @@ extension PhotoDecoder {
 final class CairoImage {
   let surface: OpaquePointer
 
-  /// The width of the picture, in pixels.
   var width: Int { Int(cairo_image_surface_get_width(surface)) }
-  /// The height of the picture, in pixels.
   var height: Int { Int(cairo_image_surface_get_height(surface)) }
-  /// Whether parts of the picture can be transparent.
   var hasOpacity: Bool { cairo_image_surface_get_format(surface) == CAIRO_FORMAT_ARGB32 }
 
-  /// The maximum number of pixels on a side of a picture.
   static let longestSide = 32_767
 
   /// Creates an empty picture; nil if there is not enough memory, or a side is too long.

@@ -50,9 +50,7 @@ enum PictureFormat: Hashable, Sendable {
 
 /// The displayed size of a picture, read from its header without decoding the picture.
 package struct PhotoSize: Hashable, Sendable {
-  /// The width of the picture, in pixels.
   package let width: Int
-  /// The height of the picture, in pixels.
   package let height: Int
 
   /// Reads the size from a complete file; throws if the file is not a valid picture, or is animated.
@@ -77,7 +75,6 @@ extension PhotoDecoder {
     do { return try PhotoHeader(ofWhole: bytes) } catch { throw .photo(error) }
   }
 
-  /// Returns the orientation that the Exif data of a file state.
   static func orientation(of bytes: [UInt8]) -> PhotoOrientation {
     guard PhotoHeader.isWebP(bytes) else { return PhotoHeader.orientation(of: bytes) }
     var offset = 12
@@ -167,7 +164,6 @@ extension PhotoDecoder {
   }
 }
 
-/// The reason why a photo's file cannot be shown.
 package enum PictureError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The header is not valid, or exceeds a limit; the value is the reason.
   case photo(PhotoError)

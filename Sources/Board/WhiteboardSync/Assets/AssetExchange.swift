@@ -42,10 +42,8 @@ struct AssetExchange {
   /// Later progress can postpone it.
   private(set) var nextDeadline: UInt64?
 
-  /// Returns whether this asset was requested from this member and has not arrived yet.
   func isAsking(_ id: AssetID, from member: MemberID) -> Bool { wants[id]?.asking == member }
 
-  /// Returns the properties of a missing asset, as stated by the first object that shows the asset.
   func reference(of id: AssetID) -> AssetReference? { wants[id]?.reference }
 
   /// Whether an asset is being requested, or can be requested from another member.

@@ -5,19 +5,16 @@ import Whiteboard
 final class PhotoSharing {
   /// The interval in milliseconds at which photos that exceeded the budget are checked again.
   private static let checkInterval: UInt64 = 60_000
-  /// The maximum number of assets that are sent to one member at the same time.
   private static let assetsPerMember = 64
 
   private let board: Board
   private let actions: ActionQueue
   private(set) var exchange = AssetExchange()
   private var budget = PhotoBudget()
-  /// Whether photos exceeded the budget since the last check.
   private var leavesOutPhotos = false
   private var reportedAuthors: Set<MemberID> = []
   private var nextCheck: UInt64 = 0
   private var sending: [MemberID: Set<AssetID>] = [:]
-  /// The first object that showed each asset.
   private var objects: [AssetID: ObjectID] = [:]
 
   init(_ board: Board, _ actions: ActionQueue) {
@@ -69,7 +66,6 @@ final class PhotoSharing {
     guard seen.values.reduce(0, +) <= BoardLimits.photoBytesPerAuthor else { throw .photosUsed }
   }
 
-  /// Stops requesting a photo, because there is no room to store it.
   func leaveOut(_ id: AssetID, _ now: Moment) {
     leaveOut(id)
     perform(exchange.arrived(id, now: now.uptime))
@@ -96,7 +92,6 @@ final class PhotoSharing {
     return Set(photos.map { $0.asset }.filter { $0.id == id })
   }
 
-  /// Records that a part of a requested asset arrived.
   func progressed(_ id: AssetID, _ now: Moment) { exchange.progressed(id, now: now.uptime) }
 
   /// Requests an asset from the next member, because a member cannot send it or sent wrong bytes.
@@ -104,7 +99,6 @@ final class PhotoSharing {
     perform(exchange.unavailable(id, from: member, now: now.uptime))
   }
 
-  /// The time when ``tick(_:)`` must be called next.
   var nextDeadline: UInt64? { exchange.nextDeadline }
 
   /// Requests assets from other members if a member does not send them in time.
@@ -120,7 +114,6 @@ final class PhotoSharing {
 
   // MARK: - Stored bytes
 
-  /// Records that the bytes of an asset were stored.
   func stored(_ id: AssetID, bytes: Int?, _ now: Moment) {
     budget.count(id, Int64(bytes ?? reference(of: id)?.byteCount ?? 0), of: author(of: id))
     guard board.assets.insert(id).inserted else { return }
@@ -168,7 +161,6 @@ final class PhotoSharing {
 
   // MARK: - Members
 
-  /// Requests missing assets from a member that has joined.
   func memberJoined(_ member: MemberID, _ now: Moment) { perform(exchange.memberJoined(member, now: now.uptime)) }
 
   func memberLeft(_ member: MemberID, _ now: Moment) {
@@ -179,10 +171,8 @@ final class PhotoSharing {
   /// Whether a requested asset is being received, or may still arrive.
   var isReceiving: Bool { exchange.isBusy }
 
-  /// Returns whether assets are being sent to a member.
   func isSending(to member: MemberID) -> Bool { sending[member]?.isEmpty == false }
 
-  /// Whether assets are being sent to any member.
   var isSending: Bool { !sending.values.allSatisfy { $0.isEmpty } }
 }
 

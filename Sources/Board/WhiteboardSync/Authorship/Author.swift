@@ -23,10 +23,8 @@ public final class Author {
   /// The requested role, which a grant may limit.
   private let wanted: Role
   private var signer: Signer
-  /// Generates nonces.
   private let random: () -> UInt64
   private var records: [Incarnation: AuthorRecord] = [:]
-  /// The pending requests for record signatures, by incarnation.
   private var unsigned: [Incarnation: SigningID] = [:]
 
   /// Creates an author that signs with a local key.
@@ -83,7 +81,6 @@ public final class Author {
 
   // MARK: - Records
 
-  /// Creates a new incarnation and its record (AUT-2).
   package func makeIncarnation() -> Incarnation {
     while true {
       let nonce = (0..<AuthorRecord.nonceBytes / 8).flatMap { _ in
@@ -122,7 +119,6 @@ public final class Author {
 
   // MARK: - Signing
 
-  /// Signs bytes, or requests the signature if there is no local key.
   func sign(_ bytes: [UInt8]) -> Signed<[UInt8]> { signer.sign(bytes) }
 
   /// Signs the head of a local chain, or requests the signature if there is no local key (AUT-7).
@@ -140,13 +136,10 @@ public final class Author {
   /// Whether the author signs immediately, with a local key.
   var hasLocalKey: Bool { signer.isLocal }
 
-  /// Whether any requested signature is still missing.
   var isAwaitingSignature: Bool { signer.isPending }
 
-  /// Whether there are signature requests that the owner has not received yet.
   var hasSigningRequests: Bool { signer.hasNewRequests }
 
-  /// Removes and returns the signature requests that the owner has not received yet.
   func removeSigningRequests() -> [SigningRequest] { signer.removeNewRequests() }
 
   /// Handles a signature from the owner; returns whether its request was pending, and the record that is now signed, if

@@ -21,13 +21,9 @@ public enum Role: UInt8, Hashable, Sendable {
 ///
 /// Implements AUT-1 to AUT-3 and AUT-12.
 public struct AuthorRecord: Hashable, Sendable {
-  /// The number of bytes in a public key.
   static let keyBytes = 65
-  /// The number of bytes in a signature.
   static let signatureBytes = 64
-  /// The number of bytes in the nonce.
   static let nonceBytes = 16
-  /// The maximum number of bytes in a record.
   package static let byteLimit = 512
 
   /// Returns the version of records: 1 on open boards, 2 on owned boards.
@@ -113,7 +109,6 @@ public struct AuthorRecord: Hashable, Sendable {
     }
   }
 
-  /// Returns the number of the incarnation that is computed from the body of a record (AUT-2).
   private static func number(of body: ArraySlice<UInt8>) -> UInt64 {
     let hash = Bytes32.sha256(incarnationDomain + body).bytes
     return hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
@@ -266,7 +261,6 @@ package struct SignedHead: Hashable, Sendable {
     return writer.bytes.count
   }
 
-  /// Returns the bytes that the signature of a chain head covers.
   static func text(of chain: BatchChain, on board: BoardID) -> [UInt8] {
     var text = ByteWriter()
     text.raw(domain)

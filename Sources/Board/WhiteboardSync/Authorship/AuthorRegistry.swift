@@ -19,9 +19,7 @@ final class AuthorRegistry {
   private let peers: MemberLinks
   private let actions: ActionQueue
   private var records: [Incarnation: AuthorRecord] = [:]
-  /// The incarnations in `records` of each author.
   private var incarnationsByAuthor: [MemberID: Set<Incarnation>] = [:]
-  /// The number of incarnations that each author added since the stored board was opened.
   private var additions: [MemberID: Int] = [:]
 
   init(_ board: Board, _ author: Author, _ peers: MemberLinks, _ actions: ActionQueue) {
@@ -35,14 +33,12 @@ final class AuthorRegistry {
 
   var count: Int { records.count }
 
-  /// All records, in no particular order.
   var all: some Collection<AuthorRecord> { records.values }
 
   var incarnations: Set<Incarnation> { Set(records.keys) }
 
   // MARK: - Adding and removing
 
-  /// Adds the record of a local incarnation, whose author the board already knows.
   func insertOwn(_ record: AuthorRecord) { set(record) }
 
   func replaceOwn(_ record: AuthorRecord) {
@@ -69,7 +65,6 @@ final class AuthorRegistry {
   /// The incarnations of an author that have a record, also if the context lacks them.
   func incarnations(of author: MemberID) -> Set<Incarnation> { incarnationsByAuthor[author] ?? [] }
 
-  /// Adds the record of another member's incarnation, unless it is known.
   func insert(_ record: AuthorRecord) {
     guard records[record.incarnation] == nil else { return }
     set(record)
@@ -97,7 +92,6 @@ final class AuthorRegistry {
     }
   }
 
-  /// Removes the records of retired incarnations (AUT-17).
   func remove(_ retired: [Incarnation]) {
     for incarnation in retired {
       remove(incarnation)
@@ -212,7 +206,6 @@ final class ClaimCheck {
   /// The time for which a connected author can contradict a claim, in milliseconds.
   static let doubtTimeout: UInt64 = 30_000
 
-  /// A claim about changes that have not arrived on the author's own link.
   private struct Doubt {
     /// The time when the claim first arrived.
     let since: UInt64

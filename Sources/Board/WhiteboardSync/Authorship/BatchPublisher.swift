@@ -139,7 +139,6 @@ final class BatchPublisher {
     sendHead(now)
   }
 
-  /// Signs and sends the head of the chain if there are batches since the last head.
   func sendHead(_ now: Moment) {
     guard heads.isNew(chain) else { return }
     let head = heads.nextHead(of: chain, by: author, now: now.uptime)
@@ -147,7 +146,6 @@ final class BatchPublisher {
     actions.queue(.head(head.value), to: peers.members, lacking: head.gaps)
   }
 
-  /// Fills in a requested signature if it belongs to a head.
   func didSign(_ id: SigningID, _ signature: [UInt8]) { heads.didSign(id, signature) }
 }
 

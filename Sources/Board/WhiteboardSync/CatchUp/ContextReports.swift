@@ -21,12 +21,10 @@ final class ContextReports {
   private var contextOrder: [Int] = []
   /// How often the context was encoded and hashed, which takes long for a board with many incarnations.
   private(set) var hashedContexts = 0
-  /// The time when all members receive the next report.
   private var reportToAllDue: UInt64?
   var divergenceCheck = DivergenceCheck()
   /// The time when computing the local bucket sums must continue; nil if they are not being computed.
   private var sumsDue: UInt64?
-  /// The members that receive the local bucket sums when these are computed.
   private var awaitingSums: Set<MemberID> = []
   /// The time before which a large board sends no bucket sums.
   private var nextSums: UInt64 = 0
@@ -87,9 +85,6 @@ final class ContextReports {
 
   // MARK: - Comparisons
 
-  /// The time when ``compareIfDue(_:)`` or ``sendReports(_:)`` must be called next.
-  ///
-  /// Reports to single members are not included.
   var nextDeadline: UInt64 { min(nextComparison, reportToAllDue ?? nextComparison, sumsDue ?? nextComparison) }
 
   func firstMemberJoined(_ now: Moment) { nextComparison = now.uptime + Self.interval }

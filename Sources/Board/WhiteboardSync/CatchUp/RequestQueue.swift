@@ -21,10 +21,8 @@ final class RequestQueue {
 
   func append(_ members: some Sequence<MemberID>) { waiting += members }
 
-  /// Adds a member at the end of the queue, unless it is already in the queue.
   func insert(_ member: MemberID) { if !waiting.contains(member) { waiting.append(member) } }
 
-  /// Removes a member that can no longer be asked.
   func remove(_ member: MemberID) { waiting.removeAll { $0 == member } }
 
   /// Asks the next member, unless an answer from another member is expected soon.
@@ -67,7 +65,6 @@ final class RequestQueue {
   }
 }
 
-/// A round-robin selection of members, in the order of their ids.
 struct Turn {
   private var last: MemberID
 
@@ -143,7 +140,6 @@ final class AnswerSender {
     actions.append(.sendAnswer(answer.value, name, to: member), lacking: answer.gaps)
   }
 
-  /// Records that the sending of an answer has ended, whether it succeeded or failed.
   func ended(_ request: UInt64, to member: MemberID) {
     guard peers[member]?.answerInFlight == request else { return }
     peers[member]?.answerInFlight = nil

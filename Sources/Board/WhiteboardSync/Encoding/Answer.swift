@@ -5,7 +5,6 @@ import Whiteboard
 ///
 /// Implements SYN-29.
 package struct Answer {
-  /// The maximum number of bytes in an answer.
   static let byteLimit = 256 << 20
   /// The maximum number of records in an answer: one for each incarnation in a full context, and one for the
   /// incarnation that answers.
@@ -62,7 +61,6 @@ package struct Answer {
     try reader.finish()
   }
 
-  /// Throws an error if the author of `record` did not sign this answer.
   func verify(by record: AuthorRecord, with verifier: some SignatureVerifier) throws(ReplicaError) {
     let text = Self.text(of: content, as: incarnation, on: record.board)
     guard verifier.isValid(signature, of: text, by: record.key) else { throw .wrongSignature }

@@ -23,7 +23,6 @@ public struct EncodedBatch: Hashable, Sendable {
   public let bytes: [UInt8]
   /// The incarnations other than the author that the operations refer to, in the order of first use (SYN-21).
   let others: [Incarnation]
-  /// The offset of the operations in `bytes`.
   let operationsOffset: Int
 
   /// Encodes a batch.

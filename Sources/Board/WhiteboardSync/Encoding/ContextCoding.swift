@@ -43,7 +43,6 @@ public enum ContextCoding {
   /// Encodes ranges as repeated differences (SYN-25), so that regular ranges take little space.
   private struct Entry: Hashable {
     let gap: UInt64
-    /// The length of the range minus one.
     let more: UInt64
 
     var span: UInt64 { gap + more + 2 }

@@ -4,27 +4,20 @@ import Whiteboard
 ///
 /// Implements SYN-10 to SYN-16.
 package enum SyncMessage: Hashable, Sendable {
-  /// The kind byte of a batch.
   package static let batchKind: UInt8 = 0x01
-  /// The kind byte of an application message.
   static let applicationKind: UInt8 = 0x10
 
   /// The next batch of the sender, in the link form that refers to earlier messages.
   case batch([UInt8])
-  /// A request for the changes that are not in the context of the sender.
   case request(CatchUpRequest)
   /// The answer to the request with this number: the receiver of this message lacks no changes.
   case nothingLacking(UInt64)
-  /// A report of the sender's context.
   case state(ReplicaReport)
   case assetRequest(AssetID)
-  /// A report that the sender cannot send a requested asset.
   case assetUnavailable(AssetID)
   /// The introduction of the author of all following batches on this link.
   case author(AuthorMessage)
-  /// The signed head of the sender's chain of batches.
   case head(SignedHead)
-  /// The display name and the icon of the sender.
   case profile(MemberProfile)
   /// The encoding omits the holder (AUT-11).
   case grant([UInt8])
@@ -135,7 +128,6 @@ package enum SyncMessage: Hashable, Sendable {
 }
 
 package struct AuthorMessage: Hashable, Sendable {
-  /// The encoded author record, which the receiver must verify.
   package let record: [UInt8]
   /// The signed head of the author's chain before the next batch.
   package let head: SignedHead
@@ -154,7 +146,6 @@ package struct AuthorMessage: Hashable, Sendable {
 }
 
 package struct MemberProfile: Hashable, Sendable {
-  /// The maximum number of bytes in an icon.
   package static let iconBytes = 16
 
   package let name: String

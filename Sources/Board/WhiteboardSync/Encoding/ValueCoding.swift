@@ -60,7 +60,6 @@ struct LastPair {
   }
 }
 
-/// The binary format of values in batches and answers.
 enum ValueCoding {
   static func read(shape: UInt8, _ reader: inout ByteReader, _ pair: inout LastPair) throws(CodecError) -> Value {
     switch shape {
@@ -100,12 +99,10 @@ enum ValueCoding {
     return (UInt16(number), qualification)
   }
 
-  /// Encodes a sequence number as the difference from the last one.
   static func sequence(after last: UInt64, _ reader: inout ByteReader) throws(CodecError) -> UInt64 {
     try sequence(try reader.zigzag(), after: last)
   }
 
-  /// Decodes a sequence number from its difference from the last one.
   static func sequence(_ difference: Int64, after last: UInt64) throws(CodecError) -> UInt64 {
     let (sum, overflow) = Int64(last).addingReportingOverflow(difference)
     guard !overflow, sum >= 1, sum <= Int64(BoardLimits.sequence) else { throw .overLimit("sequence") }

@@ -135,7 +135,6 @@ public struct Grant: Hashable, Sendable {
     return last.holder == key ? last.rights : nil
   }
 
-  /// Throws an error if the grant is for another board, or if a certificate in it is not valid.
   func verify(board: BoardID, with verifier: some SignatureVerifier) throws(ReplicaError) {
     guard verifier.isKey(owner.key), certificates.allSatisfy({ verifier.isKey($0.holder) }) else { throw .wrongKey }
     guard owner.board == board else { throw .notOwner }

@@ -62,7 +62,6 @@ public struct Certificate: Hashable, Sendable {
     self.signature = signature
   }
 
-  /// Creates a certificate, and signs it or requests the signature.
   static func make(for holder: [UInt8], _ rights: Rights, serial: UInt64, on board: BoardID, _ signer: inout Signer)
     -> Signed<Certificate>
   {

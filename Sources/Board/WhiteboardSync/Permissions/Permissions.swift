@@ -225,7 +225,6 @@ final class Permissions {
     return revocation
   }
 
-  /// Handles a checked revocation that a member sent.
   func receive(_ revocation: Revocation, from member: MemberID, _ now: Moment) { insert(revocation, from: member, now) }
 
   /// Applies and stores a revocation, and forwards it to all other connected members.
@@ -318,10 +317,8 @@ final class Permissions {
     }
   }
 
-  /// Whether a restored grant waits until signatures are verified.
   var isAwaitingVerification: Bool { !unverifiedGrants.isEmpty }
 
-  /// Handles the result of a check for a restored grant.
   func didVerify(_ id: VerificationID, isValid: Bool, _ now: Moment) {
     if grantVerification.didVerify(id, isValid: isValid) { verifyRestoredGrants(now) }
   }

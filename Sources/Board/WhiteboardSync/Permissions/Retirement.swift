@@ -6,20 +6,15 @@ import Whiteboard
 /// The host makes it when it removed the author of these incarnations, so that they no longer use up room (BRD-37).
 /// Implements AUT-17.
 struct Retirement: Hashable, Sendable {
-  /// The maximum number of incarnations in a retirement.
   static let incarnationLimit = 4096
-  /// The maximum number of retirements on a board.
   static let limit = 256
-  /// The maximum number of bytes in a retirement.
   static let byteLimit = 1 << 16
   private static let version: UInt8 = 1
   private static let domain = Array("whiteboard-retirement-1\n".utf8)
 
-  /// The board for which the retirement is valid.
   let board: BoardID
   /// The retired incarnations, in ascending order.
   let incarnations: [Incarnation]
-  /// The public key of the host.
   let host: [UInt8]
   /// The salt of an owned board (AUT-9); empty on an open board.
   let salt: [UInt8]
@@ -27,7 +22,6 @@ struct Retirement: Hashable, Sendable {
   private let body: [UInt8]
   private let signature: [UInt8]
 
-  /// The encoded retirement.
   var bytes: [UInt8] { body + signature }
 
   /// Creates a retirement of at most ``incarnationLimit`` incarnations, signed with the author's local key.
@@ -78,7 +72,6 @@ struct Retirement: Hashable, Sendable {
     try reader.finish()
   }
 
-  /// Throws an error if the retirement is for another board, or if the board's host did not sign it.
   func verify(board: BoardID, with verifier: some SignatureVerifier) throws(ReplicaError) {
     guard self.board == board else { throw .wrongBoard }
     guard verifier.isKey(host) else { throw .wrongKey }
@@ -163,7 +156,6 @@ final class Retirements {
     return count
   }
 
-  /// Checks a retirement that a member sent, and returns the retirement.
   func check(_ bytes: [UInt8]) throws(ReplicaError) -> Retirement {
     let retirement: Retirement
     do { retirement = try Retirement(bytes) } catch { throw .malformed(error) }
@@ -182,10 +174,8 @@ final class Retirements {
     apply(retirement)
   }
 
-  /// Restores a retirement from a document.
   func restore(_ retirement: Retirement) { if add(retirement) { apply(retirement) } }
 
-  /// Sends all retirements to a new member.
   func send(to member: MemberID, _ now: Moment) {
     guard !all.isEmpty else { return }
     // The board of the new member may contain retired changes.

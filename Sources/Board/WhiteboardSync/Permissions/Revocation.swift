@@ -8,7 +8,6 @@ import Whiteboard
 /// Implements AUT-13.
 public struct Revocation: Hashable, Sendable {
   static let incarnationLimit = 4096
-  /// The maximum number of bytes in a revocation.
   static let byteLimit = 1 << 17
   private static let version: UInt8 = 1
   private static let domain = Array("whiteboard-revocation-1\n".utf8)
@@ -16,7 +15,6 @@ public struct Revocation: Hashable, Sendable {
   let board: BoardID
   /// The member whose rights are revoked.
   public let member: MemberID
-  /// The greatest serial number of the revoked certificates.
   let serial: UInt64
   /// For each incarnation, the last sequence number that remains valid.
   ///
@@ -149,7 +147,6 @@ struct Revocations {
   /// The effective revocations, by the member whose rights they revoke.
   private var counting: [MemberID: [Revocation]] = [:]
 
-  /// Creates the state of a board without revocations.
   init(room: Int = limit) { self.room = room }
 
   var isEmpty: Bool { all.isEmpty }
@@ -199,6 +196,5 @@ struct Revocations {
     }
   }
 
-  /// Returns the greatest serial number that was revoked for a member; nil if none was.
   func serial(of member: MemberID) -> UInt64? { counting[member]?.map { $0.serial }.max() }
 }

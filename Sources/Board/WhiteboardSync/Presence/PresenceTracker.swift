@@ -24,10 +24,8 @@ final class PresenceTracker {
 
   // MARK: - The local presence
 
-  /// The local presence, as other members see it.
   var shown: Presence { own.shown }
 
-  /// Changes the local presence, and sends it if it is due.
   func show(_ shown: Presence, _ now: Moment) {
     own.show(shown)
     sendIfDue(now)
@@ -40,7 +38,6 @@ final class PresenceTracker {
 
   func send(to member: MemberID, _ now: Moment) { actions.queue(own.next(now), to: [member]) }
 
-  /// The time when ``sendIfDue(_:)`` or ``refresh(_:)`` must be called next.
   var nextDeadline: UInt64 {
     var earliest = own.nextDeadline(among: peers.count)
     for (member, peer) in peers.entries where board.presentMembers.contains(member) {
@@ -52,7 +49,6 @@ final class PresenceTracker {
 
   // MARK: - Members
 
-  /// Records that a message or datagram of a member arrived.
   func heard(_ member: MemberID, _ now: Moment) {
     peers[member]?.lastHeard = now.uptime
     if !board.presentMembers.contains(member) { membersChanged() }
@@ -109,7 +105,6 @@ final class PresenceTracker {
   }
 }
 
-/// The local presence, and the time when it was last sent.
 struct PresenceState {
   /// The time between two datagrams after nothing has changed for ``idleTime``, in milliseconds.
   private static let idleInterval: UInt64 = 3000
@@ -125,9 +120,7 @@ struct PresenceState {
   private(set) var shown = Presence()
   private var hasChanged = false
   private var lastSent: UInt64 = 0
-  /// The time when a changed presence was last sent.
   private var lastChanged: UInt64 = 0
-  /// The time when the wall clock was last sent.
   private var lastTimed: UInt64?
   private var counter: UInt64 = 0
 

@@ -5,7 +5,6 @@ final class StrokeSharing {
   private let peers: MemberLinks
   private let actions: ActionQueue
   private var strokes: [ObjectID: LiveStroke] = [:]
-  /// The previewed points of other members' strokes.
   private var tails = StrokeTails()
 
   init(_ board: Board, _ peers: MemberLinks, _ actions: ActionQueue) {
@@ -27,7 +26,6 @@ final class StrokeSharing {
     strokes[id] = stroke
   }
 
-  /// Returns whether a stroke is being drawn by this replica.
   func isDrawing(_ id: ObjectID) -> Bool { strokes[id] != nil }
 
   /// Returns a local stroke that is about to be finished; throws if the stroke is not being drawn by this replica, or
@@ -43,7 +41,6 @@ final class StrokeSharing {
   /// Removes all local strokes, because the local role changed.
   func discardAll() { strokes = [:] }
 
-  /// Previews and commits the pending points of all local strokes, if they are due.
   func advanceAll(_ now: Moment) { for id in strokes.keys.sorted() { advance(id, now) } }
 
   /// Previews and commits the pending points of a local stroke, if they are due.
@@ -67,7 +64,6 @@ final class StrokeSharing {
     strokes[id] = stroke
   }
 
-  /// The time when ``advanceAll(_:)`` must be called next; nil if no stroke has pending points.
   var nextDeadline: UInt64? { strokes.values.compactMap { $0.nextDeadline }.min() }
 
   func visibleInk(of id: ObjectID) -> [InkPoint] {
@@ -93,7 +89,6 @@ final class StrokeSharing {
     reportTail(of: stroke, committed: committed, member)
   }
 
-  /// Updates the preview of a stroke that was added or changed.
   func strokeChanged(_ snapshot: ObjectSnapshot, from member: MemberID?) {
     guard let ink = snapshot.ink else { return }
     tails.committed(snapshot.id, count: ink.count, isFinished: snapshot.isFinished ?? false)
@@ -118,9 +113,7 @@ final class StrokeSharing {
 
 /// A local stroke that is being drawn: its committed and pending points, and the times when they are sent.
 struct LiveStroke {
-  /// Milliseconds between commits.
   static let commitInterval: UInt64 = 250
-  /// Milliseconds between previews.
   static let previewInterval: UInt64 = 16
 
   private(set) var committed = 0

@@ -33,10 +33,8 @@ final class ActionQueue {
   /// The first action that lacks a signature, and all later ones.
   private var waiting: [Waiting] = []
 
-  /// Whether there are actions that do not wait for a signature.
   var hasReady: Bool { !ready.isEmpty }
 
-  /// Removes and returns all actions that do not wait for a signature.
   func removeReady() -> [ReplicaAction] {
     defer { ready = [] }
     return ready
@@ -70,7 +68,6 @@ final class ActionQueue {
 
   func record(_ change: StoredChange, lacking gaps: [SignatureGap] = []) { append(.record(change), lacking: gaps) }
 
-  /// Adds a request to the owner that does not wait behind other actions.
   func request(_ action: ReplicaAction) { ready.append(action) }
 
   /// Fills in a signature, and releases the actions that are now complete.

@@ -114,7 +114,6 @@ final class ChangeReporter {
 /// drag moves the object many times a second. So an input reports only some of them, and ticks report the others with their
 /// latest state.
 struct LateLines {
-  /// The number of lines that one input or tick reports.
   static let count = 64
 
   private var members: [ObjectID: MemberID?] = [:]

@@ -27,7 +27,6 @@ final class MemberLink {
   ///
   /// Further messages on this link are then ignored.
   private(set) var isClosed = false
-  /// The time when a message or datagram last arrived.
   var lastHeard: UInt64
   /// The hash of the member's context in its last report.
   var contextHash: UInt64?
@@ -46,7 +45,6 @@ final class MemberLink {
   // State of requests to the member.
   private(set) var lastRequest: UInt64 = 0
   private(set) var requestInFlight: UInt64?
-  /// The buckets of the request in flight; 0 unless it is a repair.
   private(set) var requestBuckets: UInt16 = 0
   /// The answer to the request in flight, while its signatures are being verified.
   var unverifiedAnswer: UnverifiedAnswer?
@@ -55,7 +53,6 @@ final class MemberLink {
   /// The buckets that the next request asks for.
   private var repairBuckets: UInt16 = 0
   private var nextRepair: UInt64 = 0
-  /// The time until which the member is not asked, because its last answer was of no use.
   private(set) var askAgain: UInt64 = 0
   /// Whether a retirement arrived after the last request, so that the answer may still name what it retired.
   private(set) var mayNameRetired = false
@@ -80,7 +77,6 @@ final class MemberLink {
   private var reportsSums = false
   var presenceCounter: UInt64?
   var presence = Presence()
-  /// The samples of the member's wall clock.
   var clock = ClockSamples()
   let joinedAt: UInt64
 
@@ -103,7 +99,6 @@ final class MemberLink {
     return earliest.time
   }
 
-  /// Whether messages or an answer wait for the verification of signatures.
   var isAwaitingVerification: Bool { inbox.isVerifying || unverifiedAnswer != nil }
 
   /// Closes the link: discards all pending work, and ignores further messages.
@@ -246,7 +241,6 @@ struct Earliest {
   }
 }
 
-/// The joined members, with the state of the link to each.
 final class MemberLinks {
   private var peers: [MemberID: MemberLink] = [:]
 
@@ -259,7 +253,6 @@ final class MemberLinks {
   /// The joined members, in ascending order.
   var members: [MemberID] { peers.keys.sorted() }
 
-  /// The states of all links, in no particular order.
   var states: some Collection<MemberLink> { peers.values }
 
   /// The joined members and the states of their links, in no particular order.
@@ -295,7 +288,6 @@ struct MemberInbox {
   }
 
   static let earlyTimeout: UInt64 = 5000
-  /// The number of waiting bytes at which an early batch does not wait any longer.
   static let earlyByteLimit = 4 << 20
   /// The number of waiting bytes at which no more messages are accepted while signatures are being verified.
   static let byteLimit = 16 << 20
@@ -319,7 +311,6 @@ struct MemberInbox {
 
   var earlyBatch: EncodedBatch? { if case .early(let batch, _) = first { batch } else { nil } }
 
-  /// The time when the early batch has waited for too long; nil if there is none.
   var deadline: UInt64? {
     guard case .early(_, let since) = first else { return nil }
     return since + Self.earlyTimeout
@@ -330,7 +321,6 @@ struct MemberInbox {
 
   // MARK: - Adding
 
-  /// Sets the first message, which waits until its signatures are verified.
   mutating func wait(_ message: [UInt8], for verification: VerificationState) {
     first = .unverified(message, verification)
   }

@@ -169,7 +169,6 @@ extension MessageHandler {
 
 /// An answer that was checked and can be merged, unless the rights of its author were revoked.
 private struct CheckedAnswer {
-  /// The bytes of the answer.
   let bytes: [UInt8]
   let author: AuthorRecord
   let records: [AuthorRecord]

@@ -202,7 +202,6 @@ private enum CheckedMessage {
   case revocation(Revocation)
   case record(AuthorRecord)
   case retirement(Retirement)
-  /// A message that contains no signatures.
   case unsigned(SyncMessage)
 }
 
@@ -302,7 +301,6 @@ extension MessageHandler {
     replica.actions.record(StoredChange(head, of: incarnation))
   }
 
-  /// Checks a record that a member sent ahead of a purge, and returns the record.
   func checkRecord(_ bytes: [UInt8]) throws(ReplicaError) -> AuthorRecord {
     let record = try AuthorRecord.read(bytes)
     // A known record was already verified. If this one differs, it is not needed.

@@ -74,7 +74,6 @@ public final class Replica {
     presence.refresh(now)
   }
 
-  /// Publishes local batches, and reports changes.
   func publishChanges(from member: MemberID? = nil, _ now: Moment) {
     presence.refresh(now)
     publisher.publishBatches()
@@ -88,7 +87,6 @@ public final class Replica {
     return removeActions()
   }
 
-  /// Removes and returns the actions that do not wait for a signature, in order.
   func removeActions() -> [ReplicaAction] { actions.removeReady() + author.removeSigningRequests().map { .sign($0) } }
 
   /// The digest of the board.
@@ -391,7 +389,6 @@ public struct ReplicaCopy: Sendable {
 struct BoardCopy {
   let keyframe: [UInt8]
   let digest: Bytes32
-  /// The photos that the content shows.
   let assets: Set<AssetID>
 
   /// Copies a board for an author with a local key; throws if more incarnations wrote on the board than one author may

@@ -123,7 +123,6 @@ public struct RestoredBoard: Sendable {
     }
   }
 
-  /// Removes revoked changes by the authors of the given records (AUT-14).
   private mutating func limit(_ concerned: some Collection<AuthorRecord>) {
     guard !revocations.isEmpty else { return }
     var limits = state.limits
@@ -231,7 +230,6 @@ extension RestoreError {
   }
 }
 
-/// Applies the stored changes of a document to a replica's board, authors and rights.
 struct BoardRestorer {
   let replica: Replica
 

@@ -33,12 +33,9 @@ struct Signed<Value> {
 /// It signs with a local key, or requests signatures from the owner of the replica.
 struct Signer {
   let publicKey: [UInt8]
-  /// Signs with the local key; nil if the owner signs.
   private let signature: (([UInt8]) -> [UInt8])?
   private var lastNumber: UInt64 = 0
-  /// The requests that the owner has not received yet.
   private var newRequests: [SigningRequest] = []
-  /// The requests that the owner has not answered yet.
   private var pending: Set<SigningID> = []
 
   init(_ key: some AuthorKey) {
@@ -46,13 +43,11 @@ struct Signer {
     publicKey = key.publicKey
   }
 
-  /// Creates a signer that requests signatures from the owner of the replica.
   init(publicKey: [UInt8]) {
     signature = nil
     self.publicKey = publicKey
   }
 
-  /// Signs bytes, or returns a placeholder and a request for the signature.
   mutating func sign(_ bytes: [UInt8]) -> Signed<[UInt8]> {
     if let signature {
       let signature = signature(bytes)
@@ -66,14 +61,12 @@ struct Signer {
     return Signed(value: [UInt8](repeating: 0, count: AuthorRecord.signatureBytes), request: id)
   }
 
-  /// Whether the signer has a local key.
   var isLocal: Bool { signature != nil }
 
   var isPending: Bool { !pending.isEmpty }
 
   var hasNewRequests: Bool { !newRequests.isEmpty }
 
-  /// Removes and returns the requests that the owner has not received yet.
   mutating func removeNewRequests() -> [SigningRequest] {
     guard !newRequests.isEmpty else { return [] }
     defer { newRequests = [] }

@@ -3,7 +3,6 @@ import Whiteboard
 /// The id of a check that the owner of a replica must make.
 public struct VerificationID: Hashable, Sendable {
   let number: UInt64
-  /// The member whose message is being checked.
   let member: MemberID
 }
 
@@ -34,7 +33,6 @@ struct VerificationState {
 
   mutating func add(_ request: VerificationRequest) { pending[request.id] = request.subject }
 
-  /// Records the result of a check; returns whether the check was pending.
   mutating func didVerify(_ id: VerificationID, isValid: Bool) -> Bool {
     guard let subject = pending.removeValue(forKey: id) else { return false }
     results[subject] = isValid
@@ -53,10 +51,8 @@ struct UnverifiedAnswer {
 /// If it has collected any, the message waits for their results and is then checked again. The check therefore has the
 /// same result as with a local verifier.
 final class ReplicaVerifier: SignatureVerifier {
-  /// The local verifier; nil if the owner verifies signatures.
   private let local: LocalVerifier?
   private let actions: ActionQueue
-  /// The known results for the running check.
   private var results: [VerificationRequest.Subject: Bool] = [:]
   /// The keys and signatures in the running check that have no result yet, in order.
   private var missing: [VerificationRequest.Subject] = []
@@ -120,7 +116,6 @@ final class ReplicaVerifier: SignatureVerifier {
 final class LinkChainVerifier {
   /// The record of the current author; nil until the member has introduced itself.
   private(set) var record: AuthorRecord?
-  /// Whether the author's rights were revoked, so that its answers are ignored.
   var isRevoked = false
   private var chain: BatchChain?
   private var ended: [Incarnation: BatchChain] = [:]
@@ -170,7 +165,6 @@ final class LinkChainVerifier {
     guard role.mayWrite else { throw .viewer }
   }
 
-  /// Adds the next batch, given in its full form, to the chain.
   func append(_ batch: [UInt8], through last: UInt64) { chain?.append(batch, through: last) }
 
   /// Throws an error if a head does not match the current chain, or if its signature is not valid.

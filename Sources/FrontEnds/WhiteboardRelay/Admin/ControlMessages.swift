@@ -6,18 +6,14 @@ import WhiteboardKit
 /// A request to a running relay: one line of JSON over its control socket.
 package struct ControlRequest: Codable, Equatable, Sendable {
   package enum Command: String, Codable, CaseIterable, Sendable {
-    /// Report the state of the relay.
     case status
     case boards
     case create
-    /// Keep a board even if no peer visits it.
     case pin
     /// Allow a board to be removed if no peer visits it.
     case unpin
-    /// Stop serving a board, and delete its file.
     case delete
     case peers
-    /// Create an additional code for a board, or a browser link.
     case invite
     /// Revoke all browser links of a board, and remove the members that joined with them.
     case revoke
@@ -27,7 +23,6 @@ package struct ControlRequest: Codable, Equatable, Sendable {
     case kick
     /// Delete old history from one board or from all boards.
     case compact
-    /// Shut down the relay gracefully.
     case drain
   }
 
@@ -42,11 +37,9 @@ package struct ControlRequest: Codable, Equatable, Sendable {
   package var terms: InvitationTerms?
   /// The peer: its name, its id or a prefix of its id.
   package var peer: String?
-  /// The new role of the peer: `editor` or `viewer`.
   package var role: String?
   /// The reason that `kick` shows to the removed peer.
   package var reason: String?
-  /// Whether `kick` also removes the members that the peer admitted.
   package var withAdmitted: Bool?
   /// Whether `kick` leaves the join code of the board unchanged.
   package var keepCode: Bool?
@@ -88,7 +81,6 @@ package struct PersonReport: Codable, Equatable, Sendable {
   package let name: UntrustedText
 }
 
-/// An additional code for a board, or a browser link.
 package struct InvitationReport: Codable, Equatable, Sendable {
   package let board: String
   /// The additional code (four words); `nil` for a browser link.
@@ -96,7 +88,6 @@ package struct InvitationReport: Codable, Equatable, Sendable {
   package let link: String
   /// The browser link with each address of the relay, best first; `nil` for a code.
   package let links: [String]?
-  /// The SHA-256 hash of the certificate; `nil` if browsers do not warn about it.
   package let fingerprint: String?
   /// The role that the code or link gives, if the relay owns the board.
   package let role: String?
@@ -114,7 +105,6 @@ package struct InvitationReport: Codable, Equatable, Sendable {
   }
 }
 
-/// One line of a relay's answer.
 package enum ControlLine: Sendable {
   case status(RelayReport)
   case board(BoardReport)

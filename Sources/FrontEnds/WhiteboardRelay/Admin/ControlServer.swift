@@ -71,7 +71,6 @@ package struct ControlServer: Sendable {
   }
 }
 
-/// The client that sends requests to a running relay.
 package enum ControlClient {
   /// Sends a request to a relay, and waits for the answer; returns the lines of the answer, without the final `done`;
   /// throws if the relay cannot be reached, or if it could not execute the request.

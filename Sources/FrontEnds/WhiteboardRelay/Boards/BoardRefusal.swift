@@ -3,7 +3,6 @@ import PeerSession
 enum BoardRefusal: Equatable {
   /// The relay accepts only boards from allowed peers, and the host is not one of them.
   case notAllowed
-  /// The relay accepts no boards from other hosts.
   case noBoards
   /// The relay already has the maximum number of boards; the value is that maximum.
   case full(Int)

@@ -8,7 +8,6 @@ import WhiteboardKit
 /// The content of each board is stored in its document. The register contains the data that only the relay needs.
 package struct BoardRegister: Sendable {
   package struct Entry: Codable, Equatable, Sendable {
-    /// The id of the board, 26 characters.
     package var board: String
     /// The name of the board when the relay received it.
     package var name: String
@@ -19,7 +18,6 @@ package struct BoardRegister: Sendable {
     package var code: String?
     /// The salt of a board that this relay owns; `nil` for other hosts' boards and for open boards.
     package var salt: Data?
-    /// The host and its grant; `nil` if the relay itself hosts the board.
     package var carriage: RelayHosting?
     /// The time when the relay created or accepted the board, in milliseconds since 1970.
     package var since: Int64
@@ -150,10 +148,8 @@ struct ServedBoard {
   let sharedBoard: SharedBoard
   var state = State.opening
   var isOpening: Bool { if case .opening = state { true } else { false } }
-  /// The link to join the board; empty until it is served.
   var link = ""
   var webLink: String?
-  /// The display names of the peers on the board, by peer id.
   var people: [String: UntrustedText] = [:]
   /// The time at which a member last left, in milliseconds since 1970.
   var visited: Int64?
@@ -184,9 +180,7 @@ package struct BoardReport: Codable, Equatable, Sendable {
   package let webLink: String?
   /// The display names of the peers on the board.
   package let people: [UntrustedText]
-  /// The time when the relay created or accepted the board, in RFC 3339 format.
   package let since: String
-  /// The time when a member was last on the board, in RFC 3339 format.
   package let visited: String
 }
 

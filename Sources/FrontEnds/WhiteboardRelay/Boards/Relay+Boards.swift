@@ -148,7 +148,6 @@ extension Relay {
     ["board": "\(id.short)", "peer": "\(peer.prefix(8))", "name": "\(name)"]
   }
 
-  /// Waits until a board is served or has failed.
   func settled(_ id: SessionID) async {
     openFirst(id)
     while isOpening(id) { await untilBoardsChange() }

@@ -52,7 +52,6 @@ extension Relay {
     }
   }
 
-  /// Serves a board that the relay accepted.
   func take(_ carried: CarriedSession) async {
     guard let entry = register[carried.request.session] else {
       // The board was deleted after it was accepted.
@@ -105,7 +104,6 @@ extension Announcement {
 }
 
 extension AdmissionPolicy {
-  /// The policy as a value of the `admit` setting, and its join code.
   fileprivate var parts: (word: String, code: String?) {
     switch self {
     case .anyone: (BoardConfiguration.Admission.anyone.rawValue, nil)

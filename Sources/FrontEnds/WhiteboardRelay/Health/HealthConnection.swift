@@ -170,9 +170,7 @@ struct HealthRequest: Equatable {
   }
 
   let path: Path
-  /// Whether the `Accept` header names JSON.
   let wantsJSON: Bool
-  /// Whether the client requests only the head of the answer.
   let isHeadOnly: Bool
 
   /// Parses the head of a request; throws the answer to send if the request is invalid.
@@ -200,7 +198,6 @@ struct HealthAnswer: Error, Equatable {
   var status: HTTPResponseStatus
   var contentType: String
   var body: String
-  /// The allowed methods, if the request used another method.
   var allowed: String?
 
   static let methodNotAllowed: HealthAnswer = {

@@ -21,11 +21,8 @@ package struct HealthServer: Sendable {
     /// At the limit, a new connection replaces the oldest connection with an incomplete request. If there is no such
     /// connection, the server answers the new connection with 503.
     package var maximumConnections = 32
-    /// The maximum size of a request's head in bytes.
     package var maximumHeadSize = 8 * 1_024
-    /// The maximum time that a connection may stay open.
     package var connectionTimeout: Duration = .seconds(10)
-    /// The maximum time that an endpoint may take to answer.
     package var answerTimeout: Duration = .seconds(5)
 
     package init() {}
@@ -82,7 +79,6 @@ private func reason(_ error: any Error) -> String {
   return String(cString: words)
 }
 
-/// The clients of a server, and the number of their pending requests.
 final class HealthClients: Sendable {
   private struct State {
     var channels: [ObjectIdentifier: any Channel] = [:]
@@ -125,7 +121,6 @@ final class HealthClients: Sendable {
     return isAdmitted
   }
 
-  /// Records that a client has nothing more to send, because its request is complete or refused.
   func endReading(_ channel: any Channel) {
     let id = ObjectIdentifier(channel)
     state.withLock { $0.incomplete.removeAll { $0 == id } }
@@ -142,7 +137,6 @@ final class HealthClients: Sendable {
     }
   }
 
-  /// Records that an endpoint has answered.
   func endRequest() { state.withLock { $0.requests -= 1 } }
 
   func closeAll(after listener: any Channel) async {
@@ -167,7 +161,6 @@ package struct HealthEndpoints: Sendable {
   /// A function that returns the reasons why the program cannot serve clients now, for `/readyz`; empty if it is ready.
   package var hindrances: @Sendable () async -> [String]
 
-  /// A function that returns all metrics in the Prometheus text format, for `/metrics`.
   package var metrics: @Sendable () async -> String
 
   package var program: String

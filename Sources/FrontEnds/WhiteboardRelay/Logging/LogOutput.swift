@@ -15,9 +15,7 @@ package final class LogOutput: Sendable {
 
   private struct State {
     var lines = BoundedLines()
-    /// Whether a job on the queue is writing the lines.
     var isWriting = false
-    /// Whether the last line was written only in part.
     var isMidLine = false
   }
 
@@ -266,7 +264,6 @@ extension Logger.Level {
     }
   }
 
-  /// The name of the level, padded to the longest name so that messages line up.
   fileprivate var padded: String {
     rawValue + String(repeating: " ", count: Logger.Level.critical.rawValue.count - rawValue.count)
   }

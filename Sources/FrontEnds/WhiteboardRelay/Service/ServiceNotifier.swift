@@ -52,7 +52,6 @@ package struct ServiceNotifier: Sendable {
     return send(["RELOADING=1", "MONOTONIC_USEC=\(microseconds)"])
   }
 
-  /// Reports that the program is stopping.
   @discardableResult package func stopping(status: String? = nil) -> Bool {
     send(["STOPPING=1"] + (status.map { [Self.assignment(status: $0)] } ?? []))
   }

@@ -3,7 +3,6 @@
 /// The relay stores its files in `/var/lib/whiteboard-relay`. systemd creates that directory, and also creates a user that
 /// exists only while the service runs.
 package struct SystemdUnit: Hashable, Sendable {
-  /// The reason why a command cannot be written into a unit.
   package struct CommandError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
   }
@@ -14,7 +13,6 @@ package struct SystemdUnit: Hashable, Sendable {
 
   /// The memory limit above which the kernel stops the service, in systemd syntax, such as `1G`, `512M` or `infinity`.
   package var maximumMemory = "1G"
-  /// The maximum number of file descriptors of the service, for connections and boards.
   package var maximumOpenFiles = 8_192
   /// How long systemd waits for a watchdog notification before it restarts the service.
   package var watchdog: Duration = .seconds(30)

@@ -6,7 +6,6 @@ import WhiteboardKit
 
 package enum BoardsTaken: String, CaseIterable, Sendable {
   case any
-  /// Only boards from the allowed peers are accepted.
   case allowList = "allow-list"
   /// No boards from other hosts are accepted. The relay serves only the boards that were created on it.
   case none
@@ -69,7 +68,6 @@ extension SettingKey<[PeerID]> {
   }
 }
 
-/// The address of the health checks and metrics.
 package enum HealthPlace: Equatable, Sendable {
   case at(PeerAddress)
   case nowhere

@@ -3,7 +3,6 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// A peer in a loopback run: a replica, and the session that delivers its messages.
 actor LoopbackPeer {
   /// A packet is either a message from the replica, or an answer.
   ///

@@ -141,7 +141,6 @@ public struct LoopbackSession: Sendable {
 
   private struct Late: Error {}
 
-  /// Waits until a condition holds, checking it every 20 ms.
   private func until(within timeout: Duration, _ holds: () async -> Bool) async throws {
     let deadline = ContinuousClock.now + timeout
     while await !holds() {
@@ -167,7 +166,6 @@ extension [LoopbackPeer] {
   }
 }
 
-/// The network faults for the traffic of one peer.
 struct LoopbackFaults {
   private let conditions: NetworkConditions
   private let name: String

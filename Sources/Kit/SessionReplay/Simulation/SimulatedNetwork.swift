@@ -41,7 +41,6 @@ struct SimulatedNetwork {
   /// Later messages must not arrive before that time.
   private var lastArrival: [Link: UInt64] = [:]
   private(set) var messages = 0
-  /// The size of the packets that were sent, in bytes.
   private(set) var bytes = 0
   /// The number of lost packets, duplicated packets, and broken connections.
   private(set) var disturbed = 0
@@ -50,7 +49,6 @@ struct SimulatedNetwork {
 
   func isConnected(_ link: Link) -> Bool { connections[link] != nil }
 
-  /// Returns whether the connection on which a packet was sent still exists.
   func isOnItsConnection(_ packet: Packet) -> Bool { connections[packet.link] == packet.connection }
 
   mutating func connect(_ link: Link) {
@@ -58,7 +56,6 @@ struct SimulatedNetwork {
     for link in [link, link.reversed] { (connections[link], lastArrival[link]) = (lastConnection, nil) }
   }
 
-  /// Breaks the connection of two peers, in both directions.
   mutating func disconnect(_ link: Link) {
     for link in [link, link.reversed] { connections[link] = nil }
     disturbed += 1

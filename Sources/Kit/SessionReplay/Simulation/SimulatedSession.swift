@@ -15,7 +15,6 @@ public final class SimulatedSession {
     var document: [StoredChange] = []
     var chains: [Incarnation: BatchChain] = [:]
     var isUp = true
-    /// The batches that the peer will write after its restart.
     var waiting: [RecordingReplay.Act] = []
     var nextTick: UInt64?
 
@@ -30,7 +29,6 @@ public final class SimulatedSession {
     case act(RecordingReplay.Act)
     case packet(SimulatedNetwork.Packet)
     case tick(Int)
-    /// The set of allowed connections changes.
     case rearrange
     case kill(Int)
     case revive(Int)
@@ -221,7 +219,6 @@ public final class SimulatedSession {
     rearrange()
   }
 
-  /// Restarts a killed peer from its stored changes.
   private func revive(_ number: Int) {
     let peer = peers[number]
     note("revive \(peer.name)")
@@ -252,7 +249,6 @@ public final class SimulatedSession {
 
   // MARK: - The network
 
-  /// Connects the peers whose connection is allowed now, and disconnects all others.
   private func rearrange() {
     for one in peers.indices {
       for other in peers.indices where one < other {
@@ -318,7 +314,6 @@ public final class SimulatedSession {
     perform(actions, of: packet.link.to)
   }
 
-  /// Performs actions and those that follow from them, and schedules the next tick.
   private func perform(_ actions: [ReplicaAction], of number: Int) {
     let peer = peers[number]
     var actions = actions

@@ -26,7 +26,6 @@ public struct RecordedPresence: Sendable {
   private static let patience: Int64 = 10_000
 
   private var changes: [MemberID: [Change]] = [:]
-  /// The times when the visible presence of any member changes, in order.
   private var turns: [Int64] = []
   /// The points of unfinished strokes, in order of time.
   public private(set) var previews: [Preview] = []

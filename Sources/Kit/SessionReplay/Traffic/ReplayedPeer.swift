@@ -94,7 +94,6 @@ actor ReplayedPeer {
     waiter = nil
   }
 
-  /// Waits until `look` returns a value or the timeout has expired.
   private func found<Value>(_ look: () -> Value?) async -> Value? {
     let deadline = ContinuousClock.now + patience
     while true {
@@ -142,7 +141,6 @@ actor ReplayedPeer {
   /// Errors are ignored, because the program's answers are compared in any case.
   func write(_ bytes: [UInt8], to number: UInt64) async { try? await streams[number]?.write(bytes) }
 
-  /// Ends the local direction of a stream.
   func finish(_ number: UInt64) async { try? await streams[number]?.finish() }
 
   func reset(_ number: UInt64) { streams[number]?.reset(code: 0) }

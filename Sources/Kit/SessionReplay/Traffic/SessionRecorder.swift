@@ -119,7 +119,6 @@ public actor SessionRecorder {
   /// Simulates a full disk, for tests.
   package func limitPages() async throws(DocumentError) { _ = try await document.limitPages(to: 1) }
 
-  /// Writes the waiting entries, after any write that is already in progress.
   private func write() async {
     let before = lastWrite
     // Write in a separate task. Later calls of this method wait for that task.

@@ -199,7 +199,6 @@ extension TrafficEntry {
     return "\(size): \(start)\(bytes.count > digits ? "…" : "")"
   }
 
-  /// Returns the beginning of the text in `bytes`, or `nil` if the bytes are not text.
   private static func beginning(of bytes: [UInt8]) -> String? {
     // A character of up to four bytes may be cut off at the end.
     for length in (0..<4).map({ min(bytes.count, letters) - $0 }) where length > 0 {
