@@ -102,7 +102,8 @@ let package = Package(
     .target(
       name: "WhiteboardWeb",
       dependencies: [
-        "CWebPage", "CZlib", "PeerSession", "WhiteboardKit", crypto, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1,
+        "CWebPage", "CZlib", "PeerCore", "PeerSession", "QRCode", "WhiteboardKit", crypto, nioCore, nioHTTP1, nioPosix,
+        nioSSL, swiftASN1,
         x509, .product(name: "NIOWebSocket", package: "swift-nio"),
       ],
       exclude: ["Resources"],

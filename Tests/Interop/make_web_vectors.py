@@ -117,6 +117,15 @@ def code_proof():
     return vector
 
 
+def invitation(code):
+    key, binding = bytes.fromhex(code["K"]), bytes.fromhex(code["binding"])
+    inputs = {role: b"whiteboard-p2p web invite 1\0" + binding + role.encode() for role in ("editor", "viewer")}
+    return {
+        "K": code["K"], "binding": code["binding"],
+        **{role: {"input": data.hex(), "proof": hmac256(key, data).hex()} for role, data in inputs.items()},
+    }
+
+
 def attach_proof():
     gateway, guest = peer_id(GATEWAY), peer_id(GUEST)
     label = "EXPORTER-whiteboard-p2p attach"
@@ -323,6 +332,7 @@ def build(previous):
         "links": links(),
         "proof": proof_,
         "codeProof": code_proof_,
+        "invitation": invitation(code_proof_),
         "attachProof": attach_proof(),
         "exchange": exchange(proof_["signature"], code_proof_),
     }

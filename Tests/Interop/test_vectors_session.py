@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, utils
 from whiteboard_peer import admission, datagram, relay, wire
 from whiteboard_peer.session import Delivery, Peer, Remote, parse_accept, parse_close, parse_hello, parse_member
 from whiteboard_peer.tls import BINDING
-from whiteboard_peer.web import web_key
+from whiteboard_peer.web import invitation_proof, web_key
 from whiteboard_peer.wire import Violation
 
 VECTORS = json.loads((admission.PROTOCOL / "Vectors" / "session.json").read_text("utf-8"))
@@ -361,6 +361,9 @@ class Exchange(VectorCase):
         joiner = base64.b64decode(wire.parse_json(self.payload(5))["proof"])
         self.assertEqual(joiner, admission.code_proof(k, "joiner", *sides))
         self.assertEqual(accept["proof"], admission.code_proof(k, "host", *sides))
+        for role in ("editor", "viewer"):
+            proof = invitation_proof(k, sides[0], role)
+            self.assertEqual(proof.hex(), WEB["invitation"][role]["proof"], "WEB-58")
 
     def test_web_38_the_route(self):
         member = parse_accept(self.payload(6))["members"][0]

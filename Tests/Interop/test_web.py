@@ -675,6 +675,152 @@ class Access(WebCase):
         self.joined(program, Attacker(page))
 
 
+class Invitations(WebCase):
+    """WEB-58 to WEB-60: guests ask for links to show to others."""
+
+    def ask(self, attacker, body, origin=None):
+        """Sends a request for a link; returns the status, and the object or the sentence of the answer."""
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        origin = origin or attacker.page.origin
+        connection = attacker.http()
+        headers = [("Host", attacker.page.authority), ("Origin", origin), ("Content-Length", len(data))]
+        connection.send(request("POST", "/invite", headers, data))
+        answer = connection.answer()
+        connection.close()
+        self.assertEqual(answer.header("cache-control"), "no-store")
+        return answer.status, json.loads(answer.body) if answer.status == 200 else answer.body.decode()
+
+    def guest_of(self, page):
+        """Returns a guest, and its open link."""
+        guest = Attacker(page)
+        link = self.keep(guest.proved())
+        guest.ask(link, key=page.key)
+        return guest, link
+
+    def assert_invites(self, answer, guest):
+        """Expects a link with which another guest can join; returns it."""
+        status, told = answer
+        self.assertEqual(status, 200, told)
+        page = PageLink(told["link"])
+        self.assertEqual(page.session, guest.page.session)
+        self.assertTrue(told["qr"].startswith("<svg "))
+        self.guest_of(page)
+        return page, told
+
+    def assert_forbids(self, answer, words):
+        status, sentence = answer
+        self.assertEqual(status, 403, sentence)
+        self.assertIn(words, sentence)
+
+    def test_web_58_a_guest_gets_its_own_link(self):
+        program = self.gateway()
+        guest, link = self.guest_of(program.page)
+        body = link.invitation_request(guest.page.key, guest.page.session, "editor")
+        page, told = self.assert_invites(self.ask(guest, body), guest)
+        self.assertEqual(page.fragment, guest.page.fragment)
+        self.assertNotIn("expires", told)
+        self.assertEqual(self.ask(guest, body), (200, told), "the same request gets the same link")
+        self.assert_forbids(self.ask(guest, link.invitation_request(guest.page.key, guest.page.session, "viewer")), "can edit")
+        timed = self.invite(program, expires="1h")
+        other, other_link = self.guest_of(timed)
+        page, told = self.assert_invites(self.ask(other, other_link.invitation_request(timed.key, timed.session, "editor")), other)
+        self.assertEqual(page.fragment, timed.fragment, "WEB-59: the link ends with that of the guest")
+        self.assertRegex(told["expires"], r"^20\d\d-.*Z$")
+
+    def test_web_58_the_origin_of_the_link(self):
+        program = self.gateway()
+        guest, link = self.guest_of(program.page)
+        body = link.invitation_request(guest.page.key, guest.page.session, "editor")
+        local = f"localhost:{guest.page.address[1]}"
+        connection = guest.http()
+        data = json.dumps(body).encode()
+        headers = [("Host", local), ("Origin", f"https://{local}"), ("Content-Length", len(data))]
+        connection.send(request("POST", "/invite", headers, data))
+        answer = connection.answer()
+        connection.close()
+        self.assertEqual(PageLink(json.loads(answer.body)["link"]).origin, program.page.origin, "others cannot open localhost")
+
+    def test_web_58_requests_that_are_not_proved(self):
+        program = self.gateway()
+        guest, link = self.guest_of(program.page)
+        good = link.invitation_request(guest.page.key, guest.page.session, "editor")
+        _, other_link = self.guest_of(program.page)
+        stranger = Attacker(program.page)
+        closed = self.keep(stranger.proved())
+        away = closed.invitation_request(guest.page.key, guest.page.session, "editor")
+        for name, body in {
+            "another key": link.invitation_request(os.urandom(32), guest.page.session, "editor"),
+            "another role": {**good, "role": "viewer"},
+            "another guest": {**good, "guest": base32(other_link.identity.peer_id)},
+            "another link of this guest": {**good, "proof": other_link.invitation_request(guest.page.key, guest.page.session, "editor")["proof"]},
+            "a guest without a link": {**good, "guest": base32(os.urandom(32))},
+            "a guest that is not admitted": away,
+            "the host": {**good, "guest": program.peer},
+            "no proof": {**good, "proof": ""},
+            "another session": {**good, "session": base32(os.urandom(16))},
+        }.items():
+            with self.subTest(name):
+                self.assertEqual(self.ask(guest, body)[0], 403)
+        for name, body in {
+            "no JSON": b"invite", "nothing": b"", "a list": [], "no role": {**good, "role": "host"},
+            "a number": {**good, "proof": 7}, "text after it": json.dumps(good).encode() + b"x",
+        }.items():
+            with self.subTest(name):
+                self.assertEqual(self.ask(guest, body)[0], 400)
+        self.assertEqual(self.ask(guest, b" " * 1_025)[0], 413)
+        self.assertEqual(self.ask(guest, good, origin="https://evil.example")[0], 403)
+        link.close("left")
+        program.events.wait("left", peer=guest.identity.text)
+        self.assertEqual(self.ask(guest, good)[0], 403, "a request is worthless after its link has ended")
+
+    def test_web_59_links_that_let_no_one_else_in(self):
+        program = self.gateway()
+        once = self.invite(program, once=True, expires="1h")
+        guest, link = self.guest_of(once)
+        self.assert_forbids(self.ask(guest, link.invitation_request(once.key, once.session, "editor")), "no longer")
+        guest, link = self.guest_of(program.page)
+        kicked, _ = self.guest_of(program.page)
+        program.events.wait("joined", peer=kicked.identity.text)
+        program.do("kick", target=kicked.identity.text)
+        self.assert_forbids(self.ask(guest, link.invitation_request(guest.page.key, guest.page.session, "editor")), "no longer")
+
+    def test_web_59_the_roles_of_an_owned_board(self):
+        program = self.gateway("--owned", "--web-invite")
+        guest, link = self.guest_of(program.page)
+        edit, view = (link.invitation_request(guest.page.key, guest.page.session, role) for role in ("editor", "viewer"))
+        self.assert_invites(self.ask(guest, edit), guest)
+        page, told = self.assert_invites(self.ask(guest, view), guest)
+        self.assertNotEqual(page.fragment, guest.page.fragment)
+        self.assertEqual(self.ask(guest, view), (200, told), "no further secret")
+        viewer, viewer_link = self.guest_of(page)
+        self.assert_forbids(self.ask(viewer, viewer_link.invitation_request(page.key, page.session, "editor")), "only view")
+        same, _ = self.assert_invites(self.ask(viewer, viewer_link.invitation_request(page.key, page.session, "viewer")), viewer)
+        self.assertEqual(same.fragment, page.fragment)
+        timed = self.invite(program, expires="1h")
+        guest, link = self.guest_of(timed)
+        page, told = self.assert_invites(self.ask(guest, link.invitation_request(timed.key, timed.session, "viewer")), guest)
+        self.assertIn("expires", told, "a link for viewers ends with that of the guest")
+
+    def test_web_59_invitations_that_are_off(self):
+        for options in (["--no-web-invite"], ["--owned"]):
+            with self.subTest(options):
+                program = self.gateway(*options)
+                guest, link = self.guest_of(program.page)
+                body = link.invitation_request(guest.page.key, guest.page.session, "editor")
+                self.assert_forbids(self.ask(guest, body), "Ask the host for a link")
+
+    def test_web_60_too_many_requests(self):
+        program = self.gateway()
+        guest, link = self.guest_of(program.page)
+        body = link.invitation_request(guest.page.key, guest.page.session, "editor")
+        answers = [self.ask(guest, body) for _ in range(21)]
+        self.assertEqual([status for status, _ in answers].count(200), 20)
+        self.assertEqual(answers[-1][0], 429)
+        self.assertIn("Wait a minute", answers[-1][1])
+        other, other_link = self.guest_of(program.page)
+        self.assert_invites(self.ask(other, other_link.invitation_request(other.page.key, other.page.session, "editor")), other)
+
+
 class RelayMessages(WebCase):
     """Messages between a guest and its gateway."""
 

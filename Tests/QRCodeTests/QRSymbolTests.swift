@@ -42,6 +42,17 @@ import Testing
     }
   }
 
+  @Test("the SVG image of a symbol has a run for each row of dark modules, and a margin of four") func svg() throws {
+    let symbol = try QRSymbol("whiteboard")
+    let svg = symbol.svg
+    #expect(svg.hasPrefix("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-4 -4 29 29\""))
+    #expect(svg.contains("M0 0h7v1h-7z") && svg.contains("M0 20h7v1h-7z"))
+    var dark = 0
+    for y in 0..<21 { for x in 0..<21 where symbol.isDark(x, y) { dark += 1 } }
+    let widths = svg.split(separator: "h").dropFirst(3).compactMap { Int($0.prefix { $0.isNumber }) }
+    #expect(widths.reduce(0, +) == dark)
+  }
+
   @Test("data that cannot be encoded is rejected") func refused() throws {
     #expect(throws: QRCodeError.empty) { _ = try QRSymbol("") }
     #expect(throws: QRCodeError.tooLong(2_954)) { _ = try QRSymbol(String(repeating: "a", count: 2_954)) }

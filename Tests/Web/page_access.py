@@ -67,6 +67,57 @@ def check_states(page, checks):
         settle(page)
 
 
+#: Answers requests for a link instead of a host: `given[1]` is the role that the host refuses.
+INVITE = """
+const { board } = whiteboard, [isOwned, refused, qr] = arguments;
+board.isOwned = isOwned;
+board.invitation = async (role) => {
+  if (role === refused) throw Object.assign(new Error("Ask the host for a link."), { isFinal: true });
+  if (refused === "all") throw new Error("The host cannot be reached now.");
+  return { link: `https://192.168.1.5:26443/#${role}`, qr, expires: "2030-01-02T03:04:05.000Z" };
+};
+document.querySelector("#menu").click();
+[...document.querySelectorAll("#menu-items button")].find(({ textContent }) => textContent === "Invite people").click();
+"""
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 21 21"><path d="M0 0h21v21h-21z"/></svg>'
+DIALOG = "document.querySelector('dialog')"
+
+
+def check_invitation(page, checks):
+    """The dialog with a link for others: keyboard, screen reader, errors, and the width of the screen."""
+    check = checks.check
+    status = lambda: page.run(f"return {DIALOG}.querySelector('[role=status]').textContent")
+    page.run(INVITE, True, "viewer", SVG)
+    page.wait(f"{DIALOG}.querySelector('img.qr').naturalWidth > 0")
+    check("the dialog shows the QR code, the link, the role and the time", page.run(f"return {DIALOG}.querySelector('input').value").endswith("#editor") and "edit this board" in status() and "2030" in status(), status())
+    page.wait("!document.getAnimations().length")
+    low = page.run(CONTRAST)
+    check("the invitation: all texts have enough contrast", not low, low)
+    wide = page.run(f"const {{ left, right }} = {DIALOG}.getBoundingClientRect(); return [...{DIALOG}.querySelectorAll('*')].filter((one) => one.getBoundingClientRect().width && (one.getBoundingClientRect().right > right || one.getBoundingClientRect().left < left)).map((one) => one.outerHTML.slice(0, 80))")
+    check("the invitation fits its dialog", not wide, wide)
+    names = []
+    for _ in range(6):
+        page.key("Tab")
+        names.append(page.run("return document.activeElement.ariaLabel ?? document.activeElement.textContent"))
+    in_order = [name for name in names if name in ("Can edit", "View only", "Link", "Copy the link")]
+    check("Tab reaches the roles, the link and its button", in_order[:4] == ["Can edit", "View only", "Link", "Copy the link"], names)
+    checks.picture(page, "invitation")
+    page.run(f"{DIALOG}.querySelector('[data-role=viewer]').click()")
+    page.wait(f"{DIALOG}.querySelector('.shared').hidden")
+    check("a refusal says what to do, and shows no earlier link", "Ask the host" in status() and "invite web once" in page.run(f"return {DIALOG}.innerText") and "Try again" not in page.run(f"return {DIALOG}.innerText"), status())
+    check("the chosen role is pressed", page.run(f"return {DIALOG}.querySelector('[aria-pressed=true]').textContent") == "View only")
+    page.key("Escape")
+    page.run(INVITE, False, "all", SVG)
+    page.wait(f"{DIALOG}?.innerText.includes('Try again')")
+    check("without the host, the user can try again", "cannot be reached" in status() and page.run(f"return {DIALOG}.querySelector('.roles').hidden"), status())
+    page.run("whiteboard.board.invitation = async () => ({ link: 'https://192.168.1.5:26443/#again' })")
+    page.run(f"[...{DIALOG}.querySelectorAll('button')].find(({{ textContent }}) => textContent === 'Try again').click()")
+    page.wait(f"!{DIALOG}.querySelector('.shared').hidden")
+    check("a link without a QR code is shown", page.run(f"return {DIALOG}.querySelector('img.qr').hidden") and "join and edit" in status(), status())
+    page.key("Escape")
+    check("Escape closes the dialog", page.run(f"return !{DIALOG}"))
+
+
 def check_order(page, checks):
     """Tab reaches each control once, in the order of the page, and shows where the focus is."""
     page.run("whiteboard.ui.tools.select.set([]); whiteboard.ui.setTool('pen'); whiteboard.ui.boardElement.focus()")
@@ -180,7 +231,7 @@ def check_growing(page, checks):
 
 
 def check_access(address, checks):
-    for is_phone, is_dark, bodies in [(False, False, [check_states, check_order, check_keyboard, check_growing]), (False, True, [check_states]), (True, False, [check_states])]:
+    for is_phone, is_dark, bodies in [(False, False, [check_states, check_invitation, check_order, check_keyboard, check_growing]), (False, True, [check_states, check_invitation]), (True, False, [check_states, check_invitation])]:
         page = browser.Page(address, is_phone, is_dark=is_dark)
         try:
             page.open()

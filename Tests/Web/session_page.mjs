@@ -7,7 +7,7 @@ import { base32, fromBase32, fromHex, hex } from "./ids.mjs";
 import { Inbox, Outbox, Pace, fromRelay, toRelay } from "./messages.mjs";
 import { GuestSession } from "./session.mjs";
 import {
-  attachProof, codeKeyBytes, codeProof, exporter, exporterSecret, makeIdentity, parseFragment, proofInput,
+  attachProof, codeKeyBytes, codeProof, exporter, exporterSecret, invitationProof, makeIdentity, parseFragment, proofInput,
 } from "./weblink.mjs";
 
 const ECDSA = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
@@ -199,7 +199,7 @@ function checkRelay({ valid, invalid }) {
   }
 }
 
-async function checkWeb({ peers, links, proof, codeProof: code, attachProof: attach }) {
+async function checkWeb({ peers, links, proof, codeProof: code, invitation, attachProof: attach }) {
   for (const { fragment, board, secret, K } of links.valid) {
     const link = parseFragment(fragment);
     check(`the link ${fragment}`, hex(link.board) === board && hex(link.secret) === secret);
@@ -226,6 +226,9 @@ async function checkWeb({ peers, links, proof, codeProof: code, attachProof: att
   };
   for (const side of ["joiner", "host"]) {
     check(`the proof of the ${side}`, hex(await codeProof(key, side, codeParts)) === code[side].proof);
+  }
+  for (const role of ["editor", "viewer"]) {
+    check(`the proof for a link of the role ${role}`, hex(await invitationProof(key, fromHex(invitation.binding), role)) === invitation[role].proof);
   }
   check("the proof in ATTACH", hex(await attachProof(fromHex(attach.control), fromHex(attach.bulk))) === attach.proof);
 }

@@ -52,7 +52,7 @@ import WhiteboardKit
     try await withTransport { transport, settings in
       let shared = SharedGateway(settings)
       let pages = try await withThrowingTaskGroup(of: OpenGateway.self) { group in
-        for _ in 0..<8 { group.addTask { try await shared.open(on: transport) } }
+        for _ in 0..<8 { group.addTask { try await shared.open(on: transport, for: .random(), invite: noInvitation) } }
         return try await group.reduce(into: []) { $0.append($1) }
       }
       #expect(Set(pages.map(\.page.origins)).count == 1)
@@ -84,7 +84,7 @@ import WhiteboardKit
   /// that this process has closed.
   private func open(_ shared: SharedGateway, _ port: Int, on transport: PeerTransport) async throws -> OpenGateway {
     while true {
-      do { return try await shared.open(on: transport) } catch {
+      do { return try await shared.open(on: transport, for: .random(), invite: noInvitation) } catch {
         guard error.message.contains("Address already in use"), try !listensHere(port) else { throw error }
         await Task.yield()
       }
@@ -110,12 +110,14 @@ import WhiteboardKit
 
   @Test("after a failure, the gateway can be opened") func failure() async throws {
     try await withTransport { transport, settings in
-      let other = try await WebGateway.open(settings, on: transport)
+      let other = try await WebGateway.open(settings, on: transport, invite: noInvitation)
       var settings = settings
       let port = try #require(await other.page.origins.first.flatMap { URL(string: $0)?.port })
       settings.port = port
       let shared = SharedGateway(settings)
-      let error = await #expect(throws: WhiteboardError.self) { try await shared.open(on: transport) }
+      let error = await #expect(throws: WhiteboardError.self) {
+        try await shared.open(on: transport, for: .random(), invite: noInvitation)
+      }
       #expect(error?.message.contains("Address already in use; choose another port") == true)
       await other.close()
       let page = try await open(shared, port, on: transport)
@@ -132,7 +134,10 @@ import WhiteboardKit
         for await _ in checks { return }
         throw CancellationError()
       }
-      let boards = [try await shared.open(on: transport), try await shared.open(on: transport)]
+      let boards = [
+        try await shared.open(on: transport, for: .random(), invite: noInvitation),
+        try await shared.open(on: transport, for: .random(), invite: noInvitation),
+      ]
       setAddresses(["192.0.2.7"])
       check.yield()
       for board in boards {
@@ -149,7 +154,7 @@ import WhiteboardKit
     async throws
   {
     try await withAddresses(["127.0.0.1"]) { transport, settings, setAddresses in
-      let gateway = try await WebGateway.open(settings, on: transport)
+      let gateway = try await WebGateway.open(settings, on: transport, invite: noInvitation)
       let first = await gateway.page
       #expect(await gateway.refresh() == false)
       setAddresses([])
@@ -175,7 +180,7 @@ import WhiteboardKit
       }
       let file = try make(0)
       settings.certificate = (file, file)
-      let gateway = try await WebGateway.open(settings, on: transport)
+      let gateway = try await WebGateway.open(settings, on: transport, invite: noInvitation)
       let first = await gateway.page
       #expect(await gateway.refresh() == false)
       let pem = try Data(contentsOf: URL(filePath: make(1)))
@@ -214,7 +219,7 @@ import WhiteboardKit
 
   @Test("[WEB-9] an address keeps its certificate when another address is added") func oldAddress() async throws {
     try await withAddresses(["127.0.0.2"]) { transport, settings, setAddresses in
-      let gateway = try await WebGateway.open(settings, on: transport)
+      let gateway = try await WebGateway.open(settings, on: transport, invite: noInvitation)
       let first = await gateway.page
       // IPv6 addresses come and go, and browsers would warn again each time.
       setAddresses(["127.0.0.2", "2001:db8::5"])
@@ -233,3 +238,5 @@ import WhiteboardKit
     }
   }
 }
+
+private let noInvitation: PageInvitation.Answer = { _ throws(PageInvitation.Refusal) in throw .tooMany }

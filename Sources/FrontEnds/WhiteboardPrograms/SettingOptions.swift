@@ -26,6 +26,8 @@ extension CompletionKind {
 package struct WebOptions: ParsableArguments {
   @Flag(inversion: .prefixedNo, help: .of(.web)) package var web: Bool?
 
+  @Flag(inversion: .prefixedNo, help: .of(.webInvite)) package var webInvite: Bool?
+
   @Option(name: .customLong("web-port"), help: .of(.webPort, "PORT")) package var webPort: String?
 
   @Option(name: .customLong("web-certificate"), help: .of(.webCertificate, "FILE"), completion: .file()) package
@@ -37,6 +39,7 @@ package struct WebOptions: ParsableArguments {
 
   package func add(to flags: inout [String: String]) {
     flags[.web] = web.map { "\($0)" }
+    flags[.webInvite] = webInvite.map { "\($0)" }
     flags[.webPort] = webPort
     flags[.webCertificate] = webCertificate
     flags[.webKey] = webKey

@@ -13,8 +13,15 @@ package actor SharedGateway: BrowserGateway {
   private var closing: Task<Void, Never>?
   /// A task that adopts new addresses; nil while no board uses the gateway.
   private var refreshing: Task<Void, Never>?
-  private var users: [Int: AsyncStream<BrowserPage>.Continuation] = [:]
+  private var users: [Int: User] = [:]
   private var nextUser = 0
+
+  /// A board that lets browsers join.
+  private struct User {
+    let session: SessionID
+    let changes: AsyncStream<BrowserPage>.Continuation
+    let invite: PageInvitation.Answer
+  }
 
   /// `nextCheck` returns when the addresses and the certificate must be checked again; it throws when its task is
   /// canceled.
@@ -41,11 +48,13 @@ package actor SharedGateway: BrowserGateway {
     self.init(configuration)
   }
 
-  package func open(on transport: PeerTransport) async throws(WhiteboardError) -> OpenGateway {
+  package func open(on transport: PeerTransport, for session: SessionID, invite: @escaping PageInvitation.Answer)
+    async throws(WhiteboardError) -> OpenGateway
+  {
     let user = nextUser
     nextUser += 1
     let (changes, source) = AsyncStream<BrowserPage>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    users[user] = source
+    users[user] = User(session: session, changes: source, invite: invite)
     let opening = opening ?? begin(on: transport)
     self.opening = opening
     switch await opening.value {
@@ -64,9 +73,17 @@ package actor SharedGateway: BrowserGateway {
     let (configuration, closing) = (configuration, closing)
     return Task {
       await closing?.value
-      do throws(WebGatewayError) { return .success(try await WebGateway.open(configuration, on: transport)) } catch {
-        return .failure(error)
-      }
+      do throws(WebGatewayError) {
+        return .success(
+          try await WebGateway.open(configuration, on: transport) {
+            [weak self] request throws(PageInvitation.Refusal) in
+            guard let answer = await self?.users.values.first(where: { $0.session == request.session })?.invite else {
+              throw .forbidden("Browsers cannot join this board now.")
+            }
+            return try await answer(request)
+          }
+        )
+      } catch { return .failure(error) }
     }
   }
 
@@ -78,13 +95,13 @@ package actor SharedGateway: BrowserGateway {
         let page = await gateway.page
         // Other boards may use another gateway by now.
         guard !Task.isCancelled else { return }
-        for user in users.values { user.yield(page) }
+        for user in users.values { user.changes.yield(page) }
       }
     }
   }
 
   private func release(_ user: Int) async {
-    users.removeValue(forKey: user)?.finish()
+    users.removeValue(forKey: user)?.changes.finish()
     guard users.isEmpty, let opening else { return }
     self.opening = nil
     refreshing?.cancel()

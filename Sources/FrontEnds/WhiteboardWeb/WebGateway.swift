@@ -50,12 +50,16 @@ package actor WebGateway {
   }
 
   /// Opens a gateway; throws if the certificate or the port cannot be used.
-  package static func open(_ configuration: Configuration, on transport: PeerTransport) async throws(WebGatewayError)
-    -> WebGateway
-  {
+  ///
+  /// `invite` answers the pages that ask for a link to show to others.
+  package static func open(
+    _ configuration: Configuration,
+    on transport: PeerTransport,
+    invite: @escaping PageInvitation.Answer
+  ) async throws(WebGatewayError) -> WebGateway {
     let hosts = await reachableHosts(configuration, transport)
     let certificate = try load(configuration, hosts, now: .now)
-    let listening = try await listen(configuration, certificate, transport)
+    let listening = try await listen(configuration, certificate, transport, invite)
     return WebGateway(configuration, transport, certificate, hosts, listening)
   }
 
@@ -124,9 +128,12 @@ package actor WebGateway {
     let server: NIOLoopBoundBox<WebServer?>
   }
 
-  private static func listen(_ configuration: Configuration, _ certificate: WebCertificate, _ transport: PeerTransport)
-    async throws(WebGatewayError) -> Listening
-  {
+  private static func listen(
+    _ configuration: Configuration,
+    _ certificate: WebCertificate,
+    _ transport: PeerTransport,
+    _ invite: @escaping PageInvitation.Answer
+  ) async throws(WebGatewayError) -> Listening {
     let first = Configuration.defaultPort
     let ports = configuration.port.map { [$0] } ?? Array(first..<first + 100)
     let hosts = configuration.host.map { [$0] } ?? ["::", "0.0.0.0"]
@@ -158,7 +165,10 @@ package actor WebGateway {
             }
             let port = bound
             try await loop.submit {
-              box.value = try WebServer(page, certificate, port: port) { channel, origin in
+              let answer = { (request: PageInvitation.Request, loop: any EventLoop) in
+                loop.makeFutureWithTask { await WebResponse.invitation(request, invite) }
+              }
+              box.value = try WebServer(page, certificate, port: port, invite: answer) { channel, origin in
                 try transport.acceptBrowser(channel, origin: origin)
               }
             }.get()

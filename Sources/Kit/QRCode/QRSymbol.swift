@@ -68,6 +68,19 @@ package struct QRSymbol: Hashable, Sendable {
     }
   }
 
+  /// An SVG image of the symbol: dark modules on a light square, with a margin of four modules.
+  package var svg: String {
+    let runs = (0..<size).flatMap { y in
+      (0..<size).filter { isDark($0, y) && !isDark($0 - 1, y) }.map { x in
+        let end = (x..<size).first { !isDark($0, y) } ?? size
+        return "M\(x) \(y)h\(end - x)v1h\(x - end)z"
+      }
+    }
+    let side = size + 8
+    return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-4 -4 \(side) \(side)\" shape-rendering=\"crispEdges\">"
+      + "<path fill=\"#fff\" d=\"M-4-4h\(side)v\(side)h-\(side)z\"/><path d=\"\(runs.joined())\"/></svg>"
+  }
+
   /// Without colors, draws the light modules, since most terminals are dark.
   ///
   /// Scanners also accept the inverted code.

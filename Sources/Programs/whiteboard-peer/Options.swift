@@ -201,6 +201,7 @@ struct BoardOptions: ParsableArguments {
       key: settings.value(.webKey)
     )
     configuration.servesBrowsers = settings.value(.web) ?? false
+    configuration.guestsInvite = settings.value(.webInvite)
     return configuration
   }
 

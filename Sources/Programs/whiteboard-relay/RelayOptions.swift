@@ -177,6 +177,7 @@ struct ServeOptions: ParsableArguments {
         key: settings.value(.webKey)
       )
     }
+    configuration.guestsInvite = settings.value(.webInvite)
     return configuration
   }
 }

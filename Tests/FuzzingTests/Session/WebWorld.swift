@@ -28,7 +28,11 @@ final class WebWorld {
     do {
       try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
       let certificate = try WebCertificate(inDirectory: directory, for: ["localhost"])
-      server = try WebServer(WebPage(), certificate, port: 26_443) { try openings.accept($0, origin: $1) }
+      server = try WebServer(WebPage(), certificate, port: 26_443) {
+        $1.makeSucceededFuture(.text(.forbidden, "\($0.isView)"))
+      } acceptLink: {
+        try openings.accept($0, origin: $1)
+      }
     } catch { preconditionFailure("a gateway opens: \(error)") }
   }
 

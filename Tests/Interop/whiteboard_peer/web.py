@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, utils
 from . import wire
 from .board import BoardPeer
 from .link_base import FramedLink, LinkBroken, LinkTimeout, prepare, receive
-from .tls import Identity
-from .wire import CLOSE, base64_text, malformed, parse_base32, parse_base64
+from .tls import BINDING, Identity
+from .wire import CLOSE, base32, base64_text, malformed, parse_base32, parse_base64
 
 SUBPROTOCOL = "whiteboard-p2p"
 MAXIMUM_MESSAGE = 65_544
@@ -38,6 +38,11 @@ class Refusal(Exception):
 def web_key(secret, session):
     """Returns K, which both sides prove instead of a stretched code (1)."""
     return hashlib.sha256(b"whiteboard-p2p web key 1\0" + secret + session).digest()
+
+
+def invitation_proof(key, binding, role):
+    """Returns the proof in a request for a link to show to others (WEB-58)."""
+    return hmac.digest(key, b"whiteboard-p2p web invite 1\0" + binding + role.encode(), "sha256")
 
 
 class PageLink:
@@ -422,6 +427,13 @@ class WebLink(FramedLink):
 
     def exporter(self, label):
         return hmac.digest(self._secret, label, "sha256")
+
+    def invitation_request(self, key, session, role):
+        """Returns the body of a request for a link to show to others (WEB-58)."""
+        return {
+            "session": base32(session), "guest": base32(self.identity.peer_id), "role": role,
+            "proof": base64_text(invitation_proof(key, self.exporter(BINDING), role)),
+        }
 
     def send(self, data):
         self.transport.send(data)

@@ -67,6 +67,21 @@ private struct WebVectors: Decodable {
     var host: Side
   }
 
+  struct Invitation: Decodable {
+    struct Role: Decodable { var proof: Hex }
+    private enum CodingKeys: String, CodingKey {
+      case key = "K"
+      case binding
+      case editor
+      case viewer
+    }
+
+    var key: Hex
+    var binding: Hex
+    var editor: Role
+    var viewer: Role
+  }
+
   struct Exchange: Decodable {
     struct Frame: Decodable {
       var frame: String
@@ -78,6 +93,7 @@ private struct WebVectors: Decodable {
   var links: Links
   var proof: Proof
   var codeProof: CodeProof
+  var invitation: Invitation
   var exchange: Exchange
 
   static func load() throws -> WebVectors {
@@ -167,6 +183,19 @@ private struct WebVectors: Decodable {
       #expect(key.message(of: side, binding: binding, dialler: guest) == vector.input.bytes)
       #expect(key.proof(of: side, binding: binding, dialler: guest).bytes == vector.proof.bytes)
     }
+  }
+
+  @Test("[WEB-58] the proofs in requests for a link") func invitation() throws {
+    let told = vectors.invitation
+    let link = try #require(vectors.links.valid.first)
+    let session = try #require(SessionID(bytes: link.board.bytes))
+    let key = GuestKey(try #require(GuestSecret(bytes: link.secret.bytes)), for: session)
+    #expect(key.bytes.bytes == told.key.bytes)
+    func isProof(_ proof: [UInt8], _ role: String) -> Bool {
+      key.isProof(proof, ofInvitationFor: role, binding: told.binding.bytes)
+    }
+    #expect(isProof(told.editor.proof.bytes, "editor") && isProof(told.viewer.proof.bytes, "viewer"))
+    #expect(!isProof(told.viewer.proof.bytes, "editor") && !isProof([], "editor"))
   }
 
   @Test("[WEB-3] [WEB-31] the frames of the example in web.md decode") func example() throws {

@@ -79,6 +79,7 @@ extension Relay {
     boardConfiguration.discovery = configuration.discovery
     boardConfiguration.browserGateway = configuration.browserGateway
     boardConfiguration.servesBrowsers = configuration.browserGateway != nil
+    boardConfiguration.guestsInvite = configuration.guestsInvite
     boardConfiguration.admission = BoardConfiguration.Admission(rawValue: entry.admission) ?? .code
     boardConfiguration.code = entry.code.flatMap { try? JoinCode(words: $0) }
     let sink = BoardSink { [weak self] event in await self?.happened(event, on: id) }

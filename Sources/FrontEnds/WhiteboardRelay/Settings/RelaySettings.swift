@@ -192,8 +192,8 @@ extension SettingEntry {
     SettingKey.maximumBoards.entry, SettingKey.maximumBoardsPerHost.entry, SettingKey.maximumBoardsPerAddress.entry,
     SettingKey.reservedBoards.entry, SettingKey.maximumPeople.entry, SettingKey.maximumBoardMegabytes.entry,
     SettingKey.maximumCopies.entry, SettingKey.maximumCopiedMegabytes.entry, SettingKey.maximumWaitingMegabytes.entry,
-    SettingKey.retain.entry, SettingKey.lostAfter.entry, SettingKey.web.entry, SettingKey.webPort.entry,
-    SettingKey.webCertificate.entry, SettingKey.webKey.entry, SettingKey.relayLogLevel.entry,
+    SettingKey.retain.entry, SettingKey.lostAfter.entry, SettingKey.web.entry, SettingKey.webInvite.entry,
+    SettingKey.webPort.entry, SettingKey.webCertificate.entry, SettingKey.webKey.entry, SettingKey.relayLogLevel.entry,
     SettingKey.logFormat.entry,
   ]
 }

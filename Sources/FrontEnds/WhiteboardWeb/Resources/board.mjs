@@ -46,6 +46,8 @@ export class Board extends EventTarget {
    */
   chat = [];
   settings = { title: null, background: null, grid: null, language: null };
+  /** Whether the board has an owner, who decides which members can edit it (AUT-9). */
+  isOwned = false;
   me = { id: "", name: "", icon: "", role: "editor", color: "" };
   /**
    * `connection`: `connecting`, `open`, `offline`, `refused` or `removed`. `code` and `message`: the reason why the connection is
@@ -100,6 +102,7 @@ export class Board extends EventTarget {
     sessionName = null, ended = null, reason, makeSession = null,
   }) {
     const opened = new Board();
+    opened.isOwned = board[0] === 0x6f && board[1] === 0x77;
     opened.state.name = sessionName;
     opened.#reason = reason;
     await opened.#open(board, keys, module, storage);
@@ -127,6 +130,24 @@ export class Board extends EventTarget {
 
   /** Connects at once, instead of at `state.retryAt`. */
   reconnect() { this.#session?.connect(); }
+
+  /**
+   * Asks the host for a link to show to others, with the role "editor" or "viewer".
+   *
+   * @returns {Promise<{link: string, expires?: string, qr?: string}>} Rejects with a message for the user; `isFinal` if the host refuses.
+   */
+  async invitation(role) {
+    let response;
+    try {
+      response = await this.#session.invitation(role);
+    } catch {
+      throw new Error("The host cannot be reached now. Try again when the page is connected.");
+    }
+    // An older host does not have this address.
+    const tooOld = response.status === 404 && "The host’s program is too old to invite people from this page. Ask the host for a link.";
+    if (response.ok) return response.json();
+    throw Object.assign(new Error(tooOld || (await response.text()).trim() || "The host did not answer."), { isFinal: [403, 404].includes(response.status) });
+  }
 
   get digest() { return this.#replica.digest; }
 

@@ -5,7 +5,7 @@ import {
 import { base32, hex } from "./ids.mjs";
 import { Inbox, Outbox, Pace, fromRelay, toRelay } from "./messages.mjs";
 import { BulkLinks } from "./resources.mjs";
-import { LinkEnded, STEP, codeProof, label } from "./weblink.mjs";
+import { LinkEnded, STEP, codeProof, invitationProof, label } from "./weblink.mjs";
 
 const TICK = 500;
 /** The time without a byte after which a link counts as broken (LIV-2), and the same for `check`. */
@@ -167,6 +167,14 @@ export class Connection {
     if (datagram.length > PAYLOAD) return;
     this.#pace.use(numbers.length, bytes.length * numbers.length);
     this.#link.send(FRAME.relayDatagram, datagram);
+  }
+
+  /** Asks the gateway for a link to show to others (WEB-58); returns its answer. */
+  async invitation(role) {
+    const { board, codeKey, identity, origin } = this.#options;
+    const proof = await invitationProof(codeKey, await this.#link.exporter(label.binding), role);
+    const request = { session: base32(board), guest: base32(identity.id), role, proof: base64(proof) };
+    return fetch(`${origin}/invite`, { method: "POST", body: JSON.stringify(request) });
   }
 
   close(code) { this.#link.close(code); }

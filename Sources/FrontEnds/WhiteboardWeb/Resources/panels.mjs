@@ -154,10 +154,50 @@ export function showHelp(isViewer) {
  * Says how people are invited. The page stores no link, and a guest cannot create one: only the host decides who is admitted, and with
  * which role (WEB-12).
  */
-export function showInvitation() {
+/** Shows a link and its QR code, with which others can join the board. */
+export function showInvitation(board) {
+  const field = element("input", { readOnly: true, ariaLabel: "Link", onfocus: () => field.select() });
+  const code = element("img.qr", { alt: "QR code of the link" });
+  const about = element("p", { role: "status" }), again = button(null, "Try again", () => ask(), { text: "Try again", kind: "button.quiet" });
+  const share = button(null, "Share the link", () => navigator.share({ title: board.state.name, url: field.value }).catch(() => {}), { text: "Share…", kind: "button.quiet" });
+  const copy = button(null, "Copy the link", async () => {
+    try {
+      await navigator.clipboard.writeText(field.value);
+      toast("The link was copied.");
+    } catch {
+      field.focus();
+      toast("The browser does not allow this. Copy the selected link yourself.");
+    }
+  }, { text: "Copy", kind: "button.primary" });
+  let role = board.isOwned && board.me.role === "viewer" ? "viewer" : "editor", latest = 0;
+  const roles = element("div.roles", { role: "group", ariaLabel: "What the others can do", hidden: !board.isOwned || role === "viewer" }, ...["editor", "viewer"].map((one) =>
+    element("button", { type: "button", onclick: () => { role = one; ask(); }, "data-role": one }, ROLES[one])));
+  const shown = element("div.shared", { hidden: true }, code, element("div.copy", {}, field, ...navigator.share ? [share] : [], copy));
   const line = (command, meaning) => element("div", {}, element("dt", {}, meaning), element("dd", {}, element("code", {}, command)));
-  openDialog("Invite people", element("div", {}, element("div.text", {}, element("p", {}, "The host of this board invites people, and chooses whether they can edit or only look. Ask the host to show the QR code or to send a link. The host types one of these commands:")),
-    element("dl.shortcuts", {}, line("invite web", "Link and QR code for editors"), line("invite web view", "For people who only look, on owned boards"), line("invite web once", "For one person"))));
+  const commands = element("div", { hidden: true }, element("div.text", {}, element("p", {}, "The host invites people with these commands:")), element("dl.shortcuts", {}, line("invite web", "Link and QR code for editors"), line("invite web view", "For people who only look, on owned boards"), line("invite web once", "For one person")));
+  const ask = async () => {
+    const mine = ++latest, isCurrent = () => mine === latest;
+    for (const one of roles.children) one.ariaPressed = String(one.dataset.role === role);
+    again.hidden = commands.hidden = true;
+    about.textContent = shown.hidden ? "The page asks the host for a link…" : about.textContent;
+    try {
+      const { link, expires, qr } = await board.invitation(role);
+      if (!isCurrent()) return;
+      field.value = link;
+      code.hidden = !qr;
+      code.src = `data:image/svg+xml,${encodeURIComponent(qr ?? "")}`;
+      shown.hidden = false;
+      const what = board.isOwned ? role === "viewer" ? "look at this board" : "edit this board" : "join and edit this board";
+      about.textContent = `With this link, anyone who can reach the host can ${what}.${expires ? ` It works until ${UNTIL.format(new Date(expires))}.` : ""}`;
+    } catch (error) {
+      if (!isCurrent()) return;
+      shown.hidden = true;
+      [again.hidden, commands.hidden] = [error.isFinal, !error.isFinal];
+      about.textContent = error.message;
+    }
+  };
+  openDialog("Invite people", element("div.invitation", {}, element("div.text", {}, roles, shown, about, again), commands));
+  ask();
 }
 
 /** Shows why the connection is not open, or how an open connection is protected. */
@@ -219,6 +259,7 @@ function certificate() {
 
 const LINES = 500;
 const TIME = new Intl.DateTimeFormat([], { timeStyle: "short" });
+const UNTIL = new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "short" });
 const SECONDS = new Intl.DateTimeFormat([], { timeStyle: "medium" });
 
 export class Chat {

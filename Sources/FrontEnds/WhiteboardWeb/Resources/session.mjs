@@ -121,6 +121,12 @@ export class GuestSession {
   /** Disconnects a member that broke a rule of the board. It can join again with another incarnation. */
   reject(member, rule) { this.#connection?.reject(member, rule); }
 
+  /** Asks for a link to show to others. The promise rejects if there is no connection. */
+  async invitation(role) {
+    if (!this.#connection) throw new LinkEnded();
+    return this.#connection.invitation(role);
+  }
+
   get hasUnsent() { return Boolean(this.#connection?.hasUnsent); }
 
   /** Reports an event. An error in the handler does not end the session. */

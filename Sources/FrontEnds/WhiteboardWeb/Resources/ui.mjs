@@ -786,7 +786,7 @@ export class UI {
         item("download", `Save ${what} as PNG`, save("png")), item("download", `Save ${what} as SVG`, save("svg")), element("hr"),
         item("theme", { system: "Colors: same as system", dark: "Colors: dark", light: "Colors: light" }[this.theme], () => this.#setTheme(next)),
         ...(this.presenter.frames.length ? [item("present", "Present the frames", () => this.presenter.begin())] : []),
-        item("people", "Invite people", showInvitation), item("lock", "This connection", () => showConnection(this.board)), item("help", "Keyboard shortcuts", () => showHelp(this.isViewer)));
+        item("people", "Invite people", () => showInvitation(this.board)), item("lock", "This connection", () => showConnection(this.board)), item("help", "Keyboard shortcuts", () => showHelp(this.isViewer)));
     };
     const close = attachPopup($("menu"), $("menu-items"), build);
   }

@@ -43,6 +43,9 @@ export const exporter = async (secret, label) => hmac(await importHMAC(secret), 
 export const codeProof = (codeKey, side, { binding, board, guest, gateway }) =>
   hmac(codeKey, "whiteboard-p2p code 1 ", side, 0, binding, board, guest, gateway);
 
+/** Returns the proof in a request for a link to show to others (WEB-58). */
+export const invitationProof = (codeKey, binding, role) => hmac(codeKey, "whiteboard-p2p web invite 1", 0, binding, role);
+
 export const attachProof = async (control, bulk) => hmac(await importHMAC(control), "whiteboard-p2p attach 1", 0, bulk);
 
 export async function makeIdentity(keys) {

@@ -2,6 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 import PeerSession
+import WhiteboardKit
 
 /// Responds to the requests on one connection: for files of the page, and for web links without a WebSocket.
 final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
@@ -14,6 +15,8 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
     case responding(WebResponse)
     /// A request that carries bytes of a web link.
     case posting(TransferID, start: Int, ByteBuffer)
+    /// A request for a link to show to others, from a page at an origin.
+    case inviting(origin: String, ByteBuffer)
     case opening
     /// The connection carries a web link, or is about to close.
     case over
@@ -59,6 +62,7 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
       case .openLink: state = .opening
       case .post(let id, let start):
         state = .posting(id, start: start, context.channel.allocator.buffer(capacity: 1_024))
+      case .invite(let origin): state = .inviting(origin: origin, ByteBuffer())
       }
     } catch {
       // The rest of a refused request is not read.
@@ -75,6 +79,9 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
       state = .idle
       buffer.writeBuffer(&bytes)
       state = .posting(id, start: start, buffer)
+    case .inviting(let origin, var buffer):
+      buffer.writeBuffer(&bytes)
+      state = .inviting(origin: origin, buffer)
     case .responding, .opening:
       keepsAlive = false
       respond(with: .text(.badRequest, "This request must not have a body."), context)
@@ -87,6 +94,7 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
     switch state {
     case .responding(let response): respond(with: response, context)
     case .posting(let id, let start, let buffer): post(buffer, to: id, at: start, context)
+    case .inviting(let origin, let body): invite(body, at: origin, context)
     case .opening: openLink(context)
     case .idle, .over: break
     }
@@ -106,6 +114,18 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
         case .busy: .text(.tooManyRequests, "An earlier request of this link is not complete.")
         case .ended: .text(.notFound, "This link has ended.")
         }
+      requests.respond(with: response, context)
+    }
+  }
+
+  private func invite(_ body: ByteBuffer, at origin: String, _ context: ChannelHandlerContext) {
+    (state, keepsAlive) = (.over, false)
+    guard let request = PageInvitation.Request(body, origin: origin) else {
+      return respond(with: .text(.badRequest, "This is not a request for a link."), context)
+    }
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    server.invite(request, context.eventLoop).whenSuccess { response in
+      let (requests, context) = bound.value
       requests.respond(with: response, context)
     }
   }

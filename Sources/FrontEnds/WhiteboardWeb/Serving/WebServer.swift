@@ -5,6 +5,7 @@ import NIOPosix
 import NIOSSL
 import NIOWebSocket
 import PeerSession
+import WhiteboardKit
 
 #if canImport(Glibc)
 import Glibc
@@ -22,6 +23,8 @@ final class WebServer {
     case openLink
     /// Bytes of a web link, after the first `start` bytes.
     case post(TransferID, start: Int)
+    /// A request of a page at an origin for a link to show to others.
+    case invite(origin: String)
   }
 
   /// The maximum time in which a browser must send the head of a request, and in which it must send the body.
@@ -32,6 +35,7 @@ final class WebServer {
   private static let idleTime = TimeAmount.seconds(30)
   private static let maximumHead = 16_384
 
+  let invite: (PageInvitation.Request, any EventLoop) -> EventLoopFuture<WebResponse>
   private let acceptLink: (any Channel, _ origin: String) throws -> Void
   private let page: WebPage
   /// The certificates with their TLS settings, the oldest first.
@@ -52,8 +56,10 @@ final class WebServer {
     _ page: WebPage,
     _ certificate: WebCertificate,
     port: Int,
+    invite: @escaping (PageInvitation.Request, any EventLoop) -> EventLoopFuture<WebResponse>,
     acceptLink: @escaping (any Channel, _ origin: String) throws -> Void
   ) throws {
+    self.invite = invite
     self.acceptLink = acceptLink
     self.page = page
     self.port = port
@@ -218,7 +224,7 @@ final class WebServer {
       guard path != "/link" else { throw .text(.upgradeRequired, "Only the page of this board can use this address.") }
       return .file(try file(path, head, certificate(for: channel).certificate))
     case .POST:
-      guard path == "/link" || path.hasPrefix("/link/") else {
+      guard path == "/link" || path.hasPrefix("/link/") || path == "/invite" else {
         throw .text(.notFound, "There is nothing at this address.")
       }
       guard isFromPage(head), let origin = head.headers.first(name: "Origin") else {
@@ -229,8 +235,9 @@ final class WebServer {
         throw .text(.lengthRequired, "The request must have a Content-Length.")
       }
       guard let length = head.headers.first(name: "Content-Length").flatMap({ Int($0) }),
-        length <= PostedBytes.maximumPost
+        length <= (path == "/invite" ? PageInvitation.Request.maximumLength : PostedBytes.maximumPost)
       else { throw .text(.payloadTooLarge, "The body is too long.") }
+      if path == "/invite" { return .invite(origin: origin) }
       guard path != "/link" else {
         origins[ObjectIdentifier(channel)] = origin
         return .openLink

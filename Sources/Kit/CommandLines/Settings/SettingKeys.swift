@@ -97,6 +97,12 @@ extension SettingKey<Bool> {
     "Let people join a hosted board from a browser, for example on a phone",
     standard: false
   )
+  package static let webInvite = SettingKey(
+    "web-invite",
+    "Whether people in a browser can invite others from the menu of the page; on a board with an owner, they can only "
+      + "if this is set",
+    standard: true
+  )
   package static let announce = SettingKey("announce", "Whether to announce the board on the network", standard: true)
   package static let membersAdmit = SettingKey(
     "members-admit",
@@ -230,7 +236,7 @@ extension SettingEntry {
     SettingKey.announce.entry, SettingKey.admission.entry, SettingKey.membersAdmit.entry, SettingKey.code.entry,
     SettingKey.relay.entry, SettingKey.maximumPeers.entry, SettingKey.lostAfter.entry, SettingKey.acceptFiles.entry,
     SettingKey.filesFrom.entry, SettingKey.saveFiles.entry, SettingKey.inboxQuota.entry, SettingKey.web.entry,
-    SettingKey.webPort.entry, SettingKey.webCertificate.entry, SettingKey.webKey.entry, SettingKey.logLevel.entry,
-    SettingKey.accessible.entry,
+    SettingKey.webInvite.entry, SettingKey.webPort.entry, SettingKey.webCertificate.entry, SettingKey.webKey.entry,
+    SettingKey.logLevel.entry, SettingKey.accessible.entry,
   ]
 }

@@ -26,6 +26,8 @@ final class BrowserAccess {
   private var openingAgain: ContinuousClock.Instant?
   /// The reason why the last attempt failed.
   private var openingError: String?
+  /// The requests of pages for links in the current minute, by guest.
+  private var requests: (since: ContinuousClock.Instant, counts: [PeerID: Int])
 
   init(
     _ runtime: BoardRuntime,
@@ -41,6 +43,7 @@ final class BrowserAccess {
     self.board = board
     self.replica = replica
     self.transport = transport
+    requests = (runtime.clock.now, [:])
     links = BrowserLinks(runtime, configuration, board, replica, roles: roles, persistence: persistence)
     isBeginning = configuration.servesBrowsers
     isWanted = configuration.servesBrowsers
@@ -101,7 +104,13 @@ final class BrowserAccess {
     try checkIsHosting()
     guard page == nil else { return }
     let opened: OpenGateway
-    do throws(WhiteboardError) { opened = try await gateway.open(on: transport) } catch {
+    do throws(WhiteboardError) {
+      opened = try await gateway.open(on: transport, for: session.id) {
+        [weak sharedBoard = runtime.sharedBoard] request throws(PageInvitation.Refusal) in
+        guard let sharedBoard else { throw .forbidden("The board has been closed.") }
+        return try await sharedBoard.invitation(for: request)
+      }
+    } catch {
       throw CommandError(.refused, error.message)
     }
     guard isWanted, page == nil else {
@@ -191,6 +200,35 @@ final class BrowserAccess {
     return invited(try await links.add(terms), page, request: request)
   }
 
+  /// Returns the link that a guest's page may show to others (WEB-58 to WEB-60).
+  nonisolated(nonsending) func invitation(for request: PageInvitation.Request) async throws(PageInvitation.Refusal)
+    -> PageInvitation
+  {
+    defer { checkIsolation(#isolation) }
+    let role = request.isView ? "viewer" : "editor"
+    guard let page, let key = await session.guestKey(of: request.guest, asking: role, proof: request.proof) else {
+      throw .forbidden("This page is not connected to the board now. Try again when it is.")
+    }
+    guard configuration.guestsInvite ?? !replica.isOwned else {
+      throw .forbidden("The host of this board has chosen to invite people itself. Ask the host for a link.")
+    }
+    let now = runtime.clock.now
+    if now - requests.since >= .seconds(60) { requests = (now, [:]) }
+    requests.counts[request.guest, default: 0] += 1
+    guard requests.counts[request.guest, default: 0] <= PageInvitation.maximumPerMinute else { throw .tooMany }
+    let link: BrowserLink
+    do throws(CommandError) { link = try await links.shared(by: key, isView: request.isView) } catch {
+      let text = error.message
+      throw .forbidden(text.prefix(1).uppercased() + text.dropFirst() + (text.hasSuffix(".") ? "" : "."))
+    }
+    // The guest's page may have an address that only the computer of the gateway can use.
+    let origin = page.origins.first { $0 == request.origin } ?? page.origins.first ?? request.origin
+    return PageInvitation(
+      link: link.text(origin, session.id),
+      expires: link.end.map { Timestamp.text(milliseconds: $0) }
+    )
+  }
+
   private func invited(_ link: BrowserLink, _ page: BrowserPage, request: RequestMark?) -> BoardEvent.Invited {
     let texts = page.origins.map { link.text($0, session.id) }
     return BoardEvent.Invited(
@@ -262,7 +300,58 @@ final class BrowserAccess {
 /// A gateway that serves the page for browsers (`Protocol/web.md`).
 package protocol BrowserGateway: Sendable {
   /// Opens the gateway for the sessions of a transport; throws if its certificate or port cannot be used.
-  func open(on transport: PeerTransport) async throws(WhiteboardError) -> OpenGateway
+  ///
+  /// `invite` answers the pages of the session that ask for a link to show to others.
+  func open(on transport: PeerTransport, for session: SessionID, invite: @escaping PageInvitation.Answer)
+    async throws(WhiteboardError) -> OpenGateway
+}
+
+extension SharedBoard {
+  fileprivate func invitation(for request: PageInvitation.Request) async throws(PageInvitation.Refusal)
+    -> PageInvitation
+  {
+    guard let board else { throw .forbidden("The board has been closed.") }
+    return try await board.browsers.invitation(for: request)
+  }
+}
+
+/// A browser link that a guest shows to others (WEB-58).
+package struct PageInvitation: Sendable {
+  package typealias Answer = @Sendable (Request) async throws(Refusal) -> PageInvitation
+
+  /// The number of requests that a gateway answers for each guest in a minute (WEB-60).
+  static let maximumPerMinute = 20
+
+  package struct Request: Sendable {
+    package let session: SessionID
+    package let guest: PeerID
+    package let isView: Bool
+    package let proof: [UInt8]
+    /// The origin of the guest's page.
+    package let origin: String
+
+    package init(session: SessionID, guest: PeerID, isView: Bool, proof: [UInt8], origin: String) {
+      self.session = session
+      self.guest = guest
+      self.isView = isView
+      self.proof = proof
+      self.origin = origin
+    }
+  }
+
+  package enum Refusal: Error {
+    /// The reason, as a sentence for the user.
+    case forbidden(String)
+    case tooMany
+  }
+
+  package let link: String
+  package let expires: String?
+
+  package init(link: String, expires: String?) {
+    self.link = link
+    self.expires = expires
+  }
 }
 
 package struct OpenGateway: Sendable {

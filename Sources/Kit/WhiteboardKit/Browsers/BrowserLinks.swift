@@ -51,12 +51,19 @@ final class BrowserLinks {
   nonisolated(nonsending) func add(_ terms: InvitationTerms) async throws(CommandError) -> BrowserLink {
     defer { checkIsolation(#isolation) }
     if terms.isView { try BoardAdmission.checkMayInviteViewers(replica) }
-    var link = BrowserLink(
-      secret: .random(),
-      isView: terms.isView,
-      isOnce: terms.isOnce,
-      end: terms.seconds.map { SystemTime.milliseconds + UInt64($0) * 1000 }
+    return try await add(
+      BrowserLink(
+        secret: .random(),
+        isView: terms.isView,
+        isOnce: terms.isOnce,
+        end: terms.seconds.map { SystemTime.milliseconds + UInt64($0) * 1000 }
+      )
     )
+  }
+
+  private nonisolated(nonsending) func add(_ new: BrowserLink) async throws(CommandError) -> BrowserLink {
+    defer { checkIsolation(#isolation) }
+    var link = new
     link.startTimer(at: runtime.clock.now)
     links.append(link)
     do throws(SessionError) { try await accept(link) } catch {
@@ -65,6 +72,24 @@ final class BrowserLinks {
     }
     await store()
     return link
+  }
+
+  /// Returns the link that a guest may show to others (WEB-59): its own, or one to view the board that ends with its own.
+  nonisolated(nonsending) func shared(by key: GuestKey, isView: Bool) async throws(CommandError) -> BrowserLink {
+    defer { checkIsolation(#isolation) }
+    guard let own = links.first(where: { self.key(of: $0) == key }), own.admitsGroups else {
+      throw CommandError(.refused, "Your link no longer lets anyone else in. Ask the host for another link.")
+    }
+    if own.isView == isView { return own }
+    guard isView else {
+      throw CommandError(
+        .refused,
+        "With your link, people can only view the board. Ask the host for a link to edit it."
+      )
+    }
+    try BoardAdmission.checkMayInviteViewers(replica)
+    if let known = links.first(where: { $0.isView && $0.end == own.end && $0.admitsGroups }) { return known }
+    return try await add(BrowserLink(secret: .random(), isView: true, end: own.end))
   }
 
   private nonisolated(nonsending) func accept(_ link: BrowserLink) async throws(SessionError) {
@@ -309,6 +334,9 @@ struct BrowserLink: Codable, Equatable, Sendable {
     if let deadline, deadline <= now { return true }
     return end.map { $0 <= SystemTime.milliseconds } ?? false
   }
+
+  /// Whether the link admits new guests, and more than one.
+  var admitsGroups: Bool { !isClosed && isOnce != true }
 
   /// Whether the link can be shown to everyone: it admits new guests, has no time limit, and lets guests edit.
   var isForEveryone: Bool { isUnlimited && !isClosed }

@@ -176,6 +176,8 @@ package struct BoardConfiguration: Sendable {
   package var browserGateway: (any BrowserGateway)?
   /// Whether browsers can join a hosted board from the start.
   package var servesBrowsers = false
+  /// Whether the pages of guests can get links to invite others; nil means that they can unless the board has an owner.
+  package var guestsInvite: Bool?
   /// The service that announces and finds boards; nil for no announcements and no search.
   package var discovery: (any Discovery)?
   package var logger: Logger

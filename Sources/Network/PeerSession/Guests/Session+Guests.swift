@@ -98,6 +98,18 @@ extension Session {
     }
   }
 
+  /// Returns the key of the browser link with which a guest joined, if its page sent `proof` for a link with `role`
+  /// (WEB-58); nil if the proof is wrong, or the guest has no open web link.
+  package func guestKey(of guest: PeerID, asking role: String, proof: [UInt8]) async -> GuestKey? {
+    try? await onLoop { core in
+      guard let entry = core.entries[guest], entry.isJoined, let key = entry.guestKey, let link = entry.link,
+        link.isFromBrowser, let exporter = link.facts.exporter,
+        key.isProof(proof, ofInvitationFor: role, binding: exporter.export(.binding))
+      else { return nil }
+      return key
+    }
+  }
+
   /// Removes a browser link; its guests stay in the session.
   public func removeLink(_ key: GuestKey) async { try? await onLoop { $0.admission.guests.remove(key) } }
 }
@@ -130,5 +142,15 @@ public struct GuestKey: Hashable, Sendable {
     let input = Array("whiteboard-p2p web key 1\0".utf8) + secret.bytes + session.bytes
     guard let bytes = ProofBytes(SHA256.hash(data: input)) else { preconditionFailure("a SHA-256 hash has 32 bytes") }
     self.bytes = bytes
+  }
+
+  /// Checks the proof of a page that asks for a link to show to others (WEB-58), in constant time.
+  func isProof(_ proof: [UInt8], ofInvitationFor role: String, binding: [UInt8]) -> Bool {
+    let input = Array("whiteboard-p2p web invite 1\0".utf8) + binding + role.utf8
+    return HMAC<SHA256>.isValidAuthenticationCode(
+      proof,
+      authenticating: input,
+      using: SymmetricKey(data: bytes.bytes)
+    )
   }
 }
