@@ -49,7 +49,9 @@ import Testing
     #expect(svg.contains("M0 0h7v1h-7z") && svg.contains("M0 20h7v1h-7z"))
     var dark = 0
     for y in 0..<21 { for x in 0..<21 where symbol.isDark(x, y) { dark += 1 } }
-    let widths = svg.split(separator: "h").dropFirst(3).compactMap { Int($0.prefix { $0.isNumber }) }
+    let widths = svg.split(separator: "M").dropFirst(2).compactMap { run in
+      run.split(separator: "h").dropFirst().first.flatMap { Int($0.prefix { $0 != "v" }) }
+    }
     #expect(widths.reduce(0, +) == dark)
   }
 

@@ -117,6 +117,7 @@ export class Sheet {
 /** Shows a message on the whole page. An action is `{label, run}` or an element; false is left out. */
 export function showScreen(title, paragraphs, ...actions) {
   const screen = $("screen");
+  document.querySelector("dialog")?.close();
   const made = actions.filter(Boolean).map((action, index) => action.run
     ? element(index ? "button.quiet" : "button.primary", { type: "button", onclick: action.run }, action.label) : action);
   screen.replaceChildren(element("div.card", {}, element("img", { src: "icon.svg", alt: "" }), element("h1", {}, title),

@@ -34,8 +34,8 @@ extension WebResponse {
     }
     var answer = JSONObject()
     answer.add("link", string: invitation.link)
-    answer.add("expires", string: invitation.expires)
-    answer.add("qr", string: try? QRSymbol(invitation.link).svg)
+    if let expires = invitation.expires { answer.add("expires", string: expires) }
+    if let symbol = try? QRSymbol(invitation.link) { answer.add("qr", string: symbol.svg) }
     return WebResponse(
       .ok,
       headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
