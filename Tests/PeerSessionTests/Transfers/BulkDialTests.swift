@@ -17,18 +17,22 @@ import Testing
     // If the loop is busy, the time passes before the dial connects. Then there is no connection that must be closed.
     var limit = TimeAmount.milliseconds(50)
     repeat {
-      let dial = BulkDial<any Channel>(
+      let means = LinkDial.Means(
         security: try LinkSecurity(identity: .ephemeral()),
         eventLoop: loop,
-        remote: remote,
-        peer: PeerIdentity.ephemeral().peerID,
-        session: .random(),
-        incarnation: .random(),
-        opener: .listener,
-        secret: [],
-        route: nil
-      ) { $0 }
-      let result = dial.start(limit: limit)
+        localPeer: PeerIdentity.ephemeral().peerID,
+        timeout: .seconds(10)
+      )
+      let attach = Control.Attach(session: .random(), incarnation: .random(), opener: .listener)
+      let peer = PeerIdentity.ephemeral().peerID
+      let result = loop.flatSubmit { [limit] in
+        BulkDial<any Channel>(attach, secret: [], eventLoop: loop) { $0 }.start(
+          means,
+          to: remote,
+          peer: peer,
+          limit: limit
+        )
+      }
       let failure = await #expect(throws: SessionError.self) { try await result.get() }
       #expect(failure?.code == .timedOut)
       limit = .nanoseconds(2 * limit.nanoseconds)

@@ -153,11 +153,9 @@ final class SessionAdmission {
       for waiter in waiters { waiter() }
       return
     }
-    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
-    session.transport.stretch(code, for: session.id).whenSuccess { key in
-      let admission = bound.value
-      if admission.policy == .code(code) { admission.codeKey = key }
-      admission.computeCodeKey()
+    session.transport.stretch(code, for: session.id).assumeIsolated().whenSuccess { [self] key in
+      if policy == .code(code) { codeKey = key }
+      computeCodeKey()
     }
   }
 

@@ -118,9 +118,7 @@ final class MessageDelivery {
       writeAcknowledgement(entry, link)
       link.flush()
     case .startTimer:
-      let bound = NIOLoopBound((session, entry), eventLoop: session.eventLoop)
-      session.eventLoop.scheduleTask(in: .milliseconds(20)) {
-        let (session, entry) = bound.value
+      session.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) {
         guard entry.acknowledgements.timerFired(), let link = entry.link else { return }
         session.messages.writeAcknowledgement(entry, link)
         link.flush()

@@ -69,10 +69,8 @@ final class DiallerHandshake: LinkDelegate {
   private func rearm() {
     timer?.cancel()
     guard let deadline = admission.deadline else { return }
-    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
-    timer = session.eventLoop.scheduleTask(in: TimeAmount(max(.zero, deadline - .uptime))) {
-      bound.value.timePassed(now: .uptime)
-    }
+    let wait = TimeAmount(max(.zero, deadline - .uptime))
+    timer = session.eventLoop.assumeIsolated().scheduleTask(in: wait) { [self] in timePassed(now: .uptime) }
   }
 
   /// Gives up if the time limit of the current step has expired (3.2).
@@ -102,10 +100,9 @@ final class DiallerHandshake: LinkDelegate {
 
   /// Stretches the code outside the event loop, because this takes a tenth of a second.
   private func stretch(_ code: JoinCode, _ id: SessionID, _ listener: PeerID) {
-    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
     session.transport.threads.runIfActive(eventLoop: session.eventLoop) {
       CodeKey(code: code, session: id, listener: listener)
-    }.whenSuccess { key in bound.value.run { $0.codeKeyComputed(key, now: .uptime) } }
+    }.assumeIsolated().whenSuccess { [self] key in run { $0.codeKeyComputed(key, now: .uptime) } }
   }
 
   private func show(_ words: [String], _ name: UntrustedText, _ mustBeCompared: Bool) {

@@ -45,7 +45,8 @@ final class Joining {
     let addresses = request.addresses.filter {
       request.announced?.isDead(.init(peer: request.peer, address: $0)) != true
     }
-    let dial = LinkDial(transport, addresses, expecting: request.peer, announced: request.announced) { [self] result in
+    let dial = LinkDial(transport.means(), addresses, expecting: request.peer, announced: request.announced) {
+      [self] result in
       switch result {
       case .failure(let error): fail(error)
       case .success(let link): shake(link, verify)
@@ -60,8 +61,9 @@ final class Joining {
 
   /// Gives up if the listener does not answer in time.
   private func limitAnswer(_ timeout: Duration) {
-    let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
-    let timer = transport.eventLoop.scheduleTask(in: TimeAmount(timeout)) { bound.value.answerTimePassed() }
+    let timer = transport.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(timeout)) { [self] in
+      answerTimePassed()
+    }
     promise.futureResult.whenComplete { _ in timer.cancel() }
   }
 

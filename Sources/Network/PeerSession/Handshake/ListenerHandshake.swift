@@ -67,10 +67,8 @@ final class ListenerHandshake: LinkDelegate {
 
   func rearm(in delay: TimeAmount, _ action: @escaping (ControlLink) -> Void) {
     timer?.cancel()
-    let bound = NIOLoopBound((self, action), eventLoop: transport.eventLoop)
-    timer = transport.eventLoop.scheduleTask(in: delay) {
-      let (handshake, action) = bound.value
-      if let link = handshake.link { action(link) }
+    timer = transport.eventLoop.assumeIsolated().scheduleTask(in: delay) { [self] in
+      if let link { action(link) }
     }
   }
 

@@ -137,10 +137,8 @@ final class ControlLink: ChannelDuplexHandler {
     // A peer that does not read must not keep the channel open. Wait two seconds for it to close, or 0.1 s if it has
     // already been silent for two seconds. TLS itself would wait longer.
     let isSilent = NIODeadline.now() - lastHeard > .seconds(2)
-    let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-    let timeout = context.eventLoop.scheduleTask(in: isSilent ? .milliseconds(100) : .seconds(2)) {
-      bound.value.closeTransport()
-    }
+    let limit = isSilent ? TimeAmount.milliseconds(100) : .seconds(2)
+    let timeout = context.eventLoop.assumeIsolated().scheduleTask(in: limit) { [self] in closeTransport() }
     context.channel.closeFuture.whenComplete { _ in timeout.cancel() }
     // Read and drop the unread bytes. Otherwise, TCP would discard the bytes that were written last (CLS-1).
     if isReadingPaused { resumeReading() } else { context.close(promise: nil) }

@@ -75,7 +75,7 @@ final class MemberDialler {
       return
     }
     policy.dialBegan(entry.id)
-    let dial = LinkDial(session.transport, addresses, expecting: entry.id) { [unowned self] result in
+    let dial = LinkDial(session.transport.means(), addresses, expecting: entry.id) { [unowned self] result in
       switch result {
       case .failure(let error): self.dialFailed(entry, error, redial: .later)
       case .success(let link): self.connected(link, entry)

@@ -135,7 +135,7 @@ final class RelayMove {
       promise.fail(SessionError(.notHost, "Only the host of the session can move it to a relay."))
       return promise.futureResult
     }
-    let dial = LinkDial(session.transport, addresses, expecting: relay) { [self] result in
+    let dial = LinkDial(session.transport.means(), addresses, expecting: relay) { [self] result in
       switch result {
       case .failure(let error): promise.fail(error)
       case .success(let link): connected(link, isProved: relay != nil)

@@ -47,9 +47,7 @@ extension RelaySide {
       guard !session.reading.isThrottled(entry.id) else { return }
       session.reading.throttle(entry.id)
       link.pauseReading()
-      let bound = NIOLoopBound((session, entry), eventLoop: session.eventLoop)
-      session.eventLoop.scheduleTask(in: TimeAmount(pause)) {
-        let (session, entry) = bound.value
+      session.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(pause)) { [session] in
         session.reading.endThrottle(entry.id)
         session.updateReading(entry)
       }
@@ -119,8 +117,7 @@ extension RelaySide {
     unflushed.insert(peer)
     guard !isGathering else { return }
     isGathering = true
-    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
-    session.eventLoop.scheduleTask(in: TimeAmount(gathers)) { bound.value.flushGathered() }
+    session.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(gathers)) { [self] in flushGathered() }
   }
 
   private func flushGathered() {

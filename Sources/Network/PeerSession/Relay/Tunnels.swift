@@ -110,12 +110,10 @@ final class Tunnels {
       waiter.promise.completeWith(makeBulkLink(link, TunnelLeg.wrap))
     case .dialler:
       guard session.relaying.table.isOpen(member, far) else { return link.close(.notAttached) }
-      let bound = NIOLoopBound((self, link), eventLoop: session.eventLoop)
       open(member, far) {
-        bound.value.1.close(.busy, "The peer cannot be reached now.")
-      } near: {
-        let (tunnels, link) = bound.value
-        guard link.isOpen else { return tunnels.session.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
+        link.close(.busy, "The peer cannot be reached now.")
+      } near: { [session] in
+        guard link.isOpen else { return session.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
         link.send(.attached, Control.Attached().encoded())
         return makeBulkLink(link, TunnelLeg.wrap)
       }
@@ -127,15 +125,13 @@ final class Tunnels {
   /// The relay dials the member after the far legs are open.
   func requested(_ count: Int, from entry: PeerEntry, to far: PeerID) {
     guard session.relaying.table.isOpen(entry.id, far) else { return }
-    let bound = NIOLoopBound((self, entry), eventLoop: session.eventLoop)
     for _ in 0..<count {
       open(entry.id, far) {
-      } near: {
-        let (tunnels, entry) = bound.value
+      } near: { [session, bulk] in
         guard let link = entry.link else {
-          return tunnels.session.eventLoop.makeFailedFuture(SessionError.notInSession(entry.id))
+          return session.eventLoop.makeFailedFuture(SessionError.notInSession(entry.id))
         }
-        return tunnels.bulk.dial(entry, link, opener: .listener, route: far, TunnelLeg.wrap)
+        return bulk.dial(entry, link, opener: .listener, route: far, TunnelLeg.wrap)
       }
     }
   }
@@ -151,24 +147,22 @@ final class Tunnels {
   private func open(
     _ member: PeerID,
     _ far: PeerID,
-    refused: @escaping @Sendable () -> Void,
-    near: @escaping @Sendable () -> EventLoopFuture<TunnelLeg>
+    refused: @escaping () -> Void,
+    near: @escaping () -> EventLoopFuture<TunnelLeg>
   ) {
     guard hasRoom(member), hasRoom(far), running.count + opening.count < Limits.tunnels else { return refused() }
     let ends = [member, far]
     opening.append(ends)
-    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
-    leg(to: far, from: member).flatMap { farLeg in
+    leg(to: far, from: member).assumeIsolated().flatMap { farLeg in
       near().flatMapErrorThrowing { error in
         // No code awaits this task; it only closes the channel.
         Task { await farLeg.discard() }
         throw error
       }.map { ($0, farLeg) }
-    }.whenComplete { result in
-      let tunnels = bound.value
-      if let index = tunnels.opening.firstIndex(of: ends) { tunnels.opening.remove(at: index) }
+    }.whenComplete { [self] result in
+      if let index = opening.firstIndex(of: ends) { opening.remove(at: index) }
       switch result {
-      case .success(let (near, far)): tunnels.start(Tunnel(ends, near, far))
+      case .success(let (near, far)): start(Tunnel(ends, near, far))
       case .failure: refused()
       }
     }
@@ -192,10 +186,9 @@ final class Tunnels {
     let key = Key(member: member, other: other)
     waiters[key, default: []].append(Waiter(number: number, promise: promise))
     link.send(.bulkRequest, Control.BulkRequest(count: 1, route: other).encoded())
-    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
-    let timeout = session.eventLoop.scheduleTask(in: .seconds(10)) {
+    let timeout = session.eventLoop.assumeIsolated().scheduleTask(in: .seconds(10)) { [self] in
       // Remove the waiter, so that the next leg is not given to a caller that no longer waits.
-      bound.value.waiters[key]?.removeAll { $0.number == number }
+      waiters[key]?.removeAll { $0.number == number }
       promise.fail(SessionError(.timedOut, "The peer did not open an additional connection."))
     }
     promise.futureResult.whenComplete { _ in timeout.cancel() }

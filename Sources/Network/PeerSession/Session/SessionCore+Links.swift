@@ -296,11 +296,10 @@ extension SessionCore {
   func foundOwnKey(at addresses: [PeerAddress]) {
     let foreign = addresses.filter { !transport.isLocal($0.host) }
     guard !hasEnded, !hasReportedOwnCopy, !foreign.isEmpty else { return }
-    let bound = NIOLoopBound(self, eventLoop: eventLoop)
-    let dial = LinkDial(transport, foreign, expecting: localPeer) { result in
+    let dial = LinkDial(transport.means(), foreign, expecting: localPeer) { [self] result in
       guard case .success(let link) = result else { return }
       link.close(.self)
-      if !bound.value.hasEnded { bound.value.reportOwnCopy() }
+      if !hasEnded { reportOwnCopy() }
     }
     dial.start()
   }

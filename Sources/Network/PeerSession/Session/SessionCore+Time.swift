@@ -13,9 +13,7 @@ extension SessionCore {
       guard due < ticker.at else { return }
       ticker.task.cancel()
     }
-    let bound = NIOLoopBound(self, eventLoop: eventLoop)
-    let task = eventLoop.scheduleTask(deadline: due) { bound.value.tick(.now()) }
-    ticker = (due, task)
+    ticker = (due, eventLoop.assumeIsolated().scheduleTask(deadline: due) { [self] in tick(.now()) })
   }
 
   /// When the next work is due, rounded up to 0.1 s so that the timers of all sessions in a process fire together.

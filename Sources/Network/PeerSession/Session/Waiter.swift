@@ -22,7 +22,7 @@ extension Locked where Value: Sendable {
   /// Suspends the task until its waiter is resumed, or the task is canceled.
   ///
   /// `enter` returns the answer, or stores the waiter and returns `nil`. `remove` removes a stored waiter.
-  nonisolated(nonsending) func wait<Answer: Sendable>(
+  func wait<Answer: Sendable>(
     ifCanceled canceled: Answer,
     _ enter: (inout Value, Waiter<Answer>) -> Answer?,
     remove: @escaping @Sendable (inout Value, WaitID) -> Waiter<Answer>?

@@ -13,9 +13,17 @@ import Musl
 ///
 /// Dials to the addresses start 250 ms apart, or immediately after the previous one fails (a simple form of RFC 8305).
 /// The first connection to complete its TLS handshake with the expected key is used, and the others are closed.
-/// Confined to the event loop. A peer that joins by a link also dials the announced peers of the session (DSC-28).
+/// Confined to the event loop of its ``Means``. A peer that joins by a link also dials the announced peers of the session (DSC-28).
 final class LinkDial: LinkDelegate {
-  private let transport: TransportCore
+  /// What a dial needs from the transport.
+  struct Means: Sendable {
+    var security: LinkSecurity
+    var eventLoop: any EventLoop
+    var localPeer: PeerID
+    var timeout: TimeAmount
+  }
+
+  private let means: Means
   private var waiting: [AnnouncedListeners.Target]
   private var dialled: Set<AnnouncedListeners.Target>
   private let firstAddress: PeerAddress?
@@ -33,13 +41,13 @@ final class LinkDial: LinkDelegate {
 
   /// Prepares an attempt that calls `completion` once, on the event loop, and never after ``cancel()``.
   init(
-    _ transport: TransportCore,
+    _ means: Means,
     _ addresses: [PeerAddress],
     expecting expected: PeerID?,
     announced: AnnouncedListeners? = nil,
     completion: @escaping (Result<ControlLink, SessionError>) -> Void
   ) {
-    self.transport = transport
+    self.means = means
     self.waiting = addresses.map { AnnouncedListeners.Target(peer: expected, address: $0) }
     self.dialled = Set(waiting)
     self.firstAddress = addresses.first
@@ -62,19 +70,15 @@ final class LinkDial: LinkDelegate {
   }
 
   func start() {
-    let timeout = TimeAmount(transport.configuration.stepTimeout * 2)
+    let timeout = means.timeout
     startedAt = .now()
     guard !waiting.isEmpty || announced != nil else {
       return finish(.failure(SessionError(.unreachable, "No address of the peer is known.")))
     }
-    let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
-    deadline = transport.eventLoop.scheduleTask(in: timeout) {
-      let dial = bound.value
-      dial.finish(
-        .failure(
-          dial.firstError
-            ?? SessionError(.unreachable, "The peer did not answer within \(timeout.nanoseconds / 1_000_000_000) s.")
-        )
+    deadline = means.eventLoop.assumeIsolated().scheduleTask(in: timeout) { [self] in
+      let seconds = timeout.nanoseconds / 1_000_000_000
+      finish(
+        .failure(firstError ?? SessionError(.unreachable, "The peer did not answer within \(seconds) s."))
       )
     }
     next()
@@ -93,15 +97,13 @@ final class LinkDial: LinkDelegate {
     let target = waiting.removeFirst()
     connecting += 1
     progress?(.connecting(target.address))
-    let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
-    connect(to: target).whenComplete { result in bound.value.connected(result, target) }
+    connect(to: target).assumeIsolated().whenComplete { [self] result in connected(result, target) }
     planNext()
   }
 
   private func planNext() {
     timer?.cancel()
-    let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
-    timer = transport.eventLoop.scheduleTask(in: .milliseconds(250)) { bound.value.next() }
+    timer = means.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(250)) { [self] in next() }
   }
 
   /// Adds the peers that were announced since the last dial.
@@ -117,14 +119,14 @@ final class LinkDial: LinkDelegate {
 
   private func connect(to target: AnnouncedListeners.Target) -> EventLoopFuture<any Channel> {
     let address = target.address
-    let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
-    let bootstrap = ClientBootstrap(group: transport.eventLoop).connectTimeout(.seconds(5)).channelOption(
+    let bound = NIOLoopBound(self, eventLoop: means.eventLoop)
+    let bootstrap = ClientBootstrap(group: means.eventLoop).connectTimeout(.seconds(5)).channelOption(
       .writeBufferWaterMark,
       value: TransportCore.controlWatermark
     ).channelInitializer { channel in
       channel.eventLoop.makeCompletedFuture {
         let dial = bound.value
-        let (handler, facts) = try dial.transport.security.makeHandler(.dialler, expecting: target.peer)
+        let (handler, facts) = try dial.means.security.makeHandler(.dialler, expecting: target.peer)
         let link = ControlLink(side: .dialler, facts: facts, remote: address, delegate: dial)
         try channel.pipeline.syncOperations.addHandlers([handler, link])
         dial.underway.append((link, target))
@@ -132,7 +134,7 @@ final class LinkDial: LinkDelegate {
     }
     if address.host.contains("%") || (try? SocketAddress(ipAddress: address.host, port: 1)) != nil {
       do { return bootstrap.connect(to: try address.socketAddress()) } catch {
-        return transport.eventLoop.makeFailedFuture(error)
+        return means.eventLoop.makeFailedFuture(error)
       }
     }
     return bootstrap.connect(host: address.host, port: address.port)
@@ -192,7 +194,7 @@ final class LinkDial: LinkDelegate {
       switch reason {
       case .closed(let code, let message): SessionError(closeCode: code, message: message)
       case .closedByUs, .broken:
-        if link.facts.wrongPeer == transport.configuration.identity.peerID {
+        if link.facts.wrongPeer == means.localPeer {
           // The address may now be the local peer's own, because the process that used its port before has ended.
           SessionError(.unreachable, "Only this program itself answers at \(address).")
         } else if let wrong = link.facts.wrongPeer {

@@ -95,6 +95,16 @@ final class TransportCore {
     self.localPeer = configuration.identity.peerID
   }
 
+  /// What dials need; on `eventLoop`, or the control event loop.
+  func means(on eventLoop: (any EventLoop)? = nil) -> LinkDial.Means {
+    .init(
+      security: security,
+      eventLoop: eventLoop ?? self.eventLoop,
+      localPeer: localPeer,
+      timeout: TimeAmount(configuration.stepTimeout * 2)
+    )
+  }
+
   // MARK: Listening
 
   /// Returns the addresses to bind, in order of preference, and the ports to try.
@@ -391,11 +401,11 @@ extension TransportCore {
       let address = try? SocketAddress.makeScoped(host: restrictedHost, port: port)
     else { return eventLoop.makeSucceededVoidFuture() }
     interfaceIndex = index
-    let bound = NIOLoopBound(self, eventLoop: eventLoop)
-    return serverBootstrap(on: index).bind(to: address).map { bound.value.add($0) }.flatMapErrorThrowing { error in
-      bound.value.interfaceIndex = 0
-      throw error
-    }
+    return serverBootstrap(on: index).bind(to: address).assumeIsolated().map { [self] in add($0) }
+      .flatMapErrorThrowing { [self] error in
+        interfaceIndex = 0
+        throw error
+      }.nonisolated()
   }
 }
 

@@ -1,6 +1,4 @@
 import NIOCore
-import NIOPosix
-import NIOSSL
 import PeerWire
 
 #if canImport(Glibc)
@@ -12,84 +10,58 @@ import Musl
 /// Dials one bulk link and attaches it to a control link (8.1).
 ///
 /// Confined to a bulk event loop.
-final class BulkDial<Attached: Sendable>: LinkDelegate, Sendable {
-  private let security: LinkSecurity
-  private let remote: PeerAddress
-  private let peer: PeerID
-  private let session: SessionID
-  private let incarnation: SessionIncarnation
-  private let opener: Control.Opener
+final class BulkDial<Attached: Sendable>: LinkDelegate {
+  private let attach: Control.Attach
   private let secret: [UInt8]
-  private let route: PeerID?
   private let wrap: @Sendable (any Channel) throws -> Attached
   private let promise: EventLoopPromise<Attached>
 
+  /// Prepares to send ATTACH with the proof of the secret.
   init(
-    security: LinkSecurity,
-    eventLoop: any EventLoop,
-    remote: PeerAddress,
-    peer: PeerID,
-    session: SessionID,
-    incarnation: SessionIncarnation,
-    opener: Control.Opener,
+    _ attach: Control.Attach,
     secret: [UInt8],
-    route: PeerID?,
+    eventLoop: any EventLoop,
     wrap: @escaping @Sendable (any Channel) throws -> Attached
   ) {
-    self.security = security
-    self.remote = remote
-    self.peer = peer
-    self.session = session
-    self.incarnation = incarnation
-    self.opener = opener
+    self.attach = attach
     self.secret = secret
-    self.route = route
     self.wrap = wrap
     self.promise = eventLoop.makePromise()
   }
 
   /// Dials the link, and closes the connection if the peer does not attach it in time.
-  func start(limit: TimeAmount = .seconds(10)) -> EventLoopFuture<Attached> {
-    let eventLoop = promise.futureResult.eventLoop
-    let address: SocketAddress
-    do { address = try remote.socketAddress() } catch {
-      promise.fail(error)
-      return promise.futureResult
-    }
-    ClientBootstrap(group: eventLoop).connectTimeout(.seconds(5)).channelInitializer { channel in
-      channel.eventLoop.makeCompletedFuture {
-        let (handler, facts) = try self.security.makeHandler(.dialler, expecting: self.peer)
-        let link = ControlLink(side: .dialler, facts: facts, remote: self.remote, delegate: self)
-        // The link has a weak reference to its delegate, so the channel retains this dial until
-        // it closes.
-        channel.closeFuture.whenComplete { _ in withExtendedLifetime(self) {} }
-        self.promise.futureResult.whenFailure { _ in channel.close(promise: nil) }
-        try channel.pipeline.syncOperations.addHandlers([handler, link])
+  func start(_ means: LinkDial.Means, to remote: PeerAddress, peer: PeerID, limit: TimeAmount = .seconds(10))
+    -> EventLoopFuture<Attached>
+  {
+    let dial = LinkDial(means, [remote], expecting: peer) { [self] result in
+      switch result {
+      // Another program may use the address for a moment.
+      case .failure(let error) where error.code == .wrongPeer: promise.fail(SessionError(.unreachable, error.message))
+      case .failure(let error): promise.fail(error)
+      case .success(let link): connected(link)
       }
-    }.connect(to: address).whenFailure { error in
-      self.promise.fail(
-        SessionError(.unreachable, "Cannot open an additional connection to the peer: \(reason(of: error)).")
-      )
     }
-    let promise = promise
-    let timeout = eventLoop.scheduleTask(in: limit) {
+    let timeout = means.eventLoop.assumeIsolated().scheduleTask(in: limit) { [promise] in
+      dial.cancel()
       promise.fail(SessionError(.timedOut, "The additional connection was not opened in time."))
     }
     promise.futureResult.whenComplete { _ in timeout.cancel() }
+    dial.start()
     return promise.futureResult
   }
 
-  func linkSecured(_ link: ControlLink) {
-    guard let exported = link.facts.exporter?.export(.attach) else { return link.abort() }
-    let attach = Control.Attach(
-      session: session,
-      incarnation: incarnation,
-      opener: opener,
-      proof: attachProof(secret, exported),
-      route: route
-    )
+  private func connected(_ link: ControlLink) {
+    guard let channel = link.channel, let exported = link.facts.exporter?.export(.attach) else { return link.abort() }
+    link.delegate = self
+    // The link references its delegate weakly, so the channel retains this dial until it closes.
+    channel.closeFuture.assumeIsolated().whenComplete { _ in withExtendedLifetime(self) {} }
+    promise.futureResult.whenFailure { _ in channel.close(promise: nil) }
+    var attach = attach
+    attach.proof = attachProof(secret, exported)
     link.send(.attach, attach.encoded())
   }
+
+  func linkSecured(_ link: ControlLink) {}
 
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
     guard type == .attached else { return link.close(.protocolError, CloseMessage.unexpected(type)) }
@@ -97,6 +69,7 @@ final class BulkDial<Attached: Sendable>: LinkDelegate, Sendable {
   }
 
   func linkReadComplete(_ link: ControlLink) {}
+
   func linkWritable(_ link: ControlLink) {}
 
   func linkEnded(_ link: ControlLink, _ reason: LinkEnd) {

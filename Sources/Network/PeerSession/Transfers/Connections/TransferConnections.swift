@@ -90,12 +90,12 @@ final class TransferConnections {
     }
     let peer = request.route ?? entry.id
     guard let endpoint = running[peer] else { return }
-    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
     for _ in 0..<request.count where endpoint.linkCount + dialling[peer, default: 0] < Limits.bulkLinks {
       dialling[peer, default: 0] += 1
-      dial(entry, link, opener: .listener, route: request.route, BulkLink.wrap).whenComplete { result in
-        let left = bound.value.dialling[peer, default: 1] - 1
-        bound.value.dialling[peer] = left > 0 ? left : nil
+      dial(entry, link, opener: .listener, route: request.route, BulkLink.wrap).assumeIsolated().whenComplete {
+        [self] result in
+        let left = dialling[peer, default: 1] - 1
+        dialling[peer] = left > 0 ? left : nil
         if case .success(let link) = result { endpoint.accept(link) }
       }
     }
@@ -116,8 +116,7 @@ final class TransferConnections {
     guard let link = hop.link else {
       let promise = session.eventLoop.makePromise(of: Void.self)
       linkWaiters[hop.id, default: []].append(promise)
-      let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
-      return promise.futureResult.flatMap { bound.value.openLink(to: peer) }
+      return promise.futureResult.assumeIsolated().flatMap { [self] in openLink(to: peer) }.nonisolated()
     }
     if link.side == .dialler { return dial(hop, link, opener: .dialler, route: route, BulkLink.wrap) }
     let promise = session.eventLoop.makePromise(of: BulkLink.self)
@@ -125,10 +124,9 @@ final class TransferConnections {
     let number = nextWaiter
     attachWaiters[peer, default: []].append(AttachWaiter(number: number, promise: promise))
     link.send(.bulkRequest, Control.BulkRequest(count: 1, route: route).encoded())
-    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
-    let timeout = session.eventLoop.scheduleTask(in: .seconds(10)) {
+    let timeout = session.eventLoop.assumeIsolated().scheduleTask(in: .seconds(10)) { [self] in
       // Remove the waiter, so that the next link is not given to a caller that no longer waits.
-      bound.value.attachWaiters[peer]?.removeAll { $0.number == number }
+      attachWaiters[peer]?.removeAll { $0.number == number }
       promise.fail(SessionError(.timedOut, "The peer did not open an additional connection."))
     }
     promise.futureResult.whenComplete { _ in timeout.cancel() }
@@ -152,19 +150,12 @@ final class TransferConnections {
     guard let remote = link.remote, let secret = secrets[entry.id]?.current else {
       return session.eventLoop.makeFailedFuture(SessionError.notInSession(entry.id))
     }
-    let dial = BulkDial(
-      security: session.transport.security,
-      eventLoop: session.transport.bulkGroup.next(),
-      remote: remote,
-      peer: entry.id,
-      session: session.id,
-      incarnation: session.incarnation,
-      opener: opener,
-      secret: secret,
-      route: route,
-      wrap: wrap
-    )
-    return dial.start().hop(to: session.eventLoop)
+    let means = session.transport.means(on: session.transport.bulkGroup.next())
+    let attach = Control.Attach(session: session.id, incarnation: session.incarnation, opener: opener, route: route)
+    let peer = entry.id
+    return means.eventLoop.flatSubmit {
+      BulkDial(attach, secret: secret, eventLoop: means.eventLoop, wrap: wrap).start(means, to: remote, peer: peer)
+    }.hop(to: session.eventLoop)
   }
 
   // MARK: Incoming links
@@ -188,11 +179,10 @@ final class TransferConnections {
     guard let endpoint = running[owner] else { return link.close(.notAttached) }
     guard endpoint.linkCount < Limits.bulkLinks else { return link.close(.busy) }
     link.send(.attached, Control.Attached().encoded())
-    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
-    makeBulkLink(link, BulkLink.wrap).whenSuccess { bulk in
+    makeBulkLink(link, BulkLink.wrap).assumeIsolated().whenSuccess { [self] bulk in
       switch attach.opener {
       case .dialler: endpoint.accept(bulk)
-      case .listener: bound.value.give(bulk, owner)
+      case .listener: give(bulk, owner)
       }
     }
   }
@@ -227,12 +217,11 @@ func makeBulkLink<Attached: Sendable>(_ link: ControlLink, _ wrap: @escaping @Se
   -> EventLoopFuture<Attached>
 {
   guard let channel = link.handOver() else { preconditionFailure("only an open link can be handed over") }
-  let bound = NIOLoopBound(link, eventLoop: channel.eventLoop)
   // Run this in the next event loop tick, because the link is currently handling a read and still holds the remaining
   // bytes.
-  return channel.eventLoop.submit {
+  return channel.eventLoop.assumeIsolated().submit {
     let bulk = try wrap(channel)
-    bound.value.leave()
+    link.leave()
     return bulk
   }
 }
