@@ -37,6 +37,58 @@ import Whiteboard
     #expect(canvas.count > 3, "seed \(seed)")
   }
 
+  @Test("painting over parts of long strokes gives the same as painting everything", arguments: 1...20)
+  func longStrokes(seed: UInt64) throws {
+    let style = DotStyle.allCases[Int(seed % 3)]
+    var random = SeededGenerator(seed: seed)
+    let board = try Scenes.board()
+    /// Returns points that are close to each other, or far from each other as in a fast line.
+    func walk(_ count: Int) -> [InkPoint] {
+      let step = [3, 12, 50][random.below(3)]
+      var place = Scenes.point(&random)
+      let hasPressure = random.chance(50)
+      return (0..<count).map { _ in
+        place.x = min(max(place.x + Double(random.below(2 * step + 1) - step), -180), 180)
+        place.y = min(max(place.y + Double(random.below(2 * step + 1) - step), -120), 120)
+        let pressure = hasPressure ? UInt8(random.below(256)) : 0
+        return InkPoint(x: Int32(place.x * 16), y: Int32(place.y * 16), pressure: pressure)
+      }
+    }
+    for _ in 0..<4 {
+      let id = try board.createDrawing(walk(20 + random.below(150)), lineWidth: Double(1 + random.below(24)))
+      if random.chance(40) { try board.object(id)?.rotate(to: .radians(Double(random.below(7)))) }
+      if random.chance(40) { try board.object(id)?.scale(to: 0.5 + Double(random.below(10)) / 10) }
+    }
+    let live = try Scenes.begin(board, walk(1))
+    let small = try board.createDrawing(walk(3), lineWidth: 2)
+    var canvas = Scenes.canvas(board, Scenes.viewport, style)
+    for step in 0..<30 {
+      try board.object(small)?.move(to: Scenes.point(&random))
+      if random.chance(30) {
+        try board.appendInk(walk(1 + random.below(60)), to: live, first: board.snapshot(live)?.ink?.count ?? 0)
+      }
+      for id in [small, live] { canvas.set(BoardCanvas.Item(try #require(board.snapshot(id)))) }
+      canvas.paint()
+      #expect(difference(canvas.screen, Scenes.canvas(board, Scenes.viewport, style).screen) == nil, "step \(step)")
+    }
+  }
+
+  @Test("a change costs no work for the distant parts of a long stroke") func workOfLongStroke() throws {
+    let board = try Scenes.board()
+    let zigzag = (0..<8_000).map { index -> (Double, Double) in
+      let (row, column) = index.quotientAndRemainder(dividingBy: 200)
+      return (Double(column) * 1.5 - 150, Double(row) * 3 - 60)
+    }
+    try board.createDrawing(try Scenes.ink(zigzag), lineWidth: 1)
+    let dot = try board.createDrawing(try Scenes.ink([(-150, -60)]))
+    var canvas = Scenes.canvas(board)
+    try board.object(dot)?.move(to: Point(x: -140, y: -55))
+    canvas.set(BoardCanvas.Item(try #require(board.snapshot(dot))))
+    canvas.paint(2_000)
+    #expect(canvas.isPainted)
+    #expect(difference(canvas.screen, Scenes.canvas(board).screen) == nil)
+  }
+
   @Test("[SYN-32] a preview of a stroke never shrinks") func previews() throws {
     let board = try Scenes.board()
     let id = try Scenes.begin(board, try Scenes.ink([(-100, 0), (-80, 0)]))

@@ -68,6 +68,12 @@ package struct Screen: Hashable, Sendable {
     }
   }
 
+  /// Replaces one cell; a wide character of which it shows a half becomes a space.
+  mutating func replace(_ x: Int, _ y: Int, with cell: ScreenCell) {
+    tear(x..<x + 1, y)
+    self[x, y] = cell
+  }
+
   /// Writes text at a position, clipped to an area; returns the column after the text.
   ///
   /// A wide character that does not fit completely is omitted. If the style has the terminal's background, the cells

@@ -14,15 +14,8 @@ extension BoardCanvas {
     return color == .terminal ? CellColor(rgb: paper == .light ? 0x000000 : 0xFFFFFF) : color
   }
 
-  /// The fill of a form; nil if there is none.
-  private func fill(_ snapshot: ObjectSnapshot) -> CellFill? {
-    snapshot.outline?.isClosed == true ? CellFill(snapshot.style) : nil
-  }
-
-  func lineColor(_ snapshot: ObjectSnapshot) -> CellColor { color(snapshot.color, on: fill(snapshot)) }
-
   /// Whether a form has an outline; a note has one only if its fill cannot be seen.
-  private func hasLine(_ snapshot: ObjectSnapshot) -> Bool { snapshot.form != .note || isMonochrome }
+  private func hasLine(_ form: DrawingForm?) -> Bool { form != .note || isMonochrome }
 
   // MARK: - Labels
 
@@ -38,7 +31,7 @@ extension BoardCanvas {
     let isOutside = snapshot.form?.hasLabelOutside == true
     guard let room = place, isOutside || room.touches(area) else { return nil }
     let own = snapshot.style
-    var style = CellStyle(color(own.textColor, on: isOutside ? nil : fill(snapshot)))
+    var style = CellStyle(color(own.textColor, on: isOutside ? nil : shape.fill))
     if own.isBold { style.attributes.insert(.bold) }
     let lines = TextLines.wrapped(text, columns: columns(snapshot, room), limit: room.height)
     var label = PlacedLabel(Label(lines: lines.map { [.init($0, style)] }, alignment: own.alignment))
@@ -86,19 +79,18 @@ extension BoardCanvas {
   /// Returns the cells inside a form for its label; nil if there is none.
   private func room(_ snapshot: ObjectSnapshot, _ shape: FormShape) -> CellArea? {
     let factor = factor(snapshot)
-    let line = hasLine(snapshot) ? (snapshot.lineWidth ?? ObjectDefaults.lineWidth) * factor / 2 : 0
+    let line = hasLine(shape.form) ? shape.lineWidth * factor / 2 : 0
     guard shape.isUpright else {
       let share: Double = snapshot.form == .diamond ? 1 : 1.4
       let side: Double = min(shape.box.greatest.x, shape.box.greatest.y) * factor * share
       return room(around: snapshot, Size(width: side * 0.9, height: side * 0.4))
     }
-    let box = snapshot.shown(shape.box)
-    let (least, greatest) = (viewport.dot(of: box.least), viewport.dot(of: box.greatest))
+    let (least, greatest) = (viewport.dot(of: shape.corners.least), viewport.dot(of: shape.corners.greatest))
     let size = Size(width: greatest.x - least.x, height: greatest.y - least.y)
     switch snapshot.form {
     case .ellipse: return room(around: snapshot, Size(width: size.width * 0.7, height: size.height * 0.7))
     case .diamond: return room(around: snapshot, Size(width: size.width * 0.5, height: size.height * 0.5))
-    case .note where !hasLine(snapshot): return room(around: snapshot, size)
+    case .note where !hasLine(shape.form): return room(around: snapshot, size)
     default:
       func inside(_ from: Double, _ to: Double, _ dots: Int) -> Range<Int>? {
         let (start, stop): (Double, Double) = ((from + line) / Double(dots), (to - line) / Double(dots))
@@ -130,47 +122,43 @@ extension BoardCanvas {
   // MARK: - Painting
 
   /// Draws a form: its fill, its line and its label; returns the work, in dots.
-  mutating func drawForm(_ item: Item, _ place: Place, in area: CellArea) -> Int {
-    guard let shape = item.shape else { return 0 }
-    let snapshot = item.snapshot
+  mutating func draw(_ shape: FormShape, _ place: Place, in area: CellArea) -> Int {
     let covered = place.area.clamped(to: area)
-    var work = shape.line.points.count
-    if let fill = fill(snapshot) {
+    var work = 1 + Self.cellWork * covered.width * covered.height
+    guard shape.isVisible else { return work }
+    work += shape.line.points.count + Self.letterWork * shape.letterCount
+    if let fill = shape.fill {
       work += shape.line.points.count * covered.height
-      paint(fill, DotPolygon(dots(of: shape.line, snapshot, .fine)), covered, isWhole: hasLine(snapshot))
+      var polygon = DotPolygon(shape.dots(of: shape.line, in: viewport, .fine))
+      paint(fill, &polygon, covered, isWhole: hasLine(shape.form))
     }
-    if hasLine(snapshot) { work += drawLine(snapshot, shape, place, in: area) }
+    if hasLine(shape.form) { work += drawLine(shape, place, in: area) }
     guard let label = place.label else { return work }
     let letters = label.area.clamped(to: area)
-    if snapshot.form?.hasPoints == true { ground.fill(letters) }
+    if shape.form?.hasPoints == true { ground.fill(letters) }
     dots.clear(letters)
     label.draw(on: &ground, in: area)
     return work
   }
 
-  private func dots(of part: FormShape.Part, _ snapshot: ObjectSnapshot, _ grid: DotGrid) -> [Point] {
-    let rotation = snapshot.rotation
-    return part.points.map { point in
-      let dot = viewport.dot(of: snapshot.shown(point, sine: rotation.sine, cosine: rotation.cosine))
-      return Point(x: dot.x * grid.factor, y: dot.y * grid.factor)
-    }
-  }
-
   /// Paints the cells of a polygon; if `isWhole` is true, also those that are only partly covered, so that a line
   /// around it has the same background everywhere.
-  private mutating func paint(_ fill: CellFill, _ polygon: DotPolygon, _ area: CellArea, isWhole: Bool) {
+  private mutating func paint(_ fill: CellFill, _ polygon: inout DotPolygon, _ area: CellArea, isWhole: Bool) {
     let grid = DotGrid.fine
     let columns = area.columns.lowerBound * grid.across..<area.columns.upperBound * grid.across
-    let offsets = isWhole ? (0..<grid.down).map { Double($0) + 0.5 } : [Double(grid.down) / 2]
     var spans: [Range<Int>] = []
     for y in area.rows {
       spans.removeAll(keepingCapacity: true)
-      for offset in offsets {
-        polygon.addSpans(atRow: Double(y * grid.down) + offset, within: columns, to: &spans)
+      let top = Double(y * grid.down)
+      if isWhole {
+        for row in 0..<grid.down { polygon.addSpans(atRow: top + Double(row) + 0.5, within: columns, to: &spans) }
+      } else {
+        polygon.addSpans(atRow: top + Double(grid.down) / 2, within: columns, to: &spans)
       }
+      spans.sort { $0.lowerBound < $1.lowerBound }
       var next = area.columns.lowerBound
       // Each cell is painted once, because a fill can be translucent.
-      for span in spans.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      for span in spans {
         let first = isWhole ? span.lowerBound / grid.across : (span.lowerBound + 1) / grid.across
         let end = isWhole ? (span.upperBound - 1) / grid.across + 1 : (span.upperBound + 1) / grid.across
         let cells = max(first, next)..<max(min(end, area.columns.upperBound), first, next)
@@ -183,12 +171,15 @@ extension BoardCanvas {
   /// Gives cells the background of a fill; unless it is very transparent, it hides their content.
   mutating func paint(_ fill: CellFill, _ area: CellArea) {
     if fill.isHiding { dots.clear(area) } else if isMonochrome { return }
+    // Most cells under a fill have the same background.
+    var known: (under: UInt32, color: CellColor)?
     for y in area.rows {
       for x in area.columns {
         let under = ground[x, y].style.background.rgb ?? plainGround
-        let color = isMonochrome ? CellColor.terminal : CellColor(rgb: fill.seen(on: under))
+        if known?.under != under { known = (under, isMonochrome ? .terminal : CellColor(rgb: fill.seen(on: under))) }
+        guard let color = known?.color else { continue }
         if fill.isHiding {
-          ground.fill(CellArea(x: x, y: y, width: 1, height: 1), with: ScreenCell(.space, CellStyle(on: color)))
+          ground.replace(x, y, with: ScreenCell(.space, CellStyle(on: color)))
         } else {
           ground[x, y].style.background = color
         }
@@ -196,52 +187,48 @@ extension BoardCanvas {
     }
   }
 
-  private mutating func drawLine(_ snapshot: ObjectSnapshot, _ shape: FormShape, _ place: Place, in area: CellArea)
-    -> Int
-  {
-    let breadths = PenBreadth(
-      dots: (snapshot.lineWidth ?? ObjectDefaults.lineWidth) * factor(snapshot),
-      style: dotStyle
-    )
-    if let frame = frame(snapshot, shape, breadths[0]) {
-      drawFrame(frame, snapshot, place.color, in: area)
+  private mutating func drawLine(_ shape: FormShape, _ place: Place, in area: CellArea) -> Int {
+    let breadths = PenBreadth(dots: shape.lineWidth * shape.scale * viewport.scale, style: dotStyle)
+    if let frame = frame(shape, breadths[0]) {
+      drawFrame(frame, shape, place.color, in: area)
       return 0
     }
     let color = DotLayer.dot(place.color)
     let unit = max(breadths[0], dotStyle == .ascii ? DotGrid.fine.across : 1)
-    let gaps = Dashes.of(snapshot.style.lineStyle, unit: unit)
-    let (area, grid) = (DotArea(area, dots.grid), dots.grid)
-    var work = 0
-    for (index, part) in ([shape.line] + shape.ends).enumerated() {
-      let points = dots(of: part, snapshot, grid)
-      if index > 0, part.isClosed { dots.fill(DotPolygon(points), color, within: area) }
-      let pen = DotPen(breadths: breadths, color: color, dashes: index == 0 ? gaps : .none)
-      let path = points.lazy.map { DotPoint(x: $0.x, y: $0.y) }
-      work += dots.draw(path, isBend: { _ in false }, pen, within: area)
+    let area = DotArea(area, dots.grid)
+    var pen = DotPen(breadths: breadths, color: color, dashes: Dashes.of(shape.lineStyle, unit: unit))
+    var work = draw(shape.dots(of: shape.line, in: viewport, dots.grid), pen, area)
+    pen.dashes = .none
+    for part in shape.ends {
+      let points = shape.dots(of: part, in: viewport, dots.grid)
+      if part.isClosed { dots.fill(DotPolygon(points), color, within: area) }
+      work += draw(points, pen, area)
     }
     return work
+  }
+
+  private mutating func draw(_ points: [Point], _ pen: DotPen, _ area: DotArea) -> Int {
+    dots.draw(points.lazy.map { DotPoint(x: $0.x, y: $0.y) }, isBend: { _ in false }, pen, within: area)
   }
 
   /// Returns the cells of a rectangle that is drawn with characters; nil if the form is drawn with dots.
   ///
   /// Characters are used where dots are too coarse for a thin line.
-  private func frame(_ snapshot: ObjectSnapshot, _ shape: FormShape, _ breadth: Int) -> CellArea? {
+  private func frame(_ shape: FormShape, _ breadth: Int) -> CellArea? {
     // A frame is calmer than a rectangle in all styles: a thin, dim line that hides nothing.
-    let isFrame = snapshot.form == .frame
-    let isBox = snapshot.form.map { [.rectangle, .roundedRectangle, .note].contains($0) } ?? false
-    guard shape.isUpright, isFrame || isBox && dotStyle != .braille && breadth == 1 else { return nil }
-    let box = snapshot.shown(shape.box)
-    let (least, greatest) = (viewport.cell(of: box.least), viewport.cell(of: box.greatest))
+    let isBox = shape.form.map { [.rectangle, .roundedRectangle, .note].contains($0) } ?? false
+    guard shape.isUpright, shape.form == .frame || isBox && dotStyle != .braille && breadth == 1 else { return nil }
+    let corners = shape.corners
+    let (least, greatest) = (viewport.cell(of: corners.least), viewport.cell(of: corners.greatest))
     guard greatest.x > least.x, greatest.y > least.y else { return nil }
     return CellArea(columns: least.x..<greatest.x + 1, rows: least.y..<greatest.y + 1)
   }
 
-  private mutating func drawFrame(_ frame: CellArea, _ snapshot: ObjectSnapshot, _ color: CellColor, in area: CellArea)
-  {
-    let signs = FrameSigns(snapshot, isASCII: dotStyle == .ascii)
+  private mutating func drawFrame(_ frame: CellArea, _ shape: FormShape, _ color: CellColor, in area: CellArea) {
+    let signs = FrameSigns(shape, isASCII: dotStyle == .ascii)
     let (left, right) = (frame.columns.lowerBound, frame.columns.upperBound - 1)
     let (top, bottom) = (frame.rows.lowerBound, frame.rows.upperBound - 1)
-    let isFrame = snapshot.form == .frame
+    let isFrame = shape.form == .frame
     let style = CellStyle(color, on: .terminal, isFrame ? .dim : [])
     func put(_ sign: Unicode.Scalar, _ x: Int, _ y: Int) {
       if isFrame {
@@ -275,9 +262,9 @@ struct FrameSigns {
   /// The number of cells in which a dash and its gap repeat.
   private let period: Int
 
-  init(_ snapshot: ObjectSnapshot, isASCII: Bool) {
-    let isRound = snapshot.form == .roundedRectangle
-    let style = snapshot.style.lineStyle
+  init(_ shape: FormShape, isASCII: Bool) {
+    let isRound = shape.form == .roundedRectangle
+    let style = shape.lineStyle
     period = isASCII && style != .solid ? style == .dashed ? 3 : 2 : .max
     if isASCII {
       (across, down) = ("-", "|")

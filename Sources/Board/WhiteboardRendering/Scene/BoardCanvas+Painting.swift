@@ -76,16 +76,15 @@ extension BoardCanvas {
     let work = 1 + Self.cellWork * covered.width * covered.height
     guard item.snapshot.style.opacity > 0 else { return work }
     switch item.snapshot.kind {
-    case .drawing where item.shape != nil: return work + letterWork(of: item) + drawForm(item, place, in: area)
-    case .drawing: return 1 + drawStroke(item, place, DotArea(area, dots.grid))
+    case .drawing: return 1 + drawStroke(item, place, in: area)
     case .photo: drawPhoto(item.snapshot, in: area)
     default: drawLabel(of: item.snapshot, place, in: area)
     }
-    return work + letterWork(of: item)
+    return work + Self.letterWork * (item.snapshot.text?.utf8.count ?? 0)
   }
 
   /// The work for a cell with a letter or a part of a photo, in dots.
-  private static let cellWork = 40
+  static let cellWork = 40
 
   private mutating func drawLabel(of snapshot: ObjectSnapshot, _ place: Place, in area: CellArea) {
     guard let label = place.label else { return }
@@ -119,8 +118,10 @@ extension BoardCanvas {
     }
   }
 
-  private mutating func drawStroke(_ item: Item, _ place: Place, _ area: DotArea) -> Int {
+  private mutating func drawStroke(_ item: Item, _ place: Place, in cells: CellArea) -> Int {
     let snapshot = item.snapshot
+    let area = DotArea(cells, dots.grid)
+    let isWhole = place.area.clamped(to: cells) == place.area
     guard let ink = snapshot.ink else { return 0 }
     let scale = snapshot.scale * viewport.scale
     let pen = DotPen(
@@ -130,17 +131,41 @@ extension BoardCanvas {
     )
     let placement = InkPlacement(item, viewport, dots.grid)
     guard let parts = item.parts else {
-      return draw(item.preview.isEmpty ? ink : ink + item.preview, placement, pen, area)
+      return draw(item.preview.isEmpty ? ink : ink + item.preview, placement, pen, area, isWhole: isWhole)
     }
     var work = draw(parts, of: snapshot, pen, area)
-    if !item.preview.isEmpty { work += draw(ink.suffix(1) + item.preview, placement, pen, area) }
+    if !item.preview.isEmpty {
+      work += draw(ink.suffix(1) + item.preview, placement, pen, area, isWhole: isWhole)
+    }
     return work
   }
 
-  private mutating func draw(_ points: [InkPoint], _ placement: InkPlacement, _ pen: DotPen, _ area: DotArea) -> Int {
+  /// Draws the parts of a stroke that are in an area; `isWhole` says that all of them are.
+  private mutating func draw(
+    _ points: [InkPoint],
+    _ placement: InkPlacement,
+    _ pen: DotPen,
+    _ area: DotArea,
+    isWhole: Bool
+  ) -> Int {
+    // Gaps depend on the distance from the start of the stroke.
+    guard !isWhole, pen.dashes == .none else { return draw(points, points.indices, placement, pen, area) }
+    let runs = placement.runs(of: points, in: area, margin: Double(pen.breadths[0] + 2))
+    return runs.reduce(points.count / InkPlacement.runLength) { work, run in
+      work + draw(points, run, placement, pen, area)
+    }
+  }
+
+  private mutating func draw(
+    _ points: [InkPoint],
+    _ run: Range<Int>,
+    _ placement: InkPlacement,
+    _ pen: DotPen,
+    _ area: DotArea
+  ) -> Int {
     dots.draw(
-      placement.path(points),
-      isBend: { InkTurn.isBend(at: $0, of: points.count) { points[$0].point } },
+      placement.path(points[run]),
+      isBend: { InkTurn.isBend(at: run.lowerBound &+ $0, of: points.count) { points[$0].point } },
       pen,
       within: area
     )
@@ -234,14 +259,52 @@ struct InkPlacement {
     y = (sine * unit, cosine * unit, origin.y * grid.factor - sine * center.x - cosine * center.y)
   }
 
-  func path(_ points: [InkPoint]) -> Path { Path(placement: self, points: points.makeIterator()) }
+  func path(_ points: ArraySlice<InkPoint>) -> Path { Path(placement: self, points: points.makeIterator()) }
+
+  /// The number of points of the parts in which a stroke is drawn or left out.
+  static let runLength = 16
+
+  /// Returns the parts of a stroke to draw in an area, with one point more on either side.
+  ///
+  /// The line at the additional points differs from that of the whole stroke, but only outside the area: in the boxes
+  /// of parts that are left out.
+  func runs(of points: [InkPoint], in area: DotArea, margin: Double) -> [Range<Int>] {
+    var runs: [Range<Int>] = []
+    for first in stride(from: 0, to: max(points.count - 1, 1), by: Self.runLength) {
+      let last = min(first + Self.runLength, points.count - 1)
+      guard touches(points[first...last], area, margin) else { continue }
+      let run = max(first - 1, 0)..<min(last + 2, points.count)
+      if let before = runs.last, before.upperBound >= run.lowerBound {
+        runs[runs.count - 1] = before.lowerBound..<run.upperBound
+      } else {
+        runs.append(run)
+      }
+    }
+    return runs
+  }
+
+  private func touches(_ points: ArraySlice<InkPoint>, _ area: DotArea, _ margin: Double) -> Bool {
+    guard let first = points.first else { return false }
+    var (left, right, top, bottom) = (first.x, first.x, first.y, first.y)
+    for point in points {
+      (left, right) = (min(left, point.x), max(right, point.x))
+      (top, bottom) = (min(top, point.y), max(bottom, point.y))
+    }
+    let corners = [(left, top), (right, top), (left, bottom), (right, bottom)].map { dot(InkPoint(x: $0, y: $1)) }
+    func overlaps(_ part: Range<Int>, _ value: (DotPoint) -> Double) -> Bool {
+      let values = corners.map(value)
+      guard let least = values.min(), let greatest = values.max() else { return false }
+      return greatest + margin >= Double(part.lowerBound) && least - margin <= Double(part.upperBound)
+    }
+    return overlaps(area.columns) { $0.x } && overlaps(area.rows) { $0.y }
+  }
 
   /// A sequence that converts points to dots.
   ///
   /// It is a concrete type for speed, because a board can have half a million points.
   struct Path: Sequence, IteratorProtocol {
     fileprivate let placement: InkPlacement
-    fileprivate var points: IndexingIterator<[InkPoint]>
+    fileprivate var points: IndexingIterator<ArraySlice<InkPoint>>
 
     @inline(__always) mutating func next() -> DotPoint? {
       guard let point = points.next() else { return nil }

@@ -8,8 +8,9 @@ extension BoardCanvas {
       id: snapshot.id,
       area: CellArea(x: 0, y: 0, width: 0, height: 0),
       label: label(item).map { PlacedLabel($0) },
-      color: item.shape == nil ? InkColor.shown(snapshot.color, on: surface) : lineColor(snapshot),
-      dashes: isMonochrome && item.shape == nil ? InkColor.dashes(snapshot.color) : .none
+      color: item.shape.map { color(snapshot.color, on: $0.fill) } ?? InkColor.shown(snapshot.color, on: surface),
+      dashes: isMonochrome && item.shape == nil ? InkColor.dashes(snapshot.color) : .none,
+      shape: item.shape
     )
     move(&place, item)
     return place
@@ -114,17 +115,20 @@ extension BoardCanvas {
       && old.inkCenter == before.centerPosition && new.inkCenter == after.centerPosition
   }
 
-  /// Returns the area in which a stroke with more points, committed or not, looks different; nil if there is none.
+  /// Returns the areas in which a stroke with more points, committed or not, looks different: one for each part of it.
   ///
   /// The first `known` points are the same.
-  func growth(from old: Item, to new: Item, known: Int = 0) -> CellArea? {
+  func growth(from old: Item, to new: Item, known: Int = 0) -> [CellArea] {
     let (before, after) = (LiveLine(old), LiveLine(new))
     let same = before.commonPrefix(with: after, known: known)
-    guard same < max(before.count, after.count) else { return nil }
-    let areas = [(before, old), (after, new)].compactMap { line, item in
-      area(of: (max(same - Self.reach, 0)..<line.count).lazy.map { line[$0] }, item)
+    guard same < max(before.count, after.count) else { return [] }
+    let first = max(same - Self.reach, 0)
+    return [(before, old), (after, new)].flatMap { line, item in
+      stride(from: first, to: line.count, by: InkPlacement.runLength).compactMap { start in
+        let end = min(start + InkPlacement.runLength, line.count - 1)
+        return area(of: (start...end).lazy.map { line[$0] }, item)
+      }
     }
-    return areas.dropFirst().reduce(areas.first) { $0?.union($1) }
   }
 
   /// The points of a stroke: those that are committed, and then those that are not.

@@ -111,6 +111,8 @@ package struct BoardCanvas: Sendable {
     let color: CellColor
     /// The gaps in the object's lines.
     let dashes: Dashes
+    /// How a form is drawn; nil for all other objects.
+    let shape: FormShape?
   }
 
   /// The layout of all objects, from back to front.
@@ -163,7 +165,7 @@ package struct BoardCanvas: Sendable {
   /// The maximum number of areas that are painted separately.
   ///
   /// If there are more areas, they are merged into one.
-  private static let damageLimit = 12
+  private static let damageLimit = 24
   /// The work that a client does for one frame, in dots.
   ///
   /// It takes a few milliseconds.
@@ -205,7 +207,7 @@ package struct BoardCanvas: Sendable {
       if onlyGrew(from: old, to: item) {
         items[id] = item
         order[index] = place(item)
-        spoil(growth(from: old, to: item))
+        for area in growth(from: old, to: item) { spoil(area) }
         return
       }
       spoil(order[index].area)
@@ -238,7 +240,7 @@ package struct BoardCanvas: Sendable {
     items[id] = item
     let index = index(of: id)
     order[index] = place(item)
-    spoil(growth(from: old, to: item, known: ink.count))
+    for area in growth(from: old, to: item, known: ink.count) { spoil(area) }
   }
 
   package mutating func remove(_ id: ObjectID) {
@@ -290,12 +292,12 @@ package struct BoardCanvas: Sendable {
     while work > 0, let id = unplaced.popLast() {
       guard let item = items[id] else { continue }
       order[index(of: id)] = place(item)
-      work -= Self.placingWork + letterWork(of: item)
+      work -= Self.placingWork + Self.letterWork * (item.snapshot.text?.utf8.count ?? 0)
     }
   }
 
-  /// Returns the work for the letters of an object, in dots: a letter can have thousands of accents.
-  func letterWork(of item: Item) -> Int { 20 * (item.snapshot.text?.utf8.count ?? 0) }
+  /// The work for a byte of text, in dots: a letter can have thousands of accents.
+  static let letterWork = 20
 
   /// The work for the layout of an object without its letters, in dots.
   private static let placingWork = 100
@@ -351,8 +353,8 @@ package struct BoardCanvas: Sendable {
 
   // MARK: - Painting changed areas
 
-  private mutating func spoil(_ area: CellArea?) {
-    guard let area, !area.isEmpty else { return }
+  private mutating func spoil(_ area: CellArea) {
+    guard !area.isEmpty, damage.last.map({ $0.union(area) != $0 }) ?? true else { return }
     damage.append(area)
     guard damage.count > Self.damageLimit else { return }
     damage = [damage.reduce(CellArea(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }]
@@ -389,7 +391,11 @@ package struct BoardCanvas: Sendable {
       while work > 0, current.next < current.places.count {
         let place = current.places[current.next]
         current.next += 1
-        if let item = items[place.id] { work -= draw(item, place, in: current.area) }
+        if let shape = place.shape {
+          work -= draw(shape, place, in: current.area)
+        } else if let item = items[place.id] {
+          work -= draw(item, place, in: current.area)
+        }
       }
       guard current.next == current.places.count else {
         job = current

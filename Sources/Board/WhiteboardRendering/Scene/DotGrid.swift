@@ -98,6 +98,7 @@ struct DotLayer: Sendable {
 
   /// Sets all dots in a polygon, clipped to an area of dots.
   mutating func fill(_ polygon: DotPolygon, _ color: UInt32, within area: DotArea) {
+    var polygon = polygon
     var spans: [Range<Int>] = []
     for row in area.rows {
       spans.removeAll(keepingCapacity: true)

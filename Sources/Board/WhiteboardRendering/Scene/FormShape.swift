@@ -1,51 +1,98 @@
 import Whiteboard
 
 /// What a canvas needs to know of a form in order to draw it.
-struct FormShape: Sendable {
+///
+/// It is a class, because a snapshot is large and a board has many forms.
+final class FormShape: Sendable {
   /// A part of the form as straight lines, in the form's own board units relative to its center.
   struct Part: Sendable {
     let points: [Point]
+    /// Fewer points, for a form of a few dots.
+    let coarse: [Point]
     let isClosed: Bool
 
     fileprivate init(_ outline: Outline) {
       points = outline.points(steps: 24)
+      coarse = outline.points(steps: 4)
       isClosed = outline.isClosed
     }
   }
 
+  let form: DrawingForm?
   let line: Part
   let ends: [Part]
   /// The box of the line without its width.
   let box: Rectangle
+  /// The box of the turned and scaled box, on the board.
+  let corners: Rectangle
   /// The box of everything that is shown, on the board.
   let bounds: Rectangle
   /// The label as on a page; nil if there is none.
   let label: TextLayout?
-  /// Whether the sides of the form's box are parallel to those of the screen.
-  let isUpright: Bool
+  let center: Point
+  let scale: Double
+  let rotation: Rotation
+  let lineWidth: Double
+  let lineStyle: LineStyle
+  /// The fill; nil if there is none.
+  let fill: CellFill?
+  let isVisible: Bool
+  /// The number of bytes of the label.
+  let letterCount: Int
 
   init?(_ snapshot: ObjectSnapshot) {
     guard let outline = snapshot.outline else { return nil }
+    form = snapshot.form
     line = Part(outline)
     ends = snapshot.endMarks.map { Part($0) }
     box = outline.box
+    corners = snapshot.shown(box)
     bounds = snapshot.formBounds
     label = TextLayout(snapshot)
-    let rotation = snapshot.rotation
-    isUpright = rotation.sine == 0 || rotation.cosine == 0
+    (center, scale, rotation) = (snapshot.centerPosition, snapshot.scale, snapshot.rotation)
+    lineWidth = snapshot.lineWidth ?? ObjectDefaults.lineWidth
+    lineStyle = snapshot.style.lineStyle
+    fill = outline.isClosed ? CellFill(snapshot.style) : nil
+    isVisible = snapshot.style.opacity > 0
+    letterCount = snapshot.text?.utf8.count ?? 0
+  }
+
+  /// Whether the sides of the form's box are parallel to those of the screen.
+  var isUpright: Bool { rotation.sine == 0 || rotation.cosine == 0 }
+
+  /// The maximum distance from the center, in dots, at which few points are enough: the error is a tenth of a dot.
+  private static let coarseReach = 4.0
+
+  /// Returns a part of the form in dots of a grid.
+  func dots(of part: Part, in viewport: Viewport, _ grid: DotGrid) -> [Point] {
+    let reach = max(box.greatest.x - box.center.x, box.greatest.y - box.center.y) * scale * viewport.scale
+    return (reach <= Self.coarseReach ? part.coarse : part.points).map { point in
+      let place = Point(
+        x: center.x + scale * (point.x * rotation.cosine - point.y * rotation.sine),
+        y: center.y + scale * (point.x * rotation.sine + point.y * rotation.cosine)
+      )
+      let dot = viewport.dot(of: place)
+      return Point(x: dot.x * grid.factor, y: dot.y * grid.factor)
+    }
   }
 }
 
 /// An area inside a closed line, in dots.
 struct DotPolygon: Sendable {
   private let points: [Point]
+  /// The uppermost and the lowest point.
+  private let rows: (Double, Double)
+  private var crossings: [Double] = []
 
-  init(_ points: [Point]) { self.points = points }
+  init(_ points: [Point]) {
+    self.points = points
+    rows = points.reduce((.infinity, -.infinity)) { (min($0.0, $1.y), max($0.1, $1.y)) }
+  }
 
   /// Appends the dots that the area covers in a row of dots, by the even-odd rule, within a range.
-  func addSpans(atRow row: Double, within columns: Range<Int>, to spans: inout [Range<Int>]) {
-    guard var last = points.last else { return }
-    var crossings: [Double] = []
+  mutating func addSpans(atRow row: Double, within columns: Range<Int>, to spans: inout [Range<Int>]) {
+    guard rows.0 <= row, row < rows.1, var last = points.last else { return }
+    crossings.removeAll(keepingCapacity: true)
     for point in points {
       defer { last = point }
       guard (last.y > row) != (point.y > row) else { continue }
