@@ -56,12 +56,12 @@ final class EventQueue: Sendable {
     var isPaused = false
     var isFinished = false
     var consumer: Waiter<[SessionEvent]>?
+    var onProgress: (@Sendable (Progress) -> Void)?
   }
 
   private let state = Locked(State())
   private let maximumMessages: Int
   private let maximumBytes: Int
-  private let onProgress: @Sendable (Progress) -> Void
 
   enum Progress {
     /// The session may read its links again.
@@ -69,15 +69,18 @@ final class EventQueue: Sendable {
     case handledMessage(of: PeerID)
   }
 
-  /// Creates a queue that calls `onProgress` on the thread of the consumer.
-  init(maximumMessages: Int, maximumBytes: Int, onProgress: @escaping @Sendable (Progress) -> Void) {
+  init(maximumMessages: Int, maximumBytes: Int) {
     self.maximumMessages = maximumMessages
     self.maximumBytes = maximumBytes
-    self.onProgress = onProgress
   }
 
+  /// Calls `body` on the thread of the consumer until the queue finishes.
+  func onProgress(_ body: @escaping @Sendable (Progress) -> Void) { state.withLock { $0.onProgress = body } }
+
+  private func report(_ progress: Progress) { state.withLock { $0.onProgress }?(progress) }
+
   /// Reports that the consumer has handled a large message.
-  fileprivate func handled(_ peer: PeerID) { onProgress(.handledMessage(of: peer)) }
+  fileprivate func handled(_ peer: PeerID) { report(.handledMessage(of: peer)) }
 
   /// Moves the events from `events` to the queue, and leaves an empty array; returns whether the session must stop
   /// reading its links until ``Progress/tookAll``.
@@ -104,6 +107,8 @@ final class EventQueue: Sendable {
   func finish() {
     let consumer = state.withLock { state in
       state.isFinished = true
+      // It refers to the session, which refers to the queue.
+      state.onProgress = nil
       return state.consumer.take()
     }
     consumer?.resume([])
@@ -128,7 +133,7 @@ final class EventQueue: Sendable {
     } remove: {
       $0.consumer.remove($1)
     }
-    if mustResume { onProgress(.tookAll) }
+    if mustResume { report(.tookAll) }
     return events
   }
 }

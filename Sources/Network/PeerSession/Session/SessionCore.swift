@@ -60,12 +60,11 @@ final class SessionCore {
     var logger = transport.configuration.logger
     logger[metadataKey: "session"] = "\(id.short)"
     self.logger = logger
-    let relay = ProgressRelay()
-    self.events = EventQueue(maximumMessages: Limits.heldMessages, maximumBytes: Limits.message) { relay.fire($0) }
+    self.events = EventQueue(maximumMessages: Limits.heldMessages, maximumBytes: Limits.message)
     directory.begin(id, host: host)
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let loop = eventLoop
-    relay.set { progress in loop.execute { bound.value.consumerProgressed(progress) } }
+    events.onProgress { progress in loop.execute { bound.value.consumerProgressed(progress) } }
   }
 
   /// Stores the session's properties when the listener has admitted the local peer.
@@ -312,14 +311,6 @@ final class SessionCore {
     directory.finish()
     transport.sessionEnded(self)
   }
-}
-
-/// Connects an event queue to a session that is created after the queue.
-private final class ProgressRelay: Sendable {
-  typealias Action = @Sendable (EventQueue.Progress) -> Void
-  private let action = Locked<Action?>(nil)
-  func set(_ action: @escaping Action) { self.action.withLock { $0 = action } }
-  func fire(_ progress: EventQueue.Progress) { action.withLock { $0 }?(progress) }
 }
 
 /// Detects changes of the local addresses, so that the session can send the new addresses to the peers (MEM-4).
