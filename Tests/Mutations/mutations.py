@@ -128,7 +128,7 @@ MUTATIONS = [
     ),
     expression(
         "removal-signed-by-anyone", "Network/PeerSession/Membership/KickSignature.swift",
-        "PeerID(spki: key) == host", "true",
+        "«host».hasSigned(signed, bytes, key: key)", "PeerID(spki: key)",
         "PeerSessionTests.RemovalTests", "PeerSessionTests.RemovalSessionTests/forged",
     ),
     expression(
@@ -143,7 +143,7 @@ MUTATIONS = [
     ),
     expression(
         "relay-grant-by-anyone", "Network/PeerSession/Relay/RelayedPeers.swift",
-        "PeerID(spki: key) == host", "true",
+        "«host».hasSigned(Self.signedBytes", "PeerID(spki: key)",
         "PeerSessionTests.HostileRelayTests/forgedGrant",
     ),
     expression(

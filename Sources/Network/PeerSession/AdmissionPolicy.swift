@@ -32,19 +32,14 @@ public enum JoinTrust: Sendable, Equatable {
   case unverified
 }
 
-/// The basis on which a dialler was admitted, or a listener was trusted.
 enum AdmissionBasis: Equatable, Sendable {
   /// The dialler resumes the delivery state of an earlier link between the same incarnations (RSM-2).
   case resumed
   /// A member of the session vouches for the peer (5.2).
   case ticket
-  /// The key was already known from a join link, from a member or from the peer store.
   case known
-  /// The peer proved nothing.
   case anyone
-  /// Both sides proved that they know the code.
   case code
-  /// Users compared verification words.
   case ask
 
   /// Whether this link admitted the peer for the first time.

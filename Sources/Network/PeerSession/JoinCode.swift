@@ -82,7 +82,6 @@ public struct JoinCode: Hashable, Sendable {
     "\u{200B}"..."\u{200F}", "\u{2060}"..."\u{2060}", "\u{FEFF}"..."\u{FEFF}",
   ]
 
-  /// Returns a word with `a` to `z` in place of `A` to `Z`; other letters do not change.
   private static func lowercased(_ word: some Sequence<Unicode.Scalar>) -> String {
     var text = ""
     for scalar in word {

@@ -45,7 +45,6 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
   /// The text `HOST:PORT`; an IPv6 address is in brackets.
   public var description: String { host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// Creates the address of a socket, with its scope if it has one.
   init?(_ address: SocketAddress) {
     guard let ip = address.ipAddress, let port = address.port else { return nil }
     var host = ip

@@ -238,7 +238,6 @@ extension InvitationPass {
 
 /// The reason for rejecting a certificate and refusing its link (LNK-1).
 enum PeerCertificateError: Error, Equatable, Sendable {
-  /// The certificate exceeds the maximum length.
   case tooLarge(Int)
   /// The bytes are not a certificate in DER.
   case notACertificate
@@ -260,9 +259,18 @@ extension PeerID {
     self.init(publicKey: key)
   }
 
+  /// Returns whether this peer signed a message with ECDSA on P-256 and SHA-256.
+  ///
+  /// `key` is its DER SubjectPublicKeyInfo, and `signature` is in DER.
+  func hasSigned(_ message: [UInt8], _ signature: [UInt8], key: [UInt8]) -> Bool {
+    guard PeerID(spki: key) == self, let publicKey = try? P256.Signing.PublicKey(derRepresentation: key),
+      let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature)
+    else { return false }
+    return publicKey.isValidSignature(signature, for: message)
+  }
+
   init(publicKey: P256.Signing.PublicKey) { self.init(spki: Array(publicKey.derRepresentation)) }
 
-  /// Creates the id of the peer that holds the key of a DER SubjectPublicKeyInfo.
   init(spki: [UInt8]) {
     guard let id = PeerID(bytes: Array(SHA256.hash(data: spki))) else {
       preconditionFailure("a SHA-256 hash has 32 bytes")

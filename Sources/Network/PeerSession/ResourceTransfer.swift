@@ -104,9 +104,7 @@ public struct SendReceipt: Sendable {
   }
 
   enum Means: Sendable {
-    /// The peer's own outbox, and the part number whose acknowledgement confirms delivery.
     case link(Outbox, UInt64)
-    /// The ledger of messages relayed to the peer, and the message's number in it.
     case relay(RouteLedger, UInt64)
   }
 
@@ -131,7 +129,6 @@ public struct SendReceipt: Sendable {
 }
 
 extension Outbox {
-  /// Returns the delivery track of the message whose last part has the given number.
   func track(_ sequence: UInt64) -> SendReceipt.Track {
     SendReceipt.Track(peer: peer, joinGeneration: joinGeneration, means: .link(self, sequence))
   }

@@ -85,7 +85,7 @@ extension Session {
       let core = core.value
       guard let entry = core.entries[peer], entry.link == nil else { return }
       core.depart(entry, .lost)
-      core.dialler.policy.lost(peer, now: .now(), jitter: core.dialler.jitter())
+      core.dialler.policy[peer].lost(now: .now(), jitter: core.dialler.jitter())
     }
   }
 

@@ -122,7 +122,6 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SessionError {
-  /// Creates the error for a CLOSE that ended a dial or a link.
   init(closeCode: CloseCode, message: String, isOurs: Bool = false) {
     let (code, sentence): (Code, String) =
       switch closeCode {

@@ -22,7 +22,6 @@ public struct SessionEvents: AsyncSequence, Sendable {
     ///
     /// Removing an event from the end releases it immediately.
     private var batch: [SessionEvent] = []
-    /// The sender of the last event if that was a large message.
     private var sender: PeerID?
 
     init(queue: EventQueue, observation: TrafficObservation) {
@@ -64,7 +63,6 @@ final class EventQueue: Sendable {
   private let maximumBytes: Int
 
   enum Progress {
-    /// The session may read its links again.
     case tookAll
     case handledMessage(of: PeerID)
   }
@@ -79,7 +77,6 @@ final class EventQueue: Sendable {
 
   private func report(_ progress: Progress) { state.withLock { $0.onProgress }?(progress) }
 
-  /// Reports that the consumer has handled a large message.
   fileprivate func handled(_ peer: PeerID) { report(.handledMessage(of: peer)) }
 
   /// Moves the events from `events` to the queue, and leaves an empty array; returns whether the session must stop
@@ -103,7 +100,6 @@ final class EventQueue: Sendable {
     return mustPause
   }
 
-  /// Ends the sequence after the waiting events are read.
   func finish() {
     let consumer = state.withLock { state in
       state.isFinished = true
@@ -114,7 +110,6 @@ final class EventQueue: Sendable {
     consumer?.resume([])
   }
 
-  /// Waits for at least one event, then removes and returns all events.
   func removeAll() async -> [SessionEvent] {
     var mustResume = false
     let events = await state.wait(ifCanceled: []) { state, waiter in

@@ -44,11 +44,11 @@ import Testing
 
   @Test("[MSG-3] a violation names its code and changes nothing") mutating func violations() {
     let skipped = MessagePart(sequence: 2, isFirst: true, isLast: true)
-    #expect(throws: MessageInbox.Violation.self) { try inbox.receive(payload(skipped, [1])) }
+    #expect(throws: LinkViolation.self) { try inbox.receive(payload(skipped, [1])) }
     let large = MessagePart(sequence: 1, isFirst: true, isLast: false, total: Limits.message + 1)
-    let error = #expect(throws: MessageInbox.Violation.self) { try inbox.receive(payload(large, [1])) }
+    let error = #expect(throws: LinkViolation.self) { try inbox.receive(payload(large, [1])) }
     #expect(error?.code == .tooLarge)
-    #expect(throws: MessageInbox.Violation.self) { try inbox.receive(ByteBuffer()) }
+    #expect(throws: LinkViolation.self) { try inbox.receive(ByteBuffer()) }
     #expect(inbox.received == 0)
   }
 }

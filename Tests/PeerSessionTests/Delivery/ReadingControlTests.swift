@@ -27,8 +27,8 @@ import Testing
 
   @Test("[MSG-5] a large message of a stopped peer needs its room until the peer is started again")
   mutating func stoppedMessage() {
-    control.messageBegan(Limits.message, from: peers[0], now: now)
-    control.messageCompleted(by: peers[0])
+    control.room.began(Limits.message, from: peers[0], now: now)
+    control.room.completed(by: peers[0])
     #expect(!control.reads(peers[0]))
     control.stop(peers[0])
     #expect(control.messageHandled(of: peers[0], now: now).isEmpty)
@@ -38,10 +38,10 @@ import Testing
   }
 
   @Test("[MSG-5] a peer that leaves gives its room to the next one") mutating func departure() {
-    control.messageBegan(Limits.message, from: peers[0], now: now)
-    control.messageBegan(Limits.message, from: peers[1], now: now)
+    control.room.began(Limits.message, from: peers[0], now: now)
+    control.room.began(Limits.message, from: peers[1], now: now)
     #expect(control.reads(peers[0]) && !control.reads(peers[1]))
-    #expect(control.departed(peers[0], now: now) == [peers[1]])
+    #expect(control.room.removed(peers[0], now: now) == [peers[1]])
     #expect(control.reads(peers[1]))
   }
 }

@@ -93,7 +93,7 @@ import Testing
   {
     var policy = RedialPolicy(lostAfter: .seconds(60))
     let ghost = PeerID.numbered(9)
-    policy.named(ghost, as: SessionIncarnation(1), dialAt: Self.start)
+    policy[ghost].named(of: SessionIncarnation(1), dialAt: Self.start)
     let dial = RedialPolicy.FailedDial(
       incarnation: SessionIncarnation(1),
       redial: .later,
@@ -102,7 +102,7 @@ import Testing
       hasRelays: true
     )
     let outcomes = (0..<4).map { _ in
-      policy.dialBegan(ghost)
+      policy[ghost].began()
       return policy.dialFailed(ghost, dial, now: Self.start, jitter: 0)
     }
     #expect(outcomes == [.planned, .planned, .planned, .forgotten])

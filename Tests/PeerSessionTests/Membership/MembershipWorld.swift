@@ -177,7 +177,8 @@ struct MembershipWorld {
         if isGoodbye {
           _ = contact.plan.closed(CloseCode.left.redial, by: process.incarnation)
         } else {
-          contact.plan.linkBroke(dialledLast: peer > other, now: now)
+          contact.plan.dialledLast = peer > other
+          contact.plan.linkBroke(now: now)
           contact.brokenAt = now
         }
       }
@@ -352,7 +353,7 @@ struct MembershipWorld {
       change(one, other) { contact in
         contact.incarnation = incarnation
         contact.isVouched = true
-        contact.plan.linkOpened()
+        contact.plan.linkOpened(dialledHere: true)
         contact.brokenAt = nil
       }
       let met = MembershipRecord.Member(peer: id(other), name: UntrustedText("p\(other)"))

@@ -38,17 +38,17 @@ import Testing
     "[LIV-3] the side that dialled the broken link dials again at once, the other after a second",
     arguments: [(dialledHere: true, wait: TimeAmount.zero), (false, .seconds(1))]
   ) mutating func firstDial(dialledHere: Bool, wait: TimeAmount) {
-    policy.linkOpened(ada, dialledHere: dialledHere)
-    policy.linkBroke(ada, now: start)
-    #expect(policy.plan(for: ada).next == start + wait)
+    policy[ada].linkOpened(dialledHere: dialledHere)
+    policy[ada].linkBroke(now: start)
+    #expect(policy[ada].next == start + wait)
     #expect(isDialled(ada, after: wait))
     #expect(!isDialled(ada, after: wait - .nanoseconds(1)))
   }
 
   @Test("[LIV-3] a peer that replaces a link dials at once, whichever side dialled it") mutating func renewal() {
-    policy.linkOpened(ada, dialledHere: false)
-    policy.linkRenewed(ada)
-    policy.linkBroke(ada, now: start)
+    policy[ada].linkOpened(dialledHere: false)
+    policy[ada].dialledLast = true
+    policy[ada].linkBroke(now: start)
     #expect(isDialled(ada, after: .zero))
   }
 
@@ -77,7 +77,7 @@ import Testing
 
   @Test("[CLS-2] the code of a CLOSE decides when the peer is dialled again", arguments: closeCases)
   private mutating func close(_ row: CloseCase) {
-    policy.linkOpened(ada, dialledHere: true)
+    policy[ada].linkOpened(dialledHere: true)
     let consequence = policy.linkClosed(
       ada,
       row.code,
@@ -88,8 +88,8 @@ import Testing
       jitter: 0
     )
     #expect(consequence == row.consequence)
-    #expect(policy.plan(for: ada).bar == row.bar)
-    #expect(policy.plan(for: ada).next == row.next.map { start + $0 })
+    #expect(policy[ada].bar == row.bar)
+    #expect(policy[ada].next == row.next.map { start + $0 })
   }
 
   // MARK: Reasons for not dialling
@@ -101,49 +101,49 @@ import Testing
       .init(isLeftToRelays: true, isProven: true),
     ]
   ) mutating func standing(_ standing: RedialPolicy.Standing) {
-    policy.named(ada, as: process, dialAt: start)
+    policy[ada].named(of: process, dialAt: start)
     #expect(isDialled(ada, after: .zero))
     #expect(!isDialled(ada, after: .zero, standing))
   }
 
   @Test("a dial that runs, a bar and the end of the session prevent a dial") mutating func prevented() {
-    policy.named(ada, as: process, dialAt: start)
+    policy[ada].named(of: process, dialAt: start)
     var running = policy
-    running.dialBegan(ada)
+    running[ada].began()
     #expect(!running.allowsDial(of: ada, now: start, standing: member))
     #expect(running.due(now: start).isEmpty)
     var barred = policy
-    barred.bar(ada, .untilRestart(of: process))
-    barred.named(ada, as: process, dialAt: start)
+    barred[ada].bar(.untilRestart(of: process))
+    barred[ada].named(of: process, dialAt: start)
     #expect(barred.due(now: start).isEmpty)
-    barred.named(ada, as: SessionIncarnation(8), dialAt: start)
+    barred[ada].named(of: SessionIncarnation(8), dialAt: start)
     #expect(barred.due(now: start) == [ada])
     policy.end()
-    policy.named(ada, as: SessionIncarnation(8), dialAt: start)
+    policy[ada].named(of: SessionIncarnation(8), dialAt: start)
     #expect(policy.due(now: start).isEmpty)
     #expect(!isDialled(ada, after: .seconds(10)))
   }
 
   @Test("a new proof lifts the bar of a peer that did not accept the old one") mutating func proof() {
-    policy.bar(ada, .untilProof(of: process))
+    policy[ada].bar(.untilProof(of: process))
     policy.proofChanged(now: start)
     #expect(policy.due(now: start) == [ada])
   }
 
   @Test("[MEM-6] only a few peers that were merely named are dialled at a time") mutating func strangers() {
     let peers = (1...UInt8(Limits.dialsToStrangers) + 1).map(Self.peer)
-    for peer in peers { policy.named(peer, as: process, dialAt: start) }
+    for peer in peers { policy[peer].named(of: process, dialAt: start) }
     #expect(policy.due(now: start).count == peers.count)
     for peer in peers.dropLast() {
       #expect(isDialled(peer, after: .zero, .init()))
-      policy.dialBegan(peer)
+      policy[peer].began()
     }
     let last = peers[peers.count - 1]
     #expect(!isDialled(last, after: .zero, .init()))
     // A proven member is dialled all the same.
     let isAllowed = policy.allowsDial(of: last, now: start) { .init(isProven: $0 == last) }
     #expect(isAllowed)
-    policy.dialEnded(peers[0])
+    policy[peers[0]].ended()
     #expect(isDialled(last, after: .zero, .init()))
   }
 
@@ -181,11 +181,11 @@ import Testing
 
   @Test("[LIV-3] [RLY-6] the reason of a failure decides on the next dial", arguments: failureCases)
   private mutating func failed(_ row: FailureCase) {
-    policy.named(ada, as: process, dialAt: start)
-    policy.dialBegan(ada)
+    policy[ada].named(of: process, dialAt: start)
+    policy[ada].began()
     let outcome = policy.dialFailed(ada, row.dial, now: start, jitter: 0)
     #expect(outcome == row.outcome)
-    #expect(policy.plan(for: ada).next == row.wait.map { start + $0 })
+    #expect(policy[ada].next == row.wait.map { start + $0 })
   }
 
   @Test("[MEM-6] a peer that never answers is forgotten, and a proven member is not") mutating func forgotten() {
@@ -202,42 +202,42 @@ import Testing
 
   @Test("[LIV-3] jitter adds up to 30 % to a wait") mutating func jitter() {
     _ = policy.dialFailed(ada, Self.failure(), now: start, jitter: 1)
-    #expect(policy.plan(for: ada).next == start + .milliseconds(260))
+    #expect(policy[ada].next == start + .milliseconds(260))
   }
 
   // MARK: Lost peers
 
   @Test("[LIV-4] a peer is given up after the limit, not counting the time of a stop") mutating func overdue() {
-    policy.linkOpened(ada, dialledHere: true)
-    policy.linkBroke(ada, now: start)
-    policy.linkBroke(ada, now: start + .seconds(30))
+    policy[ada].linkOpened(dialledHere: true)
+    policy[ada].linkBroke(now: start)
+    policy[ada].linkBroke(now: start + .seconds(30))
     #expect(!policy.isOverdue(ada, now: start + .seconds(59)))
     #expect(policy.isOverdue(ada, now: start + .seconds(60)))
     policy.excuse(.seconds(10))
     #expect(!policy.isOverdue(ada, now: start + .seconds(69)))
     #expect(policy.isOverdue(ada, now: start + .seconds(70)))
-    policy.departed(ada)
+    policy[ada].departed()
     #expect(!policy.isOverdue(ada, now: start + .hours(1)))
   }
 
   @Test("[LIV-4] one lost peer is dialled at a time, the one that waits longest first") mutating func lost() {
     let peers = (1...3).map { Self.peer($0) }
-    for (index, peer) in peers.enumerated() { policy.lost(peer, now: start + .seconds(Int64(index)), jitter: 0) }
+    for (index, peer) in peers.enumerated() { policy[peer].lost(now: start + .seconds(Int64(index)), jitter: 0) }
     let later = start + .seconds(10)
     #expect(policy.due(now: later).isEmpty)
     #expect(policy.lostPeerDue(now: later, standing: member) == peers[0])
-    policy.dialBegan(peers[0])
+    policy[peers[0]].began()
     #expect(policy.lostPeerDue(now: later, standing: member) == nil)
     // Discovery shows the second one: it is dialled like a peer that is online.
-    policy.discovered(peers[1], as: process, isMoved: false, hasLink: false, now: later)
+    policy[peers[1]].discovered(process, isMoved: false, hasLink: false, now: later)
     #expect(policy.due(now: later) == [peers[1]])
-    policy.dialEnded(peers[0])
+    policy[peers[0]].ended()
     policy.forget(peers[0])
     #expect(policy.lostPeerDue(now: later, standing: member) == peers[2])
   }
 
   @Test("[LIV-4] when one peer returns, lost peers are dialled at once") mutating func recovery() {
-    policy.lost(ada, now: start, jitter: 0)
+    policy[ada].lost(now: start, jitter: 0)
     #expect(policy.lostPeerDue(now: start, standing: member) == nil)
     policy.peerReturned(now: start)
     #expect(policy.lostPeerDue(now: start, standing: member) == ada)
@@ -247,22 +247,22 @@ import Testing
 
   @Test("the next work is the earlier of the dial and the end of the patience") mutating func nextDue() {
     #expect(policy.nextDue(for: ada) == nil)
-    policy.linkOpened(ada, dialledHere: false)
+    policy[ada].linkOpened(dialledHere: false)
     #expect(policy.nextDue(for: ada) == nil)
-    policy.linkBroke(ada, now: start)
+    policy[ada].linkBroke(now: start)
     #expect(policy.nextDue(for: ada) == start + .seconds(1))
-    policy.dialBegan(ada)
+    policy[ada].began()
     #expect(policy.nextDue(for: ada) == start + .seconds(60))
   }
 
   @Test("[MEM-1] a peer that is dialled now or soon keeps its place") mutating func idle() {
     #expect(policy.isIdle(ada))
-    policy.named(ada, as: process, dialAt: start)
+    policy[ada].named(of: process, dialAt: start)
     #expect(!policy.isIdle(ada))
-    policy.dialBegan(ada)
+    policy[ada].began()
     #expect(!policy.isIdle(ada))
-    policy.dialEnded(ada)
-    policy.bar(ada, .always)
+    policy[ada].ended()
+    policy[ada].bar(.always)
     #expect(policy.isIdle(ada))
   }
 }

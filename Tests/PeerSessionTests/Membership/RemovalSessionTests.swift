@@ -171,7 +171,7 @@ import Testing
         #expect(isBarred == false)
         var isRefused = false
         while !isRefused {
-          isRefused = try await pair.hosted.onLoop { $0.dialler.policy.plan(for: scriptedNode.peerID).isBarred }
+          isRefused = try await pair.hosted.onLoop { $0.dialler.policy[scriptedNode.peerID].isBarred }
           await Task.yield()
         }
         #expect(pair.hosted.connectedPeers() == [bob])

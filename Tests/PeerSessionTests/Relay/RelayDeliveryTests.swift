@@ -17,7 +17,7 @@ import Testing
         // Like a killed peer, it neither says goodbye nor dials again.
         try await old.onLoop { core in
           for entry in core.entries.values {
-            core.dialler.policy.bar(entry.id, .always)
+            core.dialler.policy[entry.id].bar(.always)
             entry.link.take()?.abort()
           }
         }

@@ -98,10 +98,10 @@ import Testing
         for _ in 0..<Limits.dialsToOneStranger {
           core.dialler.dialFailed(entry, SessionError(.unreachable, ""), redial: .later)
         }
-        let due = try #require(core.dialler.policy.plan(for: relay).next)
+        let due = try #require(core.dialler.policy[relay].next)
         #expect((TimeAmount.seconds(14)...(.seconds(20))).contains(due - .now()))
         core.directory.found(relay, at: [alice.loopback], as: introduction.incarnation)
-        #expect(try #require(core.dialler.policy.plan(for: relay).next) <= .now())
+        #expect(try #require(core.dialler.policy[relay].next) <= .now())
       }
       await hosted.leave()
     }

@@ -33,7 +33,7 @@ import Testing
       CloseMessage.invalidRoute(RouteTable.Violation.nonsense),
     ]
     let frames: [FrameError] = [.malformedLength, .tooLarge(length: 9, limit: 8), .unknownType(0x7F)]
-    messages += frames.map { BulkViolation($0).message }
+    messages += frames.map { LinkViolation($0).message }
     #expect(messages.count > 150)
     for message in messages { #expect(isSentence(message), "\(message)") }
   }

@@ -30,10 +30,10 @@ import Testing
     let ben = PeerID.numbered(1)
     var now = Self.start
     for pause in [4, 8, 16, 32, 32] {
-      policy.linkOpened(ben, dialledHere: true)
-      policy.linkBroke(ben, now: now)
-      policy.linkTaken(ben, now: now, jitter: 0)
-      #expect(policy.plan(for: ben).next == now + .seconds(Int64(pause)))
+      policy[ben].linkOpened(dialledHere: true)
+      policy[ben].linkBroke(now: now)
+      policy[ben].linkTaken(now: now, jitter: 0)
+      #expect(policy[ben].next == now + .seconds(Int64(pause)))
       now = now + .seconds(60)
     }
     let outcome = policy.dialFailed(
@@ -43,9 +43,9 @@ import Testing
       jitter: 1
     )
     #expect(outcome == .planned)
-    #expect(policy.plan(for: ben).next == now + .milliseconds(41_600))
-    policy.linkTaken(ben, now: now + .minutes(11), jitter: 0)
-    #expect(policy.plan(for: ben).next == now + .minutes(11) + .seconds(4))
+    #expect(policy[ben].next == now + .milliseconds(41_600))
+    policy[ben].linkTaken(now: now + .minutes(11), jitter: 0)
+    #expect(policy[ben].next == now + .minutes(11) + .seconds(4))
   }
 
   @Test("[DUP-6] two processes with one key take turns, and all three programs say so") func turns() async throws {

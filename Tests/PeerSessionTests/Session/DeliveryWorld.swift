@@ -90,10 +90,10 @@ extension DeliveryWorld.Side {
   /// Makes the other peer dial at once if its next attempt is waiting.
   private func dial() async throws {
     try await session.onLoop { core in
-      guard let entry = core.entries[other], entry.link == nil, !core.dialler.policy.plan(for: other).isDialling else {
+      guard let entry = core.entries[other], entry.link == nil, !core.dialler.policy[other].isDialling else {
         return
       }
-      core.dialler.policy.plan(other, after: .zero, now: .now(), jitter: 0)
+      core.dialler.policy[other].plan(after: .zero, now: .now(), jitter: 0)
       core.planTick()
     }
   }
@@ -105,8 +105,8 @@ extension DeliveryWorld.Side {
       guard let entry = core.entries[other], entry.delivery != nil else { return false }
       entry.link.take()?.abort()
       core.depart(entry, .lost)
-      core.dialler.policy.lost(other, now: .now(), jitter: 0)
-      core.dialler.policy.plan(other, after: .zero, now: .now(), jitter: 0)
+      core.dialler.policy[other].lost(now: .now(), jitter: 0)
+      core.dialler.policy[other].plan(after: .zero, now: .now(), jitter: 0)
       core.planTick()
       return true
     }

@@ -244,7 +244,7 @@ import Testing
             let old = try await before.join(id, of: alice)
             await log.waitForPeers(1)
             // Like a killed peer, it does not dial again.
-            try await old.onLoop { $0.dialler.policy.bar(alice.peerID, .always) }
+            try await old.onLoop { $0.dialler.policy[alice.peerID].bar(.always) }
             let joined = try await after.join(id, of: alice)
             group.addTask { await atBob.follow(joined) }
             await log.wait { events in events.count(where: { if case .peerJoined = $0 { true } else { false } }) == 2 }

@@ -163,7 +163,7 @@ extension Session {
   fileprivate func vanish() async throws {
     try await onLoop { core in
       for entry in core.entries.values {
-        core.dialler.policy.bar(entry.id, .always)
+        core.dialler.policy[entry.id].bar(.always)
         entry.link.take()?.abort()
       }
     }

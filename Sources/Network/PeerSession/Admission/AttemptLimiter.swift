@@ -12,7 +12,6 @@ struct AttemptLimiter: Sendable {
   /// If it is exceeded, the entry with the oldest wrong proof is removed.
   static let maximumEntries = 1_024
 
-  /// What a dialler already is in the session that it joins with a code.
   enum Standing: Sendable {
     case newcomer
     /// A member that may know the code anyway (MEM-17), so that its guesses are worth nothing.
@@ -38,7 +37,6 @@ struct AttemptLimiter: Sendable {
 
   init() {}
 
-  /// The number of stored addresses and keys.
   var count: Int { records.count }
 
   private func sources(_ address: String, _ peer: PeerID, _ standing: Standing) -> [Source] {

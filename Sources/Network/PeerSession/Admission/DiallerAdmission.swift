@@ -12,11 +12,8 @@ enum DiallerAction: Equatable, Sendable {
   /// If the user must compare them, ask whether the words match, and call ``DiallerAdmission/personAnswered(_:now:)``
   /// (ADM-8).
   case showWords([String], name: UntrustedText, mustBeCompared: Bool)
-  /// The local peer is admitted, and the identity of the other end is verified.
   case opened(DiallerAdmission.Opening)
-  /// Send CLOSE with this code and message, then close the link; the attempt failed.
   case close(CloseCode, String)
-  /// The listener closed the link with this code; the attempt failed.
   case ended(CloseCode, UntrustedText)
   /// The listener has been silent for too long: close the link as broken (ADM-15).
   case lost
@@ -26,7 +23,6 @@ struct MemberDial: Sendable {
   var membership: Membership
   /// Whether the other side must prove its membership, because no peer that may admit others named it (MEM-8).
   var mustProve: Bool
-  /// The peers whose tickets prove membership.
   var admitters: Membership.Admitters
 
   init(_ membership: Membership, mustProve: Bool, admitters: Membership.Admitters = .members) {
@@ -43,16 +39,13 @@ struct MemberDial: Sendable {
 /// already compared the listener's key with it (LNK-3). After `.opened`, `.close`, `.ended` or `.lost`, no more actions
 /// are returned.
 struct DiallerAdmission: Sendable {
-  /// The inputs of the admission, known when the TLS handshake is complete.
   struct Facts: Sendable {
     var local: PeerID
     var remote: PeerID
     /// The connection's exported value for ``LinkExporter/Label/binding``.
     var binding: [UInt8]
     var trust: JoinTrust
-    /// The code that the user entered, if any.
     var code: JoinCode?
-    /// The key derived from the code for this session and listener, if it is already computed.
     var codeKey: CodeKey?
     var hello: Control.DiallerHello
     /// The stored membership of a returning member; `nil` for a peer that joins for the first time.
@@ -73,11 +66,9 @@ struct DiallerAdmission: Sendable {
     }
   }
 
-  /// The listener's messages that opened a link, and the frames that arrived before the local user answered.
   struct Opening: Equatable, Sendable {
     var hello: Control.ListenerHello
     var accept: Control.Accept
-    /// The reason to trust the identity of the other end.
     var basis: AdmissionBasis
     /// The frames that followed ACCEPT while the user compared words, in order.
     var held: [(type: FrameType, payload: [UInt8])]
@@ -141,7 +132,6 @@ struct DiallerAdmission: Sendable {
   /// Whether the owner should continue to read; false while too many bytes wait for the user's answer.
   var shouldRead: Bool { heldBytes < Self.maximumHeldBytes }
 
-  /// Starts the admission, after the TLS handshake is complete and the listener's key was checked.
   mutating func begin(now: Duration) -> [DiallerAction] {
     guard case .idle = state else { return [] }
     if facts.remote == facts.local { return close(.`self`, "This is the local peer's own address.") }
@@ -150,7 +140,6 @@ struct DiallerAdmission: Sendable {
     return [.send(.hello, facts.hello.encoded())]
   }
 
-  /// Handles a frame that arrives before the link is open.
   mutating func frameReceived(_ type: FrameType, _ payload: [UInt8], now: Duration) -> [DiallerAction] {
     if case .over = state { return [] }
     do throws(ControlMessageError) {
@@ -190,13 +179,11 @@ struct DiallerAdmission: Sendable {
     } catch { return close(.protocolError, CloseMessage.invalid(type, error)) }
   }
 
-  /// Handles the key that `.computeCodeKey` requested, and sends the proof.
   mutating func codeKeyComputed(_ key: CodeKey, now: Duration) -> [DiallerAction] {
     guard case .awaitingKey(let hello, _) = state else { return [] }
     return prove(key, to: hello, now: now)
   }
 
-  /// Handles the local user's answer on whether the verification words match.
   mutating func personAnswered(_ isSame: Bool, now: Duration) -> [DiallerAction] {
     guard case .awaitingPeople(var comparison) = state, comparison.needsOurPerson else { return [] }
     guard isSame else { return close(.notVerified, "The verification words are not the same.") }
@@ -221,7 +208,6 @@ struct DiallerAdmission: Sendable {
     return close(.withdrawn, "The invitation was withdrawn.")
   }
 
-  /// Closes the link if the time limit of the current step has expired; while users decide, keeps the link alive.
   mutating func timePassed(now: Duration) -> [DiallerAction] {
     guard let deadline, now >= deadline else { return [] }
     guard case .awaitingPeople(var comparison) = state else {
@@ -380,7 +366,6 @@ struct DecidingPulse: Sendable {
   /// When the last frame arrived; `nil` until the other side has shown that it sends frames during this time.
   private var heardAt: Duration?
 
-  /// Starts at `now`; `isExpected` states whether the other side has already sent DECIDING.
   init(now: Duration, isExpected: Bool = false) {
     due = now + Self.interval
     heardAt = isExpected ? now : nil

@@ -1,6 +1,5 @@
 import PeerWire
 
-/// How the session treats an invitation that needs a user's answer.
 enum InvitationReception: Equatable, Sendable {
   case ask
   /// Too many invitations are already waiting (HEL-5).
@@ -13,7 +12,6 @@ enum InvitationReception: Equatable, Sendable {
 ///
 /// Implements HEL-5 and ADM-11. `now` is the time since an arbitrary reference point.
 struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
-  /// How long an address is silenced after the user declines an invitation from it.
   static var silence: Duration { .seconds(60) }
   /// The maximum number of silenced addresses.
   ///
@@ -53,7 +51,6 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
     return evicted
   }
 
-  /// Removes an invitation that ended; does nothing if it is not in the queue.
   mutating func leave(_ id: ID) {
     places.leave(id)
     peers = peers.filter { $0.value != id }
@@ -74,16 +71,13 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
 ///
 /// Implements the slots of LNK-6 and HEL-5. It does no I/O: its owner closes the evicted entry.
 struct FairPlaces<ID: Hashable & Sendable>: Sendable {
-  /// The entry of an address to evict when another address needs a slot.
   enum Eviction: Sendable {
     case oldest
     case newest
   }
 
   enum Decision: Equatable, Sendable {
-    /// The newcomer gets a slot after the owner has closed the entry `evicting`.
     case place(evicting: ID?)
-    /// The newcomer gets no slot.
     case refused
   }
 
@@ -95,9 +89,7 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
 
   let maximum: Int
   let maximumPerBlock: Int
-  /// The number of slots that are reserved for known newcomers.
   let reserved: Int
-  /// The entry to evict from an address that has too many.
   let eviction: Eviction
 
   /// The entries, oldest first.
@@ -139,7 +131,6 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
     return .refused
   }
 
-  /// Returns the number of entries in the groups with the most entries, and these entries.
   private static func largestGroups(in entries: [Entry], at level: Int) -> (count: Int, entries: [Entry]) {
     let counts = Dictionary(entries.map { ($0.block.groups[level], 1) }, uniquingKeysWith: +)
     let most = counts.values.max() ?? 0
@@ -155,6 +146,5 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
     return decision
   }
 
-  /// Frees the slot of an entry; does nothing if the entry has no slot.
   mutating func leave(_ id: ID) { entries.removeAll { $0.id == id } }
 }

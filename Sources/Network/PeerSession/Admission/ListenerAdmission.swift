@@ -11,7 +11,6 @@ struct InvitationToAnswer: Equatable, Sendable {
   var words: [String]
   /// Bytes from the joiner's application; do not trust them.
   var context: [UInt8]
-  /// How long the joiner waits.
   var timeout: Duration
 }
 
@@ -37,7 +36,6 @@ enum ListenerAction: Equatable, Sendable {
   /// Send ACCEPT with this proof: the dialler is admitted.
   case accept(proof: ProofBytes?, basis: AdmissionBasis)
   case close(CloseCode, String)
-  /// The dialler closed the link with this code; close it too.
   case ended(CloseCode, UntrustedText)
 }
 
@@ -51,13 +49,10 @@ struct ListenerAdmission: Sendable {
     case anyone
     /// Admission of stored peers only; the value is true if the dialler is stored.
     case known(isKnown: Bool)
-    /// Admission by the session's code, or by one of the additional codes.
     case code(CodeKey, besides: [CodeChoice] = [])
     /// Admission of a browser by one of the browser links (WEB-5).
     case guest([CodeChoice])
-    /// Admission by a user's decision.
     case ask
-    /// Admission by a code whose key is not computed yet.
     case codeWithoutKey
 
     /// The peers whose tickets are accepted in this mode (TCK-1, TCK-5).
@@ -69,7 +64,6 @@ struct ListenerAdmission: Sendable {
     }
   }
 
-  /// The inputs of the admission, known when HELLO arrives.
   struct Facts: Sendable {
     var local: PeerID
     var remote: PeerID
@@ -82,11 +76,9 @@ struct ListenerAdmission: Sendable {
     var isResuming = false
     /// Whether the host removed this peer (HEL-5).
     var wasKicked = false
-    /// The host's reason for the removal; empty if it gave none.
     var kickReason = ""
     /// Whether the session has no room for this dialler (HEL-5).
     var isFull = false
-    /// The maximum number of peers in the session, for the message of a refusal.
     var maximum = 0
     /// How the session treats an invitation on this link (HEL-5, ADM-11).
     var invitation = InvitationReception.ask
@@ -98,7 +90,6 @@ struct ListenerAdmission: Sendable {
 
   private enum State {
     case awaitingHello
-    /// The answer to HELLO waits for the key of the code.
     case awaitingKey(Control.Introduction)
     case awaitingProof([CodeChoice])
     case awaitingCommit(Control.DiallerHello, SessionID)
@@ -107,9 +98,7 @@ struct ListenerAdmission: Sendable {
     case over
   }
 
-  /// The state while users decide.
   private struct Decision {
-    /// Whether the local user accepted the dialler.
     var isAccepted = false
     /// The time until which users may decide (3.2).
     let end: Duration
@@ -369,7 +358,6 @@ struct ListenerAdmission: Sendable {
     return close(.busy, "Too many invitations are waiting for an answer.")
   }
 
-  /// Closes the link if the time limit of the current step has expired; while users decide, keeps the link alive.
   mutating func timePassed(now: Duration) -> [ListenerAction] {
     guard let deadline, now >= deadline else { return [] }
     if case .awaitingKey = state { return close(.busy, "This peer is not ready yet.") }

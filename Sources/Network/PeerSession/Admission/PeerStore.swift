@@ -65,14 +65,10 @@ public actor PeerStore {
 
   private let file: PrivateFile
   private var peers: [PeerID: KnownPeer]
-  /// The changes that are not written yet.
   private var unwritten: [@Sendable (inout [PeerID: KnownPeer]) -> Void] = []
-  /// The task that will write them.
   private var nextWrite: Task<Void, any Error>?
-  /// The content of the file when this store last wrote it, and the file's version then.
   private var written: [PeerID: KnownPeer] = [:]
   private var version: PrivateFile.Version?
-  /// The number of times that the file was written.
   private(set) var writeCount = 0
 
   /// Opens a store; the file need not exist yet.
@@ -246,13 +242,11 @@ public actor PeerStore {
   }
 }
 
-/// The display names of the peers that were admitted before.
 struct KnownNames {
   private var names: [PeerID: String] = [:]
   /// The peers with each name; case and spacing do not matter.
   private var peers: [String: Set<PeerID>] = [:]
 
-  /// The display name of a peer; `nil` if the peer is not known.
   subscript(peer: PeerID) -> String? {
     get { names[peer] }
     set {

@@ -5,7 +5,6 @@ import PeerWire
 
 // Members that admit newcomers as the host does (MEM-17).
 extension SessionAdmission {
-  /// What a host, or its relay, tells members about admission.
   struct Sharing: Equatable, Sendable {
     var sharesCode: Bool
     /// Whether members may admit newcomers if the host asks its user (TCK-6).
@@ -23,7 +22,6 @@ extension SessionAdmission {
     }
   }
 
-  /// What the host told the local peer.
   struct Terms: Equatable, Sendable {
     var mode: Control.AdmissionMode
     var code: JoinCode?
@@ -31,7 +29,6 @@ extension SessionAdmission {
 
   // MARK: The host
 
-  /// Begins to tell members how the host admits newcomers.
   func share(_ sharing: Sharing) {
     self.sharing = sharing
     termsChanged()
@@ -55,7 +52,6 @@ extension SessionAdmission {
     for entry in session.entries.values { sendTerms(to: entry) }
   }
 
-  /// The terms that the local peer, as the host or its relay, tells members; `nil` if it tells nothing.
   var ownTerms: Terms? {
     guard let sharing, session.isHost || session.relaying.isRelaying else { return nil }
     return switch policy {
@@ -67,7 +63,6 @@ extension SessionAdmission {
     }
   }
 
-  /// Sends the terms on a peer's link, with a ticket that contains the right if the peer has none yet.
   func sendTerms(to entry: PeerEntry) {
     guard let link = entry.link, !entry.member.isGuest else { return }
     guard let own = ownTerms else { return }
@@ -92,7 +87,6 @@ extension SessionAdmission {
 
   // MARK: Members
 
-  /// Handles the terms of a peer that speaks for the host.
   func received(_ mode: Control.AdmissionMode?, _ code: JoinCode?) {
     guard let mode, !session.isHost else { return }
     terms = Terms(mode: mode, code: mode == .code ? code : nil)
@@ -116,7 +110,6 @@ extension SessionAdmission {
     follow()
   }
 
-  /// Adapts the policy to the host's terms, and to the right of the local peer.
   func follow() {
     guard followsHost, !session.isHost else { return }
     switch (terms?.mode, policy) {

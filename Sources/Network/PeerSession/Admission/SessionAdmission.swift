@@ -14,7 +14,6 @@ final class SessionAdmission {
   private var keyWaiters: [() -> Void] = []
   /// The maximum number of peers in the session, including the local peer.
   var maximum: Int
-  /// Additional codes that admit peers until they expire.
   private var invitationCodes: [InvitationCode] = []
   var guests = GuestLinks()
   /// The invitations that a user must answer.
@@ -23,9 +22,7 @@ final class SessionAdmission {
   var queue = InvitationQueue<ObjectIdentifier>()
   /// What the local peer, as the host or its relay, tells members; `nil` if it tells them nothing.
   var sharing: Sharing?
-  /// The number of newcomers that the session had no room for, since this was last reported.
   private var refusedCount = 0
-  /// The time from which such a newcomer is reported again.
   private var refusalReportAfter = NIODeadline.distantPast
   /// Whether the policy follows the host's, because the local user chose none (MEM-17).
   var followsHost = false
@@ -59,7 +56,6 @@ final class SessionAdmission {
     }
   }
 
-  /// Returns the keys by which a dialler can be admitted now.
   func choices(for peer: PeerID, fromBrowser: Bool) -> [CodeChoice] {
     if fromBrowser { return guests.choices(for: peer) }
     guard case .code(let key, let besides) = mode(for: peer) else { return [] }
@@ -101,7 +97,6 @@ final class SessionAdmission {
 
   // MARK: Codes
 
-  /// Removes the expired additional codes and returns the others.
   private func codeChoices() -> [CodeChoice] {
     let now = NIODeadline.now()
     invitationCodes.removeAll { $0.end.map { now >= $0 } ?? false }
@@ -116,7 +111,6 @@ final class SessionAdmission {
     }
   }
 
-  /// Adds a code that admits peers until it expires.
   func add(_ code: InvitationCode) { invitationCodes.append(code) }
 
   /// Replaces the code of the session, and removes all additional codes (MEM-12).
@@ -164,7 +158,6 @@ final class SessionAdmission {
   /// Stores an invitation that a user must answer.
   func invitationBegan(_ id: InvitationID, _ handshake: ListenerHandshake) { invitations[id] = handshake }
 
-  /// Removes an invitation that no longer needs an answer.
   func invitationEnded(_ id: InvitationID) { invitations[id] = nil }
 
   /// Answers an invitation with a user's decision; returns whether the peer's user still compares the words (ADM-16).
@@ -185,7 +178,6 @@ final class SessionAdmission {
 
   // MARK: Known peers
 
-  /// Stores a peer that admitted the local peer, or that the local peer admitted.
   func remember(_ peer: PeerID, _ name: UntrustedText, _ verification: KnownPeer.Verification) {
     let transport = session.transport
     // After this call, the key is known under this name.
@@ -222,23 +214,17 @@ struct GuestLinks {
     let end: NIODeadline?
     /// The only guests that may use the browser link; `nil` means anyone with the browser link.
     let guests: Set<PeerID>?
-    /// The number of guests that may join with the browser link.
     let limit: Int
-    /// The guests that joined with the browser link.
     var joined: Set<PeerID>
 
-    /// Whether the browser link admits new guests.
     var isOpen: Bool { guests == nil && joined.count < limit }
 
-    /// Returns whether a guest may use the browser link.
     func admits(_ guest: PeerID) -> Bool { guests?.contains(guest) ?? (isOpen || joined.contains(guest)) }
   }
 
-  /// Whether browsers may connect at all.
   var isOpen = false
   private var links: [GuestKey: Link] = [:]
 
-  /// Removes the expired browser links, and returns the number of valid ones that admit new guests.
   mutating func openCount(now: NIODeadline = .now()) -> Int {
     removeExpired(now)
     return links.values.count { $0.isOpen }
@@ -281,7 +267,6 @@ struct GuestLinks {
     links[key] = Link(choice: choice, end: end, guests: guests, limit: limit, joined: joined)
   }
 
-  /// Lets only these guests use a link from now on.
   mutating func close(_ key: GuestKey, to guests: Set<PeerID>) {
     guard let link = links[key], link.guests == nil else { return }
     set(link.choice, key: key, until: link.end, for: guests)

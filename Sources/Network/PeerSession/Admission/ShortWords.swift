@@ -16,7 +16,6 @@ enum ShortWords {
     var listener: PeerID
   }
 
-  /// Returns the commitment that the dialler sends first.
   static func commitment(binding: [UInt8], nonce: ProofBytes) -> ProofBytes {
     let input = Array("whiteboard-p2p sas commit 1\0".utf8) + binding + nonce.bytes
     guard let commitment = ProofBytes(SHA256.hash(data: input)) else {
@@ -25,7 +24,6 @@ enum ShortWords {
     return commitment
   }
 
-  /// Returns the secret whose first bits encode the words.
   static func secret(_ context: Context, diallerNonce: ProofBytes, listenerNonce: ProofBytes) -> [UInt8] {
     let input =
       Array("whiteboard-p2p sas 1\0".utf8) + diallerNonce.bytes + listenerNonce.bytes + context.session.bytes
@@ -46,10 +44,8 @@ enum ShortWords {
       self.nonce = nonce
     }
 
-    /// The message to send first.
     var commit: Control.ShortWordsCommit { .init(commit: commitment(binding: context.binding, nonce: nonce)) }
 
-    /// Returns the message to send and the words to show, after the listener's nonce arrived.
     func nonceReceived(_ message: Control.ShortWordsNonce) -> (reveal: Control.ShortWordsReveal, words: [String]) {
       (.init(nonce: nonce), ShortWords.words(context, diallerNonce: nonce, listenerNonce: message.nonce))
     }
@@ -66,7 +62,6 @@ enum ShortWords {
       commitment = commit.commit
     }
 
-    /// The reply to send after the dialler's commitment.
     var reply: Control.ShortWordsNonce { .init(nonce: nonce) }
 
     /// Returns the words to show, or `nil` if the revealed nonce does not match the commitment (ADM-6).

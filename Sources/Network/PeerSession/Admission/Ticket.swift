@@ -1,4 +1,3 @@
-import Crypto
 import PeerCore
 import PeerWire
 
@@ -15,12 +14,6 @@ enum TicketError: Error, Equatable, Sendable {
 /// A ticket may include the tickets of the members that it depends on. A peer that knows none of these members can then
 /// follow the signatures to the host (TCK-3).
 struct Ticket: ControlObject {
-  /// The maximum number of bytes of a key: a P-256 SubjectPublicKeyInfo has 91.
-  fileprivate static let maximumKey = 128
-  /// The maximum number of bytes of a signature: a DER signature on P-256 has at most 72.
-  fileprivate static let maximumSignature = 80
-
-  /// A signature with which `admitter` confirms that the previous peer in the chain belongs to the session.
   struct Signature: ControlObject {
     var admitter = PeerID.none
     /// Its DER SubjectPublicKeyInfo.
@@ -51,12 +44,7 @@ struct Ticket: ControlObject {
       return isSigned(right, Ticket.signedRight(session: session, admitter: admitter, member: member))
     }
 
-    private func isSigned(_ bytes: [UInt8], _ signed: [UInt8]) -> Bool {
-      guard PeerID(spki: key) == admitter, let publicKey = try? P256.Signing.PublicKey(derRepresentation: key),
-        let signature = try? P256.Signing.ECDSASignature(derRepresentation: bytes)
-      else { return false }
-      return publicKey.isValidSignature(signature, for: signed)
-    }
+    private func isSigned(_ bytes: [UInt8], _ signed: [UInt8]) -> Bool { admitter.hasSigned(signed, bytes, key: key) }
   }
 
   var signature = Signature()
@@ -66,7 +54,6 @@ struct Ticket: ControlObject {
   var via: [Signature] = []
 
   var admitter: PeerID { signature.admitter }
-  /// The number of signatures in the chain from the ticket's holder toward the host.
   var length: Int { via.count + 1 }
 
   init() {}
@@ -122,9 +109,9 @@ struct Ticket: ControlObject {
 extension Ticket.Signature {
   mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
     try fields.required("admitter", &admitter, .id)
-    try fields.required("key", &key, .base64(maximum: Ticket.maximumKey))
-    try fields.required("signature", &bytes, .base64(maximum: Ticket.maximumSignature))
-    try fields.optional("right", &right, .base64(maximum: Ticket.maximumSignature))
+    try fields.required("key", &key, .key)
+    try fields.required("signature", &bytes, .signature)
+    try fields.optional("right", &right, .signature)
   }
 }
 

@@ -5,7 +5,6 @@ enum WordList {
   /// The words in the order of the file; the number of a word is its index.
   static let words: [String] = text.split(whereSeparator: \.isWhitespace).map(String.init)
 
-  /// Returns the number of a word, or `nil` if it is not in the list.
   static func index(of word: String) -> Int? { indices[word] }
 
   /// Reads `bytes` as a big-endian bit string, and returns words for its first `count` groups of 11 bits.

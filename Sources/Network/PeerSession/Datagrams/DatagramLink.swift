@@ -69,7 +69,6 @@ final class DatagramLink {
     remote != nil && pathState.isOpening ? .uptimeNanoseconds(pathState.wakeAt * 1_000_000) : nil
   }
 
-  /// Performs the work that is due.
   func tick(_ now: NIODeadline) {
     let milliseconds = now.uptimeNanoseconds / 1_000_000
     guard remote != nil, milliseconds >= pathState.wakeAt else { return }
@@ -133,7 +132,6 @@ extension SessionCore {
     entry.datagrams?.tick(.now())
   }
 
-  /// Sends unreliable messages, each to some or all peers, with one flush.
   func sendDatagrams(_ messages: [DatagramQueue.Message]) {
     for message in messages {
       let peers = message.peers ?? entries.values.filter(\.isJoined).map(\.id)
@@ -190,13 +188,10 @@ struct DatagramPathState: Sendable {
   static let firstInterval: UInt64 = 200
   /// The time between probes after the first answer, in milliseconds.
   static let interval: UInt64 = 5_000
-  /// The number of unanswered probes after which the first attempt ends.
   static let firstUnansweredLimit = 5
-  /// The number of unanswered probes after which packets are no longer used.
   static let unansweredLimit = 2
 
   struct Action: Equatable, Sendable {
-    /// The content of a probe to send now.
     var probe: UInt64?
     /// Whether to use packets from now on; `nil` if there is nothing to report.
     ///
@@ -211,14 +206,12 @@ struct DatagramPathState: Sendable {
   }
 
   private var stage = Stage.opening
-  /// The number of probes sent since the last answer.
   private var unanswered = 0
   private var lastSent: UInt64
   private var lastAnswered: UInt64
   /// When to call ``timePassed(now:)`` next.
   private(set) var wakeAt: UInt64
 
-  /// Whether the first attempt is in progress.
   var isOpening: Bool { stage == .opening }
 
   /// Whether messages are sent as packets; otherwise they are sent on the link.
@@ -312,7 +305,6 @@ extension TransportCore {
     }.bind(to: address)
   }
 
-  /// Queues a packet, or drops it if the socket's buffer is full.
   func writeDatagram(_ packet: [UInt8], to remote: SocketAddress) {
     guard let channel = datagramChannel, channel.isWritable else { return }
     channel.write(AddressedEnvelope(remoteAddress: remote, data: ByteBuffer(bytes: packet)), promise: nil)

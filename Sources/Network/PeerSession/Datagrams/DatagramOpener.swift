@@ -21,18 +21,14 @@ struct DatagramOpener: Sendable {
   static let timeout: UInt64 = 10_000
 
   enum OpenError: Error, Equatable, Sendable {
-    /// The packet is too short or too long.
     case length
     case version
-    /// The key id belongs to another link or direction.
     case keyID
-    /// The epoch is not the current, next or previous one, or the keys of the previous epoch were deleted.
     case epoch
     /// The packet was changed or forged.
     case open
     /// The packet was seen before, or is older than the replay window (DGM-3).
     case replay
-    /// The packet was opened, but the head of its content is invalid.
     case content(DatagramContent.DecodingError)
   }
 
@@ -41,15 +37,12 @@ struct DatagramOpener: Sendable {
     var window = ReplayWindow()
   }
 
-  /// The identifier of this direction in a packet's header.
   var keyID: UInt64 { keys.keyID }
-  /// The highest epoch of a packet that was opened.
   var epoch: UInt8 { current.epoch.number }
 
   private let keys: DatagramKeys
   private var current: Receiving
   private var previous: (receiving: Receiving, until: UInt64)?
-  /// The keys of the next epoch, derived when a packet first needs them.
   private var next: DatagramKeys.Epoch?
 
   init(secret: [UInt8], sender: DatagramSender) {

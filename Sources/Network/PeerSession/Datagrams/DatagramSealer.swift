@@ -16,7 +16,6 @@ struct DatagramSealer: Sendable {
   }
 
   var epoch: UInt8 { current.number }
-  /// The number of the next packet within the epoch.
   private(set) var counter: UInt64 = 0
 
   private let keys: DatagramKeys
@@ -92,9 +91,7 @@ struct DatagramSealer: Sendable {
   }
 }
 
-/// The side that sends the packets sealed with a set of keys.
 enum DatagramSender: String, Sendable {
-  /// The side that dialed the control link.
   case dialler = "d"
   case listener = "l"
 

@@ -8,7 +8,6 @@ import PeerWire
 /// once, into chunks of about 64 KiB. A chunk is written to the link unchanged and stays in memory until it is
 /// acknowledged. After a resumption, it is written again.
 struct DeliverySender {
-  /// Frames that were encoded together.
   private struct Chunk {
     var lastSequence: UInt64
     var bytes: ByteBuffer
@@ -25,11 +24,9 @@ struct DeliverySender {
   let capacity: Int
   /// The number of unacknowledged bytes, including headers.
   private(set) var usedBytes = 0
-  /// The highest part number that was assigned.
   private(set) var lastSequence: UInt64 = 0
   private(set) var acknowledged: UInt64 = 0
 
-  /// The last part numbers of the application's unacknowledged messages.
   private var ends = CircularBuffer<UInt64>()
   private var chunks = CircularBuffer<Chunk>()
   private var sentChunks = 0
@@ -38,7 +35,6 @@ struct DeliverySender {
 
   init(capacity: Int) { self.capacity = capacity }
 
-  /// Whether every message is acknowledged.
   var isEmpty: Bool { usedBytes == 0 }
 
   /// Whether bytes wait to be written.
@@ -167,7 +163,6 @@ struct DeliverySender {
   }
 }
 
-/// The peer acknowledged more than was sent.
 struct AcknowledgementError: Error, Equatable {}
 
 extension ByteBuffer {

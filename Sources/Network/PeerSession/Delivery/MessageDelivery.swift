@@ -7,7 +7,6 @@ import PeerWire
 /// Confined to the session's event loop. ``Delivery`` holds the state of each peer. The functions get the session from
 /// their caller, because a stored reference would be retained and released for each message.
 final class MessageDelivery {
-  /// The join generation that was assigned last.
   private var joinCount: UInt64 = 0
 
   func nextJoinGeneration() -> UInt64 {
@@ -81,14 +80,14 @@ final class MessageDelivery {
   func messageReceived(_ link: ControlLink, _ entry: PeerEntry, _ payload: ByteBuffer, in session: SessionCore) {
     guard let delivery = entry.delivery else { return }
     let part: MessageInbox.Part
-    do throws(MessageInbox.Violation) { part = try delivery.inbox.receive(payload) } catch {
+    do throws(LinkViolation) { part = try delivery.inbox.receive(payload) } catch {
       return session.fail(link, entry, error.code, error.message)
     }
     switch part.outcome {
     case .incomplete: break
     case .began(let total): session.largeMessageBegan(total, from: entry)
     case .completed(let message, let isRelays, let isSplit):
-      if isSplit { session.reading.messageCompleted(by: entry.id) }
+      if isSplit { session.reading.room.completed(by: entry.id) }
       if isRelays {
         session.relaying.received(message, entry, link)
       } else {

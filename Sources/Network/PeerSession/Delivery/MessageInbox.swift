@@ -7,7 +7,6 @@ import PeerWire
 /// The inbox exists as long as the delivery state of the two peers, over any number of links (3.4).
 struct MessageInbox {
   enum Outcome: Equatable {
-    /// The part completes no message, or was received before.
     case incomplete
     /// The part begins a message of `total` bytes in several parts.
     case began(total: Int)
@@ -17,7 +16,6 @@ struct MessageInbox {
     case completed([UInt8], isRelays: Bool, isSplit: Bool)
   }
 
-  /// A received part, with the data that acknowledgements need.
   struct Part: Equatable {
     var outcome: Outcome
     /// The number of the message's bytes in this part.
@@ -26,14 +24,7 @@ struct MessageInbox {
     var wantsAcknowledgement: Bool
   }
 
-  /// The reason for closing the link.
-  struct Violation: Error, Equatable {
-    var code: CloseCode
-    var message: String
-  }
-
   private var assembler = MessageAssembler()
-  /// The parts received so far of an incomplete message.
   private var partial: [UInt8] = []
   /// Whether the incomplete message is between a member and a relay (11.2).
   private var isPartialRelays = false
@@ -43,19 +34,19 @@ struct MessageInbox {
   /// Receives the payload of a MESSAGE frame.
   ///
   /// If it breaks a rule, throws and does not change the state.
-  mutating func receive(_ payload: ByteBuffer) throws(Violation) -> Part {
+  mutating func receive(_ payload: ByteBuffer) throws(LinkViolation) -> Part {
     var offset = 0
     let part: MessagePart
     do throws(MessagePart.DecodingError) {
       part = try MessagePart.read(from: payload.readableBytesUInt8Span, at: &offset)
     } catch {
       let code: CloseCode = if case .tooLarge = error { .tooLarge } else { .protocolError }
-      throw Violation(code: code, message: CloseMessage.invalid(error))
+      throw LinkViolation(code: code, message: CloseMessage.invalid(error))
     }
     let count = payload.readableBytes - offset
     let step: MessageAssembler.Outcome
     do throws(MessageAssembler.AssemblyError) { step = try assembler.receive(part, byteCount: count) } catch {
-      throw Violation(code: .protocolError, message: CloseMessage.invalid(error))
+      throw LinkViolation(code: .protocolError, message: CloseMessage.invalid(error))
     }
     return Part(
       outcome: outcome(of: step, part, payload, offset, count),
@@ -110,7 +101,7 @@ struct ReadingControl {
   private var throttled: Set<PeerID> = []
   /// The peers whose links are not read at the application's request (MSG-5).
   private var stopped: Set<PeerID> = []
-  private var room = MessageRoom()
+  var room = MessageRoom()
 
   /// Returns whether the link of a peer must be read.
   func reads(_ peer: PeerID) -> Bool {
@@ -129,7 +120,6 @@ struct ReadingControl {
 
   mutating func stop(_ peer: PeerID) { stopped.insert(peer) }
 
-  /// Resumes reading from a peer at the application's request.
   mutating func start(_ peer: PeerID) { stopped.remove(peer) }
 
   /// Records that the application handled a large message of a peer; returns the peers whose links may be read again.
@@ -139,35 +129,6 @@ struct ReadingControl {
   mutating func messageHandled(of peer: PeerID, now: NIODeadline) -> [PeerID] {
     stopped.contains(peer) ? [] : room.handled(peer, now: now)
   }
-
-  // MARK: Large messages
-
-  /// Handles the first part of a message of `total` bytes.
-  mutating func messageBegan(_ total: Int, from peer: PeerID, now: NIODeadline) {
-    room.began(total, from: peer, now: now)
-  }
-
-  mutating func messageCompleted(by peer: PeerID) { room.completed(by: peer) }
-
-  /// Records that the local relay handled a large message addressed to it; returns the peers whose links may be read
-  /// again.
-  ///
-  /// The room of the message becomes free even if the application stopped reading from the peer.
-  mutating func relayMessageHandled(of peer: PeerID, now: NIODeadline) -> [PeerID] { room.handled(peer, now: now) }
-
-  /// Records that a peer left the session; returns the peers whose links may be read again.
-  mutating func departed(_ peer: PeerID, now: NIODeadline) -> [PeerID] { room.removed(peer, now: now) }
-
-  /// Records that a link is read again.
-  ///
-  /// The time limit of its large message restarts, because no bytes could arrive during the pause.
-  mutating func resumed(_ peer: PeerID, now: NIODeadline) { room.resumed(peer, now: now) }
-
-  /// The time at which the first large message is overdue; `nil` if none can become overdue.
-  var nextDue: NIODeadline? { room.nextDue }
-
-  /// Returns the peers whose large messages arrive too slowly while others wait for room.
-  func overdue(_ now: NIODeadline) -> [PeerID] { room.overdue(now) }
 }
 
 /// The memory for large messages, shared by all links of a session (MSG-5).
@@ -234,10 +195,8 @@ struct MessageRoom {
   /// The time limit of its message restarts, because no bytes could arrive during the pause.
   mutating func resumed(_ peer: PeerID, now: NIODeadline) { places[peer]?.since = now }
 
-  /// The time at which the first message is overdue, or `nil` if no message can become overdue.
   var nextDue: NIODeadline? { places.values.compactMap { due($0) }.min() }
 
-  /// Returns the members whose messages arrive too slowly while other messages wait for room.
   func overdue(_ now: NIODeadline) -> [PeerID] {
     places.keys.filter { due(places[$0]).map { $0 <= now } ?? false }.sorted()
   }

@@ -233,9 +233,7 @@ final class MessageSender: Sendable {
   }
 }
 
-/// The route of reliable messages to one peer of a session.
 struct Route: Sendable {
-  /// The outbox of the peer, or of the relay that forwards messages to it.
   var outbox: Outbox
   /// The route through a relay; `nil` if there is a link to the peer.
   var relayed: RelayRoute?
@@ -254,7 +252,6 @@ struct Routes: Sendable {
     var peers: [Recipient]
   }
 
-  /// A relayed peer and its join generation.
   struct Recipient: Sendable {
     var peer: PeerID
     var joinGeneration: UInt64
@@ -295,7 +292,6 @@ final class RouteLedger: Sendable {
     }
   }
 
-  /// Records that CONFIRM was sent after all messages so far.
   func asked(_ token: UInt64) {
     state.withLock { state in
       if state.asked.count >= Self.maximumAsked { state.asked.removeFirst() }
@@ -313,6 +309,5 @@ final class RouteLedger: Sendable {
 
   func isConfirmed(_ number: UInt64) -> Bool { state.withLock { number <= $0.confirmed } }
 
-  /// The number of messages that the peer has not confirmed.
   var unconfirmed: Int { state.withLock { Int($0.sent - $0.confirmed) } }
 }

@@ -73,7 +73,6 @@ final class Outbox: Sendable {
     return attempt.sequence
   }
 
-  /// Waits until the peer has all parts up to `sequence`.
   func acknowledgement(of sequence: UInt64) async throws(SessionError) {
     try await wait(for: sequence) { state, waiter in
       if state.sender.acknowledged >= sequence { return .success(()) }
@@ -138,12 +137,10 @@ final class Outbox: Sendable {
     }
   }
 
-  /// Records an acknowledgement, and resumes the tasks that wait for it or for room.
   func acknowledge(_ sequence: UInt64) throws(AcknowledgementError) {
     try update { sender throws(AcknowledgementError) in _ = try sender.acknowledge(sequence) }
   }
 
-  /// Prepares for a new link; `received` is the last number that the peer received.
   func resume(received: UInt64) throws(AcknowledgementError) {
     try update { sender throws(AcknowledgementError) in try sender.resume(received: received) }
   }
@@ -195,7 +192,6 @@ final class Outbox: Sendable {
 
   var acknowledged: UInt64 { state.withLock { $0.sender.acknowledged } }
 
-  /// Whether all sent messages were acknowledged.
   var isDelivered: Bool { state.withLock { $0.sender.unacknowledgedParts == 0 } }
 
   /// Whether unsent bytes are queued.

@@ -8,7 +8,6 @@ import PeerWire
 ///
 /// Confined to the control event loop. ``DiallerAdmission`` makes the decisions.
 final class DiallerHandshake: LinkDelegate {
-  /// The reason why the link did not open, and whether to dial again.
   struct Failure: Error {
     var error: SessionError
     var redial: CloseCode.Redial
@@ -25,7 +24,6 @@ final class DiallerHandshake: LinkDelegate {
   private var refusal: Failure?
   /// The reason to trust the identity of the other end; `nil` until the link is open.
   private(set) var basis: AdmissionBasis?
-  /// A closure that receives each step of the handshake, on the event loop.
   var progress: ((JoinStep) -> Void)?
 
   /// `verify` asks a user to compare verification words; it is `nil` if the key is already verified.
@@ -53,7 +51,6 @@ final class DiallerHandshake: LinkDelegate {
     run { $0.begin(now: .uptime) }
   }
 
-  /// Whether a user is asked to admit the local peer.
   var hasAskedPerson: Bool { admission.hasAskedPerson }
 
   func withdraw() { run { $0.withdraw() } }

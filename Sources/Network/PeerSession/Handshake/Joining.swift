@@ -12,7 +12,6 @@ final class Joining {
   private let progress: @Sendable (JoinStep) -> Void
   private var dial: LinkDial?
   private var handshake: DiallerHandshake?
-  /// The listener whose key is verified, and whether it is the one that the request names.
   private var listener: (target: AnnouncedListeners.Target, isNamed: Bool)?
 
   init(_ transport: TransportCore, _ request: JoinRequest, progress: @escaping @Sendable (JoinStep) -> Void) {
@@ -59,7 +58,6 @@ final class Joining {
     return promise.futureResult
   }
 
-  /// Gives up if the listener does not answer in time.
   private func limitAnswer(_ timeout: Duration) {
     let timer = transport.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(timeout)) { [self] in
       answerTimePassed()
@@ -75,14 +73,12 @@ final class Joining {
     fail(error ?? SessionError(closeCode: .timedOut, message: "", isOurs: true))
   }
 
-  /// Withdraws the invitation.
   func cancel() {
     dial?.cancel()
     handshake?.withdraw()
     fail(.cancelled)
   }
 
-  /// The stored membership, if this peer was in the session before.
   private var storedMembership: Membership? {
     guard let record = request.membership, let id = request.session else { return nil }
     var membership = Membership(local: transport.localPeer, session: id, host: record.host)

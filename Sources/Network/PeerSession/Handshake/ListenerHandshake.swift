@@ -15,13 +15,11 @@ final class ListenerHandshake: LinkDelegate {
   private var admission: ListenerAdmission?
   private var hello: Control.DiallerHello?
   private var number = 0
-  /// The role that the local peer named in HELLO.
   private var ownRole = Control.Role.member
   private var timer: Scheduled<Void>?
   private var invitation: InvitationID?
   /// Whether the answer to HELLO waits for a session that is being opened (HEL-2).
   private var isAwaitingSession = false
-  /// The progress of the dialler's request to relay its session.
   var relayRequest = RelayRequest.none
 
   /// The state of the dialler's request to relay its session (RLY-2).
@@ -206,7 +204,6 @@ final class ListenerHandshake: LinkDelegate {
     perform(actions)
   }
 
-  /// Handles HELLO again when a session is open.
   private func awaitSession(_ id: SessionID, _ link: ControlLink, _ hello: Control.DiallerHello) {
     if !isAwaitingSession {
       isAwaitingSession = true
@@ -305,7 +302,6 @@ final class ListenerHandshake: LinkDelegate {
     session.deliverEvents()
   }
 
-  /// Reports that an invitation is no longer pending and admitted no peer.
   private func endInvitation(_ session: SessionCore, _ error: SessionError) {
     guard let id = invitation.take() else { return }
     session.admission.invitationEnded(id)
@@ -323,7 +319,6 @@ final class ListenerHandshake: LinkDelegate {
     }
   }
 
-  /// Opens the link, unless something changed while the dialler proved itself.
   private func accept(_ link: ControlLink, _ session: SessionCore, _ proof: ProofBytes?, _ basis: AdmissionBasis) {
     guard let peer = link.facts.peer, let hello else { return link.abort() }
     guard !session.hasEnded else { return link.close(.noSuchSession) }
@@ -396,9 +391,9 @@ extension ListenerHandshake {
       return link.close(.notCarried, "This peer is not a relay.")
     }
     let question: CarryQuestion
-    do throws(CarryQuestion.Refusal) {
+    do throws(LinkViolation) {
       question = try CarryQuestion(carry, hello, from: peer, address: AddressBlock(host: host), at: transport.localPeer)
-    } catch { return link.close(error.code, error.reason) }
+    } catch { return link.close(error.code, error.message) }
     let request = question.request
     if let session = transport.sessions[request.session], session.host != peer {
       return link.close(.notCarried, "On this relay, that session has a different host.")
@@ -438,7 +433,6 @@ extension ListenerHandshake {
   }
 }
 
-/// A host's request to relay its session, which the application has not answered yet.
 struct CarryQuestion: Sendable {
   var request: CarryRequest
 
@@ -449,10 +443,10 @@ struct CarryQuestion: Sendable {
     from host: PeerID,
     address: AddressBlock,
     at relay: PeerID
-  ) throws(Refusal) {
+  ) throws(LinkViolation) {
     let session = hello.introduction.session
     guard session != .unnamed, carry.grant.isValid(session: session, host: host, relay: relay) else {
-      throw Refusal(code: .protocolError, reason: "The signature of the relay grant is not valid.")
+      throw .protocolError("The signature of the relay grant is not valid.")
     }
     request = CarryRequest(
       session: session,
@@ -463,11 +457,5 @@ struct CarryQuestion: Sendable {
       grant: carry.grant,
       addressBlock: address.text
     )
-  }
-
-  /// The reason why the request is refused without asking the application.
-  struct Refusal: Error, Equatable {
-    var code: CloseCode
-    var reason: String
   }
 }

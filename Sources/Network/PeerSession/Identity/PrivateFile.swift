@@ -76,7 +76,6 @@ package struct PrivateFile {
     }
   }
 
-  /// A value that changes whenever the file is replaced.
   struct Version: Equatable {
     fileprivate var inode: UInt64
     fileprivate var size: Int64
@@ -84,7 +83,6 @@ package struct PrivateFile {
     fileprivate var nanoseconds: Int
   }
 
-  /// The version of the file; `nil` if there is no file.
   var version: Version? {
     var status = stat()
     guard lstat(path, &status) == 0 else { return nil }

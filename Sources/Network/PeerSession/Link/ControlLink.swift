@@ -22,7 +22,6 @@ protocol LinkDelegate: AnyObject {
 enum LinkEnd {
   case closed(CloseCode, message: String)
   case closedByUs(CloseCode)
-  /// The TCP or TLS connection broke.
   case broken((any Error)?)
 }
 
@@ -37,10 +36,8 @@ final class ControlLink: ChannelDuplexHandler {
 
   let side: LinkSide
   let facts: LinkFacts
-  /// The address of the other end, according to TCP.
   let remote: PeerAddress?
   weak var delegate: (any LinkDelegate)?
-  /// The peer of this link, while it is the open link of a session.
   weak var entry: PeerEntry?
   /// The first frames of a web link, until the browser has proved its key (WEB-3).
   var webOpening: WebOpening?
@@ -114,7 +111,6 @@ final class ControlLink: ChannelDuplexHandler {
     send(.ping, Array(repeating: 0, count: 8))
   }
 
-  /// Writes complete, encoded frames.
   func write(_ frames: ByteBuffer) {
     guard let context, end == nil else { return }
     context.write(wrapOutboundOut(frames), promise: nil)
@@ -144,7 +140,6 @@ final class ControlLink: ChannelDuplexHandler {
     if isReadingPaused { resumeReading() } else { context.close(promise: nil) }
   }
 
-  /// Closes the connection below TLS, without waiting.
   private func closeTransport() {
     guard let context else { return }
     let operations = context.pipeline.syncOperations
@@ -171,7 +166,6 @@ final class ControlLink: ChannelDuplexHandler {
   /// Restarts the silence timeout at `now`, because the local side could not receive before.
   func excuseSilence(until now: NIODeadline) { lastHeard = now }
 
-  /// Reads again.
   func resumeReading() {
     guard isReadingPaused else { return }
     isReadingPaused = false
@@ -208,7 +202,6 @@ final class ControlLink: ChannelDuplexHandler {
     context.fireUserInboundEventTriggered(event)
   }
 
-  /// Reports that the other side has proved its key.
   func secured() { delegate?.linkSecured(self) }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -248,12 +241,8 @@ final class ControlLink: ChannelDuplexHandler {
       do throws(FrameError) {
         header = try FrameHeader.read(from: buffer.readableBytesUInt8Span, at: &offset, limit: frameLimit)
       } catch {
-        switch error {
-        case .malformedLength: close(.protocolError, "The length of a frame is malformed.")
-        case .tooLarge: close(.tooLarge, "A frame is longer than the limit.")
-        case .unknownType(let type): close(.unknownFrame, "The frame type 0x\(String(type, radix: 16)) is unknown.")
-        }
-        return
+        let violation = LinkViolation(error)
+        return close(violation.code, violation.message)
       }
       guard let header, buffer.readableBytes - offset >= header.length else { break }
       buffer.moveReaderIndex(forwardBy: offset)
@@ -338,7 +327,6 @@ extension ByteBuffer {
 }
 
 extension Optional {
-  /// Returns the value, and leaves `nil` in its place.
   mutating func take() -> Wrapped? {
     defer { self = nil }
     return self
@@ -358,7 +346,6 @@ final class WebOpening: LinkDelegate {
     exchange = WebExchange(gateway: gateway, gatewayNonce: .random(), origin: origin)
   }
 
-  /// Sends the challenge.
   func begin(_ link: ControlLink) {
     let challenge = Control.WebChallenge(peer: exchange.gateway, nonce: exchange.gatewayNonce)
     link.send(.webChallenge, challenge.encoded())

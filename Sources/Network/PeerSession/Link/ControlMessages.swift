@@ -2,7 +2,6 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The JSON payloads in `Protocol/session.md`, each with its own type.
 enum Control {
   /// The lowest and the highest protocol version that this program supports (HEL-1).
   static let versions = VersionRange(lowest: 1, highest: 2)
@@ -60,6 +59,35 @@ extension UntrustedText {
   /// Returns the name of a session, limited as the protocol requires: at most 128 bytes, without NUL.
   static func sessionName(_ name: String) -> UntrustedText {
     UntrustedText(name.filter { $0 != "\0" }.prefix(bytes: Limits.sessionName))
+  }
+}
+
+/// A violation of the protocol by the other side, which receives the close code and the message.
+struct LinkViolation: Error, Equatable, Sendable {
+  var code: CloseCode
+  var message: String
+
+  /// Returns the violation for a frame that does not decode or is not allowed (FRM-4).
+  static func protocolError(_ message: String) -> LinkViolation {
+    LinkViolation(code: .protocolError, message: message)
+  }
+
+  static func unexpected(_ type: FrameType) -> LinkViolation { .protocolError(CloseMessage.unexpected(type)) }
+
+  init(code: CloseCode, message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  init(_ error: FrameError) {
+    switch error {
+    case .malformedLength: self.init(code: .protocolError, message: "A frame's length is malformed.")
+    case .tooLarge(let length, let limit):
+      self.init(code: .tooLarge, message: "A frame of \(length) bytes is longer than the limit of \(limit).")
+    case .unknownType(let type):
+      let number = String(type, radix: 16)
+      self.init(code: .unknownFrame, message: "The frame type 0x\(number) is unknown.")
+    }
   }
 }
 

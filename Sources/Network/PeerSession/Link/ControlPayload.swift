@@ -47,7 +47,6 @@ extension ControlObject {
   func encoded() -> [UInt8] { Array(ControlForm.object.write(self).utf8) }
 }
 
-/// The fields of one JSON object, which are read from it or written to it.
 struct ControlFields {
   /// The members of the object that is read; nil while an object is written.
   private let source: [String: JSONTree]?
@@ -60,7 +59,6 @@ struct ControlFields {
     self.path = path
   }
 
-  /// Fields to write.
   init() {
     source = nil
     path = ""
@@ -109,7 +107,6 @@ struct ControlFields {
   func missing(_ key: String) -> ControlMessageError { .missing(path + key) }
 }
 
-/// How a value is read from JSON and written to it.
 struct ControlForm<Value>: Sendable {
   /// Reads a value; the text is the path of its key, for errors.
   let read: @Sendable (JSONTree, String) throws(ControlMessageError) -> Value
@@ -237,6 +234,14 @@ extension ControlForm<[UInt8]> {
   static func base64(maximum: Int) -> Self {
     .string({ Base64.decodeCanonical($0, maximum: maximum) }, { Base64.encode($0) })
   }
+}
+
+extension ControlForm<[UInt8]> {
+  /// A DER SubjectPublicKeyInfo, which has 91 bytes for P-256.
+  static var key: Self { .base64(maximum: 128) }
+
+  /// A DER signature, which has at most 72 bytes for P-256.
+  static var signature: Self { .base64(maximum: 80) }
 }
 
 extension ControlForm<ProofBytes> {

@@ -66,9 +66,7 @@ extension Control {
 
   /// The delivery state of an earlier link that the dialler still has (RSM-1).
   struct Resume: ControlObject {
-    /// The incarnation of the listener whose messages the dialler received.
     var incarnation = SessionIncarnation.unknown
-    /// The number of the last message part that the dialler received from that incarnation.
     var received: UInt64 = 0
     /// The number of the link that began the delivery state (RSM-5).
     var since: Int?
@@ -82,12 +80,10 @@ extension Control {
 
   /// An invitation, with the dialler's timeout and data for the listener's application (3.1).
   struct InvitationRequest: ControlObject {
-    /// How long a dialler waits by default.
     static let defaultTimeout = Duration.seconds(300)
     /// The allowed range of the timeout, in milliseconds.
     static let milliseconds = 1_000...600_000
 
-    /// How long the dialler waits, clamped to the allowed range.
     private(set) var timeout = defaultTimeout
     /// The data for the listener's application; at most 1,024 bytes.
     private(set) var context: [UInt8] = []

@@ -24,7 +24,6 @@ struct DialBudget: Sendable {
 
   private var buckets: [AddressBlock: Bucket] = [:]
 
-  /// Returns whether a connection to an IP address may be opened now, and counts it if so.
   mutating func take(_ host: String, now: NIODeadline) -> Bool {
     guard AddressKind(host) != .loopback else { return true }
     let block = AddressBlock(host: host)
@@ -45,7 +44,6 @@ struct DialBudget: Sendable {
 /// The kinds of IP addresses that other peers may name (MEM-18).
 enum AddressKind {
   case host
-  /// An address of the local machine only.
   case loopback
   /// An address of no machine or of many: unspecified, multicast or broadcast.
   case unusable

@@ -6,7 +6,6 @@ import PeerWire
 /// The plan does no I/O and has no clock or random source. The caller passes the time and the fraction of the jitter to
 /// add (from 0 to 1).
 struct DialPlan: Sendable, Equatable {
-  /// The reason for not dialing a peer.
   enum Bar: Sendable, Equatable {
     /// The peer left, or refused for a reason that might not apply after a restart. The peer can be dialed again after
     /// it restarts.
@@ -20,18 +19,19 @@ struct DialPlan: Sendable, Equatable {
 
   private(set) var isDialling = false
   private(set) var next: NIODeadline?
-  /// The number of failed dials since the peer was last reached.
   private(set) var failures = 0
-  /// The reason for not dialing the peer; `nil` if it may be dialed.
   private(set) var bar: Bar?
-  /// When the peer was declared lost after its link broke; `nil` if it is not lost.
   private(set) var lostAt: NIODeadline?
-  /// The incarnation of the peer that discovery currently shows.
   private(set) var announced: SessionIncarnation?
+  /// Whether the local peer dialed the last link.
+  ///
+  /// If so, it also dials first after the link breaks (LIV-3).
+  var dialledLast = true
+  /// When the link broke; `nil` while the peer is linked, relayed or out of the session.
+  private(set) var brokenAt: NIODeadline?
 
   /// Whether the peer must not be dialed.
   var isBarred: Bool { bar != nil }
-  /// Whether the peer was declared lost after its link broke, and has not returned.
   var isLost: Bool { lostAt != nil }
 
   /// Whether the peer is neither barred nor lost, so that it may return.
@@ -46,14 +46,12 @@ struct DialPlan: Sendable, Equatable {
 
   // MARK: Reports about the peer
 
-  /// Records that a member named the peer, with this incarnation.
   mutating func named(of incarnation: SessionIncarnation, dialAt due: NIODeadline) {
     lift(incarnation)
     guard !isBarred, next == nil || isLost else { return }
     next = due
   }
 
-  /// Records that discovery shows the peer, with this incarnation.
   mutating func discovered(_ incarnation: SessionIncarnation, isMoved: Bool, hasLink: Bool, now: NIODeadline) {
     let isNews = announced != incarnation || isMoved
     announced = incarnation
@@ -66,7 +64,6 @@ struct DialPlan: Sendable, Equatable {
 
   mutating func vanished() { announced = nil }
 
-  /// Records that a failed proof of membership may now succeed, and dials the peer again.
   mutating func proofChanged(now: NIODeadline) {
     guard case .untilProof = bar else { return }
     bar = nil
@@ -90,11 +87,11 @@ struct DialPlan: Sendable, Equatable {
     next = nil
   }
 
-  /// Records the end of a dial, whether it succeeded or failed.
   mutating func ended() { isDialling = false }
 
-  /// Records that a link with the peer opened, whichever side dialed.
-  mutating func linkOpened() {
+  mutating func linkOpened(dialledHere: Bool) {
+    dialledLast = dialledHere
+    brokenAt = nil
     next = nil
     failures = 0
     bar = nil
@@ -103,16 +100,23 @@ struct DialPlan: Sendable, Equatable {
 
   /// Records that a relay reaches the peer, and plans dials at long intervals (RLY-6).
   mutating func relayed(now: NIODeadline, jitter: Double) {
+    brokenAt = nil
     lostAt = nil
     failures = 0
     planRarely(now: now, jitter: jitter)
   }
 
-  /// The side that had dialed the link dials first (LIV-3).
-  mutating func linkBroke(dialledLast: Bool, now: NIODeadline) {
+  /// The peer stays in the session for now, and the side that had dialed the link dials first (LIV-3).
+  mutating func linkBroke(now: NIODeadline) {
+    brokenAt = brokenAt ?? now
     failures = 0
     next = now + (dialledLast ? .zero : .seconds(1))
   }
+
+  mutating func departed() { brokenAt = nil }
+
+  /// Ignores the time in which the program was suspended, because the program could not dial any peer then (LIV-4).
+  mutating func excuse(_ delay: TimeAmount) { brokenAt = brokenAt.map { $0 + delay } }
 
   /// Records that another process with the local key took the link, so that this process waits.
   ///
@@ -164,7 +168,6 @@ struct DialPlan: Sendable, Equatable {
   }
 
   struct Circumstances {
-    /// The peer's incarnation according to the latest report.
     var incarnation: SessionIncarnation
     /// Whether a link to the peer broke; if so, the peer is dialed until it is lost.
     var isAwaited = false
@@ -177,9 +180,7 @@ struct DialPlan: Sendable, Equatable {
   }
 
   enum Outcome: Equatable {
-    /// The peer is dialed again.
     case planned
-    /// The peer is not dialed until something changes.
     case barred
     /// The peer never answered. It is forgotten until a member names it again (MEM-6).
     case forgotten

@@ -6,11 +6,6 @@ import PeerWire
 
 /// The host's signature on a removal, so that any member can pass the removal on (MEM-11).
 struct KickSignature: ControlObject {
-  /// The maximum number of bytes of a key: a P-256 SubjectPublicKeyInfo has 91.
-  private static let maximumKey = 128
-  /// The maximum number of bytes of a signature: a DER signature on P-256 has at most 72.
-  private static let maximumSignature = 80
-
   /// The DER SubjectPublicKeyInfo of the signer.
   var key: [UInt8] = []
   /// The ECDSA signature on P-256 with SHA-256, in DER.
@@ -25,10 +20,7 @@ struct KickSignature: ControlObject {
 
   func isValid(session: SessionID, host: PeerID, peer: PeerID, reason: UntrustedText) -> Bool {
     let signed = Self.signedBytes(session: session, signer: host, peer: peer, reason: reason)
-    guard PeerID(spki: key) == host, let publicKey = try? P256.Signing.PublicKey(derRepresentation: key),
-      let signature = try? P256.Signing.ECDSASignature(derRepresentation: bytes)
-    else { return false }
-    return publicKey.isValidSignature(signature, for: signed)
+    return host.hasSigned(signed, bytes, key: key)
   }
 
   static func signedBytes(session: SessionID, signer: PeerID, peer: PeerID, reason: UntrustedText) -> [UInt8] {
@@ -43,8 +35,8 @@ struct KickSignature: ControlObject {
 
 extension KickSignature {
   mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
-    try fields.required("key", &key, .base64(maximum: Self.maximumKey))
-    try fields.required("signature", &bytes, .base64(maximum: Self.maximumSignature))
+    try fields.required("key", &key, .key)
+    try fields.required("signature", &bytes, .signature)
   }
 }
 

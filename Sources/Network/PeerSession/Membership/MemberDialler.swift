@@ -8,7 +8,6 @@ import PeerWire
 final class MemberDialler {
   private unowned let session: SessionCore
   private(set) var handshakes: [ObjectIdentifier: DiallerHandshake] = [:]
-  /// The policy that decides which peers to dial, and when.
   var policy: RedialPolicy
 
   init(_ session: SessionCore) {
@@ -27,16 +26,13 @@ final class MemberDialler {
   }
 
   func plan(_ entry: PeerEntry, after wait: TimeAmount) {
-    policy.plan(entry.id, after: wait, now: .now(), jitter: jitter())
+    policy[entry.id].plan(after: wait, now: .now(), jitter: jitter())
     session.planTick()
   }
 
   /// Returns a random fraction, from 0 to 1, of the jitter in LIV-3.
   func jitter() -> Double { .random(in: 0...1) }
 
-  /// Returns the HELLO for a peer that is being dialed.
-  ///
-  /// It contains the delivery state, the local proof of membership and, for a relay of this session, the terms.
   func hello(to peer: PeerID) -> Control.DiallerHello {
     let entry = session.entries[peer]
     let resume = entry?.delivery.map { delivery in
@@ -64,17 +60,16 @@ final class MemberDialler {
     )
   }
 
-  /// Dials a member, and offers it the delivery state, the ticket and the code.
   func dial(_ entry: PeerEntry) {
     let addresses = entry.addresses.filter { address in
       entry.observed.contains(address) || session.transport.dialBudget.take(address.host, now: .now())
     }
     guard !addresses.isEmpty || entry.addresses.isEmpty else {
       // Too many peers with this address were dialed (MEM-18).
-      policy.postpone(entry.id, until: .now() + .seconds(5))
+      policy[entry.id].postpone(until: .now() + .seconds(5))
       return
     }
-    policy.dialBegan(entry.id)
+    policy[entry.id].began()
     let dial = LinkDial(session.transport.means(), addresses, expecting: entry.id) { [unowned self] result in
       switch result {
       case .failure(let error): self.dialFailed(entry, error, redial: .later)
@@ -89,7 +84,7 @@ final class MemberDialler {
     guard !session.hasEnded, !session.membership.isRemoved(entry.id), !entry.member.isGuest,
       let exporter = link.facts.exporter
     else {
-      policy.dialEnded(entry.id)
+      policy[entry.id].ended()
       return link.abort()
     }
     var code: JoinCode?
@@ -114,7 +109,7 @@ final class MemberDialler {
       verify: nil
     ) { [unowned self] result in
       self.handshakes[ObjectIdentifier(link)] = nil
-      self.policy.dialEnded(entry.id)
+      self.policy[entry.id].ended()
       if case .failure(let failure) = result {
         // Record the failure even if another link exists, because that link may break again.
         self.dialFailed(entry, failure.error, redial: failure.redial)
@@ -127,7 +122,7 @@ final class MemberDialler {
   /// Plans the next dial after a failed one (LIV-3, LIV-4).
   func dialFailed(_ entry: PeerEntry, _ error: SessionError, redial: CloseCode.Redial) {
     guard !session.hasEnded else { return }
-    policy.dialEnded(entry.id)
+    policy[entry.id].ended()
     guard entry.link == nil else { return }
     if error.code == .wrongCode { entry.hasRefusedCode = true }
     if error.code == .unreachable { session.relaying.couldNotDial(entry) }
@@ -156,7 +151,7 @@ final class MemberDialler {
   }
 
   private func refused(_ entry: PeerEntry, _ error: SessionError) {
-    if policy.plan(for: entry.id).isLost {
+    if policy[entry.id].isLost {
       // The peer's departure was already reported when the peer was given up.
       session.emit(
         .warning(

@@ -56,7 +56,6 @@ extension MemberDirectory {
     }
   }
 
-  /// Stores a removal, passes it on and closes the link with the removed peer.
   private func remove(_ kick: Control.Kick) {
     // The removed guest must not use its link again with another key (WEB-15, WEB-16).
     if let key = entries[kick.peer]?.guestKey {

@@ -8,15 +8,12 @@ import PeerWire
 /// Confined to the session's event loop.
 final class MemberDirectory {
   unowned let session: SessionCore
-  /// Every known peer, whether it is in the session now or not.
   private(set) var entries: [PeerID: PeerEntry] = [:]
-  /// The proven members, the removed peers, and the local proof of membership.
   private(set) var membership: Membership
   let records: AsyncStream<MembershipRecord>
   private let recordSource: AsyncStream<MembershipRecord>.Continuation
   /// Whether a host admitted the local peer, or the local peer is the host or its relay.
   var hasJoined = false
-  /// The stored membership of a session that the local peer is joining.
   var storedMembership: MembershipRecord?
   /// The signed removals that wait for the proof of who the host is (MEM-15).
   var heldRemovals: [Control.Kick] = []
@@ -29,12 +26,10 @@ final class MemberDirectory {
     (records, recordSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Sets the session's id and host, as far as they are known at the start.
   func begin(_ id: SessionID, host: PeerID) { membership.begin(id, host: host) }
 
   // MARK: Peers
 
-  /// The number of peers in the session, including the local peer.
   var peerCount: Int { entries.values.count(where: \.isJoined) + 1 }
 
   func entry(for peer: PeerID, _ introduction: Control.Introduction) -> PeerEntry {
@@ -123,7 +118,7 @@ final class MemberDirectory {
       } else {
         continue
       }
-      session.dialler.policy.named(member.peer, as: member.incarnation, dialAt: .now() + delay)
+      session.dialler.policy[member.peer].named(of: member.incarnation, dialAt: .now() + delay)
     }
     session.planTick()
   }
@@ -185,15 +180,14 @@ final class MemberDirectory {
     }
     let isMoved = addresses.contains { !entry.observed.contains($0) }
     entry.observed = Array((addresses + entry.observed.filter { !addresses.contains($0) }).prefix(Limits.addresses))
-    session.dialler.policy.discovered(peer, as: incarnation, isMoved: isMoved, hasLink: entry.link != nil, now: .now())
+    session.dialler.policy[peer].discovered(incarnation, isMoved: isMoved, hasLink: entry.link != nil, now: .now())
     session.planTick()
   }
 
-  func vanished(_ peer: PeerID) { session.dialler.policy.vanished(peer) }
+  func vanished(_ peer: PeerID) { session.dialler.policy[peer].vanished() }
 
   // MARK: The membership record
 
-  /// Changes the membership, and publishes a new record if the record has changed.
   @discardableResult func update<Result>(_ change: (inout Membership) -> Result) -> Result {
     let before = membership.record
     let result = change(&membership)
@@ -242,7 +236,7 @@ final class MemberDirectory {
       entry.observed = member.addresses
       entry.member.isGuest = member.isGuest
       entry.isVouched = true
-      session.dialler.policy.named(member.peer, as: entry.member.incarnation, dialAt: .now())
+      session.dialler.policy[member.peer].named(of: entry.member.incarnation, dialAt: .now())
       entries[member.peer] = entry
     }
     session.planTick()
@@ -297,7 +291,6 @@ final class MemberDirectory {
     session.admission.follow()
   }
 
-  /// Allows dials to peers that rejected the local proof of membership or gave no proof.
   private func proofChanged() {
     session.dialler.policy.proofChanged(now: .now())
     session.planTick()
@@ -306,14 +299,12 @@ final class MemberDirectory {
 
 // Who the host of the session is (MEM-14 to MEM-16).
 extension MemberDirectory {
-  /// Accepts a peer as the host if the session's id names it.
   func notice(_ peers: [PeerID]) {
     guard membership.session.namesHost, membership.authority == nil else { return }
     let former = membership.host
     if update({ $0.noticed(peers) }) { hostReplaced(former) }
   }
 
-  /// Accepts the owner of an owned board as the host.
   func confirm(owner: PeerID) {
     let former = membership.host
     if update({ $0.confirmed(owner: owner) }) { hostReplaced(former) }
@@ -326,7 +317,6 @@ extension MemberDirectory {
     session.deliverEvents()
   }
 
-  /// Compares the host that a peer names in ACCEPT with the host that the local peer knows.
   func heard(host named: PeerID, from peer: PeerID) {
     notice([named, peer])
     if membership.session.namesHost {

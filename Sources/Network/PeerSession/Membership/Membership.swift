@@ -35,12 +35,10 @@ struct Membership: Sendable {
   private(set) var removed = Removals()
   /// The relays that showed the host's RELAY-GRANT (RLY-1).
   private(set) var relays: Set<PeerID> = []
-  /// The best ticket that the local peer received.
   private(set) var ticket: Ticket?
   /// Whether the local peer, as the host, lets the members that it admits admit newcomers (TCK-6).
   var givesRight = false
 
-  /// Creates the membership of a session that no other peer has joined yet.
   init(local: PeerID, session: SessionID, host: PeerID) {
     self.local = local
     self.session = session
@@ -105,7 +103,6 @@ struct Membership: Sendable {
   /// The owner of an owned board may not be confirmed yet, for example at a relay that has just accepted the board.
   func needsNoAdmission(_ peer: PeerID) -> Bool { peer == authority ?? (session.isOfOwnedBoard ? host : nil) }
 
-  /// Sets the host that the local program or the first ACCEPT names.
   mutating func begin(_ id: SessionID, host: PeerID) {
     session = id
     self.host = host
@@ -335,7 +332,6 @@ struct Removals: Equatable, Sendable {
   /// Returns the reason for removing a peer, possibly empty; `nil` if the peer was not removed.
   subscript(peer: PeerID) -> UntrustedText? { removals[peer]?.reason }
 
-  /// Returns the host's signature on a removal, if it is known.
   func signature(of peer: PeerID) -> KickSignature? { removals[peer]?.signature }
 
   /// The removals that any member can pass on, because the host signed them (MEM-11).

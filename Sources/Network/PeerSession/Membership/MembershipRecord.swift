@@ -44,11 +44,9 @@ public struct MembershipRecord: Equatable, Sendable {
   var removedGuests = 0
   /// The host's reasons for the removals; a peer that was removed without a reason is absent.
   public var reasons: [PeerID: UntrustedText] = [:]
-  /// The host's known signatures on the removals.
   var signatures: [PeerID: KickSignature] = [:]
   /// The relays that showed the host's RELAY-GRANT.
   public internal(set) var relays: [PeerID] = []
-  /// The local peer's proof that it belongs to the session.
   var ticket: Ticket?
 
   /// Creates the record of a session that no other peer has joined yet.

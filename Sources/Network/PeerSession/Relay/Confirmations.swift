@@ -30,10 +30,8 @@ final class Confirmations: Sendable {
     try await state.withLock { $0.waits[token]?.outcome }?.value()
   }
 
-  /// Discards a token that no task will wait for.
   func abandon(_ token: UInt64) { state.withLock { $0.waits[token] = nil } }
 
-  /// Records that a peer has all messages sent before the token.
   func confirmed(_ token: UInt64, by peer: PeerID) {
     let wait = state.withLock { state in
       state.waits[token]?.missing.remove(peer) == nil ? nil : state.waits[token]

@@ -100,8 +100,8 @@ extension Control {
         if code == nil { throw fields.missing("code") }
       }
       var (signature, key) = (grant.signature, grant.key)
-      try fields.required("grant", &signature, .base64(maximum: RelayGrant.maximumSignature))
-      try fields.required("key", &key, .base64(maximum: RelayGrant.maximumKey))
+      try fields.required("grant", &signature, .signature)
+      try fields.required("key", &key, .key)
       grant = RelayGrant(key: key, signature: signature)
     }
   }

@@ -85,7 +85,6 @@ struct RateLimiter: Sendable {
   private static let burst = 2.0
   /// The level below which a bucket is treated as empty, in seconds of refill at its rate.
   private static let low = 0.1
-  /// How long a bucket may stay empty before the link is closed.
   static let timeout = Duration.seconds(10)
 
   private let rate: RelayRate
@@ -102,9 +101,7 @@ struct RateLimiter: Sendable {
   }
 
   enum Verdict: Equatable {
-    /// Continue reading the member's link.
     case pass
-    /// Read the member's link again only after this time.
     case wait(Duration)
     /// Close the link, because the member exceeded the rate for too long.
     case close
@@ -115,7 +112,6 @@ struct RateLimiter: Sendable {
   /// The level is negative if the bucket is overdrawn.
   private var level: Double { min(bytes / Double(rate.bytes), copies / Double(rate.copies)) }
 
-  /// How long it takes to refill an overdrawn bucket to zero.
   var debt: Duration { .seconds(max(0, -level)) }
 
   /// Counts a message of `count` bytes to the given number of members.

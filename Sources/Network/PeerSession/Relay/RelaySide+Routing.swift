@@ -61,7 +61,6 @@ extension RelaySide {
     }
   }
 
-  /// Returns whether the rate limit allows a member's datagram to the given number of others.
   func mayPass(_ count: Int, copies: Int, from peer: PeerID) -> Bool {
     limiter(of: peer) { $0.allowsDatagram(count, copies: copies, now: .uptime) }
   }
@@ -72,7 +71,6 @@ extension RelaySide {
     return body(&limiter)
   }
 
-  /// Sends route changes from the table to the members.
   func perform(_ actions: [RouteTable.Action]) {
     for action in actions {
       switch action {
@@ -130,7 +128,6 @@ extension RelaySide {
     }
   }
 
-  /// Moves queued messages for a member into its outbox while there is room.
   func drain(_ peer: PeerID) {
     guard queues[peer] != nil else { return }
     guard let outbox = session.entries[peer]?.delivery?.outbox else {

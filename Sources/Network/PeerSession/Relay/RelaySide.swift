@@ -29,7 +29,6 @@ final class RelaySide {
   var limiters: [PeerID: RateLimiter] = [:]
   /// The number of copies and bytes forwarded so far.
   var tally = RelayTally()
-  /// The peers whose gathered messages are not written yet.
   var unflushed: Set<PeerID> = []
   var isGathering = false
 
@@ -43,7 +42,6 @@ final class RelaySide {
   /// It never becomes false again, because members may have asked for routes.
   private(set) var servesBrowsers = false
 
-  /// Whether the local peer calls itself a relay in HELLO.
   var callsItselfRelay: Bool { session.configuration.isRelay || servesBrowsers }
 
   var role: Control.Role { callsItselfRelay ? .relay : .member }
@@ -70,14 +68,12 @@ final class RelaySide {
     for entry in session.entries.values where entry.link != nil { session.renewLink(entry) }
   }
 
-  /// Opens routes without the limits of a bridge from now on.
   private func becameRelay() {
     limiters = [:]
     guard !session.configuration.isBridge else { return }
     for entry in session.entries.values { if let delivery = entry.delivery { began(entry, delivery.incarnation) } }
   }
 
-  /// Whether a relay of the session can reach other peers.
   var hasRelays: Bool { relayed.hasRelays }
 
   // MARK: Events of the session
@@ -89,14 +85,12 @@ final class RelaySide {
     session.drop(entry, former == entry.member.incarnation ? .rerouted : .restarted)
   }
 
-  /// Handles the beginning of the delivery state with a peer.
   func began(_ entry: PeerEntry, _ incarnation: SessionIncarnation) {
     queues[entry.id] = nil
     guard opensRoutes else { return }
     perform(table.joined(entry.id, incarnation))
   }
 
-  /// Sends the first messages on an open link.
   func linkOpened(_ entry: PeerEntry, _ link: ControlLink) {
     if let grant, session.configuration.isRelay { link.send(.relayGrant, grant.encoded()) }
     if isRelaying {
@@ -152,7 +146,6 @@ final class RelaySide {
     session.directory.update { $0.vouched(for: entry.id) }
   }
 
-  /// Handles the end of the delivery state with a peer.
   func departed(_ entry: PeerEntry, _ reason: DepartureReason) {
     queues[entry.id] = nil
     limiters[entry.id] = nil
@@ -168,7 +161,6 @@ final class RelaySide {
   /// Ends the route to a relayed peer, because the local peer disconnects that peer.
   func disconnects(_ entry: PeerEntry, _ code: CloseCode) { unwant(entry.id, RouteEnd(code)) }
 
-  /// Applies the state of a relay's link to the peers behind the relay.
   func stateChanged(of relay: PeerEntry) {
     guard relay.opensRoutes else { return }
     for entry in session.entries.values where entry.relayed?.route.relay == relay.id {
@@ -189,9 +181,8 @@ final class RelaySide {
     }
   }
 
-  /// The number of members, including the local peer and those that may return.
   private var memberCount: Int {
-    1 + session.entries.values.count { entry in entry.isJoined || session.dialler.policy.plan(for: entry.id).mayReturn }
+    1 + session.entries.values.count { entry in entry.isJoined || session.dialler.policy[entry.id].mayReturn }
   }
 
   /// Returns when to request a route to a peer; `nil` if no route is needed or every relay and bridge was already
@@ -202,7 +193,7 @@ final class RelaySide {
   }
 
   private func needsRoute(_ entry: PeerEntry) -> Bool {
-    entry.link == nil && entry.relayed == nil && !session.dialler.policy.plan(for: entry.id).isBarred
+    entry.link == nil && entry.relayed == nil && !session.dialler.policy[entry.id].isBarred
       && !session.membership.isRemoved(entry.id)
   }
 
@@ -314,7 +305,7 @@ final class RelaySide {
       session.drop(entry, DepartureReason(end))
       entry.wasOverrun = end == .overrun
       if end.isFinal {
-        session.dialler.policy.bar(peer, .untilRestart(of: entry.member.incarnation))
+        session.dialler.policy[peer].bar(.untilRestart(of: entry.member.incarnation))
       } else {
         session.dialler.plan(entry, after: .zero)
       }
@@ -325,20 +316,19 @@ final class RelaySide {
         incarnation: entry.member.incarnation,
         joinGeneration: session.messages.nextJoinGeneration()
       )
-      session.dialler.policy.departed(peer)
+      session.dialler.policy[peer].departed()
       // Any other member could otherwise bring in peers that no member admitted (RLY-16).
       if session.membership.maySpeakForHost(route.relay) { session.directory.met(entry) }
       session.emit(.peerJoined(entry.peer))
       session.bulk?.routeOpened(peer)
       session.setState(entry, session.entries[route.relay]?.state ?? .connected)
-      session.dialler.policy.routeOpened(peer, now: .now(), jitter: session.dialler.jitter())
+      session.dialler.policy[peer].relayed(now: .now(), jitter: session.dialler.jitter())
       session.planTick()
     }
     session.publish()
     session.deliverEvents()
   }
 
-  /// Withdraws the requests for a peer, and stops using its routes.
   func unwant(_ peer: PeerID, _ end: RouteEnd) { send(relayed.unwant(peer, end)) }
 
   /// Reports once that peers are reached only through a bridge, and how to reach them directly.
@@ -362,7 +352,6 @@ final class RelaySide {
     session.deliverEvents()
   }
 
-  /// Sends control messages to relays, after all messages already sent to these relays.
   private func send(_ actions: [RelayedPeers.Action]) {
     for action in actions {
       guard let entry = session.entries[action.relay], let outbox = entry.delivery?.outbox,
@@ -381,7 +370,6 @@ final class RelaySide {
 // MARK: - How a session moves to a relay (RLY-2)
 
 extension RelaySide {
-  /// Returns whether a peer is a relay to which the local peer moved the session after another relay had it.
   func isReplacement(_ peer: PeerID) -> Bool { carriers[peer] != nil && carriers.keys.contains { $0 != peer } }
 
   func carried(_ policy: AdmissionPolicy, _ grant: RelayGrant) {

@@ -1,4 +1,3 @@
-import Crypto
 import PeerCore
 import PeerWire
 
@@ -26,7 +25,6 @@ struct RelayedPeers {
   }
 
   enum Violation: Error, Equatable {
-    /// The relay assigned a number that is already in use, or withdrew a number that is not in use.
     case number(UInt8)
     /// The relay assigned a second number to a peer, or a number to the local peer.
     case peer
@@ -35,9 +33,7 @@ struct RelayedPeers {
   private struct Relay {
     var kind: Kind
     var asked: [PeerID: SessionIncarnation] = [:]
-    /// The peer for each route number, until the number is released.
     var peers: [UInt8: PeerID] = [:]
-    /// The route numbers of the peers that are still requested.
     var numbers: [PeerID: UInt8] = [:]
   }
 
@@ -50,7 +46,6 @@ struct RelayedPeers {
 
   var hasRelays: Bool { relays.values.contains { $0.kind == .relay } }
 
-  /// Adds a relay or a bridge whose delivery state just began, or changes its kind.
   mutating func gained(_ relay: PeerID, as kind: Kind = .relay) {
     relays[relay, default: Relay(kind: kind)].kind = kind
   }
@@ -70,7 +65,6 @@ struct RelayedPeers {
     return peer
   }
 
-  /// Requests a route to a peer from every relay that was not asked yet.
   mutating func want(_ peer: PeerID, _ incarnation: SessionIncarnation) -> [Action] {
     names.filter { relays[$0]?.kind == .relay && isUnasked($0, peer, incarnation) }.map { ask($0, peer, incarnation) }
   }
@@ -94,12 +88,10 @@ struct RelayedPeers {
     !relays.contains { $1.kind == .relay && isUnasked($0, peer, incarnation) }
   }
 
-  /// Returns the best bridge that was not asked for a route to a peer.
   func nextBridge(to peer: PeerID, _ incarnation: SessionIncarnation) -> PeerID? {
     names.first { relays[$0]?.kind != .relay && isUnasked($0, peer, incarnation) }
   }
 
-  /// Withdraws the request for a peer, and stops using its routes.
   mutating func unwant(_ peer: PeerID, _ end: RouteEnd) -> [Action] {
     var actions: [Action] = []
     for relay in names {
@@ -148,11 +140,6 @@ struct RelayedPeers {
 ///
 /// A relay saves it with the session, so that it can continue after a restart.
 public struct RelayGrant: Equatable, Sendable {
-  /// The maximum number of bytes of a key: a P-256 SubjectPublicKeyInfo has 91.
-  static let maximumKey = 128
-  /// The maximum number of bytes of a signature: a DER signature on P-256 has at most 72.
-  static let maximumSignature = 80
-
   /// The host's DER SubjectPublicKeyInfo.
   public private(set) var key: [UInt8]
   /// The ECDSA signature on P-256 with SHA-256, in DER.
@@ -170,10 +157,7 @@ public struct RelayGrant: Equatable, Sendable {
 
   /// Returns whether the host of the session signed this grant for the given relay (RLY-1).
   public func isValid(session: SessionID, host: PeerID, relay: PeerID) -> Bool {
-    guard PeerID(spki: key) == host, let publicKey = try? P256.Signing.PublicKey(derRepresentation: key),
-      let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature)
-    else { return false }
-    return publicKey.isValidSignature(signature, for: Self.signedBytes(session: session, relay: relay))
+    host.hasSigned(Self.signedBytes(session: session, relay: relay), signature, key: key)
   }
 
   static func signedBytes(session: SessionID, relay: PeerID) -> [UInt8] {
@@ -187,7 +171,7 @@ extension RelayGrant: ControlPayload {
   init() { self.init(key: [], signature: []) }
 
   mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
-    try fields.required("key", &key, .base64(maximum: Self.maximumKey))
-    try fields.required("signature", &signature, .base64(maximum: Self.maximumSignature))
+    try fields.required("key", &key, .key)
+    try fields.required("signature", &signature, .signature)
   }
 }

@@ -18,14 +18,12 @@ struct RouteTable {
   enum Violation: Error, Equatable {
     /// The member requests more peers than a session can have (RLY-4).
     case tooManyWishes
-    /// The member requests itself, or releases a number that was not withdrawn.
     case nonsense
   }
 
   private struct Seat {
     var incarnation: SessionIncarnation
     var wishes: [PeerID: SessionIncarnation] = [:]
-    /// The route numbers of the members that this member reaches.
     var numbers: [PeerID: UInt8] = [:]
     var peers: [UInt8: PeerID] = [:]
     /// The route numbers that were withdrawn but not yet released (RLY-5).
@@ -38,7 +36,6 @@ struct RouteTable {
 
   var routeCount: Int { seats.values.reduce(0) { $0 + $1.numbers.count } / 2 }
 
-  /// Adds a member whose delivery state with this relay begins.
   mutating func joined(_ peer: PeerID, _ incarnation: SessionIncarnation) -> [Action] {
     let ended = left(peer, .restarted)
     seats[peer] = Seat(incarnation: incarnation)
@@ -86,13 +83,11 @@ struct RouteTable {
     return close(peer, other, end, .rerouted)
   }
 
-  /// Allows a route number to be assigned again.
   mutating func free(_ route: UInt8, of peer: PeerID) throws(Violation) {
     guard seats[peer] != nil else { return }
     guard seats[peer]?.unanswered.remove(route) != nil else { throw .nonsense }
   }
 
-  /// Ends all routes of a member that stays in the session.
   mutating func closeAll(of peer: PeerID, _ end: RouteEnd) -> [Action] {
     (seats[peer]?.numbers.keys.sorted() ?? []).flatMap { close(peer, $0, end, end) }
   }

@@ -74,7 +74,6 @@ final class Tunnel: Sendable {
 ///
 /// Confined to the session's event loop.
 final class Tunnels {
-  /// A leg that a member was asked to dial, identified by the member and the tunnel's other end.
   private struct Key: Hashable {
     var member: PeerID
     var other: PeerID
@@ -90,7 +89,6 @@ final class Tunnels {
   private var waiters: [Key: [Waiter]] = [:]
   private var nextWaiter = 0
   private var running: [ObjectIdentifier: Tunnel] = [:]
-  /// The members at the ends of each tunnel that is being opened.
   private var opening: [[PeerID]] = []
 
   init(_ session: SessionCore, _ bulk: TransferConnections) {
@@ -98,7 +96,6 @@ final class Tunnels {
     self.bulk = bulk
   }
 
-  /// Accepts a leg that a member dialed and for which it sent a valid ATTACH.
   func attach(_ link: ControlLink, _ opener: Control.Opener, from member: PeerID, to far: PeerID) {
     switch opener {
     case .listener:

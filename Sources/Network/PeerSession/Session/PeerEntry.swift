@@ -28,14 +28,12 @@ struct RelayedPresence {
   var route: RelayRoute
   let incarnation: SessionIncarnation
   let joinGeneration: UInt64
-  /// The ledger that counts the messages sent to the peer, and those that it confirmed.
   let ledger = RouteLedger()
 }
 
 /// Confined to the session's event loop.
 final class PeerEntry {
   let id: PeerID
-  /// The peer's latest introduction.
   var member: Control.Member
   /// The delivery state; present while the peer is in the session, from `peerJoined` to `peerLeft`.
   var delivery: Delivery?
@@ -60,7 +58,6 @@ final class PeerEntry {
   /// Whether the peer is a bridge: a member that opens routes between its peers (RLY-15).
   var isBridge = false
   var offersRoutes = false
-  /// When a bridge was last asked for a route to this peer.
   var bridgeAsked: NIODeadline?
   /// The rate at which the peer forwards the local peer's data, if it opens routes (RLY-14).
   var passes = RelayRate()
@@ -86,11 +83,9 @@ final class PeerEntry {
   var namedBy: PeerID?
   /// The signed removals that were sent or received on the open link (MEM-11).
   var knownRemovals: Set<PeerID> = []
-  /// Whether signed removals are waiting for the link to become writable.
   var owesRemovals = false
   /// The processes of the peer that another process with its key replaced (DUP-6).
   var former = FormerIncarnations()
-  /// Whether the user knows that two processes use the peer's key.
   var hasReportedCopy = false
   /// Whether the peer refused the session's code; if so, the code is not offered again (ADM-3).
   var hasRefusedCode = false
@@ -124,7 +119,6 @@ final class PeerEntry {
     return stored
   }
 
-  /// All addresses to dial, best first.
   var addresses: [PeerAddress] {
     // No member dials a guest, whatever discovery or a member reports (WEB-38).
     if member.isGuest { return [] }
@@ -186,7 +180,6 @@ struct FormerIncarnations: Sendable, Equatable {
 
 /// Counts the received parts that are not acknowledged yet, so that one ACK covers many (MSG-4).
 struct AcknowledgementBatch: Equatable, Sendable {
-  /// When to send ACK.
   enum Decision: Equatable {
     /// Do nothing: no part waits for ACK, or a timer is already running.
     case nothing
@@ -195,7 +188,6 @@ struct AcknowledgementBatch: Equatable, Sendable {
     case startTimer
   }
 
-  /// The number of parts after which ACK is sent immediately.
   static let maximumParts = 256
   /// The number of bytes after which ACK is sent immediately.
   static let maximumBytes = 262_144
@@ -204,7 +196,6 @@ struct AcknowledgementBatch: Equatable, Sendable {
   private var bytes = 0
   private var isScheduled = false
 
-  /// Whether received parts wait for ACK.
   var isOwed: Bool { parts > 0 }
 
   mutating func received(_ byteCount: Int, atOnce: Bool) {
@@ -220,7 +211,6 @@ struct AcknowledgementBatch: Equatable, Sendable {
     return .startTimer
   }
 
-  /// Handles the expiry of the timer; returns whether parts still wait for ACK.
   mutating func timerFired() -> Bool {
     isScheduled = false
     return isOwed

@@ -5,11 +5,9 @@ import PeerWire
 
 // The open links of a session: opening, frame handling and closing.
 extension SessionCore {
-  /// The parameters that both sides agreed on when a link opens.
   struct Opening {
     var peer: PeerID
     var introduction: Control.Introduction
-    /// The role that the local peer named in HELLO.
     var ownRole: Control.Role
     /// The number of this link: 1 more than the larger `links` value of the two sides.
     var number: Int
@@ -18,7 +16,6 @@ extension SessionCore {
     var received: UInt64?
     /// The reason why the peer gave up the shared delivery state, if it sent one (CLS-3, RSM-6).
     var ended: String?
-    /// How the local peer admitted the other side, if that was decided on this link.
     var admission: PeerAdmission?
     /// The key with which a browser joined (WEB-5).
     var guestKey: GuestKey?
@@ -56,7 +53,7 @@ extension SessionCore {
     entry.passes = opening.introduction.passes ?? RelayRate()
     entry.offersRoutes =
       opening.introduction.passes != nil && opening.introduction.role == .member && !link.isFromBrowser
-    dialler.policy.linkOpened(entry.id, dialledHere: link.side == .dialler)
+    dialler.policy[entry.id].linkOpened(dialledHere: link.side == .dialler)
     entry.acknowledgements.cleared()
     previous?.close(crossed ? .duplicateLink : .replaced)
     if let old = entry.delivery?.incarnation, old != opening.introduction.incarnation {
@@ -93,7 +90,7 @@ extension SessionCore {
   /// Dials a new link to a peer to replace the current one, without losing messages (3.4).
   func renewLink(_ entry: PeerEntry) {
     entry.link.take()?.abort()
-    dialler.policy.linkRenewed(entry.id)
+    dialler.policy[entry.id].dialledLast = true
     linkBroken(entry)
   }
 
@@ -102,9 +99,9 @@ extension SessionCore {
     guard entry.isJoined else { return }
     let now = NIODeadline.now()
     entry.apartSince = now
-    dialler.policy.linkBroke(entry.id, now: now)
+    dialler.policy[entry.id].linkBroke(now: now)
     if isTaken {
-      dialler.policy.linkTaken(entry.id, now: now, jitter: dialler.jitter())
+      dialler.policy[entry.id].linkTaken(now: now, jitter: dialler.jitter())
       reportOwnCopy()
     }
     entry.datagrams?.close()
@@ -170,7 +167,7 @@ extension SessionCore: LinkDelegate {
     guard !hasEnded else { return }
     guard case .closed(let code, let message) = reason else { return linkBroken(entry) }
     // A link of this process would replace the closed one only while this process dials.
-    let isTaken = code == .replaced && !link.isFromBrowser && !dialler.policy.plan(for: entry.id).isDialling
+    let isTaken = code == .replaced && !link.isFromBrowser && !dialler.policy[entry.id].isDialling
     let consequence = dialler.policy.linkClosed(
       entry.id,
       code,
@@ -264,7 +261,6 @@ extension SessionCore {
     return !entry.former.mayReturn(now: now)
   }
 
-  /// Reports once that two processes use a peer's key.
   func reportCopy(of entry: PeerEntry) {
     guard !entry.hasReportedCopy else { return }
     entry.hasReportedCopy = true
@@ -276,7 +272,6 @@ extension SessionCore {
     )
   }
 
-  /// Reports once that another process uses the local key.
   func reportOwnCopy() {
     guard !hasReportedOwnCopy else { return }
     hasReportedOwnCopy = true
@@ -306,7 +301,6 @@ extension SessionCore {
 }
 
 extension PeerEntry {
-  /// Returns whether another process with the peer's key replaced this one.
   func isReplaced(_ incarnation: SessionIncarnation) -> Bool {
     incarnation != delivery?.incarnation && former.contains(incarnation)
   }

@@ -18,7 +18,7 @@ extension SessionCore {
 
   /// When the next work is due, rounded up to 0.1 s so that the timers of all sessions in a process fire together.
   private var nextDue: NIODeadline? {
-    let dues = entries.values.compactMap(nextDue) + [reading.nextDue].compactMap(\.self)
+    let dues = entries.values.compactMap(nextDue) + [reading.room.nextDue].compactMap(\.self)
     guard let due = dues.min() else { return nil }
     let tenth: UInt64 = 100_000_000
     // Work that is due but cannot start yet, such as another dial, is retried later.
@@ -48,7 +48,6 @@ extension SessionCore {
     for entry in entries.values { entry.link?.send(.addresses, message) }
   }
 
-  /// Performs the work that is due: liveness checks, reconnections and dials.
   func tick(_ now: NIODeadline) {
     // A suspended process cannot receive data. After it resumes, it first reads the data that waits in its sockets.
     // This data may include a CLOSE. Only then does the process treat a peer as silent (LIV-2). The process is assumed
@@ -65,7 +64,7 @@ extension SessionCore {
         checkLiveness(of: entry, link, now, wasStopped: wasStopped)
       } else if dialler.policy.isOverdue(entry.id, now: now) {
         depart(entry, .lost)
-        dialler.policy.lost(entry.id, now: now, jitter: dialler.jitter())
+        dialler.policy[entry.id].lost(now: now, jitter: dialler.jitter())
       }
     }
     disconnectSlowSenders(now, wasStopped: wasStopped)
@@ -91,9 +90,9 @@ extension SessionCore {
 
   /// Disconnects each peer that sends a large message too slowly while other large messages wait for room (MSG-5).
   private func disconnectSlowSenders(_ now: NIODeadline, wasStopped: Bool) {
-    for peer in reading.overdue(now) {
+    for peer in reading.room.overdue(now) {
       if wasStopped || entries[peer]?.link?.isReadingPaused ?? false {
-        reading.resumed(peer, now: now)
+        reading.room.resumed(peer, now: now)
         continue
       }
       let error = SessionError(closeCode: .tooSlow, message: "", isOurs: true)

@@ -41,7 +41,6 @@ final class SessionCore {
   /// Whether the user knows that another process uses the local key (DUP-7).
   var hasReportedOwnCopy = false
 
-  /// Every known peer, whether it is in the session now or not.
   var entries: [PeerID: PeerEntry] { directory.entries }
   var membership: Membership { directory.membership }
   /// For a joiner that does not know the id, it is all zeros until the listener admits the joiner.
@@ -67,7 +66,6 @@ final class SessionCore {
     events.onProgress { progress in loop.execute { bound.value.consumerProgressed(progress) } }
   }
 
-  /// Stores the session's properties when the listener has admitted the local peer.
   func joined(as id: SessionID, host: PeerID, maximum: Int) {
     guard self.id == .unnamed || self.id == id else { return }
     let wasUnnamed = self.id == .unnamed
@@ -163,7 +161,6 @@ final class SessionCore {
     warnOfName(of: entry.id, entry.member.name)
   }
 
-  /// Warns the user if a peer has the name of a known peer with another key.
   func warnOfName(of peer: PeerID, _ name: UntrustedText) {
     // The host knows that it moved the session to another relay.
     guard !relaying.isReplacement(peer) else { return }
@@ -187,7 +184,7 @@ final class SessionCore {
   /// Resumes or pauses reading a peer's link, as ``ReadingControl`` decides (MSG-5, RLY-14).
   func updateReading(_ entry: PeerEntry) {
     if reading.reads(entry.id) {
-      if entry.link?.isReadingPaused ?? true { reading.resumed(entry.id, now: .now()) }
+      if entry.link?.isReadingPaused ?? true { reading.room.resumed(entry.id, now: .now()) }
       entry.link?.resumeReading()
     } else {
       entry.link?.pauseReading()
@@ -196,9 +193,8 @@ final class SessionCore {
 
   private func updateReading(_ peers: [PeerID]) { for peer in peers { entries[peer].map(updateReading) } }
 
-  /// Pauses reading a peer's link until there is room for its large message.
   func largeMessageBegan(_ total: Int, from entry: PeerEntry) {
-    reading.messageBegan(total, from: entry.id, now: .now())
+    reading.room.began(total, from: entry.id, now: .now())
     updateReading(entry)
     planTick()
   }
@@ -207,7 +203,7 @@ final class SessionCore {
   ///
   /// For any other message, the application reports later that it handled the message.
   func largeMessageEnded(_ entry: PeerEntry, isRelays: Bool) {
-    if isRelays { updateReading(reading.relayMessageHandled(of: entry.id, now: .now())) }
+    if isRelays { updateReading(reading.room.handled(entry.id, now: .now())) }
     updateReading(entry)
   }
 
@@ -222,17 +218,15 @@ final class SessionCore {
 
   // MARK: Departure
 
-  /// Closes a link whose other end violated the protocol, and removes that peer.
   func fail(_ link: ControlLink, _ entry: PeerEntry?, _ code: CloseCode, _ message: String) {
     logger.info("Closed a link.", metadata: ["code": "\(code.rawValue)", "reason": "\(message)"])
     link.close(code, message)
     guard let entry, entry.link === link || entry.link == nil else { return }
     entry.link = nil
-    dialler.policy.bar(entry.id, .untilRestart(of: entry.member.incarnation))
+    dialler.policy[entry.id].bar(.untilRestart(of: entry.member.incarnation))
     depart(entry, .refused(SessionError(.protocolError, "The peer broke the protocol. \(message)")))
   }
 
-  /// Removes a peer from the session, and reports it to the application.
   func depart(_ entry: PeerEntry, _ reason: DepartureReason) {
     guard entry.isJoined else { return }
     drop(entry, reason)
@@ -260,11 +254,11 @@ final class SessionCore {
       SessionError(reason == .lost ? .peerLost : .notConnected, "The peer is no longer in the session: \(reason.word).")
     )
     entry.delivery = nil
-    updateReading(reading.departed(entry.id, now: .now()))
+    updateReading(reading.room.removed(entry.id, now: .now()))
     // In these two cases, the other side gave up the delivery state first, so it does not need the reason.
     let isKnownThere = reason == .restarted || reason == .reset
     entry.gaveUp = isKnownThere ? nil : (delivery.incarnation, reason.word)
-    dialler.policy.departed(entry.id)
+    dialler.policy[entry.id].departed()
     entry.datagrams?.close()
     entry.datagrams = nil
     bulk?.peerLeft(entry.id)
@@ -277,7 +271,7 @@ final class SessionCore {
   func disconnect(_ peer: PeerID, _ code: CloseCode, _ reason: DepartureReason, message: String) {
     guard let entry = entries[peer] else { return }
     let incarnation = entry.member.incarnation
-    dialler.policy.bar(peer, code == .kicked ? .always : .untilRestart(of: incarnation))
+    dialler.policy[peer].bar(code == .kicked ? .always : .untilRestart(of: incarnation))
     entry.link.take()?.close(code, message)
     relaying.disconnects(entry, code)
     let hasState = entry.delivery != nil
@@ -286,10 +280,8 @@ final class SessionCore {
     if hasState { entry.gaveUp?.code = code.rawValue }
   }
 
-  /// Leaves the session: closes the links to all peers and ends the session.
   func leave(_ code: CloseCode) { end(code, SessionError(.sessionEnded, "This peer left the session.")) }
 
-  /// Ends the session; later calls fail with `error`.
   func end(_ code: CloseCode, _ error: SessionError) {
     guard !hasEnded else { return }
     hasEnded = true
@@ -340,13 +332,11 @@ struct SessionSnapshot: Sendable {
   var routes: [PeerID: Route] = [:]
   /// The routes to all peers, in `order`.
   var everyone = Routes()
-  /// The send rate limits for the relays.
   var paces: [PeerID: RelayPace] = [:]
   /// The peers in the session, in the order of their ids.
   var order: [PeerID] = []
   /// The peers of `order` with their state.
   var statuses: [PeerStatus] = []
-  /// The reason why the session is over; `nil` while it is running.
   var end: SessionError?
   var id: SessionID
   var host: PeerID

@@ -54,7 +54,6 @@ extension RangeReplaceableCollection {
   }
 }
 
-/// A result that is set once and can be awaited by any number of tasks.
 final class Outcome<Value: Sendable>: Sendable {
   private struct State {
     var result: Result<Value, SessionError>?

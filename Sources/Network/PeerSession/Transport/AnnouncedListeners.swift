@@ -16,22 +16,17 @@ package final class AnnouncedListeners: Sendable {
   private struct State {
     var targets: [Target] = []
     var areMoreExpected = true
-    /// The peers that did not admit the local peer, and are not dialed again.
     var refusals: [PeerID: SessionError] = [:]
     var history: [(peer: PeerID, error: SessionError)] = []
-    /// The addresses at which a peer does not serve the session.
     var dead: Set<Target> = []
     var refusalCount = 0
     var namedRefusal: SessionError?
   }
 
-  /// How long other peers are not dialed while the peer that the link names may still answer.
   static let headStart = TimeAmount.seconds(1)
   /// How long such a peer may take to admit or refuse the local peer, not counting the time in which a user decides.
   static let answerTimeout = Duration.seconds(3)
-  /// The maximum number of peers that may refuse the local peer.
   static let maximumRefusals = 32
-  /// How long an attempt waits for announcements after every address failed.
   static let patience = TimeAmount.seconds(3)
 
   private let state = Locked(State())
@@ -45,7 +40,6 @@ package final class AnnouncedListeners: Sendable {
     }
   }
 
-  /// The addresses of the announced peers that have not refused the local peer.
   var targets: [Target] {
     state.withLock { state in
       state.targets.filter { target in
@@ -54,12 +48,10 @@ package final class AnnouncedListeners: Sendable {
     }
   }
 
-  /// Returns whether a further announcement may arrive soon.
   func areExpected(after elapsed: TimeAmount) -> Bool {
     elapsed < Self.patience && state.withLock { $0.areMoreExpected }
   }
 
-  /// The number of refusals after which another peer is dialed.
   var refusalCount: Int { state.withLock { $0.refusalCount } }
 
   /// Records that a peer did not admit the local peer.
@@ -81,7 +73,6 @@ package final class AnnouncedListeners: Sendable {
     }
   }
 
-  /// The answer of the peer that the link names, if that peer no longer serves the session.
   var namedRefusal: SessionError? { state.withLock { $0.namedRefusal } }
 
   /// The announced peers that did not admit the local peer, with the reasons, in order.

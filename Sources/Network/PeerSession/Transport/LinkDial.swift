@@ -15,7 +15,6 @@ import Musl
 /// The first connection to complete its TLS handshake with the expected key is used, and the others are closed.
 /// Confined to the event loop of its ``Means``. A peer that joins by a link also dials the announced peers of the session (DSC-28).
 final class LinkDial: LinkDelegate {
-  /// What a dial needs from the transport.
   struct Means: Sendable {
     var security: LinkSecurity
     var eventLoop: any EventLoop
@@ -36,7 +35,6 @@ final class LinkDial: LinkDelegate {
   private var completion: ((Result<ControlLink, SessionError>) -> Void)?
   private var deadline: Scheduled<Void>?
   private var timer: Scheduled<Void>?
-  /// A closure that receives each step of the attempt, on the event loop.
   var progress: ((JoinStep) -> Void)?
 
   /// Prepares an attempt that calls `completion` once, on the event loop, and never after ``cancel()``.
@@ -61,7 +59,6 @@ final class LinkDial: LinkDelegate {
 
   private(set) var hasConnected = false
 
-  /// The error if the caller gives up now.
   var timeoutError: SessionError {
     guard !hasConnected, let address = firstAddress else {
       return SessionError(closeCode: .timedOut, message: "", isOurs: true)
@@ -106,7 +103,6 @@ final class LinkDial: LinkDelegate {
     timer = means.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(250)) { [self] in next() }
   }
 
-  /// Adds the peers that were announced since the last dial.
   private func readAnnouncements() {
     guard let announced else { return }
     // The named peer has a head start, so that a code is rarely proved to another peer.
@@ -159,7 +155,6 @@ final class LinkDial: LinkDelegate {
     next()
   }
 
-  /// Fails when every attempt has failed and no further announcement is expected.
   private func finishIfAllFailed() {
     if let announced, isDialing || announced.areExpected(after: .now() - startedAt) { return planNext() }
     guard !isDialing else { return }
@@ -218,7 +213,6 @@ final class LinkDial: LinkDelegate {
   func linkWritable(_ link: ControlLink) {}
 }
 
-/// Returns a message for users that describes a system error.
 func reason(of error: any Error) -> String {
   switch error {
   case let error as IOError where error.errnoCode == EHOSTUNREACH:

@@ -8,7 +8,6 @@ import Glibc
 import Musl
 #endif
 
-/// The addresses of this machine that other peers may dial.
 enum LocalAddresses {
   struct Entry: Equatable {
     var interface: String
@@ -17,9 +16,7 @@ enum LocalAddresses {
 
   /// The kind of an interface, in the order in which other machines are likely to reach it.
   enum Kind: Int {
-    /// A network card.
     case physical
-    /// A virtual interface, such as a VLAN.
     case virtual
     case bridge
     case tunnel
@@ -70,7 +67,6 @@ enum LocalAddresses {
 
   // MARK: - Reading the system
 
-  /// Returns the lowest metric of the default routes of each interface.
   static func defaultRoutes(ipv4: String, ipv6: String) -> [String: UInt32] {
     let isUp: UInt32 = 0x1
     let rejects: UInt32 = 0x200

@@ -19,18 +19,15 @@ final class TransportCore {
   /// The threads for blocking work, such as stretching codes.
   let threads: NIOThreadPool
   let inbox: ResourceInbox
-  /// The running bulk endpoints; the transport waits for them when it closes.
   private(set) var runs: [ObjectIdentifier: Task<Void, Never>] = [:]
   let security: LinkSecurity
   let localPeer: PeerID
   private(set) var port = 0
   var sessions: [SessionID: SessionCore] = [:]
-  /// The sessions whose id is not yet known from the host.
   var joining: [ObjectIdentifier: SessionCore] = [:]
   var limiter = AttemptLimiter()
   /// The connections that may be opened to addresses that other peers named (MEM-18).
   var dialBudget = DialBudget()
-  /// The saved peers, as of the last read of the peer store.
   var known = KnownNames()
   /// The peers whose keys were verified at an admission by either side (LNK-3).
   var proved: Set<PeerID> = []
@@ -39,14 +36,11 @@ final class TransportCore {
 
   /// The UDP socket, on the same port as the TCP listener (7).
   private(set) var datagramChannel: (any Channel)?
-  /// The links, indexed by the key id in their packets.
   var datagramLinks: [UInt64: DatagramLink] = [:]
 
   private var listeners: [any Channel] = []
-  /// The only interface to listen on, and its index when the last listener was created.
   private(set) lazy var interface = ListeningInterface(configuration.interface)
   var interfaceIndex: CInt = 0
-  /// The address to listen on, if listening is restricted to an interface.
   var restrictedHost: String?
   /// Whether the transport accepts connections; false until ``startAccepting()`` is called.
   ///
@@ -64,13 +58,11 @@ final class TransportCore {
   private var addressCache: (at: NIODeadline, addresses: [String])?
   private var nextInvitation = 0
   private(set) var isClosing = false
-  /// The end of the last computation of a code's key.
   private var stretching: EventLoopFuture<Void>?
   private(set) var stretchedCodes = 0
   /// The stream of the sessions that hosts move to the local peer (RLY-2).
   let carriedSessions: AsyncStream<CarriedSession>.Continuation
 
-  /// The stream of the sessions that are opened later, and that a dialler needs now.
   let neededSessions: AsyncStream<SessionID>.Continuation
   /// The sessions that this relay opens after its start, and the diallers that wait for them (HEL-2).
   private var opening: [SessionID: [() -> Void]] = [:]
@@ -197,7 +189,6 @@ final class TransportCore {
     if case .place(let evicted?) = decision { handshakes[evicted]?.drop() }
   }
 
-  /// Returns the handshake with this object identifier, if it has not ended.
   func handshake(_ id: ObjectIdentifier) -> ListenerHandshake? { handshakes[id] }
 
   private func isAddressOfMember(_ host: String) -> Bool {
@@ -223,7 +214,6 @@ final class TransportCore {
     return sessions.values.first
   }
 
-  /// Begins to accept connections, including those that are already waiting.
   func startAccepting() {
     guard !isAccepting, !listeners.isEmpty else { return }
     isAccepting = true
@@ -298,7 +288,6 @@ final class TransportCore {
     }
   }
 
-  /// Stops listening, and ends every session by closing its links.
   func close() -> EventLoopFuture<Void> {
     isClosing = true
     carriedSessions.finish()
@@ -335,7 +324,6 @@ final class TransportCore {
     if peer.isAlwaysAdmitted { alwaysAdmitted.insert(peer.peer) }
   }
 
-  /// Returns a warning if a peer is not known, but has the name of a known peer.
   func nameWarning(_ peer: PeerID, _ name: UntrustedText) -> SessionWarning? {
     guard known[peer] == nil, let other = known.peer(named: name) else { return nil }
     return SessionWarning(

@@ -14,10 +14,10 @@ final class BulkAcceptor: BulkFrameSink {
 
   init(_ endpoint: BulkEndpoint) { self.endpoint = endpoint }
 
-  func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(BulkViolation) -> Bool {
+  func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(LinkViolation) -> Bool {
     switch current.withLock({ $0 }) {
     case .resource(let receiver):
-      try await receive(receiver) { () throws(BulkViolation) in try await receiver.receive(frame) }
+      try await receive(receiver) { () throws(LinkViolation) in try await receiver.receive(frame) }
       return true
     case .stream(let stream): return try await stream.receive(frame, from: link)
     case .idle:
@@ -63,15 +63,13 @@ final class BulkAcceptor: BulkFrameSink {
     endpoint.answer(receiver) { [self] in release(receiver) }
   }
 
-  /// Makes the link idle if the transfer was the last one on it.
   private func release(_ receiver: ResourceReceiver) {
     receiver.link.markLate(receiver.offer.id)
     current.withLock { current in if case .resource(let last) = current, last === receiver { current = .idle } }
   }
 
-  /// Performs a step of a transfer, and makes the link idle if that step was the last.
-  private func receive(_ receiver: ResourceReceiver, _ step: () async throws(BulkViolation) -> Bool)
-    async throws(BulkViolation)
+  private func receive(_ receiver: ResourceReceiver, _ step: () async throws(LinkViolation) -> Bool)
+    async throws(LinkViolation)
   { if try await !step() { release(receiver) } }
 
   private func open(_ open: Control.StreamOpen, _ link: BulkLinkRunner) async -> Bool {

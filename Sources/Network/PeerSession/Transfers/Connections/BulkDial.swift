@@ -16,7 +16,6 @@ final class BulkDial<Attached: Sendable>: LinkDelegate {
   private let wrap: @Sendable (any Channel) throws -> Attached
   private let promise: EventLoopPromise<Attached>
 
-  /// Prepares to send ATTACH with the proof of the secret.
   init(
     _ attach: Control.Attach,
     secret: [UInt8],
@@ -29,7 +28,6 @@ final class BulkDial<Attached: Sendable>: LinkDelegate {
     self.promise = eventLoop.makePromise()
   }
 
-  /// Dials the link, and closes the connection if the peer does not attach it in time.
   func start(_ means: LinkDial.Means, to remote: PeerAddress, peer: PeerID, limit: TimeAmount = .seconds(10))
     -> EventLoopFuture<Attached>
   {

@@ -76,10 +76,8 @@ final class BulkEndpoint: Sendable {
   /// The number of open links, whichever side is the opener (BLK-4).
   var linkCount: Int { pool.count + state.withLock { $0.acceptedLinks } }
 
-  /// The number of idle links on which the local peer is the opener.
   var idleLinkCount: Int { pool.idleCount }
 
-  /// Serves a link on which the peer is the opener.
   func accept(_ link: BulkLink) {
     let runner = BulkLinkRunner(link, idle: BulkAcceptor(self)) { [pool] in pool.endError }
     state.withLock { $0.acceptedLinks += 1 }
@@ -144,7 +142,6 @@ final class BulkEndpoint: Sendable {
     return ResourceTransfer(sender)
   }
 
-  /// Cancels a transfer, in either direction; returns whether there is a transfer with that id.
   @discardableResult func cancelResource(_ id: TransferID, reason: String = "") -> Bool {
     let (sender, receiver, interrupted) = state.withLock { $0.transfers.cancel(id) }
     sender?.cancel(reason: reason)
@@ -233,7 +230,6 @@ final class BulkEndpoint: Sendable {
 
   // MARK: Receivers
 
-  /// Ends transfers that stall or are too slow, until the task is canceled.
   private func breakStalled() async {
     while !Task.isCancelled {
       // The sleep is canceled only together with the endpoint. The endpoint then closes all links.
@@ -243,7 +239,6 @@ final class BulkEndpoint: Sendable {
     }
   }
 
-  /// Ends a transfer that is too slow, without waiting for a peer that does not read.
   func end(_ receiver: ResourceReceiver) { _ = scope.submit { await receiver.failForSlowness() } }
 
   /// Answers an offer in a separate task, so that the link is read in the meantime.
@@ -275,13 +270,11 @@ final class BulkEndpoint: Sendable {
     return state.withLock { $0.transfers.add(receiver) } ? receiver : nil
   }
 
-  /// Returns whether a transfer was accepted but its end was not reported yet.
   func hasAccepted(_ id: TransferID) -> Bool { state.withLock { $0.transfers.hasAccepted(id) } }
 
   /// Records that an offer was accepted, so that the end of the transfer will be reported.
   func receiverAccepted(_ info: ResourceInfo) { state.withLock { $0.transfers.accepted(info) } }
 
-  /// Reports the start of an incoming transfer, once.
   func receiverStarted(_ info: ResourceInfo) async {
     let isFirst = state.withLock { $0.transfers.started(info) }
     if isFirst { await context.events.resourceStarted(info) }
@@ -301,9 +294,7 @@ final class BulkEndpoint: Sendable {
   }
 }
 
-/// Receives the events of a peer's bulk links, and converts them to session events.
 protocol BulkEvents: Sendable {
-  /// Returns whether the application requested an offered resource, which is then accepted without asking.
   func isRequested(_ info: ResourceInfo) async -> Bool
   /// Returns whether to accept an offer that the application did not request.
   ///

@@ -8,47 +8,12 @@ import Glibc
 import Musl
 #endif
 
-/// A protocol violation that ends a bulk link, with the close code that the violating side receives.
-struct BulkViolation: Error, Equatable, Sendable {
-  var code: CloseCode
-  var message: String
-
-  /// Returns the violation for a frame that does not decode or is not allowed (FRM-4).
-  static func protocolError(_ message: String) -> BulkViolation {
-    BulkViolation(code: .protocolError, message: message)
-  }
-
-  /// Returns the violation for a frame that is not allowed in the current state.
-  static func unexpected(_ type: FrameType) -> BulkViolation { .protocolError(CloseMessage.unexpected(type)) }
-
-  init(code: CloseCode, message: String) {
-    self.code = code
-    self.message = message
-  }
-
-  init(_ error: FrameError) {
-    switch error {
-    case .malformedLength: self.init(code: .protocolError, message: "A frame's length is malformed.")
-    case .tooLarge(let length, let limit):
-      self.init(code: .tooLarge, message: "A frame of \(length) bytes is longer than the limit of \(limit).")
-    case .unknownType(let type):
-      let number = String(type, radix: 16)
-      self.init(code: .unknownFrame, message: "The frame type 0x\(number) is unknown.")
-    }
-  }
-}
-
 enum BulkEnd: Error, Sendable {
-  /// The TCP or TLS connection broke, or ended without CLOSE.
   case broken
-  /// The other side closed the link with a reason.
   case closed(CloseCode, message: UntrustedText)
-  /// The other side broke the protocol, and received the close code.
-  case violated(BulkViolation)
-  /// The local side ended the link.
+  case violated(LinkViolation)
   case endedByUs(SessionError)
 
-  /// The error that the users of the link receive.
   var error: SessionError {
     switch self {
     case .broken: .bulkLinkLost

@@ -20,7 +20,6 @@ struct BulkFrame: Sendable, Equatable {
     count = payload.readableBytes
   }
 
-  /// The payload as one array.
   var bytes: [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
       for piece in pieces {
@@ -170,9 +169,9 @@ extension ByteBuffer {
 extension ControlPayload {
   func bulkFrame() -> ByteBuffer { .bulkFrame(Self.frameType, encoded()) }
 
-  /// Decodes the payload of a frame whose type is already checked; if it throws ``BulkViolation``, the link must be
+  /// Decodes the payload of a frame whose type is already checked; if it throws ``LinkViolation``, the link must be
   /// closed (FRM-4).
-  static func decode(_ frame: BulkFrame) throws(BulkViolation) -> Self {
+  static func decode(_ frame: BulkFrame) throws(LinkViolation) -> Self {
     do throws(ControlMessageError) { return try decode(frame.bytes) } catch {
       throw .protocolError(CloseMessage.invalid(frameType, error))
     }

@@ -13,10 +13,10 @@ import Musl
 protocol BulkFrameSink: AnyObject, Sendable {
   /// Handles the next frame; returns whether the link continues.
   ///
-  /// If it throws ``BulkViolation``, the link is closed with its code.
+  /// If it throws ``LinkViolation``, the link is closed with its code.
   ///
   /// The link is not read until this call returns.
-  func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(BulkViolation) -> Bool
+  func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(LinkViolation) -> Bool
 
   /// Handles the end of the link; called once, on the sink that is attached at that time.
   func linkEnded(_ end: BulkEnd) async
@@ -35,7 +35,6 @@ final class BulkLinkRunner: Sendable {
 
   /// The maximum number of ended transfers to remember, because their last frames may still arrive.
   private static let lateLimit = 8
-  /// How long the last frame may take to be sent before the link is cut.
   private static let flushLimit = TimeAmount.seconds(2)
 
   let writer: BulkWriter
@@ -46,7 +45,6 @@ final class BulkLinkRunner: Sendable {
   private let endError: @Sendable () -> SessionError
   private let state: Locked<State>
 
-  /// Creates a runner that passes frames to `idle` until a sink is attached.
   init(_ link: BulkLink, idle: any BulkFrameSink, endError: @escaping @Sendable () -> SessionError) {
     self.link = link
     self.idle = idle
@@ -113,7 +111,6 @@ final class BulkLinkRunner: Sendable {
     await sink.linkEnded(end)
   }
 
-  /// Closes the link immediately; its sink receives `error`.
   func cut(_ error: SessionError) {
     state.withLock { $0.endedByUs = $0.endedByUs ?? error }
     writer.channel.close(promise: nil)
@@ -146,7 +143,7 @@ final class BulkLinkRunner: Sendable {
         }
       }
       return Task.isCancelled ? await leave() : .broken
-    } catch let error as FrameError { return await close(BulkViolation(error)) } catch let violation as BulkViolation {
+    } catch let error as FrameError { return await close(LinkViolation(error)) } catch let violation as LinkViolation {
       return await close(violation)
     } catch is CancellationError { return await leave() } catch { return .broken }
   }
@@ -156,7 +153,7 @@ final class BulkLinkRunner: Sendable {
     return .endedByUs(endError())
   }
 
-  private func close(_ violation: BulkViolation) async -> BulkEnd {
+  private func close(_ violation: LinkViolation) async -> BulkEnd {
     await sendClose(violation.code, violation.message)
     return .violated(violation)
   }
@@ -173,7 +170,7 @@ final class BulkLinkRunner: Sendable {
 
 /// Handles frames on an idle outgoing link; only late answers are allowed there (BLK-2).
 final class IdleLinkSink: BulkFrameSink {
-  func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(BulkViolation) -> Bool {
+  func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(LinkViolation) -> Bool {
     guard link.isLate(frame) else { throw .unexpected(frame.type) }
     return true
   }
@@ -221,7 +218,6 @@ struct BulkLink: Sendable {
     )
   }
 
-  /// Sets the options of all bulk links: large reads, and keep-alive.
   static func prepare(_ channel: any Channel) throws {
     let options = channel.syncOptions
     try options?.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 262_144))

@@ -5,7 +5,6 @@ import PeerWire
 /// A pool of links to one peer on which the local peer is the opener, either in use or idle (BLK-2).
 final class BulkPool: Sendable {
   private static let idleLimit = 4
-  /// The minimum time that an idle link stays open.
   private static let idleTime = Duration.seconds(30)
 
   private struct State {
@@ -33,7 +32,6 @@ final class BulkPool: Sendable {
 
   var idleCount: Int { state.withLock { $0.idle.count } }
 
-  /// The reason why the pool opens no more links.
   var endError: SessionError {
     state.withLock { $0.endError } ?? SessionError(.sessionEnded, "The session has ended.")
   }
@@ -85,7 +83,6 @@ final class BulkPool: Sendable {
     for (link, _) in idle { closePlainly(link) }
   }
 
-  /// Closes links that were idle for a while, until the task is canceled.
   func closeUnused() async {
     while !Task.isCancelled {
       // The sleep is canceled only together with the endpoint. The endpoint then closes all links.

@@ -61,7 +61,6 @@ final class BulkWriter: Sendable {
     }
   }
 
-  /// Passes the turn to the next writer.
   func finish() {
     let next = state.withLock { state in
       state.isTaken = false

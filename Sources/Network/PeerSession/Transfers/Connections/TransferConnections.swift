@@ -11,7 +11,6 @@ import PeerWire
 /// Confined to the session's event loop.
 final class TransferConnections {
   private unowned let session: SessionCore
-  /// The tunnels through the local peer, if it is a relay.
   private(set) lazy var tunnels = Tunnels(session, self)
   private let inbox: ResourceInbox
   /// The endpoints, for callers on any thread.
@@ -70,7 +69,6 @@ final class TransferConnections {
     endpoints.withLock { $0[peer] = endpoint }
   }
 
-  /// Ends all links, transfers and streams with a peer.
   func peerLeft(
     _ peer: PeerID,
     _ error: SessionError = SessionError(.peerLost, "The peer is no longer in the session.")
@@ -226,7 +224,6 @@ func makeBulkLink<Attached: Sendable>(_ link: ControlLink, _ wrap: @escaping @Se
   }
 }
 
-/// Forwards the calls of a peer's bulk endpoint to the session's event loop.
 private struct BulkBridge: BulkLinkProvider, BulkEvents {
   let session: NIOLoopBound<SessionCore>
   let eventLoop: any EventLoop

@@ -79,7 +79,6 @@ struct TransferTable {
     return true
   }
 
-  /// Returns whether an incoming transfer was accepted but its end was not reported yet.
   func hasAccepted(_ id: TransferID) -> Bool { accepted[id] != nil }
 
   /// Records that an offer was accepted, so that the end of the transfer will be reported.
@@ -117,7 +116,6 @@ struct TransferTable {
     return accepted.removeValue(forKey: oldest).map { End(info: $0.info, result: .failure(.bulkLinkLost)) }
   }
 
-  /// Removes and returns the incoming transfers whose end was not reported yet.
   mutating func endIncoming() -> [ResourceInfo] {
     defer {
       accepted = [:]

@@ -7,7 +7,6 @@ import PeerDiscovery
 ///
 /// It limits how much each peer may store, and finds the stored part of an unfinished transfer.
 actor ResourceInbox {
-  /// The permission to store a resource, with the part that is already stored.
   struct Admission: Sendable {
     /// The file for the bytes; `nil` if the resource was delivered before.
     var file: StagingFile?
@@ -15,11 +14,9 @@ actor ResourceInbox {
     var offset: Int
     /// The hash of the stored bytes.
     var hash: SHA256
-    /// The finished file, if the resource was delivered before.
     var delivered: ReceivedResource?
   }
 
-  /// The peer that offers a resource, and whether the application requested it.
   struct Claim: Sendable {
     var peer: PeerID
     var session: SessionID?
@@ -57,7 +54,6 @@ actor ResourceInbox {
   private var partialHashes: [TransferID: PartialHash] = [:]
   private var delivered: [TransferID: Delivered] = [:]
   private var deliveredOrder: [TransferID] = []
-  /// The senders of the files that were delivered since this process started and are still in the inbox.
   private var owners: [TransferID: (claim: Claim, size: Int)] = [:]
 
   private init(
@@ -296,7 +292,6 @@ struct InboxQuota: Sendable {
   enum Holder: String, Sendable {
     case peer = "one peer"
     case session = "one session"
-    /// All peers and sessions together.
     case total = "everyone"
   }
 

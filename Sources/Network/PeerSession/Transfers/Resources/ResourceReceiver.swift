@@ -13,10 +13,8 @@ actor ResourceReceiver {
   enum Phase {
     /// The offer uses no space in the inbox yet (RES-8).
     case deciding
-    /// The inbox is checking the offer.
     case admitting
     case accepted
-    /// START arrived.
     case receiving
     /// All bytes arrived, and the file is being moved; it is too late to cancel.
     case delivering
@@ -25,7 +23,6 @@ actor ResourceReceiver {
     case over
   }
 
-  /// How a transfer on this link ended.
   private enum Close {
     case failed(SessionError)
     case interrupted
@@ -35,7 +32,6 @@ actor ResourceReceiver {
   nonisolated let link: BulkLinkRunner
   /// Whether the application requested the resource (RES-6).
   nonisolated let isRequested: Bool
-  /// An outcome that is set when the transfer no longer uses the inbox.
   nonisolated let ended = Outcome<Void>()
   nonisolated let peer: PeerID
   nonisolated let inbox: ResourceInbox
@@ -44,11 +40,8 @@ actor ResourceReceiver {
   ///
   /// The reason is set before this actor handles the cancellation.
   nonisolated let cancelReason = Locked<String?>(nil)
-  /// An outcome that is set if the offer ends before the application has decided.
   nonisolated let withdrawn = Outcome<Void>()
-  /// An outcome that is set when ACCEPT or CANCEL is sent.
   nonisolated let answered = Outcome<Void>()
-  /// Whether a batch is being written.
   private nonisolated let isWriting = Locked(false)
 
   var phase = Phase.deciding
@@ -79,7 +72,7 @@ actor ResourceReceiver {
     pace = TransferPace(now: endpoint.context.time.now())
   }
 
-  func receive(_ frame: BulkFrame) async throws(BulkViolation) -> Bool {
+  func receive(_ frame: BulkFrame) async throws(LinkViolation) -> Bool {
     pace.frameReceived(now: endpoint.context.time.now())
     if phase == .deciding || phase == .admitting {
       guard frame.type == .resourceCancel else { throw .unexpected(frame.type) }
@@ -126,7 +119,6 @@ actor ResourceReceiver {
     }
   }
 
-  /// Ends a transfer that is too slow.
   func failForSlowness() async {
     await fail(
       SessionError(.timedOut, "The sender sent less than 16 KiB in 60 s."),
@@ -138,9 +130,6 @@ actor ResourceReceiver {
   /// Prevents the delivery of the resource until ``cancel(reason:)`` runs.
   nonisolated func willCancel(reason: String) { cancelReason.withLock { $0 = $0 ?? reason } }
 
-  /// Cancels the transfer from the local side.
-  ///
-  /// The sender receives `reason`.
   func cancel(reason: String = "") async {
     willCancel(reason: reason)
     if phase == .deciding { withdrawn.set(.success(())) }
@@ -164,11 +153,11 @@ actor ResourceReceiver {
 
   // MARK: Frames
 
-  private func check(_ id: TransferID) throws(BulkViolation) {
+  private func check(_ id: TransferID) throws(LinkViolation) {
     guard id == offer.id else { throw .protocolError("A frame names another transfer.") }
   }
 
-  private func startReceived(at offset: Int) async throws(BulkViolation) -> Bool {
+  private func startReceived(at offset: Int) async throws(LinkViolation) -> Bool {
     if phase == .cancelling { return true }
     guard phase == .accepted, let admission else { throw .unexpected(.resourceStart) }
     guard offset == admission.offset || offset == 0 else {
@@ -194,7 +183,7 @@ actor ResourceReceiver {
     return true
   }
 
-  private func chunkReceived(_ frame: BulkFrame) async throws(BulkViolation) -> Bool {
+  private func chunkReceived(_ frame: BulkFrame) async throws(LinkViolation) -> Bool {
     if phase == .cancelling { return true }
     guard phase == .receiving, let admission else { throw .unexpected(.chunk) }
     guard admission.delivered == nil, frame.count <= offer.size - received else {
@@ -208,7 +197,7 @@ actor ResourceReceiver {
     return true
   }
 
-  private func endReceived(_ sha256: String) async throws(BulkViolation) -> Bool {
+  private func endReceived(_ sha256: String) async throws(LinkViolation) -> Bool {
     if phase == .cancelling { return true }
     guard phase == .receiving, let admission else { throw .unexpected(.resourceEnd) }
     guard received == offer.size else {
@@ -272,7 +261,6 @@ actor ResourceReceiver {
     self.batch = batch
   }
 
-  /// Waits for the batch that is being written.
   private func settle() async {
     guard let batch else { return }
     do {
@@ -291,7 +279,6 @@ actor ResourceReceiver {
 
   // MARK: Ending
 
-  /// Ends the transfer from the local side, and sends the reason.
   private func fail(_ error: SessionError, as code: Control.ResourceCode? = nil, message words: String = "") async {
     guard phase == .accepted || phase == .receiving else { return }
     phase = .cancelling
@@ -307,7 +294,6 @@ actor ResourceReceiver {
     }
   }
 
-  /// Releases the file, and reports the end.
   private func close(_ close: Close) async {
     guard let admission else { return }
     self.admission = nil
@@ -345,7 +331,6 @@ actor ResourceReceiver {
 }
 
 struct ProgressThrottle {
-  /// The minimum time between two reports.
   static let interval = Duration.milliseconds(100)
 
   private var last: Duration?

@@ -2,14 +2,12 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// Receives the answers from a resource's receiver, and checks them against the sender's state.
 final class ResourceReplies: BulkFrameSink {
   enum Reply: Sendable {
     case accepted(Control.ResourceAccept)
     case done
     case cancelled(Control.ResourceCancel)
     case ended(BulkEnd)
-    /// The waiting task was canceled.
     case interrupted
   }
 
@@ -22,7 +20,6 @@ final class ResourceReplies: BulkFrameSink {
     case finished
     /// The local side sent CANCEL. A message that the receiver sent before it received CANCEL is accepted as an answer.
     case cancelled
-    /// The last answer arrived.
     case over
   }
 
@@ -41,10 +38,8 @@ final class ResourceReplies: BulkFrameSink {
     self.size = size
   }
 
-  /// Records which message will be sent next.
   func advance(to phase: Phase) { state.withLock { $0.phase = phase } }
 
-  /// Returns the next answer if it has arrived.
   func poll() -> Reply? { state.withLock { $0.replies.isEmpty ? nil : $0.replies.removeFirst() } }
 
   func next() async -> Reply {
@@ -57,7 +52,7 @@ final class ResourceReplies: BulkFrameSink {
     }
   }
 
-  func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(BulkViolation) -> Bool {
+  func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(LinkViolation) -> Bool {
     let reply: Reply
     switch frame.type {
     case .resourceAccept:
@@ -93,7 +88,7 @@ final class ResourceReplies: BulkFrameSink {
 
   func linkEnded(_ end: BulkEnd) async { put(.ended(end)) }
 
-  private func late(_ frame: BulkFrame, _ link: BulkLinkRunner) throws(BulkViolation) -> Bool {
+  private func late(_ frame: BulkFrame, _ link: BulkLinkRunner) throws(LinkViolation) -> Bool {
     guard link.isLate(frame) else { throw .protocolError("A \(frame.type.name) frame names another transfer.") }
     return true
   }
@@ -164,7 +159,6 @@ extension ResourceReceiver {
     }
   }
 
-  /// The reason for refusing an offer that the application did not accept.
   private var refusal: SessionError {
     cancelReason.withLock { $0 != nil }
       ? SessionError(.transferCancelled, "The local peer canceled the transfer.")
@@ -192,7 +186,6 @@ extension ResourceReceiver {
     }
   }
 
-  /// Ends the offer before the application has decided.
   func withdraw(_ result: Result<ReceivedResource, SessionError>?) async {
     phase = .over
     withdrawn.set(.success(()))

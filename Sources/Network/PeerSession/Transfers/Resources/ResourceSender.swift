@@ -10,7 +10,6 @@ import PeerWire
 /// The file is read and hashed on a thread pool, one block ahead of the link. No block is read before the peer has room
 /// for it, so memory does not grow with the file.
 final class ResourceSender: Sendable {
-  /// The result of a transfer, and the attempt that still has to be canceled, if any.
   private struct Ending: Sendable {
     var result: Result<ReceivedResource, SessionError>
     var withdrawal: Attempt?
@@ -49,7 +48,6 @@ final class ResourceSender: Sendable {
   private let peer: PeerID
   let context: BulkContext
   private let reports: AsyncStream<ResourceProgress>.Continuation
-  /// The reason for the cancellation, sent to the receiver.
   private let cancellation = Outcome<String>()
   private let onCancel: @Sendable (ResourceSender) -> Void
   private let state: Locked<State>
@@ -79,7 +77,6 @@ final class ResourceSender: Sendable {
 
   private var isCancelled: Bool { cancellation.isSet }
 
-  /// Whether the offer, including the resource's name, fits in a frame.
   var fitsInFrame: Bool {
     let name = state.withLock { $0.info.name }
     let offer = Control.ResourceOffer(id: id, name: name, size: maximumControlInteger, modified: -maximumControlInteger)
@@ -172,7 +169,6 @@ final class ResourceSender: Sendable {
     }
   }
 
-  /// Waits before the next attempt; returns `false` if the task was canceled.
   private func pause(_ wait: Duration) async -> Bool {
     do {
       try await context.time.sleep(wait)
@@ -309,7 +305,6 @@ final class ResourceSender: Sendable {
 }
 
 struct TransferRetry {
-  /// The number of consecutive failures after which the sender gives up.
   static let attemptLimit = 20
   /// The delays after consecutive failures, in milliseconds; the last one repeats.
   static let waits = [200, 500, 1_000, 2_000, 5_000]
@@ -332,7 +327,6 @@ struct TransferRetry {
 
 // The withdrawal of an attempt that the receiver has not ended (RES-4).
 extension ResourceSender {
-  /// How long to wait for the answer to the local CANCEL.
   private static let withdrawalLimit = Duration.seconds(10)
 
   /// Sends CANCEL to the receiver, and returns the link to the pool when it is idle (RES-4).

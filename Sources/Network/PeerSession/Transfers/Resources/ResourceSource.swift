@@ -19,7 +19,6 @@ final class ResourceSource: Sendable {
   /// A read fills eight frames, and the eight frames are one write to the link.
   static let blockSize = 8 * Limits.framePayload
 
-  /// A range of the file, encoded as CHUNK frames.
   struct Block: Sendable {
     var frames: ByteBuffer
     /// The number of file bytes in the block.
@@ -28,7 +27,6 @@ final class ResourceSource: Sendable {
     var hash: SHA256
   }
 
-  /// The properties that identify an unchanged file.
   private struct Mark: Equatable {
     var device: UInt64
     var inode: UInt64

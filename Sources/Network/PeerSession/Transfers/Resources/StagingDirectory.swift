@@ -32,14 +32,12 @@ final class StagingDirectory: Sendable {
   /// How long the bytes of an abandoned transfer are kept, in seconds.
   static let maximumAge = 7 * 24 * 3_600
 
-  /// An unfinished transfer on the disk.
   struct Partial: Sendable {
     var id: TransferID
     var size: Int
     /// The time of the last change, in seconds since 1970.
     var modified: Int
     var record: StagingRecord?
-    /// Whether a process is using the transfer.
     var isInUse: Bool
   }
 
@@ -146,7 +144,6 @@ final class StagingDirectory: Sendable {
     return file
   }
 
-  /// Opens the stored part of a transfer, and renames it if the sender uses a new id.
   func reopen(_ old: TransferID, as id: TransferID, _ record: StagingRecord) throws(SessionError) -> StagingFile {
     let descriptor = openat(partial, old.text, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system("Cannot open an unfinished transfer", errno: errno) }
@@ -280,7 +277,6 @@ final class StagingFile: Sendable {
   private let descriptor: Int32
   private let calls: DiskCalls
 
-  /// Creates an object that owns an open file, and closes the file when it is released.
   init(descriptor: Int32, calls: DiskCalls) {
     self.descriptor = descriptor
     self.calls = calls

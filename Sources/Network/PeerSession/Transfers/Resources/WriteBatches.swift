@@ -9,7 +9,6 @@ import PeerWire
 struct WriteBatches {
   struct Batch: Sendable {
     var pieces: [ByteBuffer]
-    /// The position of the batch's first byte in the file.
     var offset: Int
     /// The hash of all bytes before the batch.
     var hash: SHA256
@@ -25,7 +24,6 @@ struct WriteBatches {
   private var pending: [ByteBuffer] = []
   private var pendingBytes = 0
 
-  /// Starts at the given position of the file.
   init(at offset: Int = 0, after hash: SHA256 = SHA256()) {
     submittedBytes = offset
     self.hash = hash
@@ -94,7 +92,6 @@ struct TransferPace: Sendable {
     marks = [Mark(time: now, bytes: bytes)]
   }
 
-  /// Records that the sender sent a frame.
   mutating func frameReceived(now: Duration) { lastHeard = now }
 
   /// Checks the pace; if `isReceiverBusy`, because the receiver's own disk delays the transfer, the window restarts.

@@ -166,7 +166,7 @@ final class StreamCore: BulkFrameSink {
 
   // MARK: The link's side
 
-  func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(BulkViolation) -> Bool {
+  func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(LinkViolation) -> Bool {
     switch frame.type {
     case .streamData:
       guard frame.count > 0 else { throw .protocolError("A stream's data frame is empty.") }
@@ -195,7 +195,7 @@ final class StreamCore: BulkFrameSink {
 
   func linkEnded(_ end: BulkEnd) async { self.end(end.error, code: nil, dropHeld: false) }
 
-  private func deliver(_ frame: BulkFrame) async throws(BulkViolation) {
+  private func deliver(_ frame: BulkFrame) async throws(LinkViolation) {
     let (hasFinished, mustWait, reader, taken): (Bool, Bool, Reader?, [UInt8]) = state.withLock { state in
       if state.hasPeerFinished { return (true, false, nil, []) }
       if state.isDropping { return (false, false, nil, []) }
@@ -222,7 +222,7 @@ final class StreamCore: BulkFrameSink {
     }
   }
 
-  private func finishPeer() throws(BulkViolation) {
+  private func finishPeer() throws(LinkViolation) {
     let (wasFinished, reader): (Bool, Reader?) = state.withLock { state in
       if state.hasPeerFinished { return (true, nil) }
       state.hasPeerFinished = true
@@ -242,7 +242,6 @@ final class StreamCore: BulkFrameSink {
     if isComplete { onEnd(true) }
   }
 
-  /// Ends the stream with an error, unless it had already ended.
   @discardableResult private func end(_ error: SessionError, code: UInt32?, dropHeld: Bool) -> Bool {
     let (isFirst, reader, deliverer): (Bool, Reader?, Waiter<Void>?) = state.withLock {
       state in
