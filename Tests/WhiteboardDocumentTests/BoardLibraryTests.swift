@@ -159,16 +159,6 @@ import WhiteboardDocument
     #expect(try String(contentsOfFile: path, encoding: .utf8) == #"{"name": "#)
   }
 
-  @Test("changes by any process are reported") func changes() async throws {
-    let path = directory.file("settings.json")
-    let settings = PersonalSettings(path: path)
-    try await settings.set("name", to: "Ann")
-    var changes = settings.changes().makeAsyncIterator()
-    #expect(await changes.next() == ["name": "Ann"])
-    try await PersonalSettings(path: path).set("name", to: "Bob")
-    #expect(await changes.next() == ["name": "Bob"])
-  }
-
   @Test("a name that another board has is refused") func takenName() async throws {
     let directory = try TemporaryDirectory()
     let library = BoardLibrary(directory: directory.path)

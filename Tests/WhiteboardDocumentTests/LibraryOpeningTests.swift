@@ -158,7 +158,7 @@ import Testing
 
   @Test("the code of a board is stored with it, and not in copies") func codes() async throws {
     let document = try await library.open(named: "Plans", orMaking: someBoard, now: 0)
-    #expect(try await document.code() == nil)
+    #expect(try await document.fact(.code) == nil)
     try await document.setHosted(code: "a-b-c-d")
     try await document.setHosted(code: nil)
     let copies = [directory.file("copy.whiteboard"), directory.file("other.whiteboard")]
@@ -175,12 +175,12 @@ import Testing
     try await document.close()
     for copy in copies {
       let opened = try await BoardDocument.open(at: copy, mode: .reading, seal: seal)
-      #expect(try await opened.code() == nil)
+      #expect(try await opened.fact(.code) == nil)
       let bytes = try Data(contentsOf: URL(fileURLWithPath: copy))
       #expect(bytes.range(of: Data("a-b-c-d".utf8)) == nil)
     }
     let again = try await BoardDocument.open(at: document.path, mode: .writing, seal: seal)
-    #expect(try await again.code() == "a-b-c-d")
+    #expect(try await again.fact(.code) == "a-b-c-d")
     try await again.close()
     var status = stat()
     #expect(stat(again.path, &status) == 0 && status.st_mode & 0o077 == 0)

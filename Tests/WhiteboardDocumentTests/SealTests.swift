@@ -20,17 +20,17 @@ import Testing
   private func made(at path: String, _ seal: DocumentSeal?) async throws {
     let document = try await BoardDocument.create(at: path, board: someBoard, name: "Plans", now: 0, seal: seal)
     try await document.setMembership("members", code: "a-b-c-d")
-    try await document.setAdmission("anyone")
-    try await document.setRemoval("removal")
-    try await document.setBrowserLinks("links")
+    try await document.setFact(.admission, "anyone")
+    try await document.setFact(.removal, "removal")
+    try await document.setFact(.browserLinks, "links")
     try await document.append([numbered(0)])
     try await document.close()
   }
 
   private func facts(_ document: BoardDocument) async throws -> [String?] {
     [
-      try await document.membership(), try await document.code(), try await document.removal(),
-      try await document.browserLinks(), try await document.admission(),
+      try await document.fact(.membership), try await document.fact(.code), try await document.fact(.removal),
+      try await document.fact(.browserLinks), try await document.fact(.admission),
     ]
   }
 

@@ -136,7 +136,7 @@ struct InviteCommand: AsyncParsableCommand {
       let seal = library.seal(forFile: path)
       let document = try await BoardDocument.open(at: path, mode: .reading, seal: seal)
       return (
-        document.board, try await document.name(), try await document.code(), await document.hostChoice().admission
+        document.board, try await document.name(), try await document.fact(.code), await document.hostChoice().admission
       )
     }
     guard let session = SessionID(bytes: bytes) else {

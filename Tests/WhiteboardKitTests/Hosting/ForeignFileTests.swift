@@ -33,9 +33,9 @@ import WhiteboardDocument
       )
     ]
     try await document.setMembership(record.json, code: code.text)
-    try await document.setAdmission(admission)
-    try await document.setBrowserLinks("[]")
-    try await document.setRemoval("{}")
+    try await document.setFact(.admission, admission)
+    try await document.setFact(.browserLinks, "[]")
+    try await document.setFact(.removal, "{}")
     try await document.close()
     return path
   }

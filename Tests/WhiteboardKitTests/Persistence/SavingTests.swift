@@ -136,7 +136,7 @@ import WhiteboardPrograms
         await document.failWrites(with: nil)
         try await host.perform("save")
         #expect(await sharedBoard.saveState == .saved)
-        #expect(try await document.membership() == record.json)
+        #expect(try await document.fact(.membership) == record.json)
       }
     }
   }

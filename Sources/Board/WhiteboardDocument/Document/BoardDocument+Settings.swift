@@ -23,12 +23,17 @@ extension BoardDocument {
     try await write { db in try Meta.set(db, .name, name) }
   }
 
-  /// Returns the join code of the board; nil if the board was hosted without a code, or this program did not store it
-  /// (REC-20).
-  ///
-  /// The code is a secret. Copies of the document do not contain it.
+  /// Returns a fact; nil if the file has none, or this program did not store it (REC-20).
   /// - Throws: `damaged`, `closed`.
-  public func code() async throws(DocumentError) -> String? { try await fact(.code) }
+  public func fact(_ fact: BoardFact) async throws(DocumentError) -> String? {
+    try await read { [seal, path] db in try SealedFacts.get(db, fact.key, seal, at: path) }
+  }
+
+  /// Stores a fact, or removes it if `text` is nil.
+  /// - Throws: `readOnly`, `full`, `closed`.
+  public func setFact(_ fact: BoardFact, _ text: String?) async throws(DocumentError) {
+    try await write { [seal, path] db in try SealedFacts.set(db, fact.key, text, seal, at: path) }
+  }
 
   /// Stores that the board is hosted on this computer, and its join code.
   ///
@@ -40,22 +45,6 @@ extension BoardDocument {
       if let code { try SealedFacts.set(db, .code, code, seal, at: path) }
     }
   }
-
-  /// Returns how the user chose to admit peers to the board; nil if the user made no choice.
-  ///
-  /// ``setAdmission(_:)`` stores it (REC-20). Copies of the document do not contain it.
-  /// - Throws: `damaged`, `closed`.
-  public func admission() async throws(DocumentError) -> String? { try await fact(.admission) }
-
-  /// Stores how the user chose to admit peers to the board.
-  ///
-  /// - Parameter text: The choice, which is opaque to the document; nil if there is none.
-  /// - Throws: `readOnly`, `full`, `closed`.
-  public func setAdmission(_ text: String?) async throws(DocumentError) { try await setFact(.admission, text) }
-
-  /// Returns the membership record that this program stored (REC-20); copies of the document do not contain it.
-  /// - Throws: `damaged`, `closed`.
-  public func membership() async throws(DocumentError) -> String? { try await fact(.membership) }
 
   /// Stores the membership record of the board's session.
   ///
@@ -69,10 +58,6 @@ extension BoardDocument {
       if let code { try SealedFacts.set(db, .code, code, seal, at: path) }
     }
   }
-
-  /// Removes the stored join code, because the host now uses another code.
-  /// - Throws: `readOnly`, `full`, `closed`.
-  public func forgetCode() async throws(DocumentError) { try await setFact(.code, nil) }
 
   /// Returns the title that members gave the board; nil if it has none.
   /// - Throws: `damaged`, `closed`.
@@ -89,38 +74,6 @@ extension BoardDocument {
   public func setTitle(_ title: String?) async throws(DocumentError) {
     let title = title.flatMap { $0.isEmpty ? nil : $0 }
     try await write { db in try Meta.set(db, .title, title) }
-  }
-
-  /// Returns the record of the host's decision to remove this peer from the board; nil if the peer is a member.
-  ///
-  /// ``setRemoval(_:)`` stores it (REC-20). Copies of the document do not contain it.
-  /// - Throws: `damaged`, `closed`.
-  public func removal() async throws(DocumentError) -> String? { try await fact(.removal) }
-
-  /// Stores the record of the host's decision to remove this peer from the board.
-  ///
-  /// - Parameter text: The record of the decision, which is opaque to the document; nil if the peer is a member again.
-  /// - Throws: `readOnly`, `full`, `closed`.
-  public func setRemoval(_ text: String?) async throws(DocumentError) { try await setFact(.removal, text) }
-
-  /// Returns the browser links of the board; nil if there are none.
-  ///
-  /// ``setBrowserLinks(_:)`` stores them (REC-20). Copies of the document do not contain them.
-  /// - Throws: `damaged`, `closed`.
-  public func browserLinks() async throws(DocumentError) -> String? { try await fact(.browserLinks) }
-
-  /// Stores the browser links of the board.
-  ///
-  /// - Parameter text: The browser links, which are opaque to the document; nil if there are none.
-  /// - Throws: `readOnly`, `full`, `closed`.
-  public func setBrowserLinks(_ text: String?) async throws(DocumentError) { try await setFact(.browserLinks, text) }
-
-  private func fact(_ key: MetaKey) async throws(DocumentError) -> String? {
-    try await read { [seal, path] db in try SealedFacts.get(db, key, seal, at: path) }
-  }
-
-  private func setFact(_ key: MetaKey, _ value: String?) async throws(DocumentError) {
-    try await write { [seal, path] db in try SealedFacts.set(db, key, value, seal, at: path) }
   }
 
   /// Marks the file as one with retirements, which earlier releases refuse (REC-1).
@@ -157,6 +110,32 @@ extension BoardDocument {
     try await write { db in
       try StoredSummary.set(objects: objects, people: people, changed: changed, db)
       try StoredThumbnail.set(thumbnail, db)
+    }
+  }
+}
+
+/// A fact that makes a program act, and that copies of the document do not contain (REC-20).
+///
+/// All facts except the join code are opaque to the document.
+public enum BoardFact: Sendable, CaseIterable {
+  /// The join code of the board, which is a secret.
+  case code
+  /// How the user chose to admit peers to the board.
+  case admission
+  /// The membership record of the board's session; ``BoardDocument/setMembership(_:code:)`` stores it.
+  case membership
+  /// The record of the host's decision to remove this peer from the board.
+  case removal
+  /// The browser links of the board.
+  case browserLinks
+
+  var key: MetaKey {
+    switch self {
+    case .code: .code
+    case .admission: .admission
+    case .membership: .membership
+    case .removal: .removal
+    case .browserLinks: .browserLinks
     }
   }
 }

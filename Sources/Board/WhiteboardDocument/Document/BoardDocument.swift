@@ -308,14 +308,6 @@ extension BoardDocument {
   public func version(_ name: String) async throws(DocumentError) -> Keyframe {
     try await read { [path] db in try StoredVersions.state(name, db, at: path) }
   }
-
-  /// Deletes a version.
-  ///
-  /// If the document is opened from the state of this version, that state stays in the file.
-  /// - Throws: `notFound`, `readOnly`, `full`, `closed`.
-  public func deleteVersion(_ name: String) async throws(DocumentError) {
-    try await write { [path] db in try StoredVersions.delete(name, db, at: path) }
-  }
 }
 
 extension BoardDocument {

@@ -42,14 +42,6 @@ public actor PersonalSettings {
     try Self.write(object, path)
   }
 
-  /// Returns a stream of the current settings, and of new settings each time a program changes the file.
-  ///
-  /// A slow reader gets only the newest settings. No settings are emitted while the file is damaged.
-  public nonisolated func changes() -> AsyncStream<[String: String]> {
-    let reader = SettingsReader(self)
-    return AsyncStream { await reader.next() }
-  }
-
   private static func read(_ path: String) throws(DocumentError) -> [String: Any] {
     var status = stat()
     guard stat(path, &status) == 0 else {
@@ -122,28 +114,5 @@ public actor PersonalSettings {
     // Waiting is short, because another process holds the lock only while it rewrites a small file.
     while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
     return descriptor
-  }
-}
-
-private actor SettingsReader {
-  private let settings: PersonalSettings
-  private let watch: DirectoryWatch
-  private var last: [String: String]?
-
-  init(_ settings: PersonalSettings) {
-    self.settings = settings
-    let directory = (settings.path as NSString).deletingLastPathComponent
-    watch = DirectoryWatch(directory.isEmpty ? "." : directory)
-  }
-
-  func next() async -> [String: String]? {
-    while true {
-      if last != nil { guard await watch.tick() else { return nil } }
-      if let now = try? await settings.values(), now != last {
-        last = now
-        return now
-      }
-      if last == nil { last = [:] }
-    }
   }
 }

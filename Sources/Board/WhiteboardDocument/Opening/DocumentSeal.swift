@@ -93,7 +93,7 @@ public struct DocumentSeal: Sendable {
 ///
 /// Each fact has a row of its own, and a second row with its seal.
 enum SealedFacts {
-  static let keys: [MetaKey] = [.code, .admission, .membership, .removal, .browserLinks]
+  static let keys = BoardFact.allCases.map(\.key)
 
   static func sealKey(_ key: MetaKey) -> String { "seal \(key.rawValue)" }
 

@@ -167,7 +167,7 @@ struct SalvageWriter {
         chain: Int64(tail.chain),
         entries: tail.entries
       )
-      try LogWriter.store(named.contains(keyframe.id) ? moved : moved.renamed(nil), db)
+      try LogWriter.store(named.contains(keyframe.id) ? moved : moved.unnamed, db)
     }
     for row in salvage.rows[next...] { try LogWriter.append(row.unpack(), db, &tail) }
   }

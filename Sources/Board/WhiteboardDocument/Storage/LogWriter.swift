@@ -226,7 +226,7 @@ enum Retention {
     guard count == 1 else { return }
     let id = try StoredNumber.next(in: "keyframe", db)
     let copy = base.moved(id: id, log: base.log, chain: base.chain, entries: base.entries)
-    try LogWriter.store(copy.renamed(nil), db)
+    try LogWriter.store(copy.unnamed, db)
   }
 }
 

@@ -131,9 +131,9 @@ struct StoredKeyframe: Hashable, Sendable {
 extension StoredKeyframe {
   var state: Keyframe { Keyframe(bytes: body, digest: digest, time: time) }
 
-  func renamed(_ name: String?) -> StoredKeyframe {
+  var unnamed: StoredKeyframe {
     var copy = self
-    copy.name = name
+    copy.name = nil
     return copy
   }
 

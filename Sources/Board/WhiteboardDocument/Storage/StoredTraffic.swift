@@ -123,8 +123,6 @@ enum StoredName {
 }
 
 /// A named state of the board.
-///
-/// It is stored until a user deletes it.
 public struct DocumentVersion: Hashable, Sendable {
   /// The version's name, which is unique in its document.
   public let name: String
@@ -154,30 +152,6 @@ enum StoredVersions {
       throw DocumentError.damagedRow("the version '\(name)'", at: path)
     }
     return keyframe.state
-  }
-
-  /// Removes a version; throws `notFound`.
-  ///
-  /// If the document is opened from the state of this version, that state stays in the file.
-  static func delete(_ name: String, _ db: Database, at path: String) throws {
-    let sql = "SELECT \(StoredKeyframe.columns) FROM keyframe WHERE id = ?"
-    guard let id = try id(name, db), let row = try Row.fetchOne(db, sql: sql, arguments: [id]) else {
-      throw notFound(name, path)
-    }
-    try db.execute(sql: "DELETE FROM keyframe WHERE id = ?", arguments: [id])
-    // The document is opened from the newest keyframe, and its log begins at the oldest one. These two keyframes stay,
-    // but lose their names.
-    guard let keyframe = StoredKeyframe(StoredValue.columns(row)),
-      try Int64.fetchOne(
-        db,
-        sql: """
-          SELECT NOT EXISTS (SELECT 1 FROM keyframe WHERE log >= ?)
-            OR NOT EXISTS (SELECT 1 FROM keyframe WHERE log <= ?)
-          """,
-        arguments: [keyframe.log, keyframe.log]
-      ) == 1
-    else { return }
-    try LogWriter.store(keyframe.renamed(nil), db)
   }
 
   static func exists(_ name: String, _ path: String) -> DocumentError {

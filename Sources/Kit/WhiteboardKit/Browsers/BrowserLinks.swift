@@ -258,7 +258,7 @@ final class BrowserLinks {
     defer { checkIsolation(#isolation) }
     let text = links.isEmpty ? nil : BrowserLink.json(links)
     do {
-      try await persistence.document?.setBrowserLinks(text)
+      try await persistence.document?.setFact(.browserLinks, text)
       storingAgain = nil
     } catch {
       let isReported = storingAgain != nil
@@ -279,7 +279,7 @@ final class BrowserLinks {
 
   nonisolated(nonsending) func restore() async {
     defer { checkIsolation(#isolation) }
-    guard let text = try? await persistence.document?.browserLinks() else { return }
+    guard let text = try? await persistence.document?.fact(.browserLinks) else { return }
     let now = runtime.clock.now
     links = BrowserLink.links(json: text).filter { !$0.isClosed || !$0.guests.isEmpty }
     for index in links.indices { links[index].startTimer(at: now) }

@@ -62,7 +62,7 @@ extension BoardConfiguration {
     let stored = await document.hostChoice()
     let chosen = hostChoice.over(stored)
     guard chosen != stored else { return }
-    do throws(DocumentError) { try await document.setAdmission(chosen.text) } catch {
+    do throws(DocumentError) { try await document.setFact(.admission, chosen.text) } catch {
       logger.warning("The choice of whom to admit was not stored.", metadata: ["reason": "\(error.message)"])
     }
   }
@@ -71,6 +71,6 @@ extension BoardConfiguration {
 extension BoardDocument {
   /// Returns how the user chose to admit peers when the board was hosted on this computer.
   package func hostChoice() async -> HostChoice {
-    HostChoice(text: (try? await admission()) ?? "")
+    HostChoice(text: (try? await fact(.admission)) ?? "")
   }
 }

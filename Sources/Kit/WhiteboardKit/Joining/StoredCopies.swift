@@ -84,7 +84,7 @@ struct StoredCopies: Sendable {
     guard let file = try? await library.file(of: board.bytes),
       let document = try? await BoardDocument.open(at: file, mode: .writing, seal: library.seal(forFile: file))
     else { return }
-    try? await document.forgetCode()
+    try? await document.setFact(.code, nil)
     try? await document.close()
   }
 
@@ -108,15 +108,15 @@ extension BoardDocument {
   ///
   /// An unreadable record is ignored, since the board can be opened without it.
   func membershipRecord(logger: Logger) async -> MembershipRecord? {
-    guard let text = try? await membership() else { return nil }
+    guard let text = try? await fact(.membership) else { return nil }
     let record = MembershipRecord(json: text)
     if record == nil { logger.warning("Unreadable stored membership was ignored.") }
     return record
   }
 
-  func joinCode() async -> JoinCode? { (try? await code()).flatMap { try? JoinCode(words: $0) } }
+  func joinCode() async -> JoinCode? { (try? await fact(.code)).flatMap { try? JoinCode(words: $0) } }
 
-  func hostRemoval() async -> Removal? { (try? await removal()).flatMap { Removal(json: $0) } }
+  func hostRemoval() async -> Removal? { (try? await fact(.removal)).flatMap { Removal(json: $0) } }
 }
 
 /// The peers and boards that this computer knows.

@@ -130,13 +130,13 @@ final class LocalRemoval {
   nonisolated(nonsending) func clear(in document: BoardDocument) async throws(DocumentError) {
     defer { checkIsolation(#isolation) }
     removal = nil
-    try await document.setRemoval(nil)
+    try await document.setFact(.removal, nil)
   }
 
   private nonisolated(nonsending) func store() async {
     defer { checkIsolation(#isolation) }
     guard let document = persistence.document, configuration.recordingFile == nil else { return }
-    do throws(DocumentError) { try await document.setRemoval(removal?.json) } catch {
+    do throws(DocumentError) { try await document.setFact(.removal, removal?.json) } catch {
       // When the board is next opened, the host refuses the local peer, which then learns of the decision again.
       configuration.logger.warning("A removal was not stored.", metadata: ["reason": "\(error.message)"])
     }
@@ -198,7 +198,7 @@ final class LocalRemoval {
       if earlier.name.isEmpty { earlier.name = removal.name }
       stored = earlier
     } else {
-      try? await document.setRemoval(removal.json)
+      try? await document.setFact(.removal, removal.json)
     }
     try? await document.close()
     return (stored, name)
