@@ -1,5 +1,6 @@
 import CAvahi
 import Foundation
+import PeerCore
 import PeerDiscovery
 import Testing
 
@@ -22,14 +23,7 @@ struct SystemBusTests {
     #expect(SystemBus.problem(socket: path) == .busNotRunning)
     let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     try #require(listener >= 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    let bound = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
+    let bound = withUnixAddress(path.utf8) { bind(listener, $0, $1) }
     try #require(bound == 0 && listen(listener, 1) == 0)
     #expect(SystemBus.problem(socket: path) == nil)
     close(listener)

@@ -56,24 +56,26 @@ package struct Demo: Sendable {
     }
     let code = JoinCode.random()
     let boardName = "demo \(SessionID.random().short)"
-    var hosting = configuration(.host(boardName: boardName), "ada", ada)
-    hosting.code = code
+    func configuration(_ part: BoardConfiguration.Part, _ name: String, _ folder: String) -> BoardConfiguration {
+      var configuration = demoConfiguration(part, name, folder, discovery, logger)
+      configuration.listen = listen
+      configuration.code = code
+      return configuration
+    }
+    let hosting = configuration(.host(boardName: boardName), "ada", ada)
     let problem = await Nearby.problem(of: discovery)
     if let problem { await narrate(nil, "Ben joins by a direct link, because \(lowercased(problem.description))") }
     do {
       return try await withThrowingTaskGroup(of: Void.self) { group in
-        let hostConfiguration = hosting
-        group.addTask { try await host.run(hostConfiguration) }
+        group.addTask { try await host.run(hosting) }
         guard let ready = await host.ready() else {
           try await group.next()
           throw WhiteboardError(.internal, "the host stopped before its board was open")
         }
         var target = JoinTarget.name(boardName)
         if problem != nil { target = .link(try BoardLink(ready.link)) }
-        var joining = configuration(.join(target, patience: .seconds(15)), "ben", ben)
-        joining.code = code
-        let guestConfiguration = joining
-        group.addTask { try await guest.run(guestConfiguration) }
+        let joining = configuration(.join(target, patience: .seconds(15)), "ben", ben)
+        group.addTask { try await guest.run(joining) }
         guard await guest.ready() != nil else {
           try await group.next()
           throw WhiteboardError(.unreachable, "Ben could not join the board")
@@ -143,21 +145,6 @@ package struct Demo: Sendable {
     }
   }
 
-  private func configuration(_ part: BoardConfiguration.Part, _ name: String, _ directory: String) -> BoardConfiguration
-  {
-    var configuration = BoardConfiguration(
-      part: part,
-      displayName: name,
-      identity: .ephemeral(),
-      dataDirectory: directory,
-      logger: logger
-    )
-    configuration.remembersBoards = false
-    configuration.listen = listen
-    configuration.discovery = discovery
-    return configuration
-  }
-
   private func lowercased(_ sentence: String) -> String { sentence.prefix(1).lowercased() + sentence.dropFirst() }
 
   private func quoted(_ text: String) -> String {
@@ -186,6 +173,25 @@ package struct Demo: Sendable {
   )
 }
 
+private func demoConfiguration(
+  _ part: BoardConfiguration.Part,
+  _ name: String,
+  _ directory: String,
+  _ discovery: any Discovery,
+  _ logger: Logger
+) -> BoardConfiguration {
+  var configuration = BoardConfiguration(
+    part: part,
+    displayName: name,
+    identity: .ephemeral(),
+    dataDirectory: directory,
+    logger: logger
+  )
+  configuration.remembersBoards = false
+  configuration.discovery = discovery
+  return configuration
+}
+
 /// A peer named Ada that hosts a board and draws on it, for a user who is alone.
 ///
 /// It is a real peer, which the user finds and joins like any other.
@@ -207,12 +213,16 @@ package struct DemoCompanion: Sendable {
     let ada = ScriptedBoard()
     let code = JoinCode.random()
     let boardName = "demo \(SessionID.random().short)"
-    var hosting = configuration(.host(boardName: boardName), "Ada", "ada")
-    hosting.code = code
+    func configuration(_ part: BoardConfiguration.Part, _ name: String, _ folder: String) -> BoardConfiguration {
+      var configuration = demoConfiguration(part, name, "\(directory)/\(folder)", discovery, logger)
+      configuration.files = .accept
+      configuration.code = code
+      return configuration
+    }
+    let hosting = configuration(.host(boardName: boardName), "Ada", "ada")
     do {
       try await withThrowingTaskGroup(of: Void.self) { group in
-        let hostConfiguration = hosting
-        group.addTask { try await ada.run(hostConfiguration) }
+        group.addTask { try await ada.run(hosting) }
         guard let ready = await ada.ready() else {
           try await group.next()
           throw WhiteboardError(.internal, "the demo stopped before its board was open")
@@ -221,8 +231,7 @@ package struct DemoCompanion: Sendable {
         group.addTask { try? await Self.draw(as: ada) }
         let target: JoinTarget =
           await Nearby.problem(of: discovery) == nil ? .name(boardName) : .link(try BoardLink(ready.link))
-        var joining = configuration(.join(target, patience: .seconds(15)), name, "guest")
-        joining.code = code
+        let joining = configuration(.join(target, patience: .seconds(15)), name, "guest")
         let result: Result<Void, WhiteboardError>
         do throws(WhiteboardError) {
           try await visit(joining)
@@ -235,20 +244,6 @@ package struct DemoCompanion: Sendable {
     } catch let error as WhiteboardError { throw error } catch {
       throw WhiteboardError(.internal, "the demo failed: \(error)")
     }
-  }
-
-  private func configuration(_ part: BoardConfiguration.Part, _ name: String, _ folder: String) -> BoardConfiguration {
-    var configuration = BoardConfiguration(
-      part: part,
-      displayName: name,
-      identity: .ephemeral(),
-      dataDirectory: "\(directory)/\(folder)",
-      logger: logger
-    )
-    configuration.remembersBoards = false
-    configuration.files = .accept
-    configuration.discovery = discovery
-    return configuration
   }
 
   // MARK: - The drawing

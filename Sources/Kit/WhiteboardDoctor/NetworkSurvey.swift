@@ -1,4 +1,6 @@
+import AvahiDiscovery
 import FoundationEssentials
+import PeerCore
 import WhiteboardKit
 
 #if canImport(Glibc)
@@ -83,25 +85,11 @@ package enum NetworkSurvey {
 
   /// Returns the error from connecting to the system bus, or nil if the bus answers in time.
   static func connectsToSystemBus() -> Int32? {
-    var path = "/run/dbus/system_bus_socket"
-    if let raw = getenv("DBUS_SYSTEM_BUS_ADDRESS") {
-      let value = String(cString: raw)
-      for part in value.split(separator: ";").first.map({ $0.split(separator: ",") }) ?? []
-      where part.hasPrefix("unix:path=") { path = String(part.dropFirst("unix:path=".count)) }
-    }
+    let path = SystemBus.socketPath ?? "/run/dbus/system_bus_socket"
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     guard descriptor >= 0 else { return errno }
     defer { close(descriptor) }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let bytes = Array(path.utf8)
-    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return ENAMETOOLONG }
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-    let result = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
+    guard let result = withUnixAddress(path.utf8, { connect(descriptor, $0, $1) }) else { return ENAMETOOLONG }
     guard result == 0 else { return errno }
     // The system accepts connections even if the bus is stopped, so wait for an answer. The bus answers this first line
     // of every connection with OK or REJECTED.

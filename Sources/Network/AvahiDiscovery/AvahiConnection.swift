@@ -1,5 +1,6 @@
 import CAvahi
 import Glibc
+import PeerCore
 import PeerDiscovery
 
 /// An advertiser or browser that uses a connection to the daemon, on the connection's thread.
@@ -240,11 +241,11 @@ package struct AvahiConfiguration: Sendable {
 }
 
 /// Checks the D-Bus system bus without libdbus, to determine why Avahi cannot be reached.
-enum SystemBus {
+package enum SystemBus {
   /// The path of the system bus socket, from `DBUS_SYSTEM_BUS_ADDRESS` or the default.
   ///
   /// It is `nil` if the variable contains an address that is not a path.
-  static var socketPath: String? {
+  package static var socketPath: String? {
     guard let variable = getenv("DBUS_SYSTEM_BUS_ADDRESS") else { return "/var/run/dbus/system_bus_socket" }
     return socketPath(inAddress: String(cString: variable))
   }
@@ -263,16 +264,7 @@ enum SystemBus {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let capacity = MemoryLayout.size(ofValue: address.sun_path)
-    guard path.utf8.count < capacity else { return nil }
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    let result = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
+    guard let result = withUnixAddress(path.utf8, { connect(descriptor, $0, $1) }) else { return nil }
     guard result != 0 else { return nil }
     switch errno {
     case ENOENT, ENOTDIR, ECONNREFUSED: return .busNotRunning

@@ -1,17 +1,12 @@
 import Glibc
+import PeerCore
 
 final class DatagramSocket {
   private let descriptor: Int32
 
   init(name: [UInt8]) {
     descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let length = MemoryLayout<sa_family_t>.size + name.count
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-    let result = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, socklen_t(length)) }
-    }
+    let result = withUnixAddress(name) { bind(descriptor, $0, $1) }
     precondition(result == 0, "a socket is bound")
   }
 

@@ -1,5 +1,6 @@
 import CommandLines
 import Dispatch
+import PeerCore
 import WhiteboardKit
 
 #if canImport(Glibc)
@@ -164,15 +165,9 @@ final class UnixSocket: Sendable {
   private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32)
     throws(WhiteboardError) -> Int32
   {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let bytes = Array(path.utf8)
-    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+    guard let result = withUnixAddress(path.utf8, body) else {
       throw WhiteboardError(.usage, "\(path) is too long for a socket: the maximum is 107 bytes")
     }
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-    return withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
-    }
+    return result
   }
 }

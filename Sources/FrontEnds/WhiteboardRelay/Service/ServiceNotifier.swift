@@ -106,18 +106,8 @@ struct NotifySocket: Sendable {
     // Do not wait longer than a second, because the service manager reads immediately unless it hangs.
     var patience = timeval(tv_sec: 1, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-    // An abstract name has no terminator, so its end follows from the length of the address. A path ends with a zero
-    // byte, and the length need not include this byte.
-    let length = socklen_t(MemoryLayout<sockaddr_un>.size - Self.capacity + name.count)
     let bytes = Array(text.utf8)
-    let sent = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, length)
-      }
-    }
+    let sent = withUnixAddress(name) { sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, $1) }
     return sent == bytes.count
   }
 

@@ -11,12 +11,6 @@ package struct SystemdUnit: Hashable, Sendable {
   package static let name = "whiteboard-relay"
   package static let runtimeDirectory = "/run/whiteboard-relay"
 
-  /// The memory limit above which the kernel stops the service, in systemd syntax, such as `1G`, `512M` or `infinity`.
-  package var maximumMemory = "1G"
-  package var maximumOpenFiles = 8_192
-  /// How long systemd waits for a watchdog notification before it restarts the service.
-  package var watchdog: Duration = .seconds(30)
-
   private let command: String
 
   /// Creates the unit for a service that runs a command; throws if the executable is not an absolute path, or a word
@@ -48,7 +42,7 @@ package struct SystemdUnit: Hashable, Sendable {
     NotifyAccess=main
     ExecStart=\(command)
     ExecReload=/bin/kill -HUP $MAINPID
-    WatchdogSec=\(watchdog.components.seconds)
+    WatchdogSec=30
     Restart=on-failure
     RestartSec=1
     # Do not restart after an error in the command line or configuration.
@@ -104,10 +98,10 @@ package struct SystemdUnit: Hashable, Sendable {
     RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
 
     # Resource limits.
-    MemoryMax=\(maximumMemory)
+    MemoryMax=1G
     # The number of threads grows with the number of cores.
     TasksMax=1024
-    LimitNOFILE=\(maximumOpenFiles)
+    LimitNOFILE=8192
     LimitCORE=0
 
     [Install]
