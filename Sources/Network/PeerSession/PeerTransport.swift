@@ -149,8 +149,7 @@ public final class PeerTransport: Sendable {
   ///
   /// There are at most 16 addresses, without port and scope.
   public func addresses() async -> [String] {
-    let core = core
-    return (try? await eventLoop.submit { core.value.advertisedAddresses() }.get()) ?? []
+    (try? await onLoop { $0.advertisedAddresses() }) ?? []
   }
 
   /// Returns at most 16 IP literals without port and scope, best first, at which other peers could reach a transport.
@@ -185,24 +184,21 @@ public final class PeerTransport: Sendable {
   /// the relay would refuse sessions that are not restored yet, and the refused peers might not dial again soon. Other
   /// transports accept connections as soon as they have a session.
   public func startAccepting() async {
-    let core = core
-    try? await eventLoop.submit { core.value.startAccepting() }.get()
+    try? await onLoop { $0.startAccepting() }
   }
 
   /// Makes the diallers of sessions wait until ``sessionOpened(_:)`` is called for the session.
   ///
   /// ``neededSessions`` reports the sessions for which a dialler waits.
   public func willOpen(_ sessions: [SessionID]) async {
-    let core = core
-    try? await eventLoop.submit { core.value.willOpen(sessions) }.get()
+    try? await onLoop { $0.willOpen(sessions) }
   }
 
   /// Answers the diallers that wait for a session, because it is served now, or cannot be served.
   ///
   /// Does nothing for a session that ``willOpen(_:)`` did not name.
   public func sessionOpened(_ session: SessionID) async {
-    let core = core
-    try? await eventLoop.submit { core.value.sessionOpened(session) }.get()
+    try? await onLoop { $0.sessionOpened(session) }
   }
 
   /// Creates a session with the local peer as its host, and admits peers according to `admission`.
@@ -229,10 +225,8 @@ public final class PeerTransport: Sendable {
     name: String,
     membership: MembershipRecord?
   ) async throws(SessionError) -> Session {
-    let core = core
     let peer = peerID
-    return try await onLoop {
-      let transport = core.value
+    return try await onLoop { transport in
       guard transport.sessions[id] == nil else {
         throw SessionError(.internalError, "This process already serves the session.")
       }
@@ -268,9 +262,7 @@ public final class PeerTransport: Sendable {
     grant: RelayGrant,
     membership: MembershipRecord? = nil
   ) async throws(SessionError) -> Session {
-    let core = core
-    return try await onLoop {
-      let transport = core.value
+    try await onLoop { transport in
       guard transport.configuration.isRelay, grant.isValid(session: id, host: host, relay: transport.localPeer) else {
         throw SessionError(.notCarried, "The host's grant is not for this relay and session.")
       }
@@ -339,10 +331,9 @@ public final class PeerTransport: Sendable {
     _ progress: @escaping @Sendable (JoinStep) -> Void,
     _ verify: @escaping @Sendable (Verification) async -> WordComparison
   ) async throws(SessionError) -> Session {
-    let core = core
     let eventLoop = eventLoop
-    let joining: NIOLoopBound<Joining> = try await onLoop {
-      NIOLoopBound(Joining(core.value, request, progress: progress), eventLoop: eventLoop)
+    let joining = try await onLoop { transport in
+      NIOLoopBound(Joining(transport, request, progress: progress), eventLoop: eventLoop)
     }
     return try await withSessionErrors {
       try await withTaskCancellationHandler {
@@ -353,9 +344,12 @@ public final class PeerTransport: Sendable {
     }
   }
 
-  private func onLoop<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws(SessionError)
-    -> Value
-  { try await withSessionErrors { try await self.eventLoop.submit(body).get() } }
+  private func onLoop<Value: Sendable>(_ body: @escaping @Sendable (TransportCore) throws -> Value)
+    async throws(SessionError) -> Value
+  {
+    let core = core
+    return try await withSessionErrors { try await self.eventLoop.submit { try body(core.value) }.get() }
+  }
 }
 
 func withSessionErrors<Value>(_ body: () async throws -> Value) async throws(SessionError) -> Value {

@@ -54,8 +54,7 @@ extension Session {
   /// soon after they return. Data that was read before still arrives as events. The call does nothing for a relayed
   /// peer, because it has no link of its own, or for a peer that is not in the session.
   package func setReading(_ reads: Bool, from peer: PeerID) {
-    let core = core
-    eventLoop.execute { core.value.setReading(reads, from: peer) }
+    execute { $0.setReading(reads, from: peer) }
   }
 
   /// Disconnects a peer whose messages break the application's own rules.
@@ -80,9 +79,7 @@ extension Session {
   ///
   /// The peer may return later. Does nothing if the peer is connected.
   package func giveUp(_ peer: PeerID) {
-    let core = core
-    eventLoop.execute {
-      let core = core.value
+    execute { core in
       guard let entry = core.entries[peer], entry.link == nil else { return }
       core.depart(entry, .lost)
       core.dialler.policy[peer].lost(now: .now(), jitter: core.dialler.jitter())
@@ -117,8 +114,7 @@ extension Session {
   ///
   /// Until this call, no removal of a member counts in such a session.
   package func confirm(owner: PeerID) {
-    let core = core
-    eventLoop.execute { core.value.directory.confirm(owner: owner) }
+    execute { $0.directory.confirm(owner: owner) }
   }
 
   /// Reports that discovery shows a peer of this session (MEM-9).
@@ -133,16 +129,14 @@ extension Session {
   ///   - incarnation: The peer's incarnation in this session; a new incarnation is dialed even if the previous one
   ///     left.
   public func found(_ peer: PeerID, at addresses: [PeerAddress], as incarnation: SessionIncarnation) {
-    let core = core
-    eventLoop.execute { core.value.directory.found(peer, at: addresses, as: incarnation) }
+    execute { $0.directory.found(peer, at: addresses, as: incarnation) }
   }
 
   /// Reports that discovery shows the local key with another incarnation on this session's board.
   ///
   /// If another computer at one of the addresses has the key, a warning is emitted (DSC-14).
   package func foundOwnKey(at addresses: [PeerAddress]) {
-    let core = core
-    eventLoop.execute { core.value.foundOwnKey(at: addresses) }
+    execute { $0.foundOwnKey(at: addresses) }
   }
 
   /// Returns the current membership record (MEM-7).
@@ -157,7 +151,6 @@ extension Session {
   ///
   /// This does not end a link (LIV-5).
   public func vanished(_ peer: PeerID) {
-    let core = core
-    eventLoop.execute { core.value.directory.vanished(peer) }
+    execute { $0.directory.vanished(peer) }
   }
 }

@@ -127,9 +127,7 @@ public final class Session: Sendable {
       try sender.routes(to: peers)
       observation.report(.datagram(bytes, to: peers ?? connectedPeers()))
       if datagrams.append(bytes, peers) {
-        let core = core
-        let datagrams = datagrams
-        eventLoop.execute { core.value.sendDatagrams(datagrams.removeAll()) }
+        execute { [datagrams] in $0.sendDatagrams(datagrams.removeAll()) }
       }
       return SendReceipt(tracks: [])
     }
@@ -248,6 +246,11 @@ public final class Session: Sendable {
   ///   relay dial it again (RLY-7).
   public func leave(untilNextStart: Bool = false) async {
     try? await onLoop { $0.leave(untilNextStart ? .shuttingDown : .left) }
+  }
+
+  func execute(_ body: @escaping @Sendable (SessionCore) -> Void) {
+    let core = core
+    eventLoop.execute { body(core.value) }
   }
 
   func onLoop<Value: Sendable>(_ body: @escaping @Sendable (SessionCore) throws -> Value) async throws(SessionError)

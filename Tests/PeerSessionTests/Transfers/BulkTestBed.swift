@@ -223,14 +223,18 @@ final class RecordedEvents: BulkEvents {
     if Task.isCancelled { change { $0.abandoned.append(info) } }
     return !Task.isCancelled && state.withLock { !$0.unwanted.contains(info.name.raw) }
   }
-  func resourceStarted(_ info: ResourceInfo) async { change { $0.started.append(info) } }
-  func resourceProgress(_ id: TransferID, bytes: Int, of total: Int) {
-    change { $0.progress.append((id, bytes, total)) }
+
+  func emit(_ event: SessionEvent) {
+    change { state in
+      switch event {
+      case .resourceStarted(let info): state.started.append(info)
+      case .resourceProgress(let id, let bytes, let total): state.progress.append((id, bytes, total))
+      case .resourceFinished(let info, let result): state.finished.append((info, result))
+      case .streamOpened(let stream): state.streams.append(stream)
+      default: break
+      }
+    }
   }
-  func resourceFinished(_ info: ResourceInfo, _ result: Result<ReceivedResource, SessionError>) async {
-    change { $0.finished.append((info, result)) }
-  }
-  func streamOpened(_ stream: PeerStream) async { change { $0.streams.append(stream) } }
 
   /// Waits until the condition holds, or the task is canceled.
   func wait(until condition: @escaping @Sendable (State) -> Bool) async {

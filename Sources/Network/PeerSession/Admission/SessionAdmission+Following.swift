@@ -139,17 +139,15 @@ extension SessionAdmission {
 extension Session {
   /// Tells members from now on how the local peer, as the host or its relay, admits newcomers (MEM-17).
   package func shareAdmission(membersAdmit: Bool?) {
-    let core = core
-    eventLoop.execute {
-      let admission = core.value.admission
-      admission.share(.init(.init(policy: admission.policy, membersAdmit: membersAdmit), of: core.value.id))
+    execute { core in
+      let admission = core.admission
+      admission.share(.init(.init(policy: admission.policy, membersAdmit: membersAdmit), of: core.id))
     }
   }
 
   /// Lets the local peer admit newcomers as the host does, from now on (MEM-17).
   package func followHost(asksUser: Bool = true) {
-    let core = core
-    eventLoop.execute { core.value.admission.beginFollowing(asksUser: asksUser) }
+    execute { $0.admission.beginFollowing(asksUser: asksUser) }
   }
 
   package func admissionPolicy() async throws(SessionError) -> AdmissionPolicy {

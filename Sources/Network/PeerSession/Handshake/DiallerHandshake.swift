@@ -203,17 +203,12 @@ final class DiallerHandshake: LinkDelegate {
 
   // MARK: LinkDelegate
 
-  func linkSecured(_ link: ControlLink) {}
-
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
     let bytes = Array(payload.readableBytesView)
     run { $0.frameReceived(type, bytes, now: .uptime) }
     // After ACCEPT, the listener considers the link open, although the local user may still be comparing words (ADM-8).
     if type == .accept { link.frameLimit = Limits.framePayload }
   }
-
-  func linkReadComplete(_ link: ControlLink) {}
-  func linkWritable(_ link: ControlLink) {}
 
   func linkEnded(_ link: ControlLink, _ reason: LinkEnd) {
     if let refusal { return finish(.failure(refusal)) }

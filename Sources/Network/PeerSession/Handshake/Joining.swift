@@ -128,7 +128,6 @@ final class Joining {
         binding: exporter.export(.binding),
         trust: trust,
         code: request.code,
-        codeKey: nil,
         hello: hello,
         membership: membership.map { MemberDial($0, mustProve: !isNamed || request.trust == .discovered) }
       ),

@@ -113,8 +113,6 @@ final class ListenerHandshake: LinkDelegate {
   }
 
   func linkReadComplete(_ link: ControlLink) { session?.deliverEvents() }
-  func linkWritable(_ link: ControlLink) {}
-
   func linkEnded(_ link: ControlLink, _ reason: LinkEnd) {
     if var admission {
       let actions =

@@ -19,6 +19,12 @@ protocol LinkDelegate: AnyObject {
   func linkEnded(_ link: ControlLink, _ reason: LinkEnd)
 }
 
+extension LinkDelegate {
+  func linkSecured(_ link: ControlLink) {}
+  func linkReadComplete(_ link: ControlLink) {}
+  func linkWritable(_ link: ControlLink) {}
+}
+
 enum LinkEnd {
   case closed(CloseCode, message: String)
   case closedByUs(CloseCode)
@@ -369,10 +375,6 @@ final class WebOpening: LinkDelegate {
     link.delegate = handshake
     link.secured()
   }
-
-  func linkSecured(_ link: ControlLink) {}
-  func linkReadComplete(_ link: ControlLink) {}
-  func linkWritable(_ link: ControlLink) {}
 
   func linkEnded(_ link: ControlLink, _ reason: LinkEnd) {
     link.webOpening = nil

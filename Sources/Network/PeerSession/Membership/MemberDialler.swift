@@ -98,7 +98,6 @@ final class MemberDialler {
         binding: exporter.export(.binding),
         trust: .pinnedByLink,
         code: code,
-        codeKey: nil,
         hello: hello(to: entry.id),
         membership: MemberDial(
           session.membership,

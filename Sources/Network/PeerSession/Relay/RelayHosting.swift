@@ -164,8 +164,6 @@ final class RelayMove {
         remote: peer,
         binding: exporter.export(.binding),
         trust: isProved ? .pinnedByLink : .discovered,
-        code: nil,
-        codeKey: nil,
         hello: session.dialler.hello(to: peer)
       ),
       verify: nil

@@ -116,8 +116,6 @@ extension SessionCore {
 // MARK: - Frames of an open link
 
 extension SessionCore: LinkDelegate {
-  func linkSecured(_ link: ControlLink) {}
-
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
     guard let entry = link.entry, entry.link === link else { return }
     switch type {

@@ -209,8 +209,6 @@ final class LinkDial: LinkDelegate {
     link.close(.protocolError, "A frame arrived before HELLO.")
   }
 
-  func linkReadComplete(_ link: ControlLink) {}
-  func linkWritable(_ link: ControlLink) {}
 }
 
 func reason(of error: any Error) -> String {

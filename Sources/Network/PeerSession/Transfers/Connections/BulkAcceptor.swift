@@ -86,7 +86,7 @@ final class BulkAcceptor: BulkFrameSink {
       endpoint.streamEnded(isOurs: false)
     }
     current.withLock { $0 = .stream(stream) }
-    await endpoint.context.events.streamOpened(PeerStream(stream))
+    endpoint.context.events.emit(.streamOpened(PeerStream(stream)))
     return true
   }
 }

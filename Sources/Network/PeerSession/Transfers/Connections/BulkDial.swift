@@ -59,16 +59,10 @@ final class BulkDial<Attached: Sendable>: LinkDelegate {
     link.send(.attach, attach.encoded())
   }
 
-  func linkSecured(_ link: ControlLink) {}
-
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
     guard type == .attached else { return link.close(.protocolError, CloseMessage.unexpected(type)) }
     makeBulkLink(link, wrap).cascade(to: promise)
   }
-
-  func linkReadComplete(_ link: ControlLink) {}
-
-  func linkWritable(_ link: ControlLink) {}
 
   func linkEnded(_ link: ControlLink, _ reason: LinkEnd) {
     if case .closed(let code, let message) = reason {

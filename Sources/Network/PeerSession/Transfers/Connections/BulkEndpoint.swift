@@ -57,7 +57,7 @@ final class BulkEndpoint: Sendable {
     let (error, left): (SessionError, [ResourceInfo]) = state.withLock { state in
       (state.endError ?? pool.endError, state.transfers.endIncoming())
     }
-    for info in left { await context.events.resourceFinished(info, .failure(error)) }
+    for info in left { context.events.emit(.resourceFinished(info, .failure(error))) }
   }
 
   func close(_ error: SessionError) {
@@ -152,10 +152,8 @@ final class BulkEndpoint: Sendable {
     if let interrupted {
       return scope.submit { [self] in
         await inbox.discard(id)
-        await context.events.resourceFinished(
-          interrupted,
-          .failure(SessionError(.transferCancelled, "The local peer canceled the transfer."))
-        )
+        let error = SessionError(.transferCancelled, "The local peer canceled the transfer.")
+        context.events.emit(.resourceFinished(interrupted, .failure(error)))
       }
     }
     return sender != nil
@@ -275,9 +273,9 @@ final class BulkEndpoint: Sendable {
   /// Records that an offer was accepted, so that the end of the transfer will be reported.
   func receiverAccepted(_ info: ResourceInfo) { state.withLock { $0.transfers.accepted(info) } }
 
-  func receiverStarted(_ info: ResourceInfo) async {
+  func receiverStarted(_ info: ResourceInfo) {
     let isFirst = state.withLock { $0.transfers.started(info) }
-    if isFirst { await context.events.resourceStarted(info) }
+    if isFirst { context.events.emit(.resourceStarted(info)) }
   }
 
   /// Handles the end of a receiver, and reports the result if there is one.
@@ -287,10 +285,10 @@ final class BulkEndpoint: Sendable {
     _ receiver: ResourceReceiver,
     _ info: ResourceInfo,
     _ result: Result<ReceivedResource, SessionError>?
-  ) async {
+  ) {
     let end = state.withLock { $0.transfers.receiverEnded(receiver, info, result) }
     receiver.ended.set(.success(()))
-    if let end { await context.events.resourceFinished(end.info, end.result) }
+    if let end { context.events.emit(.resourceFinished(end.info, end.result)) }
   }
 }
 
@@ -300,16 +298,8 @@ protocol BulkEvents: Sendable {
   ///
   /// It may wait for a user until the task is canceled.
   func wants(_ info: ResourceInfo) async -> Bool
-  /// Handles the start of a transfer's bytes; called once for each transfer, regardless of how many links it uses.
-  func resourceStarted(_ info: ResourceInfo) async
-  /// Handles the progress of a transfer; called at most ten times per second for each transfer. The implementation may
-  /// drop reports.
-  func resourceProgress(_ id: TransferID, bytes: Int, of total: Int)
-  /// Handles the end of a transfer; called once for each accepted transfer, and once for each outgoing transfer that
-  /// never began.
-  func resourceFinished(_ info: ResourceInfo, _ result: Result<ReceivedResource, SessionError>) async
-  /// Handles a stream that the peer opened; the stream is not read until this call returns.
-  func streamOpened(_ stream: PeerStream) async
+  /// Reports that a transfer began, progressed or ended, or that the peer opened a stream.
+  func emit(_ event: SessionEvent)
 }
 
 /// The shared context of all tasks on bulk links: the receiver of events, the time, and the threads for blocking work.

@@ -258,19 +258,7 @@ private struct BulkBridge: BulkLinkProvider, BulkEvents {
     return await wants?(id, info) ?? true
   }
 
-  func resourceStarted(_ info: ResourceInfo) async { emit(.resourceStarted(info)) }
-
-  func resourceProgress(_ id: TransferID, bytes: Int, of size: Int) {
-    emit(.resourceProgress(id, bytes: bytes, of: size))
-  }
-
-  func resourceFinished(_ info: ResourceInfo, _ result: Result<ReceivedResource, SessionError>) async {
-    emit(.resourceFinished(info, result))
-  }
-
-  func streamOpened(_ stream: PeerStream) async { emit(.streamOpened(stream)) }
-
-  private func emit(_ event: SessionEvent) {
+  func emit(_ event: SessionEvent) {
     let session = session
     eventLoop.execute {
       session.value.emit(event)

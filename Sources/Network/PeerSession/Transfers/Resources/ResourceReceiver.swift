@@ -79,7 +79,7 @@ actor ResourceReceiver {
       let cancel = try Control.ResourceCancel.decode(frame)
       try check(cancel.id)
       if phase == .deciding {
-        await withdraw(.failure(SessionError(cancel)))
+        withdraw(.failure(SessionError(cancel)))
         return false
       }
       // The local ACCEPT or CANCEL may be sent at the same time as this frame arrives.
@@ -143,7 +143,7 @@ actor ResourceReceiver {
     case .accepted, .receiving:
       phase = .over
       await close(.interrupted)
-    case .deciding: await withdraw(nil)
+    case .deciding: withdraw(nil)
     case .admitting:
       isInterrupted = true
       willCancel(reason: "")
@@ -179,7 +179,7 @@ actor ResourceReceiver {
     }
     info.resumedFrom = offset
     pace.restart(now: endpoint.context.time.now(), bytes: offset)
-    if admission.delivered == nil { await endpoint.receiverStarted(info) }
+    if admission.delivered == nil { endpoint.receiverStarted(info) }
     return true
   }
 
@@ -216,9 +216,9 @@ actor ResourceReceiver {
       if let file = admission.file {
         let resource = try await inbox.deliver(offer, from: peer, file, hash: writes.hash)
         if throttle.reportsEnd(received) { reportProgress() }
-        await endpoint.receiverEnded(self, info, .success(resource))
+        endpoint.receiverEnded(self, info, .success(resource))
       } else {
-        await endpoint.receiverEnded(self, info, nil)
+        endpoint.receiverEnded(self, info, nil)
       }
     } catch {
       phase = .receiving
@@ -275,7 +275,9 @@ actor ResourceReceiver {
     }
   }
 
-  private func reportProgress() { endpoint.context.events.resourceProgress(offer.id, bytes: received, of: offer.size) }
+  private func reportProgress() {
+    endpoint.context.events.emit(.resourceProgress(offer.id, bytes: received, of: offer.size))
+  }
 
   // MARK: Ending
 
@@ -305,13 +307,13 @@ actor ResourceReceiver {
     switch close {
     case .failed(let error):
       if admission.file != nil { await inbox.discard(offer.id) }
-      await endpoint.receiverEnded(self, info, .failure(error))
+      endpoint.receiverEnded(self, info, .failure(error))
     case .interrupted:
       if let file = admission.file {
         // After a failed write, the sender starts again and then receives the disk error.
         if isIntact { await storePartial(file, admission) } else { await inbox.discard(offer.id) }
       }
-      await endpoint.receiverEnded(self, info, nil)
+      endpoint.receiverEnded(self, info, nil)
     }
   }
 

@@ -130,7 +130,7 @@ extension ResourceReceiver {
       if isInterrupted {
         phase = .over
         await inbox.storePartial(offer.id, written: admission.offset, hash: admission.hash)
-        await endpoint.receiverEnded(self, info, nil)
+        endpoint.receiverEnded(self, info, nil)
         return
       }
       if cancelReason.withLock({ $0 != nil }) {
@@ -152,7 +152,7 @@ extension ResourceReceiver {
       guard phase == .deciding || phase == .admitting else { return }
       phase = .over
       if !isInterrupted { release() }
-      await endpoint.receiverEnded(self, info, isInterrupted ? nil : .failure(error))
+      endpoint.receiverEnded(self, info, isInterrupted ? nil : .failure(error))
       // Tell the sender which limit its file exceeds.
       let isAboutSpace = error.code == .quota || error.code == .diskFull
       if !isInterrupted { await sendCancel(error, message: isAboutSpace ? error.message : "") }
@@ -186,9 +186,9 @@ extension ResourceReceiver {
     }
   }
 
-  func withdraw(_ result: Result<ReceivedResource, SessionError>?) async {
+  func withdraw(_ result: Result<ReceivedResource, SessionError>?) {
     phase = .over
     withdrawn.set(.success(()))
-    await endpoint.receiverEnded(self, info, result)
+    endpoint.receiverEnded(self, info, result)
   }
 }

@@ -113,7 +113,7 @@ final class ResourceSender: Sendable {
     if case .success(let resource) = result { reportWhole(resource.size) }
     outcome.set(result)
     reports.finish()
-    await context.events.resourceFinished(state.withLock { $0.info }, result)
+    context.events.emit(.resourceFinished(state.withLock { $0.info }, result))
     if let attempt = ending?.withdrawal, case .failure(let error) = result, error.code == .protocolError {
       // A link with contradictory answers is not used again (FRM-4).
       attempt.link.cut(after: Control.Close(.protocolError, error.message).bulkFrame(), error)
@@ -200,7 +200,7 @@ final class ResourceSender: Sendable {
       var (offset, hash) = try await start(accept, source)
       replies.advance(to: .started)
       attempt.hasStarted = true
-      await reportStart(offset)
+      reportStart(offset)
       try await link.writer.write(Control.ResourceStart(id: id, offset: offset).bulkFrame())
 
       var block = try await read(source, offset, hash)
@@ -267,7 +267,7 @@ final class ResourceSender: Sendable {
     return try await context.work { () throws(SessionError) in try source.block(at: offset, after: hash) }
   }
 
-  private func reportStart(_ offset: Int) async {
+  private func reportStart(_ offset: Int) {
     let info: ResourceInfo? = state.withLock { state in
       state.sentBytes = offset
       guard !state.hasStarted else { return nil }
@@ -275,7 +275,7 @@ final class ResourceSender: Sendable {
       state.info.resumedFrom = offset
       return state.info
     }
-    if let info { await context.events.resourceStarted(info) }
+    if let info { context.events.emit(.resourceStarted(info)) }
   }
 
   /// Ends a transfer that cannot continue, because the peer left or the session is over.
@@ -300,7 +300,7 @@ final class ResourceSender: Sendable {
 
   private func emitProgress(_ bytes: Int, of total: Int) {
     reports.yield(ResourceProgress(bytes: bytes, total: total))
-    context.events.resourceProgress(id, bytes: bytes, of: total)
+    context.events.emit(.resourceProgress(id, bytes: bytes, of: total))
   }
 }
 
