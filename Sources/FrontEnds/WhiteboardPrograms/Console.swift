@@ -197,7 +197,6 @@ package final class Termination {
   private actor FirstSignal {
     private var isPast = false
 
-    /// Returns whether this is the first signal that asks the program to exit.
     func begin() -> Bool {
       defer { isPast = true }
       return !isPast

@@ -91,7 +91,6 @@ package struct Demo: Sendable {
     } catch { throw WhiteboardError(.internal, "the demo failed: \(error)") }
   }
 
-  /// Performs the script of the demo on the board; returns the digest that both boards have at the end.
   private func play(_ ada: ScriptedBoard, _ ben: ScriptedBoard) async throws -> String {
     try await ada.perform("wait peers=1 timeout=15")
     try await ben.perform("wait peers=1 timeout=15")

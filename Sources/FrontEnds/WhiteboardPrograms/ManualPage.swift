@@ -4,7 +4,6 @@ import FoundationEssentials
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The manual page of a command, available as plain text and in the macro language of `man`.
 package struct ManualPage {
   package struct Program: Sendable {
     package let version: String
@@ -173,7 +172,6 @@ package enum ExitStatus {
 }
 
 extension ManualPage {
-  /// The page in the macro language of `man`, for `man -l` and for installation.
   package var macros: String { elements.map(Self.macros).joined() }
 
   private static func macros(_ element: Element) -> String {
@@ -283,7 +281,6 @@ private struct PlainPage {
 
   let columns: Int
   private var lines: [String] = []
-  /// The text of the current paragraph, which has not been laid out yet.
   private var words: [String] = []
 
   init(columns: Int) { self.columns = columns }

@@ -87,7 +87,6 @@ extension Settings {
     return given
   }
 
-  /// Returns a logger that writes to standard error.
   package func logger(_ program: String) -> Logger {
     var logger = Logger(label: program) { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = value(.logLevel) ?? .warning

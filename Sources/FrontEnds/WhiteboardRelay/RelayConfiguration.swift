@@ -7,7 +7,6 @@ package struct RelayConfiguration: Sendable {
   package var name: String
   package var identity: PeerIdentity
   package var peerStore: PeerStore
-  /// The data directory for the relay's boards, keys and other files.
   package var dataDirectory: String
   /// The address to listen on; `nil` means all addresses, on the default port or the next free one.
   package var listen: PeerAddress?

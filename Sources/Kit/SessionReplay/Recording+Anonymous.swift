@@ -87,7 +87,6 @@ extension Recording {
   }
 }
 
-/// The replacements for the members of a recording and for their incarnations.
 private struct AnonymousCrowd {
   /// The maximum number of incarnations; more would take minutes.
   private static let limit = 4096

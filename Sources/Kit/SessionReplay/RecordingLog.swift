@@ -66,7 +66,6 @@ public struct RecordingLog: Sendable {
     )
   }
 
-  /// Returns the kind of each object in a batch, and the properties that the batch writes.
   private mutating func words(_ batch: Batch) -> String {
     var order: [ObjectID] = []
     var written: [ObjectID: [String]] = [:]

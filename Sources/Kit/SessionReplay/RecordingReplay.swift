@@ -33,7 +33,6 @@ public struct RecordingReplay: Sendable {
     /// The keyframe of the board before the part; empty if the board is empty.
     let base: [UInt8]
 
-    /// The changes that all peers have at the start, in the format in which documents store them.
     package var beginning: [StoredChange] { base.isEmpty ? [] : [.keyframe(base)] }
 
     /// The batches of the part, in order.
@@ -195,7 +194,6 @@ public struct RecordingReplay: Sendable {
 }
 
 extension RecordingReplay {
-  /// The peer is either an author, or a peer that only watches.
   package func key(of number: Int) -> any AuthorKey {
     number < people.count ? ReplayedKey(people[number].key) : ReplayedKey(onlooker: number)
   }

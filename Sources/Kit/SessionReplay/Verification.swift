@@ -136,7 +136,6 @@ public struct Verification: Sendable {
     return board
   }
 
-  /// Returns the positions of a range of steps in another order.
   private static func arranged(_ run: Range<Int>, of recording: Recording, _ order: Order, _ random: inout SplitMix64)
     -> [Int]
   {

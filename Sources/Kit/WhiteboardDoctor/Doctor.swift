@@ -137,7 +137,6 @@ package struct Doctor: Sendable {
     return routesFinding(candidates.map(\.name))
   }
 
-  /// Returns whether the mDNS daemon listens on the interfaces, and whether there is a route to the multicast group.
   func routesFinding(_ names: [String]) -> Finding {
     let shown = names.joined(separator: ", ")
     if let groups = reading.file("/proc/net/igmp") {
@@ -227,7 +226,6 @@ package struct Doctor: Sendable {
     case problem(DiscoveryProblem)
   }
 
-  /// Searches for the test service at an address that other computers can reach.
   private static func find(
     _ peer: AnnouncedPeerID,
     _ service: ServiceType,
@@ -327,7 +325,6 @@ package struct Doctor: Sendable {
   private func randomBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255) } }
 }
 
-/// A reader of the kernel's information about IPv4 multicast, from `/proc/net`.
 enum MulticastReading {
   /// The mDNS multicast group, 224.0.0.251, in the notation of the files in `/proc/net`.
   private static let group = "FB0000E0"

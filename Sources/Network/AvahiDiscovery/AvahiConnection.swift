@@ -109,7 +109,6 @@ final class AvahiConnection {
   /// Whether a call has taken so long that the daemon or the bus does not answer.
   private var isStalled: Bool { now - callStart >= configuration.stall }
 
-  /// Frees the client, so that the daemon withdraws its services.
   func close() {
     if let client { avahi_client_free(client) }
     client = nil
@@ -183,7 +182,6 @@ final class AvahiConnection {
     pause = min(pause * 2, configuration.longestPause)
   }
 
-  /// Detects whether the configured interface disappeared, or was replaced by an interface with the same name.
   private func checkInterface() {
     guard let name = configuration.interface, nextInterfaceCheck <= now else { return }
     nextInterfaceCheck = now + Self.interfaceCheck

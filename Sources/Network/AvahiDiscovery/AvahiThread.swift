@@ -123,7 +123,6 @@ final class AvahiThread: Sendable {
 }
 
 extension DiscoveryProblem {
-  /// Returns the problem for a system error, such as a missing thread or file descriptor.
   fileprivate static func system(_ code: Int32) -> DiscoveryProblem {
     .failed(code: code, reason: String(cString: strerror(code)))
   }

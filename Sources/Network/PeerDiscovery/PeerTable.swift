@@ -120,7 +120,6 @@ package struct PeerTable: Sendable {
     return events
   }
 
-  /// Removes and returns the sightings that were evicted to make room since the last call.
   package mutating func takeEvictions() -> [SightingKey] {
     defer { evictions.removeAll() }
     return evictions
@@ -235,7 +234,6 @@ package struct WaitingInstances: Sendable {
     add(key, name, domain, gaveWay: false)
   }
 
-  /// Adds an instance that was resolved before but displaced by another.
   package mutating func gaveWay(_ key: PeerTable.SightingKey, name: String, domain: String) {
     add(key, name, domain, gaveWay: true)
   }

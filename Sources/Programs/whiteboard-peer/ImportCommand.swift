@@ -84,7 +84,6 @@ struct ImportCommand: AsyncParsableCommand {
     }
   }
 
-  /// Returns the board to import into: a saved board, or a new one if the user wants it.
   private func hostedBoard(_ settings: Settings) async throws(WhiteboardError) -> (name: String, file: String?) {
     do throws(WhiteboardError) { return ("", try await common.path(of: board)) } catch {
       guard error.code == .noInput else { throw error }

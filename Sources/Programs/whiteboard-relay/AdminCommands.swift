@@ -12,7 +12,6 @@ import Musl
 #endif
 
 extension PlaceOptions {
-  /// Prints the answer to a request, or `empty` if the answer has no lines.
   func tell(_ request: ControlRequest, empty: String) async throws(WhiteboardError) {
     let lines = try await ask(request)
     if lines.isEmpty, !json { try Console.tell(empty + "\n") }

@@ -116,7 +116,6 @@ struct ServeCommand: AsyncParsableCommand {
     try outcome.get()
   }
 
-  /// Serves the control socket and notifies the service manager's watchdog while `body` runs.
   private func withServices(
     _ relay: Relay,
     _ control: ControlServer,

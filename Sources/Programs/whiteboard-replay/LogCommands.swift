@@ -62,7 +62,6 @@ struct LineOptions: ParsableArguments {
     guard !wire || !digests else { throw ValidationError("--digests and --wire cannot be combined.") }
   }
 
-  /// Prints the selected lines of the log; returns the number of printed lines.
   @discardableResult func tell(_ recording: Recording, where isMeant: (String) -> Bool) throws -> Int {
     let first = try since.map { try recording.askedWithin($0) } ?? 0
     let last = try until.map { try recording.asked($0) } ?? .max

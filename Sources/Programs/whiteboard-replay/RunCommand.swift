@@ -93,7 +93,6 @@ struct RunCommand: AsyncParsableCommand {
     guard isGood else { throw WhiteboardError(.badData, "not all peers ended with the recorded board") }
   }
 
-  /// Replays one recording; returns whether the recording is intact and all peers reached its board.
   private func act(_ file: String, _ conditions: NetworkConditions, _ seed: UInt64) async throws -> Bool {
     let recording = try await Recording.read(file)
     let replay = RecordingReplay(of: recording)
@@ -180,7 +179,6 @@ struct RunCommand: AsyncParsableCommand {
     return faults.isEmpty && isWhole
   }
 
-  /// Writes the smallest recording that still fails, and prints how to repeat the failure.
   private func shrink(
     _ replay: RecordingReplay,
     _ part: Int,

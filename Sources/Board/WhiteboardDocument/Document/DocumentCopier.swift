@@ -101,7 +101,6 @@ struct DocumentCopier: Sendable {
     return false
   }
 
-  /// Copies the document through the open connection, completes the copy with `edit`, and publishes it at `path`.
   private func publishOpenFile(at path: String, _ edit: @escaping @Sendable (Database, inout LogTail) throws -> Void)
     async throws(DocumentError)
   {

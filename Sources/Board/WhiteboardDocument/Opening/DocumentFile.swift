@@ -162,7 +162,6 @@ enum NewFile {
     }
   }
 
-  /// Checks the length of a board id; throws `wrongBoard`.
   static func check(_ board: [UInt8]) throws(DocumentError) {
     guard board.count == BoardDocument.boardIDLength else {
       throw DocumentError(.wrongBoard, "a board id has \(BoardDocument.boardIDLength) bytes")

@@ -85,7 +85,6 @@ struct Replay {
     return stored + outcome.problems
   }
 
-  /// Applies the whole history to a new board of the given type; throws if the document cannot be read.
   func play(_ kind: any PlayedBoard.Type) throws -> Outcome { try play(on: kind) }
 
   private func play<Played: PlayedBoard>(on kind: Played.Type) throws -> Outcome {
@@ -191,7 +190,6 @@ struct WholenessRepair {
     )
   }
 
-  /// Replaces a stored state with the board that the log produces at its position.
   private func replace(_ mismatch: Replay.Mismatch) throws {
     let rows = try Row.fetchAll(
       db,

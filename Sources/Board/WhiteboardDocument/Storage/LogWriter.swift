@@ -4,7 +4,6 @@ import GRDBSQLite
 
 /// A writer for the log and its related tables, used inside a transaction.
 enum LogWriter {
-  /// A change to the log; one transaction can store several of them.
   enum Step: Sendable {
     case entries([DocumentEntry])
     case keyframe(bytes: [UInt8], digest: [UInt8], name: String?, time: Int64, position: LogPosition?)

@@ -251,7 +251,6 @@ enum AssetHash {
   static func of(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
 }
 
-/// Functions that read and write rows of the table `asset`, which contains the files of photos.
 enum StoredAssets {
   /// Reads a file that will be stored as an asset; blocks the thread; throws `notFound`, `tooLarge`, `inputOutput`.
   static func read(_ file: String) throws -> [UInt8] {

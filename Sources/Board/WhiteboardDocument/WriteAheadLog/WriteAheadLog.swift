@@ -175,7 +175,6 @@ struct WriteAheadLog: Sendable {
 }
 
 extension WriteAheadLog {
-  /// Throws `damaged` if the WAL file was written for another database.
   func checkOrigin(of path: String) throws(DocumentError) { guard !isForeign else { throw Self.foreignError(path) } }
 
   static func foreignError(_ path: String) -> DocumentError {

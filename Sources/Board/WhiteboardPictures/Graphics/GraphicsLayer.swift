@@ -379,7 +379,6 @@ package enum KittyCommands {
 enum TerminalPlace {
   static func moved(to x: Int, _ y: Int) -> [UInt8] { Array("\u{1B}[\(y + 1);\(x + 1)H".utf8) }
 
-  /// Returns the command that makes cells blank, in the terminal's default colors.
   static func erased(_ area: CellArea) -> [UInt8] {
     guard !area.isEmpty else { return [] }
     return Array("\u{1B}[0m".utf8)

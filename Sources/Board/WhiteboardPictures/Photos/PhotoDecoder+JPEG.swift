@@ -49,7 +49,6 @@ extension PhotoDecoder {
       .upright(orientation)
   }
 
-  /// Reads the header with the library, and checks the size against the limits.
   static func jpegInfo(_ bytes: [UInt8], _ library: tjhandle) throws(PictureError) -> JPEGInfo {
     var (width, height, sampling, space): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
     guard

@@ -27,7 +27,6 @@ package enum PhotoDecoder {
   }
 }
 
-/// The format of a picture file, according to its first bytes.
 enum PictureFormat: Hashable, Sendable {
   case jpeg
   case png

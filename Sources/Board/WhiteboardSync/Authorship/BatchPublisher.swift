@@ -109,7 +109,6 @@ final class BatchPublisher {
     sendIntroduction(to: peers.members)
   }
 
-  /// Sends a new member the record of the current incarnation and the head of its chain.
   func introduceIncarnation(to member: MemberID) {
     sentAhead = []
     if peers.count == 1 { writer.beginAuthor() }
@@ -133,7 +132,6 @@ final class BatchPublisher {
   /// The time when the next head is due; nil if there are no batches since the last head.
   var nextDeadline: UInt64? { isBehindBoard ? 0 : heads.nextDeadline(chain, peers.headInterval) }
 
-  /// Signs and sends the head of the chain if there are new batches, at most once in each interval.
   func sendHeadIfDue(_ now: Moment) {
     guard let due = heads.nextDeadline(chain, peers.headInterval), now.uptime >= due else { return }
     sendHead(now)

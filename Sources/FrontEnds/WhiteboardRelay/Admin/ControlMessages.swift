@@ -15,11 +15,8 @@ package struct ControlRequest: Codable, Equatable, Sendable {
     case delete
     case peers
     case invite
-    /// Revoke all browser links of a board, and remove the members that joined with them.
     case revoke
-    /// Set the role of a peer on a board that the relay owns.
     case role
-    /// Remove a peer from a board that the relay hosts.
     case kick
     /// Delete old history from one board or from all boards.
     case compact

@@ -9,7 +9,6 @@ import WhiteboardKit
 package struct BoardRegister: Sendable {
   package struct Entry: Codable, Equatable, Sendable {
     package var board: String
-    /// The name of the board when the relay received it.
     package var name: String
     /// Whether the board is kept even if no peer visits it.
     package var isPinned = false
@@ -171,14 +170,12 @@ package struct BoardReport: Codable, Equatable, Sendable {
   package let state: String
   /// The reason why the board cannot be served, or why some changes are not on disk.
   package let problem: String?
-  /// Whether the board is kept even if no peer visits it.
   package let isPinned: Bool
   /// Whether the board has an owner that decides which peers can edit it.
   package let isOwned: Bool
   package let admit: String
   package let link: String?
   package let webLink: String?
-  /// The display names of the peers on the board.
   package let people: [UntrustedText]
   package let since: String
   package let visited: String

@@ -187,24 +187,11 @@ struct LoopbackFaults {
   /// If the packet is lost, there are 0 copies.
   mutating func passage(to peer: Int, isReliable: Bool) -> (at: ContinuousClock.Instant, copies: Int) {
     let now = ContinuousClock.now
-    var delay = conditions.delay + conditions.jitter * (2 * random.fraction() - 1)
-    var copies = 1
-    if isReliable {
-      var pause = 200.0
-      while random.fraction() * 100 < conditions.loss, pause < 10_000 {
-        delay += pause
-        pause *= 2
-      }
-    } else {
-      if random.fraction() * 100 < conditions.loss { copies = 0 }
-      if random.fraction() * 100 < conditions.duplicates { copies *= 2 }
-      if random.fraction() * 100 < conditions.reorder { delay += conditions.delay + 1 }
-    }
+    var (delay, copies, _) = conditions.passage(isReliable: isReliable, using: &random)
     var at = now + .milliseconds(delay)
     let elapsed = Int64((now - start) / .milliseconds(1))
-    for partition in conditions.partitions where partition.time.contains(elapsed) {
-      func side(_ name: String) -> Int { partition.groups.firstIndex { $0.contains(name) } ?? -1 }
-      guard side(name) != side(names[peer]) else { continue }
+    for partition in conditions.partitions
+    where partition.time.contains(elapsed) && partition.separates(name, names[peer]) {
       if !isReliable { copies = 0 }
       at = max(at, start + .milliseconds(partition.time.upperBound))
     }

@@ -73,23 +73,8 @@ struct SimulatedNetwork {
     guard let connection = connections[link] else { return nil }
     messages += 1
     self.bytes += bytes.count
-    var delay = conditions.delay + conditions.jitter * (2 * random.fraction() - 1)
-    var copies = 1
-    if kind == .datagram {
-      if random.fraction() * 100 < conditions.loss { copies = 0 }
-      if random.fraction() * 100 < conditions.duplicates { copies += copies }
-      // To be overtaken, a packet needs a delay so long that the next packet arrives earlier.
-      if random.fraction() * 100 < conditions.reorder { delay += conditions.delay + 1 }
-      if copies != 1 { disturbed += 1 }
-    } else {
-      // As in TCP, a lost packet is sent again after 200 ms, and the delay doubles with each further attempt.
-      var pause = 200.0
-      while random.fraction() * 100 < conditions.loss, pause < 10_000 {
-        delay += pause
-        pause *= 2
-        disturbed += 1
-      }
-    }
+    let (delay, copies, faults) = conditions.passage(isReliable: kind != .datagram, using: &random)
+    disturbed += faults
     var arrival = now + UInt64(max(1, delay))
     if kind == .message {
       arrival = max(arrival, lastArrival[link] ?? 0)
@@ -161,6 +146,11 @@ public struct NetworkConditions: Hashable, Sendable {
     public let groups: [[String]]
     /// The start and the end of the partition, in milliseconds from the beginning.
     public let time: Range<Int64>
+
+    func separates(_ one: String, _ other: String) -> Bool {
+      func side(_ name: String) -> Int { groups.firstIndex { $0.contains(name) } ?? -1 }
+      return side(one) != side(other)
+    }
   }
 
   /// A crash of a peer, and its restart.
@@ -195,6 +185,28 @@ public struct NetworkConditions: Hashable, Sendable {
 
   /// Creates conditions without faults.
   public init() {}
+
+  /// Returns the delay of a packet in milliseconds, the number of copies that arrive, and the number of faults.
+  func passage(isReliable: Bool, using random: inout SplitMix64) -> (delay: Double, copies: Int, faults: Int) {
+    var delay = delay + jitter * (2 * random.fraction() - 1)
+    var (copies, faults) = (1, 0)
+    if isReliable {
+      // As in TCP, a lost packet is sent again after 200 ms, and the delay doubles with each further attempt.
+      var pause = 200.0
+      while random.fraction() * 100 < loss, pause < 10_000 {
+        delay += pause
+        pause *= 2
+        faults += 1
+      }
+    } else {
+      if random.fraction() * 100 < loss { copies = 0 }
+      if random.fraction() * 100 < duplicates { copies *= 2 }
+      // To be overtaken, a packet needs a delay so long that the next packet arrives earlier.
+      if random.fraction() * 100 < reorder { delay += self.delay + 1 }
+      if copies != 1 { faults = 1 }
+    }
+    return (delay, copies, faults)
+  }
 
   /// Parses conditions such as `loss=5%,delay=20ms±10,reorder=1%,duplicate=1%,partition=A|B@10s..25s,kill=B@30s..40s`.
   ///

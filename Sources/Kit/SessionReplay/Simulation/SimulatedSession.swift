@@ -272,8 +272,7 @@ public final class SimulatedSession {
     guard peers[one].isUp, peers[other].isUp else { return false }
     return conditions.partitions.allSatisfy { partition in
       guard (time(partition.time.lowerBound)..<time(partition.time.upperBound)).contains(uptime) else { return true }
-      func side(_ number: Int) -> Int { partition.groups.firstIndex { $0.contains(peers[number].name) } ?? -1 }
-      return side(one) == side(other)
+      return !partition.separates(peers[one].name, peers[other].name)
     }
   }
 

@@ -32,7 +32,6 @@ public struct RecordedPresence: Sendable {
   /// The time of the last traffic other than joins and leaves, in milliseconds from the beginning.
   let end: Int64
 
-  /// Collects the presence in recorded traffic; if `start` is `nil`, the recording begins with the first traffic.
   init(_ traffic: [TrafficEntry], since start: Int64?) {
     let start = start ?? traffic.first?.time ?? 0
     var counters: [MemberID: UInt64] = [:]

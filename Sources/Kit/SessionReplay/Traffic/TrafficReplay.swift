@@ -198,7 +198,6 @@ public struct TrafficReplay: Sendable {
     }
   }
 
-  /// Returns the path of a file that contains the bytes of a resource.
   private func file(for entry: TrafficEntry, _ directory: String) throws -> String {
     let size = Int(clamping: entry.size)
     if let path = resource(entry.text, size) { return path }
