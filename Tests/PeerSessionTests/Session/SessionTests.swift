@@ -33,6 +33,43 @@ import Testing
     }
   }
 
+  @Test("a transport is freed after its end", arguments: ["alone", "hosted", "left", "joined", "joined and left"])
+  func isFreed(_ way: String) async throws {
+    let cores = Cores()
+    try await withPeer("alice") { alice in
+      await cores.note(alice)
+      if way == "alone" { return }
+      let hosted = try await alice.host(.random(), admission: .anyone)
+      if way.hasPrefix("joined") {
+        try await withPeer("bob") { bob in
+          await cores.note(bob)
+          let joined = try await bob.join(hosted.id, of: alice)
+          #expect(joined.hostPeer == alice.peerID)
+          if way.hasSuffix("left") { await joined.leave() }
+        }
+      }
+      if way.hasSuffix("left") { await hosted.leave() }
+    }
+    await eventually { cores.areFreed }
+  }
+
+  /// Weak references to transports.
+  private final class Cores: Sendable {
+    private struct Core: @unchecked Sendable { weak var value: TransportCore? }
+
+    private let cores = Locked<[Core]>([])
+
+    func note(_ transport: PeerTransport) async {
+      let core = transport.core
+      try? await transport.eventLoop.submit { [self] in
+        let noted = Core(value: core.value)
+        cores.withLock { $0.append(noted) }
+      }.get()
+    }
+
+    var areFreed: Bool { cores.withLock { $0.allSatisfy { $0.value == nil } } }
+  }
+
   @Test("a peer that has the name of a known peer, but another key, causes a warning") func changedKey() async throws {
     try await withPeer("alice") { alice in
       let hosted = try await alice.host(.random(), admission: .anyone)

@@ -291,7 +291,8 @@ final class SessionCore {
       entry.link.take()?.close(code)
       entry.datagrams?.close()
       entry.datagrams = nil
-      entry.delivery?.outbox.fail(error)
+      // Its outbox refers to the session.
+      entry.delivery.take()?.outbox.fail(error)
       entry.relayed = nil
       bulk?.peerLeft(entry.id, error)
     }
