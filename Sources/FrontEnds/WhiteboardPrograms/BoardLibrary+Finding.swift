@@ -4,6 +4,10 @@ import PeerSession
 import WhiteboardDocument
 import WhiteboardKit
 
+package func filing<Result>(_ body: () async throws(DocumentError) -> Result) async throws(WhiteboardError) -> Result {
+  do throws(DocumentError) { return try await body() } catch { throw WhiteboardError(error) }
+}
+
 extension BoardLibrary {
   /// Returns the path of the board file that an argument names by path, name, title or id prefix; throws if no board
   /// matches, or more than one.
@@ -12,8 +16,7 @@ extension BoardLibrary {
   package func file(of board: String) async throws(WhiteboardError) -> String {
     let isFile = BoardFile.isMeant(by: board)
     if isFile, FileManager.default.fileExists(atPath: board) { return BoardFile.absolute(board) }
-    let all: [DocumentSummary]
-    do throws(DocumentError) { all = try await list() } catch { throw WhiteboardError(error) }
+    let all = try await filing { () throws(DocumentError) in try await list() }
     let named = all.filter { summary in
       summary.name == board || (board.utf8.count >= 4 && Self.id(of: summary, begins: board))
         || (summary.error != nil && Self.isFile(summary.path, named: board))

@@ -1,5 +1,6 @@
 import Dispatch
 import FoundationEssentials
+import PeerCore
 import QRCode
 import Synchronization
 import WhiteboardKit
@@ -30,6 +31,12 @@ package enum Console {
 
   package static var program: String {
     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+  }
+
+  package static func write(_ bytes: [UInt8], to file: String, isReplacing: Bool) throws(WhiteboardError) {
+    do throws(OutputFile.WriteError) {
+      try OutputFile.write(bytes, to: BoardFile.absolute(file), isReplacing: isReplacing)
+    } catch { throw WhiteboardError(.cannotCreate, UntrustedText("\(file): \(error.message)").escaped()) }
   }
 
   /// Writes all of a string to standard output; throws if the string cannot be written.

@@ -209,10 +209,6 @@ struct BoardsCommand: AsyncParsableCommand {
   }
 }
 
-func filing<Result>(_ body: () async throws(DocumentError) -> Result) async throws(WhiteboardError) -> Result {
-  do throws(DocumentError) { return try await body() } catch { throw WhiteboardError(error) }
-}
-
 extension CommonOptions {
   func boardLibrary() throws(WhiteboardError) -> BoardLibrary {
     BoardLibrary(inDataDirectory: try chosenDataDirectory())

@@ -32,9 +32,9 @@ struct NewRecording: ParsableArguments {
     playback.seek(toPlace: recording.count)
     playback.tellFaults()
     let shown = Set(playback.board.state.records.compactMap { _, record in record.asset?.id.bytes })
-    do throws(DocumentError) {
+    try await filing { () async throws(DocumentError) in
       try await recording.write(to: path, assets: photos.filter { shown.contains($0.key) })
-    } catch { throw WhiteboardError(error) }
+    }
     try Console.tell(
       """
       \(UntrustedText(output).escaped()): \(Recording.text(recording.duration)), \
@@ -70,8 +70,7 @@ struct CutCommand: AsyncParsableCommand {
     let first = try from.map(recording.askedWithin) ?? 0
     let last = try to.map(recording.askedWithin) ?? recording.duration
     guard first <= last else { throw WhiteboardError(.usage, "--from is later than --to") }
-    let part: Recording
-    do throws(DocumentError) { part = try recording.cut(first...last) } catch { throw WhiteboardError(error) }
+    let part = try await filing { () throws(DocumentError) in try recording.cut(first...last) }
     try await new.write(part, photosOf: [input.path()])
   }
 }
@@ -97,8 +96,7 @@ struct ConcatCommand: AsyncParsableCommand {
   mutating func run() async throws {
     var parts: [Recording] = []
     for file in files { parts.append(try await Recording.read(file)) }
-    let whole: Recording
-    do throws(DocumentError) { whole = try Recording.concatenated(parts) } catch { throw WhiteboardError(error) }
+    let whole = try await filing { () throws(DocumentError) in try Recording.concatenated(parts) }
     try await new.write(whole, photosOf: files)
   }
 }
@@ -125,10 +123,9 @@ struct AnonymizeCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     let recording = try await input.recording()
-    let other: Recording
-    do throws(DocumentError) {
-      other = try recording.anonymized(seed: .random(in: .min ... .max), hidesWords: words)
-    } catch { throw WhiteboardError(error) }
+    let other = try await filing { () throws(DocumentError) in
+      try recording.anonymized(seed: .random(in: .min ... .max), hidesWords: words)
+    }
     try await new.write(other, photosOf: photos ? [input.path()] : [])
   }
 }

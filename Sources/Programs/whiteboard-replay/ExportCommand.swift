@@ -113,7 +113,7 @@ struct ExportCommand: AsyncParsableCommand {
     for (id, bytes) in try await BoardFile.photos(input.path()) { photos[id.bytes] = bytes }
     var bytes: [UInt8] = []
     try RecordingLines.write(recording, photos: photos) { bytes += Array($0.utf8) }
-    try write(bytes, to: output)
+    try Console.write(bytes, to: output, isReplacing: force)
     Console.complain("Wrote \(output).")
   }
 
@@ -131,7 +131,7 @@ struct ExportCommand: AsyncParsableCommand {
     let photos = try await BoardFile.photoPixels(input.path())
     var bytes: [UInt8] = []
     cast.write(recording, photos: photos) { bytes += Array($0.utf8) }
-    try write(bytes, to: output)
+    try Console.write(bytes, to: output, isReplacing: force)
     Console.complain("Wrote \(output).")
   }
 
@@ -177,13 +177,7 @@ struct ExportCommand: AsyncParsableCommand {
       throw WhiteboardError(.usage, UntrustedText(error.message).escaped())
     }
     Console.warn(written.warnings)
-    try write(written.bytes, to: file)
-  }
-
-  private func write(_ bytes: [UInt8], to file: String) throws(WhiteboardError) {
-    do throws(OutputFile.WriteError) {
-      try OutputFile.write(bytes, to: BoardFile.absolute(file), isReplacing: force)
-    } catch { throw WhiteboardError(.cannotCreate, UntrustedText("\(file): \(error.message)").escaped()) }
+    try Console.write(written.bytes, to: file, isReplacing: force)
   }
 
   /// Returns the name of a file in a series: `then.svg` becomes `then-007.svg`.

@@ -34,8 +34,7 @@ extension Recording {
   /// Reads the recording that an argument names; if `isLoud`, reports damage on standard error.
   static func read(_ word: String, isLoud: Bool = true) async throws(WhiteboardError) -> Recording {
     let file = try await file(of: word)
-    let recording: Recording
-    do throws(DocumentError) { recording = try await openOrSalvage(file) } catch { throw WhiteboardError(error) }
+    let recording = try await filing { () async throws(DocumentError) in try await openOrSalvage(file) }
     if isLoud {
       for damage in recording.history.damages {
         Console.complain("whiteboard-replay: left out because of damage: \(UntrustedText(damage.words).escaped())")

@@ -155,7 +155,7 @@ struct RunCommand: AsyncParsableCommand {
       digest = outcome.expected.hex
       if !outcome.isGood { faults.append((part, outcome.faults)) }
     }
-    if let trace { try write(lines, to: trace) }
+    if let trace { try Console.write(lines, to: trace, isReplacing: false) }
     let words =
       "\(EventText.count(names.count, "peer")), \(EventText.count(replay.count, "batch", "batches")), "
       + EventText.count(operations, "operation")
@@ -195,8 +195,8 @@ struct RunCommand: AsyncParsableCommand {
       return
     }
     let path = shrunkFile ?? Self.freeName(for: file)
-    do throws(DocumentError) { try await smallest.recording(name: "fails").write(to: BoardFile.absolute(path)) } catch {
-      throw WhiteboardError(error)
+    try await filing { () async throws(DocumentError) in
+      try await smallest.recording(name: "fails").write(to: BoardFile.absolute(path))
     }
     let net = net.isEmpty ? "" : " --net '\(net)'"
     try Console.tell(
@@ -221,11 +221,5 @@ struct RunCommand: AsyncParsableCommand {
       if access(name, F_OK) != 0 { return name }
     }
     return file
-  }
-
-  private func write(_ bytes: [UInt8], to file: String) throws(WhiteboardError) {
-    do throws(OutputFile.WriteError) {
-      try OutputFile.write(bytes, to: BoardFile.absolute(file), isReplacing: false)
-    } catch { throw WhiteboardError(.cannotCreate, UntrustedText("\(file): \(error.message)").escaped()) }
   }
 }
