@@ -12,10 +12,10 @@ enum AvahiSandbox {
     No Avahi daemon to test with. Run the tests by: Tests/avahi-sandbox swift test
     """
 
-  /// Starts and stops the daemons; the script documents the words.
+  /// Starts or stops the daemons; the script documents its arguments.
   static func control(_ words: String...) async throws { try await control(words) }
 
-  /// Starts and stops the daemons; the script documents the words.
+  /// Starts or stops the daemons; the script documents its arguments.
   static func control(_ words: [String]) async throws {
     guard let path = ProcessInfo.processInfo.environment["WHITEBOARD_TEST_AVAHI_CONTROL"] else {
       throw DiscoveryContractFailure("WHITEBOARD_TEST_AVAHI_CONTROL is not set")

@@ -65,11 +65,11 @@ class CommandLine(InteropCase):
         for how in ("anyone", "known", "ask"):
             self.assertEqual(hosted("--admit", how)["admit"], how)
             self.assertEqual(hosted()["admit"], how)
-        # A setting wins, and is kept as well. The code is still that of the board.
+        # A setting overrides the stored choice, and is stored too. The code of the board does not change.
         again = hosted(environment={"WHITEBOARD_ADMIT": "code"})
         self.assertEqual((again["admit"], again["code"]), ("code", first["code"]))
         self.assertEqual(hosted("--admit", "anyone")["admit"], "anyone")
-        # An import into the board admits nobody, and chooses nothing.
+        # An import into the board admits no peer, so it stores no choice.
         picture = self.home / "picture.png"
         picture.write_bytes(png(8, 8))
         self.run_program("import", "Plans", str(picture), "--data-dir", str(self.data))

@@ -330,7 +330,7 @@ class Attacks(LinkChecks):
                 link.send_frame(wire.MEMBERS, {"members": [member for pair in pairs for member in pair]})
             link.send_frame(wire.KICK, {"peer": base32(self.target_id), "reason": "no"})
             self.assert_answers(link)
-            # Before and while the invented members are dialed (MEM-2).
+            # The program must serve good peers before and while it dials the invented members (MEM-2).
             for count in (0, 1, 10, 40):
                 self.assertTrue(dials.reaches(count, 30), f"fewer than {count} of the invented members were dialed")
                 began = time.monotonic()

@@ -70,7 +70,7 @@ class Retiring(SwiftCase):
         before = guest.digest()
         program.do("kick", target=waster.identity.text)
         retired = guest.events.wait("retirement", 30, remote=remote)
-        # What can be seen stays, and so does its author's incarnation.
+        # The visible objects remain, and so do the incarnations of their authors.
         self.assertEqual(retired["incarnations"], tuple(sorted(wasted)))
         self.assertFalse(set(wasted) & guest.state.context.ranges.keys())
         self.assertIn(left.incarnation, guest.state.context.ranges)

@@ -39,7 +39,7 @@ typedef struct {
   Quality quality;
   bool losing;           // inside a run of lost frames
   int64_t line_free;     // when the last frame has left a line of limited rate
-  int64_t last_due;      // jitter keeps the order: nobody is due before the one in front
+  int64_t last_due;      // jitter keeps the order: no packet is due before the one in front of it
   long waiting;
   unsigned long seen, lost, doubled, damaged, overtaken, overflowed;
 } Direction;

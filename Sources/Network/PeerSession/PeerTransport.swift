@@ -217,7 +217,9 @@ public final class PeerTransport: Sendable {
     try await host(id, admission: admission, hosting: nil, name: name, membership: membership)
   }
 
-  /// Hosts a session, and tells members from the start how the local peer admits newcomers, unless `hosting` is nil.
+  /// Hosts a session.
+  ///
+  /// If `hosting` is not nil, members learn from the start how the local peer admits newcomers.
   package func host(
     _ id: SessionID,
     admission: AdmissionPolicy,
@@ -298,7 +300,7 @@ public final class PeerTransport: Sendable {
     try await join(request, progress: progress, comparing: { await verify($0) ? .same : .different })
   }
 
-  /// Requests to join a session like ``join(_:progress:verify:)``, with an answer that tells why words are not
+  /// Requests to join a session like ``join(_:progress:verify:)``, but `verify` can also state why the words are not
   /// confirmed.
   package func join(
     _ request: JoinRequest,

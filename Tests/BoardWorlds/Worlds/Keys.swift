@@ -3,7 +3,7 @@ import WhiteboardSync
 
 /// A key of a simulated world, which signs by hashing, thousands of times faster than P-256.
 ///
-/// The public key is enough to sign; simulated members sign for others only if a test tells them to.
+/// The public key is enough to sign. Simulated members sign for others only if a test requires it.
 package struct SimulatedKey: AuthorKey {
   /// The public key, 65 bytes.
   package let publicKey: [UInt8]

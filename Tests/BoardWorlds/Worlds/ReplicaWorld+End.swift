@@ -18,7 +18,7 @@ extension ReplicaWorld {
     .Failure) -> BoardWorld.Tally
   { try passed(seed: seed, isOwned: isOwned, hasSlowSignatures: hasSlowSignatures).tally }
 
-  /// Returns the world of a seed at its end; throws the invariant that did not hold.
+  /// Runs the world of a seed to its end and returns it; throws the first invariant that did not hold.
   static func passed(seed: UInt64, isOwned: Bool, hasSlowSignatures: Bool, hasRealKeys: Bool = true) throws(BoardWorld
     .Failure) -> ReplicaWorld
   {

@@ -1,7 +1,9 @@
 import Whiteboard
 import WhiteboardSync
 
-/// A member whose messages are written by a test; it sends on one link, and lies if told to.
+/// A member whose messages a test writes.
+///
+/// It sends on one link, and can be made to send false data.
 package struct ScriptedReplica {
   package let author: Author
   package var chain: BatchChain

@@ -62,7 +62,7 @@ private final class Openings {
   }
 }
 
-/// The first frames of a web link, as ``WebOpening`` handles them, but without a transport behind.
+/// The first frames of a web link, as ``WebOpening`` handles them, but without a transport.
 final class Opening: LinkDelegate {
   private let exchange: WebExchange
   private var isProved = false

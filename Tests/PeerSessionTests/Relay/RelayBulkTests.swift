@@ -87,7 +87,7 @@ import Testing
       let arrived = world.logs.bob
       while await arrived.datagrams(from: world.alice.peerID).isEmpty {
         try await world.hosted.send(bytes, to: [world.bob.peerID], mode: .unreliable)
-        // One turn of each event loop.
+        // Wait for one turn of each event loop.
         for session in [world.hosted, world.atRelay, world.joined] { try await session.onLoop { _ in } }
       }
       #expect(await arrived.datagrams(from: world.alice.peerID).first == bytes)

@@ -94,7 +94,7 @@ import Testing
         #expect(again.admit == "code")
         #expect(again.code == first.code)
       }
-      // An import admits nobody, so it chooses nothing.
+      // An import admits no peer, so it stores no choice.
       _ = try await hosted(in: room, choosing: HostChoice(admission: .known), isListening: false)
       #expect(try await hosted(in: room).admit == "code")
       // Who gives a code admits by it.

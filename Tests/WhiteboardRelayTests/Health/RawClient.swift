@@ -28,10 +28,10 @@ struct RawClient {
   /// Sends bytes; ignores the error if the server closed before it had read all.
   func send(_ bytes: [UInt8]) async { try? await channel.writeAndFlush(channel.allocator.buffer(bytes: bytes)) }
 
-  /// Closes the sending side; ignores the error if the server closed before.
+  /// Closes the sending side; ignores the error if the server has already closed the connection.
   func endSending() async { try? await channel.close(mode: .output) }
 
-  /// Closes the connection; ignores the error if the server closed before.
+  /// Closes the connection; ignores the error if the server has already closed it.
   func close() async { try? await channel.close() }
 
   /// Returns all received text, once the other end has closed.

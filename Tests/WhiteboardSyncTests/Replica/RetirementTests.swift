@@ -208,7 +208,8 @@ import Testing
     #expect(nora.replica.digest == restarted.replica.digest)
   }
 
-  /// Returns a dot of each incarnation, and an object of each sixteenth, because all objects would take much time.
+  /// Returns a dot of each incarnation, and an object of each sixteenth, because creating an object of each would take
+  /// too long.
   private func objects(of records: [AuthorRecord]) -> Difference {
     var context = Context()
     for record in records { context.insert(Dot(record.incarnation, 1)) }
@@ -421,7 +422,7 @@ import Testing
       for step in steps.shuffled(using: &random) { try step(&state, &changes) }
       states.append(state)
     }
-    // Cells that a retired one had overwritten are repaired.
+    // Repair the cells that a retired incarnation had overwritten.
     for _ in 0..<2 {
       for index in states.indices {
         for other in states {

@@ -5,7 +5,7 @@ import Testing
 @Suite struct StackTests {
   private let ids = (1...5).map { ObjectID(Dot(Incarnation(1), $0)) }
 
-  /// Returns the z index of each object, given in their order.
+  /// Returns a function that looks up the z index of an object; `zIndexes` has the order of ``ids``.
   private func zIndex(_ zIndexes: [[UInt8]]) -> (ObjectID) -> [UInt8] { { id in zIndexes[Int(id.dot.sequence) - 1] } }
 
   @Test("[BRD-13] only the moved objects get new z indexes") func moves() throws {

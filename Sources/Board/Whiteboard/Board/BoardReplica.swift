@@ -198,7 +198,7 @@ public class BoardReplica {
     if cells.isRetired(incarnation) { beginIncarnation() }
   }
 
-  /// The board becomes read-only.
+  /// Shows another state of the board, and makes the board read-only.
   ///
   /// The changes are not reported.
   package final func show(_ state: BoardState, authors: [Incarnation: MemberID]) {

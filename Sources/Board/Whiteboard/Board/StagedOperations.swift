@@ -86,8 +86,8 @@ struct StagedOperations {
     guard firstSequence <= BoardLimits.sequence - UInt64(BoardLimits.operationsPerGesture) else { throw .boardFull }
   }
 
-  /// Returns an upper bound of the growth by the gesture and one more operation, without the growth that is already
-  /// shown.
+  /// Returns an upper bound of the growth that the gesture and one more operation cause, minus the growth that the
+  /// shown state already includes.
   func growth(with operation: Operation, alreadyShown shown: BoardGrowth) -> BoardGrowth {
     let count = operations.count + 1
     return BoardGrowth(

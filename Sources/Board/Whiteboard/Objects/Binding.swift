@@ -1,9 +1,9 @@
 /// What an end of a line or arrow is bound to (BRD-52).
 public struct Binding: Hashable, Sendable {
-  /// The object at which the end lies.
+  /// The object to which the end is bound.
   public let target: ObjectID
-  /// The place in the object at which the end aims, relative to its center: 0.5 is at the right or lower side of the
-  /// object's box, -0.5 at the left or upper side.
+  /// The point in the object at which the end aims, relative to the object's center: 0.5 is the right or lower side of
+  /// its box, -0.5 the left or upper side.
   public let anchor: Point
   /// Whether the end lies exactly at the anchor; otherwise it lies where the line meets the object's outline.
   public let isExact: Bool
@@ -16,7 +16,7 @@ public struct Binding: Hashable, Sendable {
   /// Creates a binding to an object.
   /// - Parameters:
   ///   - target: The object.
-  ///   - anchor: The place at which the end aims; the default is the center. It is rounded to 1/4096, and kept within
+  ///   - anchor: The point at which the end aims; the default is the center. It is rounded to 1/4096, and kept within
   ///     16 widths and heights.
   ///   - isExact: Whether the end lies exactly at the anchor.
   public init(to target: ObjectID, at anchor: Point = Point(x: 0, y: 0), isExact: Bool = false) {
@@ -150,7 +150,7 @@ extension BoardState {
       scale: record.scale,
       rotation: Rotation(steps: record.angleSteps)
     )
-    // The place from which the line comes is the neighboring point, or where the other end aims.
+    // The line comes from the neighboring point, or from the point at which the other end aims.
     let first = points.count > 2 ? own.shown(points[1]) : targets.1?.place ?? own.shown(points[1])
     let last =
       points.count > 2 ? own.shown(points[points.count - 2]) : targets.0?.place ?? own.shown(points[0])
@@ -238,7 +238,8 @@ extension Board {
     )
   }
 
-  /// Stages the places of the ends that are bound to objects which are about to be deleted, so that they stay there.
+  /// Stages the current positions of the ends that are bound to objects about to be deleted, so that these ends do not
+  /// move.
   func stageEnds(boundTo ids: [ObjectID]) throws(BoardError) {
     let deleted = Set(ids)
     for id in state.lines(boundTo: ids) where !deleted.contains(id) {

@@ -93,8 +93,9 @@ extension ObjectRecord {
   /// Whether the object is a text that is as wide as its longest paragraph.
   package var isAutoWidth: Bool { kind == .text && self[.autoWidth]?.value.isTrue ?? false }
 
-  /// The place at which the object's own point (0, 0) is shown: the center of every object but a line, an arrow or a text
-  /// with an automatic width.
+  /// The position on the board of the object's own point (0, 0).
+  ///
+  /// It is the center of every object except lines, arrows and texts with an automatic width.
   ///
   /// Moving, scaling or rotating an object does the same to its origin.
   var origin: Point { position ?? (ink.flatMap(InkBounds.init)?.center ?? Point(x: 0, y: 0)) }

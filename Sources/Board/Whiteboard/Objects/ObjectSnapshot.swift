@@ -60,7 +60,7 @@ public struct ObjectSnapshot: Hashable, Sendable {
   public let link: String?
   /// The votes for the object, in ascending order of reaction.
   public let votes: [Votes]
-  /// The part of a photo that is shown, in parts of its width and height; nil for the whole photo.
+  /// The part of a photo that is shown, as fractions of its width and height; nil for the whole photo.
   public let crop: Rectangle?
   /// Whether a photo is mirrored, so that left becomes right.
   public let isFlippedHorizontally: Bool

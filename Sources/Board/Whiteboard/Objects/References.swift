@@ -8,7 +8,7 @@ extension ObjectRecord {
     return link
   }
 
-  /// The part of a photo that is shown, in parts of its width and height; nil for the whole photo (BRD-57).
+  /// The part of a photo that is shown, as fractions of its width and height; nil for the whole photo (BRD-57).
   package var crop: Rectangle? {
     guard kind == .photo, case .bytes(let bytes)? = self[.crop]?.value, bytes.count == 8 else { return nil }
     let parts = stride(from: 0, to: 8, by: 2).map { (index: Int) -> Double in
@@ -41,7 +41,7 @@ extension ObjectRecord {
   package var isFlippedVertically: Bool { mirrored & 2 != 0 }
 }
 
-/// A place to which an object of a board can refer.
+/// The link of an object: an address, or another object of the board.
 public enum ObjectLink {
   /// Returns whether a text is a link that may be opened: an address that begins with `https://`, or `#` and the id of an
   /// object of the board (BRD-55).
@@ -109,7 +109,7 @@ extension ObjectRecord {
 }
 
 extension Cell {
-  /// Whether the cell gives a vote, and does not withdraw it.
+  /// Whether the cell casts a vote; false if it withdraws one.
   fileprivate var isVote: Bool {
     if case .bytes(let bytes) = value { bytes.first == 1 } else { false }
   }
@@ -228,7 +228,7 @@ extension Board {
 
   // MARK: - Pictures
 
-  /// Shows a part of a photo, in parts of its width and height; nil to show all of it.
+  /// Shows a part of a photo, as fractions of its width and height; nil to show all of it.
   ///
   /// The scale of the picture stays, so that the object becomes as large as the part.
   /// - Throws: `unknownObject`, `held`, `locked`, `wrongKind` for other objects; `outOfRange`.

@@ -273,7 +273,7 @@ package struct ObjectDraft: Hashable, Sendable {
   package var link: String?
   /// The object to which the object leads, by its index among the drafts.
   package var linkedObject: Int?
-  /// The part of a photo that is shown, in parts of its width and height; nil for the whole photo.
+  /// The part of a photo that is shown, as fractions of its width and height; nil for the whole photo.
   package var crop: Rectangle?
   package var isFlippedHorizontally = false
   package var isFlippedVertically = false

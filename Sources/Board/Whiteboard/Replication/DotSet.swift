@@ -211,7 +211,7 @@ public struct DotSet: Sendable {
     for place in order { body(authors[place], sets[place]) }
   }
 
-  /// Returns whether `order` has the places of different incarnations in ascending order.
+  /// Returns whether the incarnations at the positions in `order` ascend.
   private func isAscending(_ order: [Int]) -> Bool {
     guard order.count <= authors.count else { return false }
     var last: Incarnation?

@@ -18,7 +18,7 @@ package struct ObjectRecord: Sendable {
   /// Whether changes of the object are reported: it is on the board, or is a chat line.
   package private(set) var isReported = false
 
-  /// The places of the first and the last point of a line, relative to its position, where they are bound to objects;
+  /// The positions of the first and the last point of a line, relative to its position, if they are bound to objects;
   /// empty for stored objects, because the places depend on other objects.
   var ends: [Point?] = []
 

@@ -37,7 +37,7 @@ public enum Value: Sendable {
     }
   }
 
-  /// Whether the value means yes for a property such as `deleted` (BRD-35).
+  /// Whether the value means true for a property such as `deleted` (BRD-35).
   var isTrue: Bool {
     guard case .unsigned(let number) = self else { return false }
     return number != 0

@@ -16,7 +16,7 @@ struct PageShape {
 
   /// The number of lines for each curve that cairo does not draw itself.
   private static let steps = 64
-  /// The maximum number of dashes of one object; a line with more dashes has no gaps.
+  /// The maximum number of dashes of one object; a line that would have more is drawn without gaps.
   private static let dashLimit = 100_000.0
 
   func fill(_ outline: Outline, on page: OpaquePointer, _ color: PageColor) {

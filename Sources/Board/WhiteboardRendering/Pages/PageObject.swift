@@ -218,7 +218,7 @@ extension BoardPicture {
     Rectangle(Point(x: -size.width / 2, y: -size.height / 2), Point(x: size.width / 2, y: size.height / 2))
   }
 
-  /// Returns the marks of a text object, with the same lines as on a terminal.
+  /// Returns the marks of a text object, with the same line breaks as on a terminal.
   private func text(_ snapshot: ObjectSnapshot, _ ink: PageInk) -> [PageMark] {
     guard let layout = TextLayout(snapshot) else { return [] }
     let fill = PageColor(fill: snapshot.style.fill)

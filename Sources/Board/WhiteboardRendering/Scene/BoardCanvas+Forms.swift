@@ -215,7 +215,7 @@ extension BoardCanvas {
   ///
   /// Characters are used where dots are too coarse for a thin line.
   private func frame(_ shape: FormShape, _ breadth: Int) -> CellArea? {
-    // A frame is calmer than a rectangle in all styles: a thin, dim line that hides nothing.
+    // In all styles, a frame is less prominent than a rectangle: a thin, dim line that hides nothing.
     let isBox = shape.form.map { [.rectangle, .roundedRectangle, .note].contains($0) } ?? false
     guard shape.isUpright, shape.form == .frame || isBox && dotStyle != .braille && breadth == 1 else { return nil }
     let corners = shape.corners

@@ -165,7 +165,7 @@ extension BoardCanvas {
 
 /// The part of a photo that is shown, and how it is mirrored (BRD-57).
 package struct PhotoView: Hashable, Sendable {
-  /// The part, in parts of the width and height of the upright picture.
+  /// The shown part, as fractions of the width and height of the upright picture.
   package let part: Rectangle
   private let isFlippedHorizontally: Bool
   private let isFlippedVertically: Bool
@@ -184,7 +184,8 @@ package struct PhotoView: Hashable, Sendable {
   /// Whether the whole picture is shown, and is not mirrored.
   package var isPlain: Bool { self == Self() }
 
-  /// Returns the place in the picture that is shown at a place in the box, both in parts of the width and height.
+  /// Returns the position in the picture that is shown at a position in the box, both as fractions of the width and
+  /// height.
   package func place(inBox place: Point) -> Point {
     let right = isFlippedHorizontally ? 1 - place.x : place.x
     let below = isFlippedVertically ? 1 - place.y : place.y

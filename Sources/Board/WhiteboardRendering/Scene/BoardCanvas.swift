@@ -90,7 +90,7 @@ package struct BoardCanvas: Sendable {
   /// The objects whose layout is not up to date, with the next one at the end.
   private var unplaced: [ObjectID] = []
 
-  /// An area that is painted in several steps, because its objects take much work.
+  /// An area that is painted in several steps, because its objects take long to paint.
   private struct PaintJob: Sendable {
     /// The area without the labels that overlap it.
     let damage: CellArea

@@ -192,7 +192,9 @@ public protocol SignatureVerifier {
 /// Functions instead of `any SignatureVerifier`, because Embedded Swift has no existential types.
 package struct LocalVerifier {
   let isKey: ([UInt8]) -> Bool
-  /// Takes a signature, the signed bytes and the key.
+  /// Returns whether a signature is valid.
+  ///
+  /// The arguments are the signature, the signed bytes and the key.
   let isValid: ([UInt8], [UInt8], [UInt8]) -> Bool
 
   package init(_ verifier: some SignatureVerifier) {

@@ -143,7 +143,7 @@ final class ContextReports {
     peers[member]?.contextHash = report.contextHash
     if report.applied > 0 { peers[member]?.confirmed = report.applied }
     peers[member]?.newSums = report.sums
-    // Otherwise, equal contexts have no effect, so that the local one need not be hashed.
+    // Otherwise, the report has no effect even if the contexts are equal, so do not hash the local context.
     guard !report.sums.isEmpty || isProvingEquality, report.contextHash == currentContextHash else { return }
     guard !report.sums.isEmpty else { return sendSums(to: member, now) }
     // The member may be waiting for the local bucket sums (SYN-44).

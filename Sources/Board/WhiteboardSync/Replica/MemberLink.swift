@@ -70,7 +70,7 @@ final class MemberLink {
   var isBacklogged = false
   private var answered: UInt64 = 0
   private var lastAnswerAt: UInt64?
-  /// Of the member's requests, the number of the last one whose answer the member has applied.
+  /// The number of the member's latest request whose answer it has applied.
   var confirmed: UInt64 = 0
 
   private var reportDue: UInt64?

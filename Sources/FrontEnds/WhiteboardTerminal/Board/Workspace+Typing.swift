@@ -84,7 +84,7 @@ struct PastedText: Hashable, Sendable {
   /// The objects that a page, a board in a file or Excalidraw copied, as JSON; nil for other text.
   let drawing: String?
 
-  /// The beginning of such a text, without spaces.
+  /// The beginnings of pasted drawings, without spaces.
   private static let drawings = [#"{"type":"excalidraw"#, #"{"format":"whiteboard-board""#]
 
   /// The maximum number of characters in a paste.

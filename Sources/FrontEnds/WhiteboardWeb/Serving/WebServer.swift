@@ -50,8 +50,8 @@ final class WebServer {
 
   /// Throws if TLS cannot use the certificate.
   ///
-  /// `acceptLink` makes a connection a web link of the transport, whose bytes the last handler of the channel reads and
-  /// writes. If it throws, the connection is closed.
+  /// `acceptLink` turns a connection into a web link of the transport. The link reads and writes its bytes through the
+  /// last handler of the channel. If `acceptLink` throws, the connection is closed.
   init(
     _ page: WebPage,
     _ certificate: WebCertificate,

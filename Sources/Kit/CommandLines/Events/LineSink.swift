@@ -38,7 +38,7 @@ package struct LineSink: EventSink {
   /// Writes the pending bytes if there are many, so that several large lines or objects are not in memory at the same time.
   private func writePiece(of json: inout JSONWriter) async throws(OutputError) {
     guard json.bytes.count >= Self.pieceLength else { return }
-    // The last byte remains, because it tells whether a comma follows.
+    // The last byte remains, because it determines whether a comma follows.
     let last = json.bytes.removeLast()
     let piece = json.bytes
     json.bytes = [last]

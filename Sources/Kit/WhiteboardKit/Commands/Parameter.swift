@@ -287,7 +287,7 @@ extension Parameter where Value == [ObjectReference] {
 }
 
 extension Parameter where Value == [ObjectReference] {
-  /// Objects; without any, the selected ones.
+  /// Any number of objects; if none are given, the selected objects.
   static var objectsOrSelection: Parameter {
     Parameter("[ID …]", [("id", .wordOrNumber), ("ids", .objects)]) { (arguments) throws(CommandError) in
       arguments.isAtEnd ? [.selected] : try arguments.references()
@@ -372,7 +372,9 @@ extension StackPlace {
 // MARK: - Text
 
 extension Parameter where Value == String {
-  /// The last word of the line, as text; `own` names it to a program that creates the command itself.
+  /// The last word of the line, as text.
+  ///
+  /// If a program creates the command without parsing a line, errors call the text `own`.
   static func text(_ own: String = "the text") -> Parameter {
     Parameter("\"WORDS\"", [("text", .string)]) { (arguments) throws(CommandError) in
       try arguments.words("the text")

@@ -124,7 +124,7 @@ extension Command {
     ReferenceCommands.resolve(line, isOpen)
   }
 
-  /// Shows a part of a photo, in parts of its width and height; nil for all of it.
+  /// Shows a part of a photo, as fractions of its width and height; nil for all of it.
   public static func crop(_ object: ObjectReference, to part: Rectangle?) -> Command {
     ReferenceCommands.crop(object, part)
   }

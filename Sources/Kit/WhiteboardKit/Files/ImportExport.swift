@@ -71,6 +71,8 @@ final class ImportExport {
     return CommandOutcome(file: file, count: count)
   }
 
+  /// Calls `body` with the objects to export.
+  ///
   /// The files of the photos exist until `body` returns.
   private nonisolated(nonsending) func withExport<Result>(
     region: Rectangle? = nil,

@@ -30,7 +30,7 @@ package struct HostChoice: Hashable, Sendable {
     return words.isEmpty ? nil : words.joined(separator: " ")
   }
 
-  /// Returns these choices, and those of `earlier` where the user made none now.
+  /// Returns these choices; a choice that the user did not make now is taken from `earlier`.
   func over(_ earlier: HostChoice) -> HostChoice {
     HostChoice(
       admission: admission ?? earlier.admission,

@@ -198,7 +198,7 @@ final class Joiner {
     return try await askOnce(request, of: peer, isAgain: isAgain)
   }
 
-  /// Reserves the local copy of a board, and releases that of the board that was asked for before.
+  /// Reserves the local copy of a board, and releases the copy of the previously requested board.
   private nonisolated(nonsending) func reserve(_ board: SessionID) async throws(WhiteboardError) {
     defer { checkIsolation(#isolation) }
     guard reservation?.board != board else { return }

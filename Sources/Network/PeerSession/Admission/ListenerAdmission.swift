@@ -121,7 +121,7 @@ struct ListenerAdmission: Sendable {
 
   private let facts: Facts
   private var state = State.awaitingHello
-  /// Whose wrong proofs are counted together with those of the dialler (ADM-3).
+  /// The peer or network whose wrong proofs are counted together with the dialler's (ADM-3).
   private var standing = AttemptLimiter.Standing.newcomer
   /// Whether the dialler's user has confirmed the words; `nil` if the dialler does not report it (ADM-16).
   private var isConfirmed: Bool?

@@ -20,7 +20,7 @@ final class SessionAdmission {
   private var invitations: [InvitationID: ListenerHandshake] = [:]
   /// The slots of handshakes that wait for a user or soon will (HEL-5).
   var queue = InvitationQueue<ObjectIdentifier>()
-  /// What the local peer, as the host or its relay, tells members; `nil` if it tells them nothing.
+  /// The facts about admission that the local peer, as the host or its relay, sends to members; `nil` if it sends none.
   var sharing: Sharing?
   private var refusedCount = 0
   private var refusalReportAfter = NIODeadline.distantPast

@@ -39,8 +39,10 @@ struct LinkSecurity: Sendable {
     self.key = try NIOSSLPrivateKey(bytes: identity.privateKeyDER, format: .der)
   }
 
-  /// Creates the TLS handler for one connection, with the facts that it fills in; throws the TLS library's error about
-  /// the local key or certificate.
+  /// Creates the TLS handler for one connection, and an object in which the handler stores what it learns about the
+  /// link.
+  ///
+  /// Throws the TLS library's error about the local key or certificate.
   ///
   /// Each connection has its own TLS context, because the key log callback that provides the exporter secret belongs to
   /// the context.

@@ -45,7 +45,7 @@ struct DialBudget: Sendable {
 enum AddressKind {
   case host
   case loopback
-  /// An address of no machine or of many: unspecified, multicast or broadcast.
+  /// An address that does not identify one machine: unspecified, multicast or broadcast.
   case unusable
 
   /// Returns the kind of an IP literal; any other text names a host.

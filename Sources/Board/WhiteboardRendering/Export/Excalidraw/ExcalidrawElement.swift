@@ -182,7 +182,7 @@ struct ExcalidrawElement {
     return .object(String(id.dropFirst("element=".count)))
   }
 
-  /// The part of the picture that is shown, in parts of its width and height; nil for the whole picture.
+  /// The part of the picture that is shown, as fractions of its width and height; nil for the whole picture.
   var crop: Rectangle? {
     guard let crop = tree["crop"], let wide = crop["naturalWidth"]?.number, let high = crop["naturalHeight"]?.number,
       let x = crop["x"]?.number, let y = crop["y"]?.number, let width = crop["width"]?.number,

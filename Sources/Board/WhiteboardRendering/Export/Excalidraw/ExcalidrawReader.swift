@@ -296,7 +296,7 @@ struct ExcalidrawReader {
     let (center, size) = target.frame
     guard size.width > 0, size.height > 0 else { return ObjectDraft.End(index, at: Point(x: 0, y: 0), isExact: false) }
     let rotation = Rotation(steps: (try? FixedPoint.angleSteps(target.angle)) ?? 0)
-    /// The place in the target, in parts of its half width and half height.
+    /// Returns a position in the target, relative to its center, as fractions of half its width and half its height.
     func share(_ place: Point) -> Point {
       let (x, y) = (place.x - center.x, place.y - center.y)
       return Point(

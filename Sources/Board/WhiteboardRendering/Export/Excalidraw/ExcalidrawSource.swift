@@ -7,7 +7,7 @@ enum ExcalidrawSource {
   static func document(in bytes: [UInt8]) -> [UInt8]? {
     guard let first = bytes.first(where: { $0 > 0x20 && $0 < 0x80 }) else { return nil }
     if first == UInt8(ascii: "[") {
-      // Elements that were copied by other programs are a list.
+      // Some programs copy elements as a bare list, without the surrounding file.
       guard contains(bytes[...], "\"type\"") != nil else { return nil }
       return Array("{\"type\":\"excalidraw\",\"elements\":".utf8) + bytes + [UInt8(ascii: "}")]
     }

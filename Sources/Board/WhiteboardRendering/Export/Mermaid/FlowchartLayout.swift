@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// The places of all nodes of a flowchart; the nodes of each subgraph are laid out on their own, inside its frame.
+/// The positions of all nodes of a flowchart; the nodes of each subgraph are laid out on their own, inside its frame.
 struct FlowchartPlaces {
   /// The sizes of boxes and frames.
   private(set) var sizes: [Size]
@@ -46,7 +46,7 @@ struct FlowchartPlaces {
     return path.reversed()
   }
 
-  /// Sets the places of the members of a frame, relative to its center, and returns the size of their box.
+  /// Sets the positions of the members of a frame, relative to its center, and returns the size of their box.
   @discardableResult private mutating func arrange(_ frame: Int?, _ direction: Flowchart.Direction) -> Size {
     let members = members[frame] ?? []
     var (local, blocks, positions) = (Flowchart(), [Size](), [Int: Int]())
