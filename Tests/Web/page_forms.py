@@ -291,6 +291,21 @@ def check_styles(page, checks):
     page.click("#selection .opens button")
 
 
+def check_short_arrow(page, checks):
+    """The label of a short arrow does not hide its head."""
+    clear(page)
+    id = form(page, "arrow", [0, 0], points=[[-35, 0], [35, 0]], text="request")
+    alphas = script(page, """
+      const { CanvasPainter, drawObject } = await import("./draw.mjs"), canvas = Object.assign(document.createElement("canvas"), { width: 400, height: 200 });
+      const context = canvas.getContext("2d", { willReadFrequently: true }), object = board.objects.get(given[0]);
+      context.setTransform(4, 0, 0, 4, 200, 100);
+      drawObject(new CanvasPainter(context, 4), object, scene.looks);
+      const isDark = (x, y) => context.getImageData(200 + 4 * x, 100 + 4 * y, 1, 1).data[0] < 100;
+      // The head is 16 units long and wide; the label ends 7 units before its tip.
+      return [isDark(25, -5), isDark(25, 5), isDark(30, 0)];""", id)
+    checks.check("the label of a short arrow does not hide its head", alphas == [True, True, True], alphas)
+
+
 def check_hits(page, checks):
     """An empty form is selected at its line only."""
     clear(page)
@@ -347,7 +362,7 @@ def check_touch(page, checks):
 
 def check_forms(address, checks):
     for is_phone, bodies in [
-        (False, [check_tools, check_labels, check_sizes, check_points, check_connectors]), (False, [check_styles, check_hits, check_pictures]), (True, [check_touch]),
+        (False, [check_tools, check_labels, check_sizes, check_points, check_connectors]), (False, [check_styles, check_short_arrow, check_hits, check_pictures]), (True, [check_touch]),
     ]:
         page = browser.Page(address, is_phone)
         try:

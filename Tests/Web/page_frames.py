@@ -71,6 +71,12 @@ def check_references(page, checks):
 
     menu("Vote 👍")
     check("a vote is shown at the object", page.run(BADGES) == [["👍 1: \u2068Mia\u2069", "👍1"]], page.run(BADGES))
+    below = form(page, "note", [0, 140], size=[160, 120], text="Next")
+    settle(page)
+    top, bottom = page.run("const { top, bottom } = document.querySelector('.badge').getBoundingClientRect(); return [top, bottom]")
+    edges = page.run("return [whiteboard.ui.camera.toScreen([0, 60])[1], whiteboard.ui.camera.toScreen([0, 80])[1]]")
+    check("the votes do not cover a note close below", top < edges[0] < bottom <= edges[1], (top, bottom, edges))
+    page.run("whiteboard.board.remove([arguments[0]])", below)
     script(page, "await otherMember.call('vote', given[0], '👍', true); await until('the vote', () => board.objects.get(given[0]).votes[0].members.length === 2)", id)
     settle(page)
     check("votes of others are counted", page.run(BADGES)[0][1] == "👍2", page.run(BADGES))

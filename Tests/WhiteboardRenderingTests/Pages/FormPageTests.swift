@@ -164,6 +164,25 @@ import Testing
     #expect(box == Rectangle(Point(x: 50 - 12, y: -50 - 8), Point(x: 50 + 12, y: -50 + 8)))
   }
 
+  @Test("an open head that the label of a short arrow covers is drawn over its background") func shortArrow() throws {
+    for (form, length, isCovered) in [(DrawingForm.arrow, 70.0, true), (.arrow, 200, false), (.line, 70, false)] {
+      let board = try Scenes.board()
+      try board.createForm(
+        form,
+        at: Point(x: 0, y: 0),
+        points: [Point(x: 0, y: 0), Point(x: length, y: 0)],
+        label: "request"
+      )
+      let marks = marks(board)
+      guard case .line(let line)? = marks.first, case .box = marks[1] else {
+        Issue.record("\(marks)")
+        return
+      }
+      let head = marks.dropFirst(2).compactMap { if case .line(let line) = $0 { line.outline } else { nil } }
+      #expect(head == (isCovered ? line.ends : []))
+    }
+  }
+
   @Test("the bounds on a page contain the line, its ends and its label") func bounds() throws {
     let board = try Scenes.board()
     let box = try board.createForm(.rectangle, at: Point(x: 0, y: 0), size: Size(width: 8, height: 8), lineWidth: 4)

@@ -273,7 +273,15 @@ extension BoardPicture {
     guard let label = TextLayout(snapshot) else { return marks }
     let isOnLine = snapshot.form?.hasPoints == true
     // The line would make the letters illegible.
-    if isOnLine { marks.append(.box(label.box, fill: PageColor(rgb: background ?? 0xFFFFFF), border: nil)) }
+    if isOnLine {
+      marks.append(.box(label.box, fill: PageColor(rgb: background ?? 0xFFFFFF), border: nil))
+      // A label that is as long as its line must not hide the direction. Letters could not be read on closed heads.
+      for end in snapshot.endMarks
+      where !end.isClosed && end.points().contains(where: { label.box.contains(Rectangle($0, $0)) }) {
+        let color = ink.lineColor(snapshot.color, around: nil)
+        marks.append(.line(PageOutline(outline: end, ends: [], width: width, dashes: [], color: color)))
+      }
+    }
     // The name of a frame is above its fill.
     let letters = isOnLine ? PageInk(paper: background) : isFrame ? ink : ink.over(fill)
     return marks + Self.words(label, style, letters.color(style.textColor ?? (isFrame ? Self.frameColor : nil)))

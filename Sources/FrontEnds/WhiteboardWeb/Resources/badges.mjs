@@ -9,6 +9,8 @@ import { shapeOf, touches } from "./geometry.mjs";
 export const REACTIONS = ["👍", "❤️", "🎉", "😄", "❓", "👎"];
 /** The number of objects whose buttons are shown at most. */
 const MOST = 200;
+/** The height of an object, in CSS pixels, from which on the buttons are inside: that of a line of text and their own. */
+const ROOM = 32;
 
 /** Shows where a link leads before it is opened; a link to an object shows the object. */
 export function openLink(ui, link) {
@@ -102,8 +104,10 @@ export class Badges {
     const { camera, board } = this.ui, { bounds } = shapeOf(board.objects.get(id)), isSeen = touches(bounds, camera.area);
     root.hidden = !isSeen || camera.zoom < 0.2;
     if (!isSeen) return;
-    const [x, y] = camera.toScreen([bounds.left, bounds.bottom]);
-    root.style.transform = `translate(${x}px,${y + 8}px)`;
+    const [x, y] = camera.toScreen([bounds.left, bounds.bottom]), height = (bounds.bottom - bounds.top) * camera.zoom;
+    // Half of the buttons is inside, so that they do not cover a neighbor; below an object without room, they begin under it.
+    const inside = Math.min(Math.max((height - ROOM) / 2, -8), 13);
+    root.style.transform = `translate(${x + (inside > 0 ? 6 : 0)}px,${y - inside}px)`;
   }
 
   place() {

@@ -8,10 +8,14 @@ import { Grounds } from "./grounds.mjs";
 import { cornersOf, rectangle, shapeOf, touches, union, widened } from "./geometry.mjs";
 
 /**
- * The limits for drawing new tiles in one frame: the time in milliseconds, and the number of objects, which falls while frames
+ * The limits for drawing tiles in one frame: the time in milliseconds, and the number of objects, which falls while frames
  * take longer than `LATE`. The time alone is not enough, because browsers paint only after the frame.
  */
 const BUDGET = 7;
+/** The time that is left of it when the last repair of a tile begins, and the least time for new tiles after all repairs. */
+const [REPAIR_TIME, LEAST_TIME] = [3, 2];
+/** The number of changed objects above which the next frame begins to draw them, because the change itself took time. */
+const CROWD = 100;
 const OBJECTS = [24, 2000];
 const LATE = 24;
 /** The number of objects, and of further paths of them, in a damaged rectangle above which the tile is drawn again in the background. */
@@ -76,6 +80,7 @@ export class Scene {
   #lastZoom = 0;
   #lastFrame = 0;
   #quota = 200;
+  #isPutOff = false;
   /** The long unfinished strokes that changed, and the timer after which they are drawn again. */
   #long = new Set();
   #longTimer = null;
@@ -140,8 +145,10 @@ export class Scene {
 
   /** Brings tiles up to date. Returns whether more work is left for the next frame. */
   frame(now) {
-    if (this.#changed.size) this.update(this.board.order, this.#changed);
+    const { size } = this.#changed;
+    if (size) this.update(this.board.order, this.#changed);
     this.#changed = new Set();
+    this.#isPutOff = size > CROWD && !this.#isPutOff;
     return this.#render(now);
   }
 
@@ -240,7 +247,9 @@ export class Scene {
     const isLate = now - this.#lastFrame > LATE;
     this.#quota = Math.min(Math.max(this.#quota * (isLate ? 0.6 : 1.15), OBJECTS[0]), OBJECTS[1]);
     this.#lastFrame = now;
-    const isComplete = level.render(this, camera, { until: performance.now() + BUDGET, objects: this.#quota });
+    const limits = { until: performance.now() + (this.#isPutOff ? 0 : BUDGET), objects: this.#quota };
+    this.#previous?.repair(this, limits.until);
+    const isComplete = level.render(this, camera, limits);
     for (const one of [level, this.#previous]) one?.place(camera);
     if (level.zoom === camera.zoom && (level.isReady || !this.#previous)) {
       level.show();
@@ -315,7 +324,12 @@ class Level {
     return { left: left + column * unit, top: top + row * unit, right: left + (column + 1) * unit, bottom: top + (row + 1) * unit };
   }
 
-  /** Draws missing tiles within the limits. Returns whether all visible tiles are complete. */
+  /** Draws damaged areas of tiles again until a time. */
+  repair(scene, until, tiles = this.#tiles.values()) {
+    for (const tile of tiles) if (tile.damage && performance.now() < until - REPAIR_TIME) this.#repair(scene, tile, tile.damage);
+  }
+
+  /** Draws missing tiles and damaged areas within the limits. Returns whether all visible tiles are complete. */
   render(scene, camera, limits) {
     const unit = this.side / this.zoom, { left, top, right, bottom } = camera.area;
     const index = (value, start) => Math.floor((value - start) / unit);
@@ -324,18 +338,22 @@ class Level {
     // After zooming out, an old level would need too many tiles.
     const visible = (last - first + 1) * (lower - upper + 1);
     if (visible > TILES && camera.zoom < this.zoom) return true;
-    const stale = [];
+    const shown = [];
     for (let row = upper; row <= lower; row += 1) {
       for (let column = first; column <= last; column += 1) {
         const key = `${column} ${row}`;
         let tile = this.#tiles.get(key);
-        if (!tile) tile = { area: this.#area(column, row), column, row, canvas: null, isStale: true, job: null, turn: 0 };
+        if (!tile) tile = { area: this.#area(column, row), column, row, canvas: null, isStale: true, job: null, turn: 0, damage: null };
         // The map is in the order of use, so this drops the least recently used tiles.
         this.#tiles.delete(key);
         this.#tiles.set(key, tile);
-        if (tile.isStale) stale.push(tile);
+        shown.push(tile);
       }
     }
+    this.repair(scene, limits.until, shown);
+    const stale = shown.filter(({ isStale }) => isStale);
+    // A tile that is damaged all the time does not delay the others.
+    limits.until = Math.max(limits.until, performance.now() + LEAST_TIME);
     // The tile that was finished last comes last, so that a tile that changes all the time does not delay the others.
     stale.sort((one, other) => one.turn - other.turn);
     for (const tile of stale) if (!this.#work(scene, tile, limits)) break;
@@ -345,7 +363,7 @@ class Level {
       tile.canvas?.remove();
       this.#tiles.delete(key);
     }
-    return stale.every(({ isStale }) => !isStale);
+    return shown.every(({ isStale, damage }) => !isStale && !damage);
   }
 
   /** Draws a tile on a new canvas, and replaces the old canvas when it is complete. Returns whether it is complete. */
@@ -372,8 +390,7 @@ class Level {
     this.#position(tile, canvas);
     if (tile.canvas) tile.canvas.replaceWith(canvas);
     else this.root.append(canvas);
-    Object.assign(tile, { canvas, painter, isStale: false, job: null, turn: this.#finished += 1 });
-    if (job.damage) this.#repair(scene, tile, job.damage);
+    Object.assign(tile, { canvas, painter, isStale: false, job: null, turn: this.#finished += 1, damage: job.damage });
     return true;
   }
 
@@ -388,7 +405,7 @@ class Level {
     return painter;
   }
 
-  /** Draws the changes on the tiles: damaged areas, and new objects on top of all others. */
+  /** Draws new objects that are on top of all others, and notes the damaged areas, which the next frames repair. */
   repaint(scene, damage, added) {
     for (const tile of this.#tiles.values()) {
       const { job } = tile;
@@ -399,13 +416,14 @@ class Level {
       const areas = damaged.concat(fresh.map(({ bounds }) => bounds));
       // When a job with an older list is complete, it repairs this area.
       if (job) job.damage = areas.reduce(union, job.damage);
-      else if (damaged.length) this.#repair(scene, tile, areas.reduce(union));
+      else if (damaged.length || (tile.damage && fresh.length)) tile.damage = areas.reduce(union, tile.damage);
       else if (fresh.reduce((sum, { object }) => sum + workOf(object), 0) > AT_ONCE) tile.isStale = true;
       else for (const { object } of fresh) drawObject(tile.painter, object, scene.looks);
     }
   }
 
   #repair(scene, tile, damage) {
+    tile.damage = null;
     const { context } = tile.painter;
     const unit = this.zoom * this.scale, exact = widened(damage, 1 / this.zoom);
     // Clip to whole pixels, so that the edges of the part stay sharp. Lines next to the part may reach into its last pixels.

@@ -88,6 +88,19 @@ export function linesOf(object) {
   return lines;
 }
 
+const outlinePaths = new WeakMap();
+
+/** Returns the path of outlines; that of the only outline is stored, because an object is drawn on several tiles. */
+function pathOf(outlines) {
+  const [only, ...others] = outlines;
+  let path = others.length ? null : outlinePaths.get(only);
+  if (path) return path;
+  path = new Path2D();
+  for (const outline of outlines) trace(outline, path);
+  if (only && !others.length) outlinePaths.set(only, path);
+  return path;
+}
+
 /** Paints on a canvas whose transform maps board units to pixels. */
 export class CanvasPainter {
   /** `most` is the maximum number of paths of ink; when it is reached, drawings are simplified to boxes. */
@@ -144,17 +157,19 @@ export class CanvasPainter {
 
   /** Draws outlines: `fill` and `stroke` are colors with an opacity, or null; `dashes` are in line widths. */
   outlines(outlines, { fill = null, stroke = null, width = 0, dashes = [], scale = 1 }) {
-    const { context } = this, path = new Path2D();
-    for (const outline of outlines) trace(outline, path);
+    const { context } = this, path = pathOf(outlines);
     if (fill) {
-      Object.assign(context, { fillStyle: fill.rgb, globalAlpha: fill.opacity });
+      context.fillStyle = fill.rgb;
+      context.globalAlpha = fill.opacity;
       context.fill(path);
     }
     if (stroke) {
-      Object.assign(context, { strokeStyle: stroke.rgb, globalAlpha: stroke.opacity, lineWidth: Math.max(width, this.leastWidth / scale) });
-      context.setLineDash(dashes.map((length) => Math.max(length * width, 0.01)));
+      context.strokeStyle = stroke.rgb;
+      context.globalAlpha = stroke.opacity;
+      context.lineWidth = Math.max(width, this.leastWidth / scale);
+      if (dashes.length) context.setLineDash(dashes.map((length) => Math.max(length * width, 0.01)));
       context.stroke(path);
-      context.setLineDash([]);
+      if (dashes.length) context.setLineDash([]);
     }
     context.globalAlpha = 1;
   }
@@ -305,7 +320,12 @@ function drawForm(painter, object, looks, scale) {
   } else if (object.form !== "note") painter.outlines([outline], { stroke: color, width, dashes, scale });
   if (!label) return;
   const [x, y] = label.center, paper = { rgb: looks.palette.paper, opacity: 1 };
-  if (isLine) painter.outlines([boxAround(label)], { fill: paper });
+  if (isLine) {
+    painter.outlines([boxAround(label)], { fill: paper });
+    // A label that is as long as its line must not hide the direction. Letters could not be read on closed heads.
+    const isCovered = ({ start, pieces, isClosed }) => !isClosed && [start, ...pieces].some(([u, v]) => 2 * Math.abs(u - x) <= label.width && 2 * Math.abs(v - y) <= label.height);
+    painter.outlines(marks.filter(isCovered), { stroke: color, width, scale });
+  }
   drawLetters(painter, object, label, [x, y], labelColor(object, looks));
 }
 

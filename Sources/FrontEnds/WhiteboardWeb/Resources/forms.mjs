@@ -125,6 +125,7 @@ export function shortened(object, outline, marks) {
   const [first, end] = endsOf(object), isAt = ([x, y]) => ({ start: [u, v], isClosed }) => isClosed && x === u && y === v;
   const middle = ({ start: [x, y], pieces: [[a, b], [c, d]] }) => [x / 2 + (a + c) / 4, y / 2 + (b + d) / 4];
   const last = outline.pieces.at(-1), start = first === "triangle" && marks.find(isAt(outline.start)), tip = end === "triangle" && marks.findLast(isAt(last.slice(-2)));
+  if (!start && !tip) return outline;
   return {
     ...outline, start: start ? middle(start) : outline.start,
     pieces: tip ? [...outline.pieces.slice(0, -1), [...last.slice(0, -2), ...middle(tip)]] : outline.pieces,

@@ -63,7 +63,9 @@ export class Grounds {
   below(area, index, palette) {
     const [x, y] = middle(area), square = this.#squares.get(`${column(x)} ${column(y)}`);
     if (!square?.size && !this.#large.size) return palette;
-    const places = cornersOf(area), found = [...square ?? [], ...this.#large].filter((item) => item.index < index && places.every((place) => covers(item.object, place, 0)));
+    const isAround = ({ left, top, right, bottom }) => left <= area.left && top <= area.top && right >= area.right && bottom >= area.bottom;
+    const places = cornersOf(area), found = [...square ?? [], ...this.#large].filter((item) =>
+      item.index < index && isAround(shapeOf(item.object).bounds) && places.every((place) => covers(item.object, place, 0)));
     // Only the items in front of the last opaque one are seen.
     const fills = [];
     for (const { object } of found.sort((one, other) => other.index - one.index)) {
