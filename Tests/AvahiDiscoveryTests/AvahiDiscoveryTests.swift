@@ -255,7 +255,7 @@ struct AvahiDiscoveryTests {
     }
     @Sendable func threads() throws -> Int {
       try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").filter {
-        // A thread that ends during this has no name any more.
+        // A thread that has ended in the meantime no longer has a name.
         (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)) == "avahi\n"
       }.count
     }

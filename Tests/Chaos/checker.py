@@ -80,7 +80,7 @@ class Expected:
         self.moves = [None]  # possible positions of the shared object
         self.undone_by = collections.defaultdict(set)  # number of an object: peers that undid something on it
         self.undoers = set()
-        # A field has one writer, so only the order of the lives of each peer matters.
+        # Each field has one writer, so only the order of each peer's own runs matters.
         for command in history.commands:
             if command["verb"] in MAKERS:
                 self._make(command)
@@ -546,7 +546,7 @@ def nobody_is_lost_early(history):
             kind, about, state = event["event"], event.get("peer") or event.get("from"), event.get("state")
             is_lost = kind == "left" and event.get("reason") == "lost" or kind == "peer-state" and state == "lost"
             if is_lost and about in silent_since:
-                # A suspended program cannot hear anything during that time.
+                # A suspended program receives nothing during that time.
                 began = silent_since[about]
                 silent = event["when"] - began + history.stopped(life["peer"], began - history.lost_after, began)
                 if silent < history.lost_after - 1:

@@ -491,7 +491,7 @@ class Kicking(SwiftCase):
         program.do("kick", target=bad.identity.text)
         program.events.wait("left", peer=bad.identity.text)
         fresh.ticket = admission.make_ticket(bad.identity, program.session, fresh.id)
-        # The ticket counts as none (TCK-2), so the code is requested.
+        # The ticket has no effect (TCK-2), so the code is requested.
         with self.assertRaises(NotVerified):
             fresh.join(program.address, program.id)
         self.assertEqual(self.refused(bad, program.address), "kicked")
@@ -989,7 +989,7 @@ class Board(SwiftCase):
                 peer.restyle(box, {cells.FILL: 0xFFEE00FF, cells.LINE_STYLE: 1, cells.EMPHASIS: 1})
                 peer.restyle(arrow, {cells.CURVE: 1, cells.LINE_START: 4})
                 self.assert_same_board(program, peer, remote)
-                # A point between two others, another end, and one that is removed.
+                # Add a point between two others and move the end, then remove a point.
                 peer.set_points(arrow, [(0, 0), (100, 20), (60, 80), (220, 90)])
                 peer.set_points(arrow, [(0, 0), (100, 20), (220, 90)])
                 self.assert_same_board(program, peer, remote)

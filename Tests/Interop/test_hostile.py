@@ -371,7 +371,7 @@ class Attacks(LinkChecks):
             link = self.open()
             link.send_frame(wire.MEMBERS, {"members": self.strangers(250, dials.port)})
             self.assertTrue(dials.reaches(32 * 4, 60), "32 members were not dialed 4 times each")
-            # An address of many machines is not an address of a member.
+            # An address that does not identify one machine is not an address of a member.
             nowhere = [{**member, "addresses": ["224.0.0.251", "0.0.0.0"]} for member in self.strangers(8, dials.port)]
             # The first link ended, because this peer answered no PING.
             link = self.open()

@@ -144,7 +144,7 @@ class Guests(WebCase):
                 remote = guest.enter()
                 guest.wait_synced(remote)
                 guest.events.wait("connected")
-                # With another K, only RSM-2 admits.
+                # With another K, the guest has no proof, so only RSM-2 can admit it.
                 guest.page.secret, secret = bytes(16), guest.page.secret
                 remote.cut()
                 self.assertTrue(guest.events.wait("connected", 20)["resumed"])
@@ -173,7 +173,7 @@ class Guests(WebCase):
         self.assert_refused("kicked", lambda: same.admitted())
         other = self.attacker(program)
         self.assert_refused("wrong-code", lambda: other.admitted())
-        # The other guests of this link, and guests with the new link, come in.
+        # The other guests of this link, and guests with the new link, are admitted.
         good.leave()
         program.events.wait("left", peer=good.identity.text)
         self.keep(self.attacker(program, identity=good.identity).admitted())
@@ -232,7 +232,7 @@ class Guests(WebCase):
         self.assertEqual(self.native_answer(program, friend, ticket=for_friend), "code")
         chained = {**for_friend, "via": [for_guest]}
         self.assertEqual(self.native_answer(program, friend, ticket=chained), "code")
-        # A peer that a member admits still comes in.
+        # A peer that a member admits can still join.
         honest = admission.make_ticket(native.identity, program.session, friend.peer_id)
         self.assertEqual(self.native_answer(program, friend, ticket=honest), "none")
 

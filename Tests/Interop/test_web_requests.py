@@ -791,7 +791,7 @@ class Load(WebCase):
             self.assertIn(status, (204, 409))
             answer = sending.answer().status
             if answer == 429:
-                # The empty body arrived first, and was the one that waited.
+                # The request with the empty body arrived first, so it was the one that waited.
                 return
             self.assertEqual(answer, 204)
             posts.position += len(body)

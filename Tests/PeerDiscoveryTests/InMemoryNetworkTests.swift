@@ -63,7 +63,7 @@ struct InMemoryNetworkTests {
           let again = try await advertiser.announced()
           #expect(again == name)
           _ = try await browser.found()
-          // The seeker's daemon restarts: no peer is lost, because all are heard again in time.
+          // The seeker's daemon restarts: no peer is lost, because all announcements arrive again in time.
           await network.setProblem(.daemonNotRunning, on: "seeker")
           try await browser.unavailable(.daemonNotRunning)
           await network.setProblem(nil, on: "seeker")

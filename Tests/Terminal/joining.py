@@ -126,7 +126,7 @@ def who_is_removed_sees_by_whom_and_why_and_decides_what_becomes_of_the_copy(dir
     ben.wait("read-only: ada removed you")
     ben.key("q")
     ben.wait("yours, ada is on it")
-    # The board refuses us, and the local copy opens instead.
+    # The board refuses Ben, so his local copy opens instead.
     ben.key("Enter")
     ben.wait("ada removed you from this board: too loud. Your copy is kept.")
     ben.press_until("c", "This is your own copy now.")

@@ -79,7 +79,7 @@ def a_full_disk_is_told_of_on_every_screen_and_leaving_asks(directory):
     ada.type(str(copy))
     ada.key("Enter")
     ada.wait(lambda lines: lines[0].startswith(f"{FULL} ") and "save-as FILE" not in lines[0])
-    # No work would be lost any more, so the request to end takes effect.
+    # Work would no longer be lost, so the request to end takes effect.
     ada.wait(lambda lines: any("the copy was saved" in line for line in lines))
     ada.type("q")
     ada.wait("EXIT 74")

@@ -90,7 +90,7 @@ class Screen:
         self.typed = text
 
     def key(self, *names):
-        # If a program reads a line and its end together, it takes them for a paste. So the line is read first.
+        # If a program reads a line and its end together, it treats them as a paste. So wait until it has read the line.
         if names[0] == "Enter" and len(self.typed) > 3:
             with contextlib.suppress(Failed):
                 self.wait(lambda lines: self.typed[-3:].replace(" ", "") in "".join(lines).replace(" ", ""), 2)

@@ -56,8 +56,9 @@ IDBObjectStore.prototype.put = function (...words) {
   return put.apply(this, words);
 };
 """
-#: Draws photos that cover each other, until no photo is decoded any more. Returns the number of decoded photos, the largest
-#: number of pixels at a time, and the longest sides of the pictures. Pictures are not real, so that this takes no memory.
+#: Draws photos that cover each other, until no further photo is decoded. Returns the number of decoded photos, the
+#: largest number of pixels at a time, and the longest sides of the pictures. Pictures are not real, so that this takes
+#: no memory.
 DRAW_PHOTOS = """
 const [count, side, zoom, done] = arguments;
 const real = createImageBitmap;

@@ -9,7 +9,7 @@ public struct Announcement: Hashable, Sendable {
   public enum Role: String, Hashable, Sendable, CaseIterable {
     /// A peer that takes part in the board.
     case member
-    /// A peer that keeps the board available while members are away.
+    /// A peer that keeps the board available while members are offline.
     ///
     /// It is also advertised with the subtype `_relay`.
     case relay

@@ -282,10 +282,10 @@ extension Session {
 
   /// Asks a relay to relay this session, and stays connected to it.
   ///
-  /// From then on, the session continues while this peer is away: the relay admits newcomers according to `terms`, and
-  /// forwards messages between members that have no direct link. On every new link to the relay, this peer sends the
-  /// terms again. Therefore, a relay that lost its state resumes relaying the session. To change the terms, call this
-  /// method again.
+  /// From then on, the session continues while this peer is offline: the relay admits newcomers according to `terms`,
+  /// and forwards messages between members that have no direct link. On every new link to the relay, this peer sends
+  /// the terms again. Therefore, a relay that lost its state resumes relaying the session. To change the terms, call
+  /// this method again.
   ///
   /// - Parameters:
   ///   - addresses: The possible addresses of the relay, best first.

@@ -4,7 +4,7 @@ import WhiteboardSync
 
 /// Passes bytes to every decoder of a board's messages, to compare two programs.
 public enum Decoders {
-  /// Returns a line with what each decoder makes of the bytes.
+  /// Returns a line with the result of each decoder for the bytes.
   ///
   /// For each decoder, the line contains the code of its error, or a hash of its result. The result of a batch or a
   /// difference includes an empty board after that change.

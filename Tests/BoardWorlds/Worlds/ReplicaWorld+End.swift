@@ -66,7 +66,7 @@ extension ReplicaWorld {
       world.complaints.append("signatures do not settle: \(world.unrest)")
     }
     world.check()
-    // Two members of whom one is a viewer exchange only a few messages.
+    // If one of two members is a viewer, they exchange only a few messages.
     if world.delivered < (isOwned ? 4 : 10) { world.complaints.append("it does little") }
     return world
   }

@@ -70,7 +70,7 @@ extension ReplicaWorld {
     }
     var actions: [ReplicaAction] = []
     do throws(RestoreError) {
-      // In two parts, as a document loads them: the keyframe, and the later changes.
+      // Restore two parts, as a document loads them: the keyframe, and the later changes.
       let count = random.below(node.document.count + 1)
       let (first, others) = (node.document.prefix(count), node.document.dropFirst(count))
       actions += try node.replica.restore(first, now: now(number), isWhole: false)

@@ -34,7 +34,7 @@ def valid():
 def refused():
     whole = made(SOME)
     count = 1 + 16
-    # Not a point of the curve: the last byte of y is another.
+    # The last byte of y differs, so this is not a point of the curve.
     no_key = HOST[:-1] + bytes([HOST[-1] ^ 1])
     return [
         ("no bytes", NAMED, b"", "truncated"),

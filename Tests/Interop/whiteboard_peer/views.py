@@ -27,7 +27,7 @@ ANCHOR_STEPS, GREATEST_ANCHOR, SPACE = 4_096, 65_536, 4
 # The tenths of an ellipse's and a diamond's box that a label can use; the other forms leave a padding free (BRD-53).
 INSIDE, PADDING = {outlines.ELLIPSE: 7, outlines.DIAMOND: 5}, 16
 FORMS = ["line", "arrow", "rectangle", "rounded", "ellipse", "diamond", "note", "frame"]
-# The words for the values of a property; the first is the usual one (BRD-49).
+# The words for the values of a property; the first is the default (BRD-49).
 WORDS = {
     cells.LINE_STYLE: ["solid", "dashed", "dotted"],
     cells.LINE_START: ["none", "arrow", "triangle", "bar", "dot"],

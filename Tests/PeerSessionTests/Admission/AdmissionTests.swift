@@ -149,7 +149,7 @@ struct AdmissionByPolicyTests {
       var world = World(dialler: facts, listener: World.listenerFacts(mode))
       _ = world.membership.met(.init(peer: World.middle.peerID, name: UntrustedText("Mia")))
       world.run()
-      // If a user or the known peers decide, a member's ticket counts as none (TCK-5).
+      // In the modes `ask` and `known`, a member's ticket has no effect (TCK-5).
       let admits = mode.admitters == .members
       #expect(world.admitted == (admits ? .ticket : admitted))
       #expect(world.listenerClosed == (admits ? nil : closed))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PeerSession
 
-/// Members that admit newcomers as the host does, as far as the host lets them.
+/// Members that follow the host's admission policy, if the host gives them the right to admit.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct FollowingTests {
   private static let (host, ben, dora) = (PeerIdentity.ephemeral(), PeerIdentity.ephemeral(), PeerIdentity.ephemeral())
   private static let session = SessionID.random(hostedBy: host.peerID)

@@ -65,7 +65,7 @@ import Testing
       record.reasons = [removed.peerID: UntrustedText("spam")]
       let kick = signed(removed.peerID, by: host, in: session, reason: "spam")
       record.signatures[removed.peerID] = kick.signature
-      // Bob was connected when the host removed a peer; the host is away now.
+      // Bob was connected when the host removed a peer; the host is offline now.
       let kept = try await bob.host(session, admission: .code(code), membership: record)
       try await withPeer("carol") { carol in
         let joined = try await carol.join(session, of: bob, code: code)
@@ -132,7 +132,7 @@ import Testing
     try await withPair { pair in
       let (alice, bob) = (pair.alice.peerID, pair.bob.peerID)
       let id = pair.hosted.id
-      // The host is a third peer, which is away.
+      // The host is a third peer, which is offline.
       for session in [pair.hosted, pair.joined] {
         try await session.onLoop { $0.directory.begin($0.id, host: host.peerID) }
       }

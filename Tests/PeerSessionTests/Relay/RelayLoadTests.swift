@@ -18,7 +18,7 @@ import Testing
     }
     try await RelayWorld.run(relay: limits) { world in
       try await withPeer("carol", configure: { $0.isDiallable = false }) { carol in
-        // Its events are not read, so after 1,000 of them it stops reading the link.
+        // The test does not read this session's events, so after 1,000 events the session stops reading its link.
         let silent = try await carol.join(world.id, of: world.relay)
         await world.logs.alice.waitForJoining(of: carol.peerID, times: 1)
         await world.logs.bob.waitForJoining(of: carol.peerID, times: 1)

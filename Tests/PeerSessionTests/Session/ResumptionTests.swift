@@ -183,7 +183,7 @@ import Testing
         let joined = try await bob.join(id, of: alice, at: address)
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask { await log.follow(joined) }
-          // No address works any more, because alice's own address is not known yet.
+          // No address works now, because Alice's own address is not known yet.
           try await joined.onLoop { $0.entries[alice.peerID]?.member.port = 0 }
           try await proxy.stop()
           _ = try await log.first { event in

@@ -58,7 +58,7 @@ import Testing
         }
         try await ours.finish()
       }
-      // Our side is full and the other side holds data, so only the reader can make progress.
+      // The local side is full and the other side holds data, so only the reader can make progress.
       await eventually { ours.core.waitingBytes >= BulkWriter.limit && theirs.core.heldBytes >= StreamCore.heldLimit }
       let before = written.withLock { $0 }
       for _ in 0..<10_000 { await Task.yield() }

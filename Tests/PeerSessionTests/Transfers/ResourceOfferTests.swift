@@ -56,7 +56,7 @@ import Musl
       let transfer = try bed.sender.sendResource(atPath: path, named: "file")
       await bed.receiverEvents.wait { !$0.asked.isEmpty }
       let begin = clock.now
-      // The clock has no timer to end until the wait has begun.
+      // The wait starts its timer late, so advance the clock until the timer ends.
       while bed.receiverEvents.abandoned.isEmpty, !Task.isCancelled {
         clock.advance(by: .seconds(1))
         await Task.yield()

@@ -99,7 +99,7 @@ import Musl
       // The sender considers all bytes sent.
       await eventually { bed.sender.sentBytes(of: transfer.id) == 4_000_000 }
       bed.sender.reconnected()
-      // The clock has no timer to end until the watch has begun.
+      // The watch starts its timer late, so advance the clock until the timer ends.
       while bed.links.opened == 1, !Task.isCancelled {
         clock.advance(by: .seconds(1))
         await Task.yield()
@@ -542,7 +542,7 @@ import Musl
     }
     defer { umount2(mountPoint, Int32(MNT_DETACH)) }
     var calls = DiskCalls.system
-    // As if another program had filled the disk after the check.
+    // Fail as if another program had filled the disk after the check.
     calls.freeBytes = { _ in nil }
     let inbox = mountPoint + "/inbox"
     try await BulkTestBed.run(calls: calls, inbox: inbox, directory: directory) { bed in

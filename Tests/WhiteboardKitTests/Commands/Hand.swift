@@ -36,7 +36,7 @@ actor Hand: EventSink {
     var parser = InputParser()
     let events = parser.feed(text.replacing("^", with: "\u{1B}").utf8) + parser.finish()
     for event in events {
-      // Slowly, so that no two clicks count as a double click.
+      // Advance the time, so that no two clicks count as a double click.
       now += .seconds(1)
       await perform(client.handleInput(event, now: now) + client.beginFrame(now: now))
     }

@@ -53,9 +53,9 @@ final class Pipe: Sendable {
     return stream
   }
 
-  /// Returns the text that is there now.
+  /// Returns the text that the pipe contains now.
   ///
-  /// This does not wait for the end, because a process that another test starts may hold an end as well.
+  /// This does not wait for the end, because a process that another test started may also have an end open.
   func read() -> String {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 65_536)

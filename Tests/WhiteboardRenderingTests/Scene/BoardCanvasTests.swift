@@ -160,7 +160,7 @@ import Whiteboard
     }
     let id = try Scenes.begin(board, try Scenes.ink([(-150, 0)]))
     var canvas = Scenes.canvas(board)
-    /// Returns the work with which the canvas shows the points, to the next power of two.
+    /// Returns the amount of work that the canvas needs to show the points, rounded up to a power of two.
     func work(_ count: Int) throws -> Int {
       canvas.preview(try Scenes.ink((1...count).map { (-150 + Double($0) * 3, 0) }), from: 1, of: id)
       let before = canvas

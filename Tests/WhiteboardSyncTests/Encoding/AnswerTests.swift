@@ -5,7 +5,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// Answers: the accepted ones, and that an answer has no effect before it was checked completely.
+/// Tests which answers are accepted, and that an answer has no effect until it has been checked completely.
 @Suite final class AnswerTests {
   private let anna = World(seed: 1, nodes: 1).nodes[0]
   private let log = ActionLog()

@@ -286,7 +286,7 @@ import Testing
     try write(0)
     pass()
     let id = try #require(owner.replica.board.objectIDs.first)
-    // Bo is away, and keeps the position that Anna changes.
+    // Bo is offline, and still has the old value of the position that Anna changes.
     world.disconnect(2, 0)
     world.disconnect(2, 1)
     let (_, moved) = try anna.replica.change(now: world.now(1)) { (board) throws(BoardError) in

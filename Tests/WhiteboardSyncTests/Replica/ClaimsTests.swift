@@ -49,7 +49,7 @@ import Testing
     return errors(take())
   }
 
-  /// Sends Bo's answer that it has seen these dots and that none of their cells exist any more.
+  /// Sends Bo's answer that it has seen these dots and that none of their cells still exist.
   private func claim(_ dots: [Dot], request: UInt64 = 1) -> [String] {
     var context = Context()
     for dot in dots { context.insert(dot) }

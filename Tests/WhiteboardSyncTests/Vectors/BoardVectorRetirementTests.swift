@@ -16,7 +16,7 @@ extension BoardVectors {
       let signed: String
       var testDescription: String { name }
     }
-    /// A retirement of consecutive numbers, without the bytes of these.
+    /// A retirement of consecutive numbers, without the bytes of the numbers.
     struct Large: Decodable, CustomTestStringConvertible, Sendable {
       let name: String
       let board: String

@@ -135,7 +135,7 @@ import Testing
     return lines
   }
 
-  /// Performs a random edit, mostly of a recently edited object; returns the reason of a refusal, or an empty text.
+  /// Performs a random edit, mostly of a recently edited object; returns the reason for a refusal, or an empty text.
   private func edit(_ board: Board, _ random: inout SeededGenerator) -> String {
     let ids = board.state.storedIDs.sorted()
     let id = ids.isEmpty ? nil : ids[random.below(ids.count)]

@@ -127,7 +127,7 @@ import Testing
       try board.text(id).type(replacing: (1 + index)..<(1 + index), with: String(letter))
     }
     try board.text(id).type(replacing: 5..<6, with: "")
-    // Edits without an effect are not undo steps; selections and chat lines are not either.
+    // Edits without an effect, selections and chat lines are not undo steps.
     try board.text(id).type(replacing: 0..<0, with: "")
     try board.say("hi", as: "Anna")
     try board.select([id])

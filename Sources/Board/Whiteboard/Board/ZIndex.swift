@@ -79,7 +79,7 @@ package enum ZIndex {
           places.append(next)
         }
       }
-      // The compiler gives different code from build to build for the `reversed()` that returns an array of arrays.
+      // For the `reversed()` that returns an array of arrays, the compiler's output differs from build to build.
       return lower == nil ? Array(places.reversed() as ReversedCollection) : places
     }
     // Choose the middle z index first, so that the z indexes stay short.

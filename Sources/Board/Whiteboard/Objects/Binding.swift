@@ -68,7 +68,7 @@ public enum LineSide: Hashable, Sendable {
   var property: Property { self == .start ? .startBinding : .endBinding }
 }
 
-/// An object at which an end of a line lies.
+/// An object to which an end of a line is bound.
 private struct Target {
   let placement: Placement
   let form: DrawingForm?
@@ -133,7 +133,7 @@ private struct Target {
 }
 
 extension BoardState {
-  /// Returns the cells of an object, in which the bound ends of a line lie where they are shown.
+  /// Returns the cells of an object, with the bound ends of a line at the positions where they are shown.
   func shown(_ id: ObjectID) -> ObjectRecord? {
     guard var record = record(id) else { return nil }
     guard !objects.bindings.isEmpty, record.form?.hasPoints == true else { return record }

@@ -271,7 +271,7 @@ package struct ObjectDraft: Hashable, Sendable {
   package var frameIndex: Int?
   /// The link of the object (`ObjectLink`).
   package var link: String?
-  /// The object to which the object leads, by its index among the drafts.
+  /// The object that the link leads to, by its index among the drafts.
   package var linkedObject: Int?
   /// The part of a photo that is shown, as fractions of its width and height; nil for the whole photo.
   package var crop: Rectangle?

@@ -202,7 +202,7 @@ struct Dashes: Hashable, Sendable {
   let bits: UInt32
   /// The number of bits in the pattern, which repeats.
   let count: Int
-  /// The length of a bit, in dots.
+  /// The length of the line that one bit describes, in dots.
   var unit = 1
 
   static let none = Dashes(bits: 1, count: 1)

@@ -182,7 +182,8 @@ public final class Author {
 
 }
 
-/// The order of incarnations decides between simultaneous writes, and orders letters that were typed at the same place.
+/// The order of incarnations decides between simultaneous writes, and orders letters that were typed at the same
+/// position.
 ///
 /// A renaming that keeps this order changes nothing else on the board.
 package struct IncarnationRenaming {

@@ -120,8 +120,9 @@ final class ContextReports {
     return true
   }
 
-  /// Returns whether the sums are sent at this comparison; if the board is large, this is so only after a pause, and the
-  /// less often, the larger the board is (SYN-42).
+  /// Returns whether the sums are sent at this comparison.
+  ///
+  /// The sums of a large board are sent only after a pause, whose length grows with the board (SYN-42).
   private func maySendSums(_ now: Moment) -> Bool {
     let cells = board.state.cellCount
     guard cells > divergenceCheck.step else { return true }

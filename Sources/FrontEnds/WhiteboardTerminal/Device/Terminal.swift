@@ -77,7 +77,7 @@ package final class Terminal: @unchecked Sendable {
       if count > 0 {
         waiting.add(.bytes(Array(buffer[..<count])))
       } else if count < 0, errno == EIO, terminal_guard_is_background() == 1, terminal_guard_can_stop() == 1 {
-        // The user types for the shell.
+        // The program is in the background, and the shell reads what the user types.
         returnToForeground()
       } else if count == 0 || (errno != EINTR && errno != EAGAIN) {
         waiting.add(.hungUp)

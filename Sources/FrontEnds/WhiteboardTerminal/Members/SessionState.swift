@@ -108,7 +108,9 @@ struct SessionState: Sendable {
     return removed.readOnly ? [.membershipEnded] : []
   }
 
-  /// Adds a line to the chat; returns false if it is known, and only its question was settled or asked again.
+  /// Adds a line to the chat.
+  ///
+  /// Returns false if the chat already has the line, so that only the state of its question changed.
   private mutating func append(_ line: BoardEvent.Chat) -> Bool {
     chat.openComments[line.id] = line.isResolved == true ? nil : line.about.flatMap { ObjectID($0) }
     if line.about != nil, !chat.commentIDs.insert(line.id).inserted { return false }

@@ -25,7 +25,7 @@ struct ActionWriter {
     case sendAnswer = 7
     /// The id of a member, the hash of an asset, and the name of a resource.
     case sendAsset = 8
-    /// The id of a member, whether the bytes came by a message, and the bytes of another program.
+    /// The id of a member, whether the bytes arrived in a message, and the bytes of another program.
     case data = 9
     /// JSON that describes a change for the user.
     case event = 10

@@ -159,7 +159,7 @@ final class BrowserLinks {
     await store()
     // This fails only if the session has ended.
     for link in closed { try? await accept(link) }
-    // No one can use these links any more, so they must not count toward the limit.
+    // These links can no longer be used, so they must not count toward the limit.
     links.removeAll { link in unused.contains { $0.secret == link.secret } && link.guests.isEmpty }
     for link in unused where !links.contains(where: { $0.secret == link.secret }) {
       await session.removeLink(key(of: link))

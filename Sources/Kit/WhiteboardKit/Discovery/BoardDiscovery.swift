@@ -91,7 +91,7 @@ final class BoardDiscovery {
     runtime.changed()
   }
 
-  /// Whether the user must know whether discovery works.
+  /// Whether the user is informed if discovery does not work.
   ///
   /// If the board is not announced, the search for its members is only an aid.
   private var isWanted: Bool { configuration.isGuest || configuration.isAnnounced || configuration.carrier == .nearby }
@@ -208,7 +208,7 @@ final class BoardDiscovery {
   /// announcement.
   private nonisolated(nonsending) func checkAnnouncement(_ addresses: [String]) async {
     defer { checkIsolation(#isolation) }
-    // A relay does not search, and a computer without a network is found by no other.
+    // A relay does not search, and no other computer can find a computer without a network.
     guard !configuration.isRelay, addresses.contains(where: { !HostPort.isLoopback($0) }) else { return }
     _ = await runtime.wait(timeout: .seconds(5)) { !self.isAnnounced || self.isFoundByOthers }
     guard runtime.ending == nil, isAnnounced, !isFoundByOthers else { return }

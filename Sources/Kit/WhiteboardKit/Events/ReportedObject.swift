@@ -138,7 +138,7 @@ package struct ErasedRanges: Sendable, Equatable {
   package let ranges: [ClosedRange<Int>]
   /// If the ranges are not all, the number of all ranges; otherwise nil.
   package let total: Int?
-  /// If the ranges are not all, the earlier ranges that no longer exist; otherwise nil.
+  /// The earlier ranges that no longer exist; nil if the event contains all ranges.
   package let former: [ClosedRange<Int>]?
 
   init(_ all: [ClosedRange<Int>], since known: [ClosedRange<Int>]? = nil) {

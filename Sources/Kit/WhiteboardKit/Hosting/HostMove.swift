@@ -28,7 +28,7 @@ struct HostMove {
       guard let relay = await move(from: former) else { return }
       former = relay
       _ = await runtime.wait { !isReached(relay) }
-      // The session itself reconnects to a relay that was away for a moment.
+      // The session itself reconnects to a relay that was unreachable for a moment.
       _ = await runtime.wait(timeout: Self.grace) { isReached(relay) }
     }
   }

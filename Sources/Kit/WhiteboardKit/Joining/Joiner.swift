@@ -355,7 +355,7 @@ extension Joiner {
       reportNoUser()
       return .noUser
     }
-    // If the attempt has ended in the meantime, no answer matters any more.
+    // If the attempt has ended in the meantime, the answer no longer matters.
     guard !Task.isCancelled else { return .stopped }
     let id = invitations.nextComparisonID()
     runtime.emit(

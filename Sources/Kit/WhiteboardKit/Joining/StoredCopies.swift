@@ -34,7 +34,7 @@ struct StoredCopies: Sendable {
     return await member(of: board, inFile: file)
   }
 
-  /// Reserves the copy of a board, before any peer hears that this program joins it; nil if there is no copy.
+  /// Reserves the copy of a board, before any peer learns that this program joins it; nil if there is no copy.
   ///
   /// Throws if another program has the copy open.
   nonisolated(nonsending) func reserve(_ board: SessionID) async throws(WhiteboardError) -> BoardReservation? {

@@ -51,8 +51,10 @@ extension SharedBoard {
 
   package var isRecordingPaused: Bool { persistence.queue.isPaused }
 
-  /// Pauses recording until ``resumeRecording()``; the keyframe after the pause contains the changes made in between;
-  /// if earlier changes cannot be written, throws, and recording continues.
+  /// Pauses recording until ``resumeRecording()``.
+  ///
+  /// The keyframe after the pause contains the changes made in between. If earlier changes cannot be written, the
+  /// method throws and recording continues.
   package func pauseRecording() async throws(DocumentError) { try await persistence.pauseRecording() }
 
   /// Resumes recording with a keyframe of the current board; if the keyframe cannot be written, throws, and writing it

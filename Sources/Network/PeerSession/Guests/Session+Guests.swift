@@ -86,7 +86,7 @@ extension Session {
     try? await onLoop { core in
       core.admission.guests.remove(key)
       let guests = core.entries.values.filter { $0.guestKey == key }.map(\.id)
-      // Guests that the session has forgotten need no removal, because no one admits them any more.
+      // Guests that the session has forgotten need no removal, because no member admits them now.
       let known = others.filter { core.entries[$0] != nil || core.membership.contains($0) }
       for guest in Set(guests + known).sorted() {
         if core.host == core.localPeer {

@@ -197,7 +197,7 @@ extension ControlForm<Bool> {
 extension ControlForm where Value: Identifier { static var id: Self { .string({ Value(text: $0) }, \.text) } }
 
 extension ControlForm where Value: RawRepresentable<String> & Sendable {
-  /// One of the words of an enumeration; with `other`, an unknown word stands for it.
+  /// One of the words of an enumeration; an unknown word is read as `other`, or is out of range if `other` is nil.
   static func word(or other: Value? = nil) -> Self { .string({ Value(rawValue: $0) ?? other }, \.rawValue) }
 }
 

@@ -24,7 +24,7 @@ extension MemberDirectory {
         membership.removed.signature(of: kick.peer) == signature && membership.removed[kick.peer] == kick.reason
           || signature.isValid(session: membership.session, host: signer, peer: kick.peer, reason: kick.reason)
       else { return rejectSignature(link, entry) }
-      // This may be the first time that the local peer hears of the host.
+      // This may be the first message that names the host to the local peer.
       notice([signer])
       guard signer == membership.authority else {
         // Another member may have forwarded the KICK of a false host in good faith.

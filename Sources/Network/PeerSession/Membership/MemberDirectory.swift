@@ -275,8 +275,8 @@ final class MemberDirectory {
 
   /// Sets whether the tickets that the local peer signs as the host let members admit newcomers.
   ///
-  /// The host accepts the members that others admitted with the right only as long as it gives the right, so it dials
-  /// those again that it rejected before.
+  /// The host accepts the members that others admitted only while it gives them this right. If it gives the right
+  /// again, it dials the members that it rejected before.
   func setGivesRight(_ givesRight: Bool) {
     guard givesRight != membership.givesRight else { return }
     membership.givesRight = givesRight

@@ -40,7 +40,7 @@ void terminal_guard_stop(void);
 /// Returns 1 if the process group is in the background of its terminal, otherwise 0.
 int terminal_guard_is_background(void);
 
-/// Puts the terminal into raw mode again, if the guard is armed; the settings to restore stay.
+/// Puts the terminal into raw mode again, if the guard is armed; the settings to restore do not change.
 ///
 /// Returns 1 if the guard is armed, otherwise 0.
 int terminal_guard_rearm(void);
