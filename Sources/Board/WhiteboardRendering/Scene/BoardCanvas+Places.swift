@@ -122,12 +122,15 @@ extension BoardCanvas {
     let (before, after) = (LiveLine(old), LiveLine(new))
     let same = before.commonPrefix(with: after, known: known)
     guard same < max(before.count, after.count) else { return [] }
-    let first = max(same - Self.reach, 0)
-    return [(before, old), (after, new)].flatMap { line, item in
-      stride(from: first, to: line.count, by: InkPlacement.runLength).compactMap { start in
-        let end = min(start + InkPlacement.runLength, line.count - 1)
-        return area(of: (start...end).lazy.map { line[$0] }, item)
-      }
+    func area(_ line: LiveLine, _ item: Item, from start: Int) -> CellArea? {
+      guard start < line.count else { return nil }
+      let end = min(start + InkPlacement.runLength, line.count - 1)
+      return self.area(of: (start...end).lazy.map { line[$0] }, item)
+    }
+    let parts = stride(from: max(same - Self.reach, 0), to: max(before.count, after.count), by: InkPlacement.runLength)
+    return parts.compactMap { start in
+      let areas = [area(before, old, from: start), area(after, new, from: start)].compactMap(\.self)
+      return areas.dropFirst().reduce(areas.first) { $0?.union($1) }
     }
   }
 
