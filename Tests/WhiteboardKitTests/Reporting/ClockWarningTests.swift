@@ -24,12 +24,12 @@ import WhiteboardDocument
     #expect(
       ClockText.message(.init(member: member, finding: .isOff, difference: -7_200_000), of: nil)
         == "The clock of this computer is 2 hours behind the clocks of most other members. "
-        + "Set the clock, or what you write will show wrong times."
+        + "Set the clock; otherwise, your changes will show wrong times."
     )
     #expect(
       ClockText.message(.init(member: member, finding: .isOff, difference: 7_200_000), of: "ben")
         == "The clock of ben is 2 hours ahead of the clocks of most other members. "
-        + "Until that clock is set, what this member writes will show wrong times."
+        + "Until that clock is set, the changes by this member will show wrong times."
     )
     #expect(
       ClockText.message(.init(member: member, finding: .differs, difference: 360_000), of: "ben")

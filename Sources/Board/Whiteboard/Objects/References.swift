@@ -260,7 +260,7 @@ extension Board {
     }
   }
 
-  /// Mirrors objects and their places about the middle of the box around them.
+  /// Mirrors objects and their positions about the middle of the box around them.
   ///
   /// Photos, forms, lines and arrows are mirrored; texts, strokes and games only change their place and angle.
   /// - Throws: `unknownObject`, `held`, `locked`, `unfinished`, `outOfRange`.

@@ -296,7 +296,7 @@ export class Board extends EventTarget {
   setLink(ids, link) { this.#edit({ do: "link", ids: list(ids), text: link }); }
   /** Shows a part of a photo: `[left, top, right, bottom]` in parts of its width and height. */
   crop(id, box) { this.#edit({ do: "crop", id, box }); }
-  /** Mirrors objects and their places: `horizontally` or `vertically`. */
+  /** Mirrors objects and their positions: `horizontally` or `vertically`. */
   flip(ids, direction) { this.#edit({ do: "flip", ids: list(ids), to: string(direction) }); }
 
   /** Sets the display name; at most 64 bytes in UTF-8. */

@@ -78,7 +78,7 @@ package struct ReportedWord: Sendable {
     ReportedWord(
       word: "suspect, reconnecting",
       meaning:
-        "No data has arrived from the peer for 2 s (suspect) or 6 s (reconnecting). Messages to the peer are kept.",
+        "No data has arrived from the peer for 2 s (suspect) or 6 s (reconnecting). Messages to the peer are queued.",
       limits: "The next event about the peer reports that it is connected again, or that it left.",
       tests: ["Tests/LAN"]
     ),

@@ -99,15 +99,15 @@ extension SettingKey<Bool> {
   )
   package static let webInvite = SettingKey(
     "web-invite",
-    "Whether people in a browser can invite others from the menu of the page; on a board with an owner, they can only "
-      + "if this is set",
+    "Whether people in a browser can invite others from the menu of the page; on a board with an owner, they can do "
+      + "so only if this is set",
     standard: true
   )
   package static let announce = SettingKey("announce", "Whether to announce the board on the network", standard: true)
   package static let membersAdmit = SettingKey(
     "members-admit",
     "Whether members of a hosted board can admit people too if `admit` is `ask`; on a board with an "
-      + "owner, they can only if this is set",
+      + "owner, they can do so only if this is set",
     standard: true
   )
   package static let acceptFiles = SettingKey(
@@ -162,7 +162,7 @@ extension SettingKey<BoardConfiguration.Admission> {
     "How peers are admitted",
     standard: .words(
       "what the host chose for the board before, or else `ask` on a terminal and `code` otherwise; a member "
-        + "admits peers as the host does, as far as the host lets it"
+        + "admits peers as the host does, if the host allows it"
     )
   )
 }

@@ -137,7 +137,7 @@ enum ArrangingCommands {
 
   static let flip = CommandSpec(
     .flip,
-    "mirror objects and their places",
+    "mirror objects and their positions",
     notes: ["Texts, strokes and games keep their looks. Without objects, the selected objects are mirrored."],
     .choice("axis", BoardAxis.allCases),
     .objectsOrSelection
@@ -224,7 +224,7 @@ extension Command {
     ArrangingCommands.distribute(axis, objects)
   }
 
-  /// Mirrors objects and their places.
+  /// Mirrors objects and their positions.
   public static func flip(_ objects: [ObjectReference], _ axis: BoardAxis) -> Command {
     ArrangingCommands.flip(axis, objects)
   }

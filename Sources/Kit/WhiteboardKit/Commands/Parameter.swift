@@ -840,7 +840,7 @@ extension Parameter where Value == SentFiles {
       while let file = arguments.nextIfAny() { files.append(try CommandLimits.checkedFile(file.text)) }
       guard let name = names.first else { return .files(try CommandLimits.checkedFiles(files)) }
       guard names.count == 1, files.count == 1 else {
-        throw CommandError(.badArgument, "--name TEXT gives exactly one file a name")
+        throw CommandError(.badArgument, "--name TEXT requires exactly one file")
       }
       return .named(file: files[0], name: try CommandLimits.checkedName(name))
     } json: { (fields) throws(CommandError) in
@@ -848,7 +848,7 @@ extension Parameter where Value == SentFiles {
         return .files(try CommandLimits.checkedFiles(fields.has("files") ? fields.files() : [fields.file()]))
       }
       guard !fields.has("files") else {
-        throw CommandError(.badArgument, "the key \"name\" gives exactly one \"file\" a name")
+        throw CommandError(.badArgument, "the key \"name\" requires exactly one \"file\"")
       }
       return .named(file: try fields.file(), name: try CommandLimits.checkedName(fields.string("name")))
     } check: { (sent) throws(CommandError) in

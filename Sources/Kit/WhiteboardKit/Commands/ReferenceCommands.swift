@@ -37,7 +37,7 @@ enum ReferenceCommands {
 
   static let resolve = CommandSpec(
     .resolve,
-    "say that the question of a comment is settled; with `off`, that it is not",
+    "mark the question of a comment as settled; with `off`, as open again",
     notes: ["LINE is the id of the comment, which `comment` answers and `chat` lists."],
     .word("LINE", "line", "the id of the comment", checkedLine),
     .flag("off")

@@ -252,10 +252,10 @@ enum ClockText {
     switch (report.finding, name) {
     case (.isOff, nil):
       return "The clock of this computer is \(difference) \(side) the clocks of most other members. "
-        + "Set the clock, or what you write will show wrong times."
+        + "Set the clock; otherwise, your changes will show wrong times."
     case (.isOff, let name?):
       return "The clock of \(name) is \(difference) \(side) the clocks of most other members. "
-        + "Until that clock is set, what this member writes will show wrong times."
+        + "Until that clock is set, the changes by this member will show wrong times."
     case (.differs, _):
       let other = name ?? "another member"
       return "The clock of \(other) is \(difference) \(side) the clock of this computer. "

@@ -129,7 +129,7 @@ package struct BoardConfiguration: Sendable {
   package var isAnnounced = true
   /// The admission policy; nil means the default.
   ///
-  /// The default for a host is ``hostAdmission``. A member admits peers as the host does, as far as the host lets it
+  /// The default for a host is ``hostAdmission``. A member admits peers as the host does, if the host allows it
   /// (MEM-17).
   package var admission: Admission?
   /// The admission policy if the user chose none, also when the board was hosted before (``HostChoice``), and the local
