@@ -27,22 +27,15 @@ public final class PeerTransport: Sendable {
   /// The only interface to listen on; `nil` for all.
   package let interface: ListeningInterface?
 
-  private init(
-    core: NIOLoopBound<TransportCore>,
-    eventLoop: any EventLoop,
-    carriedSessions: AsyncStream<CarriedSession>,
-    neededSessions: AsyncStream<SessionID>,
-    peerID: PeerID,
-    port: Int,
-    interface: ListeningInterface?
-  ) {
-    self.carriedSessions = carriedSessions
-    self.neededSessions = neededSessions
-    self.core = core
-    self.eventLoop = eventLoop
-    self.peerID = peerID
-    self.port = port
-    self.interface = interface
+  /// Creates the transport; call it on the transport's event loop.
+  private init(_ core: TransportCore) {
+    self.core = NIOLoopBound(core, eventLoop: core.eventLoop)
+    eventLoop = core.eventLoop
+    carriedSessions = core.carriedSessions.stream
+    neededSessions = core.neededSessions.stream
+    peerID = core.localPeer
+    port = core.port
+    interface = core.interface
   }
 
   /// Listens while `body` runs.
@@ -87,35 +80,15 @@ public final class PeerTransport: Sendable {
         ),
         isTemporary: configuration.isTemporaryResource ?? { @Sendable _ in false }
       )
-      let carried = AsyncStream.makeStream(of: CarriedSession.self)
-      let needed = AsyncStream.makeStream(of: SessionID.self)
       let core = try await eventLoop.submit {
-        NIOLoopBound(
-          try TransportCore(
-            configuration,
-            eventLoop: eventLoop,
-            bulkGroup: threads.bulk,
-            threads: threads.files,
-            inbox: inbox,
-            carriedSessions: carried.continuation,
-            neededSessions: needed.continuation
-          ),
-          eventLoop: eventLoop
-        )
+        let core = try TransportCore(configuration, eventLoop: eventLoop, threads: threads, inbox: inbox)
+        return NIOLoopBound(core, eventLoop: eventLoop)
       }.get()
       do {
         let known = await configuration.peerStore?.all ?? []
         try await eventLoop.submit { for peer in known { core.value.learn(peer) } }.get()
-        let port = configuration.isListening ? try await listen(core, eventLoop, configuration) : 0
-        let transport = PeerTransport(
-          core: core,
-          eventLoop: eventLoop,
-          carriedSessions: carried.stream,
-          neededSessions: needed.stream,
-          peerID: configuration.identity.peerID,
-          port: port,
-          interface: ListeningInterface(configuration.interface)
-        )
+        if configuration.isListening { try await listen(core, eventLoop, configuration) }
+        let transport = try await eventLoop.submit { PeerTransport(core.value) }.get()
         outcome = .success(try await body(transport))
       } catch { outcome = .failure(error) }
       try? await eventLoop.flatSubmit { core.value.close() }.get()
@@ -129,7 +102,7 @@ public final class PeerTransport: Sendable {
     _ core: NIOLoopBound<TransportCore>,
     _ eventLoop: any EventLoop,
     _ configuration: TransportConfiguration
-  ) async throws -> Int {
+  ) async throws {
     let (hosts, ports) = TransportCore.listenPlan(configuration.listen)
     var lastError: (any Error)?
     for port in ports {

@@ -91,16 +91,6 @@ public struct SendReceipt: Sendable {
     var peer: PeerID
     var joinGeneration: UInt64
     var means: Means
-
-    init(peer: PeerID, joinGeneration: UInt64, means: Means) {
-      self.peer = peer
-      self.joinGeneration = joinGeneration
-      self.means = means
-    }
-
-    init(_ recipient: Routes.Recipient, _ means: Means) {
-      self.init(peer: recipient.peer, joinGeneration: recipient.joinGeneration, means: means)
-    }
   }
 
   enum Means: Sendable {
@@ -125,6 +115,12 @@ public struct SendReceipt: Sendable {
     case .link(let outbox, let sequence): outbox.acknowledged >= sequence
     case .relay(let ledger, let number): ledger.isConfirmed(number)
     }
+  }
+}
+
+extension SendReceipt.Track {
+  init(_ recipient: Routes.Recipient, _ means: SendReceipt.Means) {
+    self.init(peer: recipient.peer, joinGeneration: recipient.joinGeneration, means: means)
   }
 }
 

@@ -102,7 +102,6 @@ public struct DatagramAssembler: Sendable {
 }
 
 extension Span<UInt8> {
-  /// Returns an array with a copy of the bytes.
   func copied() -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       for index in 0..<count { buffer.initializeElement(at: index, to: self[index]) }

@@ -265,7 +265,6 @@ public struct PacketHeader: Equatable, Sendable {
   }
 }
 
-/// Reads and appends fixed-width integers in big-endian byte order.
 @usableFromInline enum BigEndian {
   @inlinable static func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
     var shift = value.bitWidth

@@ -98,31 +98,32 @@ package struct AddressBlock: Hashable, Sendable {
   let groups: [String]
 
   package init(host: String) {
-    let pieces = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let literal = pieces.first, case .v6(let address)? = try? SocketAddress(ipAddress: String(literal), port: 0)
-    else {
-      self.init(v4: host)
+    guard let bytes = addressBytes(host), bytes.count == 16 else {
+      let text = addressBytes(host).map { $0.map(String.init).joined(separator: ".") } ?? host
+      let pieces = text.split(separator: ".")
+      self.init(text, in: [2, 3].map { pieces.prefix($0).joined(separator: ".") })
       return
     }
-    var raw = address.address.sin6_addr
-    let bytes = withUnsafeBytes(of: &raw) { Array($0) }
-    if bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
-      self.init(v4: bytes[12...].map { String($0) }.joined(separator: "."))
-    } else {
-      let isLinkLocal = bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80
-      let scope = pieces.count == 2 ? "%\(pieces[1])" : ""
-      func prefix(_ count: Int) -> String { bytes.prefix(count).map { String($0, radix: 16) }.joined(separator: ":") }
-      self.init(isLinkLocal ? prefix(16) + scope : prefix(8) + "::", in: [prefix(4), prefix(6)])
-    }
-  }
-
-  private init(v4 text: String) {
-    let bytes = text.split(separator: ".")
-    self.init(text, in: [2, 3].map { bytes.prefix($0).joined(separator: ".") })
+    let isLinkLocal = bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80
+    let scope = host.drop { $0 != "%" }
+    func prefix(_ count: Int) -> String { bytes.prefix(count).map { String($0, radix: 16) }.joined(separator: ":") }
+    self.init(isLinkLocal ? prefix(16) + scope : prefix(8) + "::", in: [prefix(4), prefix(6)])
   }
 
   private init(_ text: String, in networks: [String]) {
     self.text = text
     groups = networks + [text]
+  }
+}
+
+/// Returns the 4 or 16 bytes of an IP literal, 4 also for an IPv4 address in an IPv6 one; `nil` for any other text.
+func addressBytes(_ host: String) -> [UInt8]? {
+  switch try? SocketAddress(ipAddress: String(host.prefix { $0 != "%" }), port: 0) {
+  case .v4(let address): return withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
+  case .v6(let address):
+    let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
+    let isMapped = bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+    return isMapped ? Array(bytes[12...]) : bytes
+  case .unixDomainSocket, nil: return nil
   }
 }

@@ -130,7 +130,6 @@ struct WebExchange {
     return (guest, LinkExporter(web: exporterSecret(proof.nonce, guest)))
   }
 
-  /// Returns the bytes that a browser signs.
   func signedBytes(_ nonce: ProofBytes, _ guest: PeerID) -> [UInt8] {
     Array("whiteboard-p2p web proof 1\0".utf8) + common(nonce, guest) + Array(origin.utf8)
   }

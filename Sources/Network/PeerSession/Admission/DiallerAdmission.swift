@@ -52,7 +52,6 @@ struct DiallerAdmission: Sendable {
     var membership: MemberDial?
     /// The local nonce for the verification words (4.3).
     var nonce = ProofBytes.random()
-    /// The time limit for each step that does not wait for a user.
     var step = AdmissionTimes.step
 
     /// Whether to refuse a listener that asks for no proof (HEL-4).

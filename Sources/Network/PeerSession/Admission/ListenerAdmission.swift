@@ -33,7 +33,6 @@ enum ListenerAction: Equatable, Sendable {
   case askPerson(InvitationToAnswer)
   /// Stop asking the user, because the answer would no longer have an effect.
   case invitationEnded(CloseCode, UntrustedText)
-  /// Send ACCEPT with this proof: the dialler is admitted.
   case accept(proof: ProofBytes?, basis: AdmissionBasis)
   case close(CloseCode, String)
   case ended(CloseCode, UntrustedText)
@@ -84,7 +83,6 @@ struct ListenerAdmission: Sendable {
     var invitation = InvitationReception.ask
     /// The local nonce for the verification words (4.3).
     var nonce = ProofBytes.random()
-    /// The time limit for each step that does not wait for a user.
     var step = AdmissionTimes.step
   }
 

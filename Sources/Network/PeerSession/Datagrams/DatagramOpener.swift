@@ -4,7 +4,6 @@ import PeerWire
 
 struct OpenedDatagram: Equatable, Sendable {
   var content: DatagramContent
-  /// The bytes of the message or piece.
   var bytes: [UInt8]
   /// Whether the packet is newer than all packets opened before.
   ///

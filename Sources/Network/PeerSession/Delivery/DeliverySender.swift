@@ -37,7 +37,6 @@ struct DeliverySender {
 
   var isEmpty: Bool { usedBytes == 0 }
 
-  /// Whether bytes wait to be written.
   var hasUnsent: Bool { sentChunks < chunks.count || open.readableBytes > 0 }
 
   var unacknowledgedParts: UInt64 { lastSequence - acknowledged }

@@ -18,7 +18,6 @@ struct MessageInbox {
 
   struct Part: Equatable {
     var outcome: Outcome
-    /// The number of the message's bytes in this part.
     var byteCount: Int
     /// Whether the sender wants an immediate acknowledgement (MSG-4).
     var wantsAcknowledgement: Bool

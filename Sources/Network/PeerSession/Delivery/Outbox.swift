@@ -194,6 +194,5 @@ final class Outbox: Sendable {
 
   var isDelivered: Bool { state.withLock { $0.sender.unacknowledgedParts == 0 } }
 
-  /// Whether unsent bytes are queued.
   var hasUnsent: Bool { state.withLock { $0.sender.hasUnsent } }
 }

@@ -70,7 +70,6 @@ final class DiallerHandshake: LinkDelegate {
     timer = session.eventLoop.assumeIsolated().scheduleTask(in: wait) { [self] in timePassed(now: .uptime) }
   }
 
-  /// Gives up if the time limit of the current step has expired (3.2).
   func timePassed(now: Duration) { run { $0.timePassed(now: now) } }
 
   private func perform(_ actions: [DiallerAction]) {

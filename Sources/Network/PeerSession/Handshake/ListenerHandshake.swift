@@ -424,7 +424,7 @@ extension ListenerHandshake {
       session.relaying.carried(request.admission, request.grant)
     } else {
       let session = transport.makeCarried(request.session, host: request.host, request.admission, request.grant)
-      transport.carriedSessions.yield(CarriedSession(session: Session(session), request: request))
+      transport.carriedSessions.continuation.yield(CarriedSession(session: Session(session), request: request))
     }
     rearm(in: TimeAmount(transport.configuration.stepTimeout)) { $0.close(.timedOut) }
     helloReceived(link, hello)
@@ -434,7 +434,6 @@ extension ListenerHandshake {
 struct CarryQuestion: Sendable {
   var request: CarryRequest
 
-  /// Checks the request in a HELLO; throws the reason for closing the link.
   init(
     _ carry: Control.Carry,
     _ hello: Control.DiallerHello,

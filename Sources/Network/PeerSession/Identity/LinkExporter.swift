@@ -7,7 +7,6 @@ import Crypto
 /// API, but it writes the exporter secret to its key log. This type reads the secret from there. It has no textual
 /// description, so that the secret is never printed.
 struct LinkExporter: Sendable {
-  /// The uses of the exporter; each has its own label (1.1).
   enum Label: String, Sendable {
     /// Binds the admission proofs and verification words to the connection.
     case binding = "EXPORTER-whiteboard-p2p binding"
@@ -85,7 +84,6 @@ struct HKDFLabel {
   let label: String
   /// The context, which has at most 255 bytes.
   let context: [UInt8]
-  /// The number of bytes to export.
   let length: Int
 
   var encoded: [UInt8] {

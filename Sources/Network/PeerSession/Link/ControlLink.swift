@@ -7,11 +7,8 @@ import PeerWire
 ///
 /// All methods are called on the session's event loop.
 protocol LinkDelegate: AnyObject {
-  /// Handles the completion of the TLS handshake; the other side's key is now known.
   func linkSecured(_ link: ControlLink)
-  /// Handles a frame that the link does not handle itself.
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer)
-  /// Acknowledges and delivers messages, after all available bytes were read.
   func linkReadComplete(_ link: ControlLink)
   /// Continues to write, because the link accepts writes again.
   func linkWritable(_ link: ControlLink)
@@ -166,7 +163,6 @@ final class ControlLink: ChannelDuplexHandler {
 
   // MARK: Back pressure
 
-  /// Stops reading from the network until ``resumeReading()``, and holds back frames that were already read.
   func pauseReading() { isReadingPaused = true }
 
   /// Restarts the silence timeout at `now`, because the local side could not receive before.
@@ -326,8 +322,7 @@ extension ControlLink: RemovableChannelHandler {}
 
 extension ByteBuffer {
   mutating func writeFrame(_ type: FrameType, _ payload: some Collection<UInt8>) {
-    writeInteger(type.rawValue)
-    writeVarint(UInt64(payload.count))
+    writeHeader(type, length: payload.count)
     writeBytes(payload)
   }
 }

@@ -53,7 +53,6 @@ extension UntrustedText {
     UntrustedText(words.filter { $0 != "\0" }.prefix(bytes: Control.explanation))
   }
 
-  /// The other side's text for users, made safe for display.
   var explanation: String { displayed(width: Control.explanation) }
 
   /// Returns the name of a session, limited as the protocol requires: at most 128 bytes, without NUL.
@@ -73,12 +72,9 @@ struct LinkViolation: Error, Equatable, Sendable {
   }
 
   static func unexpected(_ type: FrameType) -> LinkViolation { .protocolError(CloseMessage.unexpected(type)) }
+}
 
-  init(code: CloseCode, message: String) {
-    self.code = code
-    self.message = message
-  }
-
+extension LinkViolation {
   init(_ error: FrameError) {
     switch error {
     case .malformedLength: self.init(code: .protocolError, message: "A frame's length is malformed.")

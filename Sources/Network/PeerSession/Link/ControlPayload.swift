@@ -10,10 +10,8 @@ import Musl
 
 /// A value that is one JSON object (FRM-5); one list of fields reads and writes it.
 protocol ControlObject: Equatable, Sendable {
-  /// Creates the value that ``list(_:)`` fills when it reads.
   init()
 
-  /// Reads or writes each field, in this order.
   mutating func list(_ fields: inout ControlFields) throws(ControlMessageError)
 }
 
@@ -278,10 +276,8 @@ extension Identifier {
 }
 
 struct ProofBytes: Hashable, Sendable {
-  /// The number of bytes in a value.
   static let count = 32
 
-  /// The bytes.
   let bytes: [UInt8]
 
   /// The placeholder in a ``ControlObject`` that is not read yet.
@@ -293,13 +289,11 @@ struct ProofBytes: Hashable, Sendable {
     guard self.bytes.count == Self.count else { return nil }
   }
 
-  /// Returns new random bytes.
   static func random() -> ProofBytes {
     var generator = SystemRandomNumberGenerator()
     return random(using: &generator)
   }
 
-  /// Returns random bytes from `generator`.
   static func random(using generator: inout some RandomNumberGenerator) -> ProofBytes {
     ProofBytes(unchecked: (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
   }

@@ -124,7 +124,6 @@ extension ControlFields {
 }
 
 extension Control.Members {
-  /// Splits members into payloads that each fit in a frame.
   static func split(_ members: [Control.Member]) -> [Control.Members] {
     var result: [Control.Members] = []
     var room = 0

@@ -48,33 +48,17 @@ enum AddressKind {
   /// An address that does not identify one machine: unspecified, multicast or broadcast.
   case unusable
 
-  /// Returns the kind of an IP literal; any other text names a host.
   init(_ host: String) {
-    let literal = host.prefix { $0 != "%" }
-    guard let address = try? SocketAddress(ipAddress: String(literal), port: 0) else {
+    guard let bytes = addressBytes(host) else {
       self = .host
       return
     }
-    switch address {
-    case .v4(let address): self.init(v4: withUnsafeBytes(of: address.address.sin_addr) { Array($0) })
-    case .v6(let address):
-      let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
-      if bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
-        self.init(v4: Array(bytes[12...]))
-      } else if bytes.prefix(15).allSatisfy({ $0 == 0 }), bytes[15] < 2 {
-        self = bytes[15] == 1 ? .loopback : .unusable
-      } else {
-        self = bytes[0] == 0xFF ? .unusable : .host
-      }
-    case .unixDomainSocket: self = .unusable
-    }
-  }
-
-  private init(v4 bytes: [UInt8]) {
-    switch bytes[0] {
-    case 127: self = .loopback
-    case 0, 224...255: self = .unusable
-    default: self = .host
+    if bytes.count == 4 {
+      self = bytes[0] == 127 ? .loopback : bytes[0] == 0 || bytes[0] >= 224 ? .unusable : .host
+    } else if bytes.prefix(15).allSatisfy({ $0 == 0 }), bytes[15] < 2 {
+      self = bytes[15] == 1 ? .loopback : .unusable
+    } else {
+      self = bytes[0] == 0xFF ? .unusable : .host
     }
   }
 }

@@ -34,7 +34,6 @@ struct DialPlan: Sendable, Equatable {
   var isBarred: Bool { bar != nil }
   var isLost: Bool { lostAt != nil }
 
-  /// Whether the peer is neither barred nor lost, so that it may return.
   var mayReturn: Bool { !isBarred && !isLost }
 
   /// The number of times that another process with the local key took the link (DUP-7).
@@ -171,7 +170,6 @@ struct DialPlan: Sendable, Equatable {
     var incarnation: SessionIncarnation
     /// Whether a link to the peer broke; if so, the peer is dialed until it is lost.
     var isAwaited = false
-    /// Whether the peer is a proven member, or a relay may reach it.
     var isKept = false
     /// Whether to dial only at long intervals, because a relay reaches the peer or the peer has no room.
     var isRare = false

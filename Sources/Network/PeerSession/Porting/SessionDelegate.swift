@@ -172,37 +172,19 @@ extension Session {
         }
       case .resourceFinished(let info, let result) where info.direction == .incoming:
         incoming.removeValue(forKey: info.id)?.finish()
-        await finished(info, result, delegate)
+        let error: SessionError? = if case .failure(let error) = result { error } else { nil }
+        await delegate.session(
+          self,
+          didFinishReceivingResourceWithName: info.name,
+          fromPeer: info.peer,
+          at: (try? result.get())?.path,
+          withError: error
+        )
       case .invitation(let invitation): await delegate.session(self, didReceiveInvitation: invitation)
       case .invitationEnded, .datagramPath, .resourceStarted, .resourceFinished, .warning:
         await delegate.session(self, didObserve: event)
       }
     }
     for resource in incoming.values { resource.finish() }
-  }
-
-  private func finished(
-    _ info: ResourceInfo,
-    _ result: Result<ReceivedResource, SessionError>,
-    _ delegate: some SessionDelegate
-  ) async {
-    switch result {
-    case .success(let resource):
-      await delegate.session(
-        self,
-        didFinishReceivingResourceWithName: info.name,
-        fromPeer: info.peer,
-        at: resource.path,
-        withError: nil
-      )
-    case .failure(let error):
-      await delegate.session(
-        self,
-        didFinishReceivingResourceWithName: info.name,
-        fromPeer: info.peer,
-        at: nil,
-        withError: error
-      )
-    }
   }
 }

@@ -23,8 +23,6 @@ final class Confirmations: Sendable {
     }
   }
 
-  /// Waits until all peers for which a token was issued have confirmed; throws the reason why a peer will not confirm,
-  /// or `cancelled`.
   func wait(for token: UInt64) async throws(SessionError) {
     defer { abandon(token) }
     try await state.withLock { $0.waits[token]?.outcome }?.value()

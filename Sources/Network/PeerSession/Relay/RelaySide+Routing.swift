@@ -172,12 +172,10 @@ extension RelaySide {
 struct RelayQueue {
   private struct Item {
     var message: [UInt8]
-    /// Whether the message may be dropped if too many bytes are queued.
     var isData: Bool
   }
 
   private var items = CircularBuffer<Item>()
-  /// The number of queued bytes in messages from other members.
   private(set) var dataBytes = 0
 
   /// A single message may exceed any limit.

@@ -27,7 +27,6 @@ final class RelaySide {
   var table = RouteTable()
   var queues: [PeerID: RelayQueue] = [:]
   var limiters: [PeerID: RateLimiter] = [:]
-  /// The number of copies and bytes forwarded so far.
   var tally = RelayTally()
   var unflushed: Set<PeerID> = []
   var isGathering = false

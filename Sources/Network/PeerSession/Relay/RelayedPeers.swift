@@ -50,7 +50,6 @@ struct RelayedPeers {
     relays[relay, default: Relay(kind: kind)].kind = kind
   }
 
-  /// Removes a relay that left; returns the peers that the relay reached, in order.
   mutating func lost(_ relay: PeerID) -> [PeerID] { relays.removeValue(forKey: relay)?.numbers.keys.sorted() ?? [] }
 
   func route(to peer: PeerID) -> RelayRoute? {

@@ -38,7 +38,6 @@ final class Tunnel: Sendable {
     self.far = far
   }
 
-  /// Forwards bytes in both directions until one leg ends, and then ends the other leg.
   func run() async {
     let (near, far) = (near.channel, far.channel)
     // Ignore errors here, because the peers at both ends of the tunnel detect them.

@@ -181,7 +181,6 @@ struct FormerIncarnations: Sendable, Equatable {
 /// Counts the received parts that are not acknowledged yet, so that one ACK covers many (MSG-4).
 struct AcknowledgementBatch: Equatable, Sendable {
   enum Decision: Equatable {
-    /// Do nothing: no part waits for ACK, or a timer is already running.
     case nothing
     case send
     /// Start a 20 ms timer that calls ``timerFired()``.
@@ -203,7 +202,6 @@ struct AcknowledgementBatch: Equatable, Sendable {
     bytes += byteCount
   }
 
-  /// Records that all bytes available on the link were read.
   mutating func readCompleted() -> Decision {
     if parts >= Self.maximumParts || bytes >= Self.maximumBytes { return .send }
     guard isOwed, !isScheduled else { return .nothing }
@@ -216,7 +214,6 @@ struct AcknowledgementBatch: Equatable, Sendable {
     return isOwed
   }
 
-  /// Records that ACK was sent, or that a new link replaced the link on which ACK was due.
   mutating func cleared() {
     parts = 0
     bytes = 0

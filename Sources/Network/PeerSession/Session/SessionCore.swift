@@ -331,12 +331,9 @@ struct AddressWatch {
 /// The session's event loop updates it.
 struct SessionSnapshot: Sendable {
   var routes: [PeerID: Route] = [:]
-  /// The routes to all peers, in `order`.
   var everyone = Routes()
   var paces: [PeerID: RelayPace] = [:]
-  /// The peers in the session, in the order of their ids.
   var order: [PeerID] = []
-  /// The peers of `order` with their state.
   var statuses: [PeerStatus] = []
   var end: SessionError?
   var id: SessionID

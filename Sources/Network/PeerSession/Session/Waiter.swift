@@ -3,7 +3,6 @@ import PeerCore
 /// A task that waits for an answer under a lock.
 struct Waiter<Answer: Sendable>: Sendable {
   private let continuation: CheckedContinuation<Answer, Never>
-  /// The object that identifies the wait.
   fileprivate let id: WaitID
   /// The number for which the task waits, if its owner needs one.
   var amount: UInt64 = 0
@@ -64,7 +63,6 @@ final class Outcome<Value: Sendable>: Sendable {
 
   var isSet: Bool { state.withLock { $0.result != nil } }
 
-  /// Sets the result, unless it was set before; returns whether this call set the result.
   @discardableResult func set(_ result: Result<Value, SessionError>) -> Bool {
     let waiters: [Waiter<Result<Value, SessionError>>]? = state.withLock { state in
       guard state.result == nil else { return nil }
@@ -76,7 +74,6 @@ final class Outcome<Value: Sendable>: Sendable {
     return waiters != nil
   }
 
-  /// Waits for the result; throws the error that was set, or `cancelled` if the waiting task is canceled.
   func value() async throws(SessionError) -> Value {
     try await state.wait(ifCanceled: .failure(.cancelled)) { state, waiter in
       if state.result == nil { state.waiters.append(waiter) }

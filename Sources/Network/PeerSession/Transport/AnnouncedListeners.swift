@@ -80,7 +80,6 @@ package final class AnnouncedListeners: Sendable {
 
   func isDead(_ target: Target) -> Bool { state.withLock { $0.dead.contains(target) } }
 
-  /// Removes the temporary refusals, so that these peers are dialed again, and returns one of them.
   func takeTemporaryRefusal() -> SessionError? {
     state.withLock { state in
       let temporary = state.refusals.filter { JoinRetry.isTemporary($0.value) }

@@ -81,7 +81,6 @@ final class LinkDial: LinkDelegate {
     next()
   }
 
-  /// Cancels the attempt without calling `completion`.
   func cancel() {
     completion = nil
     finish(.failure(.cancelled))

@@ -61,27 +61,22 @@ final class TransportCore {
   private var stretching: EventLoopFuture<Void>?
   private(set) var stretchedCodes = 0
   /// The stream of the sessions that hosts move to the local peer (RLY-2).
-  let carriedSessions: AsyncStream<CarriedSession>.Continuation
+  let carriedSessions = AsyncStream.makeStream(of: CarriedSession.self)
 
-  let neededSessions: AsyncStream<SessionID>.Continuation
+  let neededSessions = AsyncStream.makeStream(of: SessionID.self)
   /// The sessions that this relay opens after its start, and the diallers that wait for them (HEL-2).
   private var opening: [SessionID: [() -> Void]] = [:]
 
   init(
     _ configuration: TransportConfiguration,
     eventLoop: any EventLoop,
-    bulkGroup: any EventLoopGroup,
-    threads: NIOThreadPool,
-    inbox: ResourceInbox,
-    carriedSessions: AsyncStream<CarriedSession>.Continuation,
-    neededSessions: AsyncStream<SessionID>.Continuation
+    threads: TransportThreads,
+    inbox: ResourceInbox
   ) throws {
-    self.carriedSessions = carriedSessions
-    self.neededSessions = neededSessions
     self.configuration = configuration
     self.eventLoop = eventLoop
-    self.bulkGroup = bulkGroup
-    self.threads = threads
+    self.bulkGroup = threads.bulk
+    self.threads = threads.files
     self.inbox = inbox
     self.security = try LinkSecurity(identity: configuration.identity)
     self.localPeer = configuration.identity.peerID
@@ -220,7 +215,6 @@ final class TransportCore {
     for listener in listeners { _ = listener.setOption(.autoRead, value: true) }
   }
 
-  /// Makes the diallers of sessions wait until ``sessionOpened(_:)``.
   func willOpen(_ sessions: [SessionID]) { for id in sessions { opening[id] = [] } }
 
   /// Returns the session that must be opened before a HELLO can be answered; `nil` if there is none.
@@ -231,7 +225,7 @@ final class TransportCore {
   }
 
   func waitForOpening(of id: SessionID, then body: @escaping () -> Void) {
-    if opening[id]?.isEmpty == true { neededSessions.yield(id) }
+    if opening[id]?.isEmpty == true { neededSessions.continuation.yield(id) }
     opening[id]?.append(body)
   }
 
@@ -277,7 +271,6 @@ final class TransportCore {
 
   func run(_ endpoint: BulkEndpoint) { run(ObjectIdentifier(endpoint)) { await endpoint.run() } }
 
-  /// Runs `body`, tracked under `id`, until the peers that it serves leave.
   func run(_ id: ObjectIdentifier, _ body: @escaping @Sendable () async -> Void) {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let loop = eventLoop
@@ -290,8 +283,8 @@ final class TransportCore {
 
   func close() -> EventLoopFuture<Void> {
     isClosing = true
-    carriedSessions.finish()
-    neededSessions.finish()
+    carriedSessions.continuation.finish()
+    neededSessions.continuation.finish()
     opening = [:]
     for session in Array(sessions.values) + Array(joining.values) { session.leave(.shuttingDown) }
     for handshake in handshakes.values { handshake.cancel(.shuttingDown) }
@@ -353,11 +346,11 @@ extension SessionID {
 }
 
 extension TransportCore {
-  /// Binds TCP and UDP to the same port and begins to listen; returns the port.
+  /// Binds TCP and UDP to the same port and begins to listen.
   ///
   /// If the configuration names an interface, the first TCP socket is that of the loopback interface;
   /// ``listenOnInterface()`` adds the other one.
-  func bind(_ host: String, _ port: Int) -> EventLoopFuture<Int> {
+  func bind(_ host: String, _ port: Int) -> EventLoopFuture<Void> {
     let address: SocketAddress
     do { address = try .makeScoped(host: host, port: port) } catch { return eventLoop.makeFailedFuture(error) }
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
@@ -371,9 +364,9 @@ extension TransportCore {
       return transport.bindDatagrams(udpAddress, on: index).flatMap { udp in
         let transport = bound.value
         transport.listening(on: tcp, udp, port: port)
-        guard isRestricted else { return transport.eventLoop.makeSucceededFuture(port) }
+        guard isRestricted else { return transport.eventLoop.makeSucceededVoidFuture() }
         transport.restrictedHost = host
-        return transport.listenOnInterface().map { port }.flatMapError { error in
+        return transport.listenOnInterface().flatMapError { error in
           udp.close().recover { _ in }.flatMapThrowing { throw error }
         }
       }.flatMapError { error in tcp.close().recover { _ in }.flatMapThrowing { throw error } }

@@ -111,7 +111,6 @@ final class BulkEndpoint: Sendable {
 
   // MARK: Resources
 
-  /// Returns the number of bytes that an outgoing transfer has passed to its link.
   func sentBytes(of id: TransferID) -> Int? { state.withLock { $0.transfers.runningSender(id) }?.position.bytes }
 
   /// Sends a file to the peer; throws `invalidName`, or the reason why the peer is out of the session.
@@ -298,7 +297,6 @@ protocol BulkEvents: Sendable {
   ///
   /// It may wait for a user until the task is canceled.
   func wants(_ info: ResourceInfo) async -> Bool
-  /// Reports that a transfer began, progressed or ended, or that the peer opened a stream.
   func emit(_ event: SessionEvent)
 }
 

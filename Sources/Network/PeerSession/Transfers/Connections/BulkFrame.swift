@@ -11,7 +11,6 @@ struct BulkFrame: Sendable, Equatable {
   ///
   /// There is at least one piece, and a piece may be empty.
   private(set) var pieces: [ByteBuffer]
-  /// The number of bytes in the pieces.
   private(set) var count: Int
 
   init(type: FrameType, payload: ByteBuffer) {
@@ -33,12 +32,10 @@ struct BulkFrame: Sendable, Equatable {
     }
   }
 
-  /// Appends the payload to `bytes`.
   func append(to bytes: inout [UInt8]) {
     for piece in pieces { piece.withUnsafeReadableBytes { bytes.append(contentsOf: $0) } }
   }
 
-  /// Appends the bytes of the next frame of the same byte sequence.
   fileprivate mutating func append(_ frame: BulkFrame) {
     pieces += frame.pieces
     count += frame.count
@@ -146,22 +143,15 @@ final class BulkFrameDecoder: ChannelInboundHandler {
 }
 
 extension ByteBuffer {
-  /// Appends the header of a frame with a payload of `length` bytes.
-  mutating func writeBulkHeader(_ type: FrameType, length: Int) {
+  mutating func writeHeader(_ type: FrameType, length: Int) {
     writeInteger(type.rawValue)
-    var rest = length
-    while rest >= 0x80 {
-      writeInteger(UInt8(truncatingIfNeeded: rest) | 0x80)
-      rest >>= 7
-    }
-    writeInteger(UInt8(rest))
+    writeVarint(UInt64(length))
   }
 
   static func bulkFrame(_ type: FrameType, _ payload: [UInt8] = []) -> ByteBuffer {
     var buffer = ByteBuffer()
     buffer.reserveCapacity(payload.count + FrameHeader.maximumLength)
-    buffer.writeBulkHeader(type, length: payload.count)
-    buffer.writeBytes(payload)
+    buffer.writeFrame(type, payload)
     return buffer
   }
 }

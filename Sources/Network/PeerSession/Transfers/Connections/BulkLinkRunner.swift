@@ -9,7 +9,6 @@ import Glibc
 import Musl
 #endif
 
-/// Receives the frames of a bulk link in order, from the task that reads the link.
 protocol BulkFrameSink: AnyObject, Sendable {
   /// Handles the next frame; returns whether the link continues.
   ///
@@ -65,7 +64,6 @@ final class BulkLinkRunner: Sendable {
 
   func detach() { _ = attach(idle) }
 
-  /// Whether bytes can still be sent.
   var isOpen: Bool { state.withLock { !$0.hasEnded && $0.endedByUs == nil } }
 
   /// Remembers a transfer that ended while frames about it may still arrive (RES-4).

@@ -36,7 +36,6 @@ final class BulkPool: Sendable {
     state.withLock { $0.endError } ?? SessionError(.sessionEnded, "The session has ended.")
   }
 
-  /// Returns an idle link, or a new one; throws the errors of ``BulkLinkProvider/openLink(to:)``.
   func acquire() async throws(SessionError) -> BulkLinkRunner {
     while let link = state.withLock({ $0.idle.popLast()?.link }) { if link.isOpen { return link } }
     let failure = state.withLock { state in

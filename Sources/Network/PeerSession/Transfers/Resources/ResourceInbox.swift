@@ -10,9 +10,7 @@ actor ResourceInbox {
   struct Admission: Sendable {
     /// The file for the bytes; `nil` if the resource was delivered before.
     var file: StagingFile?
-    /// The number of stored bytes.
     var offset: Int
-    /// The hash of the stored bytes.
     var hash: SHA256
     var delivered: ReceivedResource?
   }
@@ -174,7 +172,6 @@ actor ResourceInbox {
     }
   }
 
-  /// Records how many bytes of a transfer are on disk, for later offers.
   func note(_ id: TransferID, written: Int) { active[id]?.written = written }
 
   /// Stores the state of a transfer whose link broke (RES-1).
@@ -295,11 +292,8 @@ struct InboxQuota: Sendable {
     case total = "everyone"
   }
 
-  /// The maximum total size of all resources, in bytes.
   var total: Int
-  /// The maximum total size of one session's resources, in bytes.
   var session: Int
-  /// The maximum total size of one peer's resources, in bytes.
   var peer: Int
   /// The number of bytes that must stay free on the disk.
   var diskReserve: Int

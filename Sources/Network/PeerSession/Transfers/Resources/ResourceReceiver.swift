@@ -249,7 +249,6 @@ actor ResourceReceiver {
 
   // MARK: Writing
 
-  /// Passes the gathered bytes to the thread pool, after the previous batch was written.
   private func submit() async {
     await settle()
     guard phase == .receiving, batch == nil, let file = admission?.file, let next = writes.nextBatch() else { return }

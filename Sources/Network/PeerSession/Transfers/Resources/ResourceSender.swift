@@ -83,7 +83,6 @@ final class ResourceSender: Sendable {
     return offer.encoded().count <= Limits.framePayload
   }
 
-  /// The number of bytes passed to the link so far, and the link, for ``BulkEndpoint/reconnected()``.
   var position: (bytes: Int, link: BulkLinkRunner?) { state.withLock { ($0.sentBytes, $0.link) } }
 
   /// Transfers the file and reports the result.
@@ -293,7 +292,6 @@ final class ResourceSender: Sendable {
     if isDue { emitProgress(bytes, of: total) }
   }
 
-  /// Reports that all bytes arrived, unless the last report had all of them.
   private func reportWhole(_ total: Int) {
     if state.withLock({ $0.throttle.reportsEnd(total) }) { emitProgress(total, of: total) }
   }
@@ -361,6 +359,5 @@ extension ResourceSender {
 }
 
 extension SessionError {
-  /// Whether a later attempt to open a link may succeed (``BulkLinkProvider/openLink(to:)``).
   var mayTryLater: Bool { code == .busy || code == .unreachable || code == .timedOut }
 }

@@ -21,9 +21,7 @@ final class ResourceSource: Sendable {
 
   struct Block: Sendable {
     var frames: ByteBuffer
-    /// The number of file bytes in the block.
     var count: Int
-    /// The hash of all bytes up to the end of the block.
     var hash: SHA256
   }
 
@@ -51,7 +49,6 @@ final class ResourceSource: Sendable {
   private let descriptor: Int32
   private let mark: Mark
 
-  /// Opens a regular file; throws `sourceUnreadable`.
   init(path: String) throws(SessionError) {
     guard !path.utf8.contains(0) else { throw SessionError(.sourceUnreadable, "A path must not contain NUL.") }
     // Open without blocking, so that the call does not hang if the path refers to a named pipe.
@@ -85,7 +82,7 @@ final class ResourceSource: Sendable {
     var done = 0
     while done < count {
       let length = min(Limits.framePayload, count - done)
-      frames.writeBulkHeader(.chunk, length: length)
+      frames.writeHeader(.chunk, length: length)
       var failure: SessionError?
       frames.writeWithUnsafeMutableBytes(minimumWritableBytes: length) { target in
         let target = UnsafeMutableRawBufferPointer(rebasing: target[..<length])
@@ -162,7 +159,6 @@ func hashFile(_ descriptor: Int32, count: Int, isCancelled: @Sendable () -> Bool
   return hash
 }
 
-/// Returns the bytes as lower-case hexadecimal digits.
 func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
   let digits = Array("0123456789abcdef".utf8)
   var text: [UInt8] = []
@@ -174,9 +170,7 @@ func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
 }
 
 extension SHA256 {
-  /// The digest of the bytes hashed so far.
   var digest: [UInt8] { Array(finalize()) }
 
-  /// The digest of the bytes hashed so far, in the hexadecimal format of the protocol.
   var text: String { hexadecimal(finalize()) }
 }

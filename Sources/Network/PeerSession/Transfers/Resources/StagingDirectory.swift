@@ -13,9 +13,7 @@ struct StagingRecord: Codable, Equatable, Sendable {
   var sender: PeerID
   /// The hex SHA-256 of the resource's name; the name itself is not needed.
   var name: String
-  /// The size of the whole file in bytes.
   var size: Int
-  /// The sender's modification time, if it sent one.
   var modified: Int?
   /// Whether the file is useful only to the process that began the transfer.
   var isTemporary: Bool?
@@ -307,7 +305,6 @@ final class StagingFile: Sendable {
     return hash
   }
 
-  /// Hashes the first `count` bytes.
   func hashPrefix(_ count: Int, isCancelled: @Sendable () -> Bool) throws(SessionError) -> SHA256 {
     try hashFile(
       descriptor,

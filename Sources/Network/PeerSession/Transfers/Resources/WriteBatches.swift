@@ -10,16 +10,13 @@ struct WriteBatches {
   struct Batch: Sendable {
     var pieces: [ByteBuffer]
     var offset: Int
-    /// The hash of all bytes before the batch.
     var hash: SHA256
   }
 
   /// The size of a full batch in bytes.
   static let batchSize = 8 * Limits.framePayload
 
-  /// The hash of the bytes that were written.
   var hash: SHA256
-  /// The number of bytes that are in the file or being written to it.
   private(set) var submittedBytes: Int
   private var pending: [ByteBuffer] = []
   private var pendingBytes = 0
@@ -29,7 +26,6 @@ struct WriteBatches {
     self.hash = hash
   }
 
-  /// Whether the gathered bytes fill a batch.
   var isBatchFull: Bool { pendingBytes >= Self.batchSize }
 
   /// A batch without bytes at the current position; writing it only returns the hash.
@@ -86,7 +82,6 @@ struct TransferPace: Sendable {
     marks = [Mark(time: now, bytes: 0)]
   }
 
-  /// Restarts the measurement at `now`, with `bytes` already stored.
   mutating func restart(now: Duration, bytes: Int) {
     lastHeard = now
     marks = [Mark(time: now, bytes: bytes)]

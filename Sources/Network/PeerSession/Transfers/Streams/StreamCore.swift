@@ -3,7 +3,6 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The state of one byte stream, shared by the link that carries it and the ``PeerStream`` that the application holds.
 final class StreamCore: BulkFrameSink {
   /// The number of bytes buffered for the reader above which the link is not read (STR-2).
   static let heldLimit = 131_072
@@ -25,7 +24,6 @@ final class StreamCore: BulkFrameSink {
     var error: SessionError?
     var resetCode: UInt32?
 
-    /// Whether arriving bytes are dropped.
     var isDropping: Bool { isDiscarding || error != nil }
   }
 
@@ -55,15 +53,12 @@ final class StreamCore: BulkFrameSink {
 
   var resetCode: UInt32? { state.withLock { $0.resetCode } }
 
-  /// The number of bytes that arrived but were not read yet.
   var heldBytes: Int { state.withLock { $0.held.count } }
 
-  /// The number of bytes written to the link but not yet accepted by the system.
   var waitingBytes: Int { link.writer.waitingBytes }
 
   // MARK: The application's side
 
-  /// Writes all of `bytes`, and waits while the peer does not read.
   func write(_ bytes: [UInt8]) async throws(SessionError) {
     try checkWritable()
     guard !bytes.isEmpty else { return }
@@ -114,7 +109,6 @@ final class StreamCore: BulkFrameSink {
     )
   }
 
-  /// The application reads and writes no more bytes.
   func release() {
     enum Step {
       case none
@@ -280,7 +274,7 @@ final class StreamCore: BulkFrameSink {
     var rest = bytes
     while !rest.isEmpty {
       let payload = rest.prefix(Limits.framePayload)
-      buffer.writeBulkHeader(.streamData, length: payload.count)
+      buffer.writeHeader(.streamData, length: payload.count)
       buffer.writeBytes(payload)
       rest = rest.dropFirst(payload.count)
     }
