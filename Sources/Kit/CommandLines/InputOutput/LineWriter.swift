@@ -16,6 +16,7 @@ package actor LineWriter {
   private let descriptor: Int32
   private let capacity: Int
   private let queue = DispatchQueue(label: "whiteboard.output")
+  private let isPipe: Bool
   /// The lines to write.
   ///
   /// They are not concatenated, because a line can be large.
@@ -33,6 +34,8 @@ package actor LineWriter {
   package init(descriptor: Int32, capacity: Int = 256 * 1024) {
     self.descriptor = descriptor
     self.capacity = capacity
+    var status = stat()
+    isPipe = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
   }
 
   /// Adds a line, and waits until the buffer is within its capacity; throws if the descriptor cannot be written to.
@@ -74,11 +77,26 @@ package actor LineWriter {
 
   private func check() throws(OutputError) { if let failure { throw OutputError(number: failure) } }
 
+  /// The number of bytes that a pipe with any room certainly takes without blocking, `PIPE_BUF`.
+  ///
+  /// They are written at once, because a change of threads costs far more than the write.
+  private static let pipeRoom = 4_096
+
+  private var hasRoom: Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    return poll(&entry, 1, 0) == 1 && entry.revents == Int16(POLLOUT)
+  }
+
   private func startWriting() {
     guard !isWriting, failure == nil, !pending.isEmpty else { return }
     isWriting = true
     let lines = pending
     pending = []
+    if isPipe, pendingBytes <= Self.pipeRoom, hasRoom {
+      var failure: Int32?
+      for line in lines where failure == nil { failure = FileWriting.writeAll(line, to: descriptor) }
+      return wrote(pendingBytes, failure)
+    }
     let descriptor = descriptor
     queue.async {
       var failure: Int32?
