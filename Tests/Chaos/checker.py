@@ -32,7 +32,7 @@ def check(value):
     for assertion in ASSERTIONS:
         found += assertion(history)
     if any(violation.assertion == "digests-differ" for violation in found):
-        # An object that is missing at only one member was not undone. It did not arrive there.
+        # If only one member lacks an object, the object was not undone: it did not arrive there.
         found = [
             violation._replace(assertion="acknowledged-lost") if violation.assertion == "undo-of-others" else violation
             for violation in found

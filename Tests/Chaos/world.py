@@ -171,7 +171,7 @@ class World:
         return life.process.is_running and needed <= {event["event"] for event in life.process.events}
 
     def _start_relay(self):
-        # `home/relay` stays the same over all lives of the relay.
+        # `home/relay` stays the same when the relay restarts.
         self.relay = relays.start(
             None, self.host(0), "--lost-after", str(self.schedule["lostAfter"]), data="relay", wait=False
         )

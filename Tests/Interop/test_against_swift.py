@@ -189,7 +189,7 @@ class Joining(SwiftCase):
     def test_adm_15_users_may_take_their_time_in_either_order(self):
         """One user answers at once and the other after the 6 s in which an open link must not be silent."""
         program = self.swift_host("ask")
-        # The program that hosts answers first, and the user of this guest late.
+        # The host's user answers first, and the user of this guest answers late.
         late = self.guest_of(program, name="late")
         asked = threading.Event()
         late.confirm_host = lambda *_: asked.wait(30)

@@ -1259,7 +1259,7 @@ class Openings(SharedGateway):
         signer = Identity()
         ticket = admission.make_ticket(signer, self.host.session, attacker.identity.peer_id)
         self.assert_refused("wrong-code", lambda: attacker.ask(attacker.proved(), key=bytes(32), ticket=ticket))
-        # Without an invitation, and with a ticket, a guest needs K all the same.
+        # A guest needs K even if it has a ticket, or sends no invitation.
         attacker = self.attacker(self.host)
         self.assert_refused("wrong-code", lambda: attacker.ask(attacker.proved(), key=bytes(32), invitation=...))
         key = wire.base64_text(attacker.identity.public_key_info)

@@ -765,7 +765,8 @@ class Load(WebCase):
 
                 sender = threading.Thread(target=send)
                 sender.start()
-                # Nothing reports that the program does not read, so this waits in vain unless it reads everything.
+                # The program does not report that it stopped reading. The thread ends within this time only if the
+                # program reads everything.
                 sender.join(3)
                 self.assertLess(resident(program) - before, 30_000_000)
                 link.abort()

@@ -315,7 +315,8 @@ MUTATIONS = [
     expression(
         "floor-of-the-context", "Board/WhiteboardSync/CatchUp/RequestQueue.swift",
         "request.context.isSuperset(of: board.state.context)",
-        # There is no log to cover a gap from: what a floor would decide here is that nothing is lacking.
+        # The replica has no log from which it could fill a gap. With this mutation, it would decide that nothing is
+        # lacking.
         "board.state.context.incarnations.allSatisfy({ author in\n"
         "        board.state.context[author].ranges.last?.upperBound ?? 0\n"
         "          <= request.context[author].ranges.last?.upperBound ?? 0\n"

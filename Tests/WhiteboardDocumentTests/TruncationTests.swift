@@ -47,7 +47,7 @@ import Testing
       let target = directory.file("recovered-\(count).whiteboard")
       let found: RecoveryReport?
       do { found = try await BoardDocument.recover(from: cut, to: target, now: 0) } catch {
-        // Only if no entry is left is there nothing to recover.
+        // Recovery may fail only if no entry is left.
         #expect(error.code == .damaged && error.message.contains("no board data"), "\(error)")
         #expect(last <= 0, "\(count) of \(pages) pages")
         found = nil

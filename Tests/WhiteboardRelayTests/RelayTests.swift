@@ -88,7 +88,7 @@ import WhiteboardDocument
     try await RelayRoom.make { room in
       let first = try room.relay()
       let (states, state) = AsyncStream<Void>.makeStream()
-      // The test waits for this task after it told the relay to end.
+      // The test waits for this task after it stopped the relay.
       let run = Task { try await first.run { _ in state.yield() } }
       for await _ in states { break }
       let link = try await first.createBoard(name: "standup").link

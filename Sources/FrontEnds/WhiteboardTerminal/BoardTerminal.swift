@@ -174,7 +174,7 @@ package actor BoardTerminal: EventSink {
     }
   }
 
-  /// Checks again and again which of the announced boards answer, until the task is canceled.
+  /// Checks repeatedly which of the announced boards answer, until the task is canceled.
   ///
   /// Discovery reports a peer that disappeared without a goodbye only after minutes.
   private func probeBoards(_ functions: Lobby) async {

@@ -105,7 +105,7 @@ public struct DiagramWorld {
     }
     var writer = ByteWriter()
     if let other = random.element(of: runs.filter { $0.object == id }), random.chance(70) {
-      // To the left or right of a character.
+      // Insert the run to the left or right of a character.
       writer.byte(random.chance(50) ? 1 : 2)
       Self.write(other.dot, random.below(other.count), to: &writer)
     } else {
@@ -167,7 +167,7 @@ public struct DiagramWorld {
   }
 }
 
-/// The objects of a board, with all places to the last bit.
+/// The objects of a board, with exact positions.
 private struct Looks {
   var bytes: [UInt8] = []
 

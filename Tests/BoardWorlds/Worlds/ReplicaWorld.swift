@@ -140,7 +140,7 @@ public final class ReplicaWorld {
   package internal(set) var complaints: [String] = []
   /// The violations by malicious members, which are not nodes of the world.
   var caught: [ReplicaError] = []
-  /// If so, writes may be lost, and boards may differ for some time.
+  /// Whether rights were revoked; then writes may be lost, and boards may differ for some time.
   package internal(set) var isRevoked = false
   /// Whether a malicious member used a dot twice, or claimed dots of others.
   ///

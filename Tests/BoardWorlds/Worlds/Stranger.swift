@@ -29,7 +29,7 @@ struct Stranger {
     case 2: operations = [Operation(ObjectID(next), .kind, .unsigned(99))]
     case 3: operations = [Operation(id, .position, .text("over there"))]
     case 4, 5:
-      // With exactly the time of an existing cell.
+      // Use exactly the time of an existing cell.
       let properties: [Property] = [.position, .color, .angle, .deleted, .zIndex]
       let property = properties[random.below(properties.count)]
       guard let cell = state.record(id)?[property], cell.dot.incarnation != incarnation else { return nil }

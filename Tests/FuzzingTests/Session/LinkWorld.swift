@@ -156,7 +156,7 @@ final class Dialled: ChannelInboundHandler {
     return (received, isClosed)
   }
 
-  /// Completes when bytes have arrived, the connection ended, or the time is over.
+  /// Completes when bytes have arrived, the connection ended, or the timeout has passed.
   func news(within time: TimeAmount, on loop: any EventLoop) -> EventLoopFuture<Void> {
     if !received.isEmpty || isClosed { return loop.makeSucceededVoidFuture() }
     let promise = loop.makePromise(of: Void.self)

@@ -888,7 +888,7 @@ struct ManInTheMiddleTests {
     toMiddle.remote = World.middle.peerID
     var one = AdmissionWorld(dialler: toMiddle, listener: left)
     one.run()
-    // The middle as dialler with the listener.
+    // The man in the middle dials the listener.
     var right = World.listenerFacts(.ask)
     right.remote = World.middle.peerID
     right.binding = [UInt8](repeating: 2, count: 32)

@@ -110,7 +110,7 @@ import Testing
 
   @Test("[MSG-5] a message of the maximum size has room if there is no other") func greatest() {
     var room = MessageRoom()
-    // With the envelope that a relay adds.
+    // The message includes the envelope that a relay adds.
     room.began(Limits.message + 64, from: peers[0], now: start)
     #expect(!room.stops(peers[0]))
     room.began(MessageRoom.threshold + 1, from: peers[1], now: start)

@@ -8,7 +8,7 @@ import PeerWire
 /// A few peers of one session in virtual time.
 ///
 /// They use the product's own code for membership (``Membership``), admission (``ListenerAdmission``,
-/// ``DiallerAdmission``) and dialling (``DialPlan``), without sockets and clocks. A world is a value, so that an
+/// ``DiallerAdmission``) and dialing (``DialPlan``), without sockets and clocks. A world is a value, so that an
 /// exhaustive search can branch at every step.
 struct MembershipWorld {
   /// An action of a user or the machine on one peer.

@@ -48,7 +48,7 @@ import Testing
     #expect(isReplaced)
     #expect(membership.authority == Self.anna.peerID && membership.host == Self.anna.peerID)
     #expect(membership.relays.isEmpty && !membership.maySpeakForHost(Self.mal.peerID))
-    // Only what the host signed stays.
+    // Only the removals that the host signed remain.
     #expect(!membership.isRemoved(Self.ben.peerID) && membership.isRemoved(.numbered(3)))
   }
 

@@ -59,7 +59,7 @@ import Testing
     var isRelay = false
     var isAdmittedByPerson = false
     var consequence: RedialPolicy.CloseConsequence
-    /// When the peer is dialled next; nil for never.
+    /// When the peer is dialed next; nil for never.
     var next: TimeAmount?
     var bar: DialPlan.Bar?
     var testDescription: String { "\(code), relay: \(isRelay), by user: \(isAdmittedByPerson)" }
@@ -92,7 +92,7 @@ import Testing
     #expect(policy[ada].next == row.next.map { start + $0 })
   }
 
-  // MARK: Reasons for not dialling
+  // MARK: Reasons for not dialing
 
   @Test(
     "a due dial waits while there is a link, and never starts to a removed or relayed peer",

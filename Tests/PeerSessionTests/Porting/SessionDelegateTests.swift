@@ -6,7 +6,7 @@ import Testing
 @testable import PeerSession
 
 @Suite(.timeLimit(.minutes(2))) struct SessionDelegateTests {
-  /// Records its callbacks, and leaves when its only peer is gone.
+  /// Records its callbacks, and leaves when its only peer has left.
   private actor Recorder: SessionDelegate {
     private(set) var calls: [String] = []
     private(set) var resource: [UInt8]?
@@ -86,7 +86,7 @@ import Testing
             let stream = try await hosted.openStream(named: "ink", to: bob.peerID)
             try await stream.write(Array("drawn".utf8))
             try await stream.finish()
-            // The peer's direction ends after the recorder has read ours.
+            // The peer's direction ends after the recorder has read the local direction to its end.
             for try await _ in stream.inbound {}
             await hosted.leave()
           }

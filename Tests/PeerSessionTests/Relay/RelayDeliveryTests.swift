@@ -57,7 +57,7 @@ import Testing
   @Test("[LIV-4] peers behind a relay that was reset are not lost") func relayReset() async throws {
     try await RelayWorld.run { world in
       let (relay, bob) = (world.relay.peerID, world.bob.peerID)
-      // The relay gives up on alice before her own time is over.
+      // The relay gives up on Alice before her own timeout ends.
       try await world.atRelay.onLoop { core in
         let entry = try #require(core.entries[world.alice.peerID])
         entry.link.take()?.abort()

@@ -104,7 +104,7 @@ import Testing
 }
 
 extension EventLog {
-  /// Waits until a peer has joined once more.
+  /// Waits until a peer has joined again.
   fileprivate func waitForJoin(of peer: PeerID) async {
     let joins = all.count { if case .peerJoined(let other) = $0 { other.id == peer } else { false } }
     await waitForJoining(of: peer, times: joins + 1)

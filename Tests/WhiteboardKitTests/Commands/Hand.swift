@@ -4,7 +4,7 @@ import PeerCore
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-/// A user at an own board, who uses the terminal or writes lines.
+/// A user with a board of their own, who uses the terminal or writes lines.
 actor Hand: EventSink {
   private let feed = CommandFeed()
   private var sharedBoard: SharedBoard?

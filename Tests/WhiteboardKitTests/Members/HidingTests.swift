@@ -6,7 +6,7 @@ import WhiteboardDocument
 @testable import Whiteboard
 @testable import WhiteboardKit
 
-/// Hidden authors, whose objects and messages do not show, now and after a restart.
+/// Hidden authors, whose objects and messages are not shown, now and after a restart.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct HidingTests: BoardSuite {
   @Test("a hidden author's objects and messages do not show until the author is unhidden") func hiding() async throws {
     try await withRoom { room in

@@ -177,7 +177,7 @@ import Testing
     let names = UInt64(BoardLimits.incarnations) + 1
     var state = BoardState()
     var changes = ChangeLog()
-    // One member wrote to missing objects of as many incarnations.
+    // One member wrote to missing objects, each of another incarnation.
     for first in stride(from: UInt64(0), to: names, by: 4000) {
       try state.apply(
         try Batch(

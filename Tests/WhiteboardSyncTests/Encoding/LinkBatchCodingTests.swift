@@ -214,7 +214,7 @@ import Testing
       }
       return state
     }
-    /// Returns the state of the hash from which the last word of a value gives `value`.
+    /// Returns the input for which the mixing function of the hash returns `value`.
     func unmixed(_ value: UInt64) -> UInt64 {
       func unshifted(_ word: UInt64, _ count: UInt64) -> UInt64 {
         var result = word

@@ -457,7 +457,7 @@ import Testing
       case 1: bytes[random.below(bytes.count)] ^= UInt8(1 << random.below(8))
       default: bytes = (0..<random.below(80)).map { _ in UInt8(random.below(256)) }
       }
-      // It breaks a rule at once, and may join again.
+      // The member soon breaks a rule, so it must sometimes join again.
       if random.chance(20) { _ = node.replica.peerJoined(from, now: world.now(0)) }
       _ = node.replica.received(bytes, from: from, now: world.now(0))
       _ = node.replica.receivedDatagram(bytes, from: from, now: world.now(0))

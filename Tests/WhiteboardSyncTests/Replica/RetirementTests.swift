@@ -119,7 +119,7 @@ import Testing
     _ = host.perform(host.replica.received(try bo.sendText(), from: bo.member, now: now))
     #expect(host.context.contains(bo.incarnation))
 
-    // After a restart, from the log or from a keyframe.
+    // The result is the same after a restart, from the log or from a keyframe.
     let keyframe = StoredChange.keyframe(host.replica.snapshotForKeeping())
     for changes in [host.stored, [keyframe], host.stored + [keyframe]] {
       let restarted = try Node(1, now, restoring: changes)
@@ -188,7 +188,7 @@ import Testing
     let taken = host.context.incarnationCount
     #expect(BoardLimits.incarnationsOfMembers - taken > BoardLimits.incarnationsOfMembers / 6)
 
-    // The host can write, also after a restart, and so can a member that was there before.
+    // The host can write, also after a restart, and so can a member that was on the board before.
     try write(host)
     bo = ScriptedReplica(bo.author)
     _ = join(&bo, host)
@@ -240,7 +240,7 @@ import Testing
     try deliver(second, from: other, to: one)
   }
 
-  /// Delivers messages and answers, and what they lead to.
+  /// Delivers messages and answers, and the messages and answers that result from them.
   private func deliver(_ actions: [ReplicaAction], from node: Node, to other: Node) throws {
     let (sender, receiver) = (node.replica.board.member, other.replica.board.member)
     for action in actions {
@@ -268,7 +268,7 @@ import Testing
     _ = answer(attack.difference, attack.records, of: bo, host)
     #expect(host.perform(host.replica.giveBackRoom(ofRemoved: attack.members, now: now).actions).count > 0)
     let context = host.context
-    // Bo still has the context of before, and answers every request with it.
+    // Bo still has its earlier context, and answers every request with it.
     var difference = attack.difference
     difference.context.insert(Dot(bo.incarnation, 1))
     let report = SyncMessage.state(ReplicaReport(contextHash: 1, applied: 0, sums: [])).encode()

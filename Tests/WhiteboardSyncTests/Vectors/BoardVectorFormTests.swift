@@ -67,7 +67,7 @@ extension BoardVectors {
 
   @Test("[BRD-53] each character has the columns of the vectors") func columns() {
     var found: [[UInt32]] = []
-    // Between these ranges and after them, nothing is assigned but private characters.
+    // Outside these ranges, only private-use characters are assigned.
     for value in [Array(UInt32(0x300)..<0x40000), Array(UInt32(0xE0000)..<0xE1000)].joined() {
       guard let scalar = Unicode.Scalar(value) else { continue }
       var counter = ColumnCounter()

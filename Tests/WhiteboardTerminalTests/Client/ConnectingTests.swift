@@ -52,7 +52,7 @@ import WhiteboardRendering
     var lines = client.frame().screen.lines
     #expect(lines.contains { $0.contains("Connecting to 192.0.2.7:26273") })
     for (joining, text) in [
-      (BoardEvent.Joining(step: .connecting, address: "192.0.2.7:26273"), "Dialling."),
+      (BoardEvent.Joining(step: .connecting, address: "192.0.2.7:26273"), "Dialing."),
       (.init(step: .awaitingAnswer, address: "192.0.2.7:26273"), "Connected; waiting for an answer"),
       (.init(step: .provingCode), "Checking the join code."),
       (.init(step: .awaitingAcceptance, name: "Ada"), "Waiting for Ada to accept."),

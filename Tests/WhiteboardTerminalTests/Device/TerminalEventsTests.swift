@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct TerminalEventsTests {
   /// Counts the calls that stop and continue reading; confined to the queue of the test.
-  // `@unchecked Sendable` is safe because of that.
+  // `@unchecked Sendable` is safe because of this confinement.
   private final class Reading: @unchecked Sendable { var changes: [Bool] = [] }
 
   @Test("no event is dropped: reading stops while many events wait, and continues with its reader") func keepsAll()
@@ -34,7 +34,7 @@ import Testing
     var received: [Terminal.Event] = []
     for await event in events.stream { received.append(event) }
     #expect(received == [.resized, .bytes([1]), .resized, .hungUp])
-    // A closed terminal is not read, because it would report its end again and again.
+    // A closed terminal is not read, because it would report its end repeatedly.
     #expect(queue.sync { reading.changes } == [false])
     events.close()
     #expect(queue.sync { reading.changes } == [false, true])

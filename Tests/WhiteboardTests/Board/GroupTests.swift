@@ -121,7 +121,7 @@ import Testing
     for batch in batches { try bob.receive(batch) }
     #expect(bob.takeChanges().contains(.changed(ids[0])))
     #expect(bob.groups(of: ids[0]) == [inner, outer])
-    // Only a group is deleted.
+    // Delete only a group, and not its objects.
     try bob.gesture { try bob.stage(outer, .deleted, .unsigned(1)) }
     #expect(bob.takeChanges() == [.changed(ids[0])])
     #expect(bob.groups(of: ids[0]) == [inner])

@@ -100,7 +100,7 @@ import Testing
     #expect(anna.snapshot(stand)?.ink == bob.snapshot(theirs)?.ink)
     #expect(anna.objectIDs == [ours, stand])
     #expect(try anna.restore(checkpoint) == RestoreOutcome())
-    // And back: the stroke with the erasure still exists.
+    // Restore the later state: the stroke with the erasure still exists.
     try anna.restore(erased)
     #expect(BoardDiff.between(erased, anna.state).isEmpty)
   }

@@ -590,7 +590,7 @@ import Testing
     try board.undo()
     #expect(board.incarnation != old)
     #expect(board.object(id)?.centerPosition == origin)
-    // Only the incarnation that deleted can revert a deletion.
+    // Only the incarnation that deleted text can revert the deletion.
     let skipped = [SkippedStep(label: "text", reason: .unwritable)]
     #expect(try board.undo() == UndoOutcome(label: "text", changed: 1, skipped: skipped))
     #expect(text(id, on: board) == "bc")

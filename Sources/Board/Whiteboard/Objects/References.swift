@@ -299,7 +299,7 @@ extension Board {
 
   // MARK: - Comments
 
-  /// Says whether the question of a chat line about an object is settled.
+  /// Marks the question of a chat line about an object as settled or open.
   /// - Throws: `unknownObject` if the object is no chat line about an object.
   public func resolve(_ line: ObjectID, _ isResolved: Bool) throws(BoardError) {
     try gesture { () throws(BoardError) in

@@ -140,7 +140,7 @@ extension BoardCanvas {
     return work
   }
 
-  /// Draws the parts of a stroke that are in an area; `isWhole` says that all of them are.
+  /// Draws the parts of a stroke that are in an area; `isWhole` means that the whole stroke is in the area.
   private mutating func draw(
     _ points: [InkPoint],
     _ placement: InkPlacement,

@@ -58,7 +58,7 @@ extension BoardClient {
     return []
   }
 
-  /// The last row shows the number of the frame, unless there is something to say.
+  /// The last row shows the number of the frame, unless there is a message to show.
   private mutating func present() -> [Action] {
     messages.notice = nil
     return apply(workspace.present())

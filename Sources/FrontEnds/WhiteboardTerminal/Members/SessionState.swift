@@ -323,7 +323,7 @@ struct ConnectionAttempt: Hashable, Sendable {
     let step: String
     switch self.step {
     case nil, .searching: step = "Looking for boards on this network."
-    case .connecting: step = "Dialling."
+    case .connecting: step = "Dialing."
     case .awaitingAnswer: step = "Connected; waiting for an answer."
     case .provingCode: step = "Checking the join code."
     case .awaitingAcceptance: step = "Waiting for \(name) to accept."

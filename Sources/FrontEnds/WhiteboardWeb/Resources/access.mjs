@@ -18,7 +18,7 @@ const shortened = (text) => {
 /** Says something to users of a screen reader, after what it says now. */
 export function say(text) {
   const host = $("said");
-  // The same words would not be said again.
+  // A screen reader does not read out a text that has not changed.
   host.textContent = host.textContent === text ? `${text}\u00a0` : text;
 }
 

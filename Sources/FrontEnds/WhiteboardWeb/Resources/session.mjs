@@ -153,7 +153,7 @@ export class GuestSession {
         const state = code === "kicked" && openedAt ? "removed" : "refused";
         return this.#emit({ kind: "state", state, code, message });
       }
-      // A link that breaks again and again counts as a failed attempt.
+      // A link that breaks repeatedly counts as a failed attempt.
       const wasStable = openedAt && performance.now() - openedAt >= STABLE_TIME;
       if (wasStable) [attempts, slowAttempts, since, lastCode] = [0, 0, performance.now(), null];
       let wait;

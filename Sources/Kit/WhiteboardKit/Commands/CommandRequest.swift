@@ -91,7 +91,7 @@ public struct CommandOutcome: Equatable, Sendable {
     public var id: ObjectID
   }
 
-  /// Returns the outcome of a command whose answer says only that it was run.
+  /// Returns the outcome of a command whose answer contains no results.
   static func done(_: Void) -> CommandOutcome { CommandOutcome() }
 
   /// Returns an outcome about objects; uses `id` instead of `ids` if the command named a single object.

@@ -613,7 +613,7 @@ extension Parameter where Value == UInt32? {
 extension Parameter where Value == Pen {
   static var pen: Parameter { pen(Pen()) }
 
-  /// A pen that is `usual` where the line does not say otherwise.
+  /// A pen; a property that the line does not set is that of `usual`.
   static func pen(_ usual: Pen) -> Parameter {
     Parameter(
       "[color=#RRGGBB] [width=WIDTH]",

@@ -119,7 +119,7 @@ extension Command {
     ReferenceCommands.comment(object, words)
   }
 
-  /// Says whether the question of a comment is settled.
+  /// Marks the question of a comment as settled or open.
   public static func resolve(_ line: ObjectID, isOpen: Bool = false) -> Command {
     ReferenceCommands.resolve(line, isOpen)
   }

@@ -35,7 +35,7 @@ package struct TextSearch: Hashable, Sendable {
       }
     }
     if folded.last == " " { folded.removeLast() }
-    // A letter with a sign that remains is another letter.
+    // A letter whose diacritic remains is a different letter.
     return Array(String(folded).precomposedStringWithCanonicalMapping.utf8)
   }
 

@@ -40,7 +40,7 @@ extension Control {
     var members: [Member] = []
     /// A ticket for the receiver (TCK-4).
     var ticket: Ticket?
-    /// How the host admits newcomers (MEM-17); `nil` if the sender does not say so, or names an unknown mode.
+    /// How the host admits newcomers (MEM-17); `nil` if the sender does not state it, or names an unknown mode.
     var admission: AdmissionMode?
     /// The host's code; present only if `admission` is `code`.
     var code: JoinCode?

@@ -7,7 +7,7 @@ enum Order: UInt8 {
   case tally
   /// Reset the peak memory to the current memory, and answer with it.
   case markMemory
-  /// Answer with the peak memory since the mark.
+  /// Answer with the peak memory since the last reset.
   case peakMemory
 
   /// Returns a message of at least nine bytes: the order, a number, and zeros.

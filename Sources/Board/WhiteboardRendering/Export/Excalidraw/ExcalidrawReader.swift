@@ -14,7 +14,8 @@ struct ExcalidrawReader {
     var titled: [String: ExcalidrawElement] = [:]
     /// The indexes of the imported objects, by id.
     var objects: [String: Int] = [:]
-    /// The indexes of the objects that belong to frames or lead to other objects, with the ids of these.
+    /// The indexes of the objects that belong to frames or link to other objects, with the ids of those frames and
+    /// objects.
     var (members, links): ([(index: Int, id: String)], [(index: Int, id: String)]) = ([], [])
     /// The lines whose ends can be bound, with the indexes of their objects.
     var lines: [(index: Int, element: ExcalidrawElement)] = []

@@ -433,7 +433,7 @@ private struct FlowchartParser {
     accept(arrow) ? .arrow : accept("o") ? .dot : accept("x") ? .bar : .none
   }
 
-  /// Accepts `first` and all of `letter` after it, and returns the number of these.
+  /// Accepts `first` and all characters that match `letter` after it; returns the number of accepted characters.
   private mutating func run(of first: Character, then letter: Character? = nil) -> Int {
     let start = letter == nil ? place : place + 1
     place = start
