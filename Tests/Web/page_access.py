@@ -152,7 +152,7 @@ def check_keyboard(page, checks):
     page.key("Escape")
     (box,) = board_objects(page)
     check("Enter adds a form, and its label", box["form"] == "rectangle" and box["text"] == "Login server", box)
-    check("the object is selected and described", page.run(SELECTED) == [box["id"]] and page.run(SAID) == "rectangle labelled Login server", page.run(SAID))
+    check("the object is selected and described", page.run(SELECTED) == [box["id"]] and page.run(SAID) == "rectangle labeled Login server", page.run(SAID))
     for _ in range(10):
         page.key("ArrowLeft", SHIFT)
     page.key("ArrowRight", CONTROL)
@@ -175,7 +175,7 @@ def check_keyboard(page, checks):
     check("C connects both objects", arrow.get("startBinding", {}).get("id") == box["id"] and arrow.get("endBinding", {}).get("id") == other["id"], arrow)
     check("the arrow is described", page.run(SAID) == "arrow, from Login server, to Database", page.run(SAID))
     page.run("whiteboard.ui.tools.select.set([arguments[0]])", box["id"])
-    check("connections are described", page.run(SAID) == "rectangle labelled Login server, connected to Database", page.run(SAID))
+    check("connections are described", page.run(SAID) == "rectangle labeled Login server, connected to Database", page.run(SAID))
     page.run("whiteboard.ui.tools.select.set([])")
     page.key("t")
     page.key("Enter")

@@ -6,7 +6,7 @@ from page_arranging import DROP, PASTE, board_objects, element, pasted, toasts
 from page_drawing import script
 from page_forms import clear, count, near, object_of
 
-#: More objects than one command could affect in earlier versions: labelled boxes, and half as many arrows.
+#: More objects than one command could affect in earlier versions: labeled boxes, and half as many arrows.
 FORMS = 2800
 #: A picture that is red on the left, blue on the right, and green in its upper left corner, if it is turned as the file says.
 TURNED = {

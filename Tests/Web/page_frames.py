@@ -55,7 +55,7 @@ def check_frames(page, checks):
     check("Escape ends the presentation", page.run("return document.querySelector('#presenting').hidden && whiteboard.ui.tool") == "select")
     page.run("whiteboard.ui.fit()")
     checks.picture(page, "frames")
-    check("a frame is described", page.run("return import('/access.mjs').then(({ described }) => described(whiteboard.board.objects.get(arguments[0]), whiteboard.board))", second).startswith("frame labelled Second step"))
+    check("a frame is described", page.run("return import('/access.mjs').then(({ described }) => described(whiteboard.board.objects.get(arguments[0]), whiteboard.board))", second).startswith("frame labeled Second step"))
 
 
 def check_references(page, checks):
@@ -89,7 +89,7 @@ def check_references(page, checks):
     page.wait("whiteboard.board.chat.length > 0 && document.querySelector('.chat .about')")
     line = page.run("return whiteboard.board.chat.at(-1)")
     shown = page.run("return document.querySelector('.chat li:last-child').innerText")
-    check("a comment is a chat line about the object", line["about"] == id and line["text"] == "When?" and "About note labelled Ship it" in shown, (line, shown))
+    check("a comment is a chat line about the object", line["about"] == id and line["text"] == "When?" and "About note labeled Ship it" in shown, (line, shown))
     check("comments are counted at the object", ["1 comment", "1"] in page.run(BADGES), page.run(BADGES))
     # Lines and panels appear with an animation.
     page.driver.execute_async_script("setTimeout(arguments[0], 400)")

@@ -133,10 +133,10 @@ import Testing
       told += lines(.objectAdded(.init(ReportedObject(try snapshot(id)), by: Self.ben)))
     }
     #expect(
-      told.prefix(2) == ["+ Ben: rectangle labelled Login server at 0,0", "+ Ben: ellipse labelled Database at 400,0"]
+      told.prefix(2) == ["+ Ben: rectangle labeled Login server at 0,0", "+ Ben: ellipse labeled Database at 400,0"]
     )
     #expect(told[2].hasPrefix("+ Ben: arrow from Login server to Database at "))
     let moved = changed(["centerPosition"], try snapshot(login))
-    #expect(lines(moved) == ["~ Ben: rectangle labelled Login server, connected to Database, moved to 0,0"])
+    #expect(lines(moved) == ["~ Ben: rectangle labeled Login server, connected to Database, moved to 0,0"])
   }
 }

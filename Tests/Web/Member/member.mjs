@@ -52,7 +52,7 @@ async function call([method, ...values]) {
   postMessage({ ...report, digest: board.digest });
 }
 
-/** Draws labelled boxes in a square, and half as many arrows: up to 500 from the first box, and others between neighbors. */
+/** Draws labeled boxes in a square, and half as many arrows: up to 500 from the first box, and others between neighbors. */
 function diagram(count) {
   const columns = Math.ceil(Math.sqrt(count)), place = (index) => [200 * (index % columns), 120 * Math.floor(index / columns)];
   const forms = ["rectangle", "rounded", "ellipse", "diamond"], fills = [null, "#ffec99ff", "#a5d8ffff", "#b2f2bbff"];

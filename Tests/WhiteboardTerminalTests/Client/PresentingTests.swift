@@ -97,7 +97,7 @@ import WhiteboardRendering
     #expect(other.first?.hasPrefix("text ") == true)
   }
 
-  @Test("a diagram of 12 labelled boxes and 14 connectors takes 54 actions, and moving a box one") func diagram() throws
+  @Test("a diagram of 12 labeled boxes and 14 connectors takes 54 actions, and moving a box one") func diagram() throws
   {
     var desk = try Desk()
     var actions = 0

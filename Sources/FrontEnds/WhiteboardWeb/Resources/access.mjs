@@ -25,10 +25,10 @@ export function say(text) {
 const kindOf = ({ type, form }) => KINDS[form] ?? KINDS[type] ?? "object";
 const nameOf = (object) => !object ? "an object that was deleted" : object.text ? shortened(object.text) : object.type === "game" ? gameName(object) : `${/^[aeiou]/.test(kindOf(object)) ? "an" : "a"} ${kindOf(object)}`;
 
-/** Returns a description such as "rectangle labelled Login server, connected to Database". */
+/** Returns a description such as "rectangle labeled Login server, connected to Database". */
 export function described(object, board) {
   const { id, type, text, groups, isLocked, startBinding, endBinding } = object, target = (binding) => nameOf(board.objects.get(binding.id));
-  const words = type === "text" ? ` ${shortened(text ?? "")}` : type === "game" ? ` ${gameName(object)}` : text ? ` labelled ${shortened(text)}` : "";
+  const words = type === "text" ? ` ${shortened(text ?? "")}` : type === "game" ? ` ${gameName(object)}` : text ? ` labeled ${shortened(text)}` : "";
   const facts = [];
   if (hasPoints(object)) {
     if (startBinding) facts.push(`from ${target(startBinding)}`);

@@ -180,7 +180,7 @@ struct BoardNarrator {
     phrases[it.id] = phrase(object)
   }
 
-  /// Describes an object: `rectangle labelled Login server`, `text "hello"`, `arrow from Login to Database`.
+  /// Describes an object: `rectangle labeled Login server`, `text "hello"`, `arrow from Login to Database`.
   private func phrase(_ object: ReportedObject) -> String {
     let it = object.snapshot
     let kind = object.game?.view["game"]?.string.map(Self.shown) ?? it.form?.name ?? it.kind.name
@@ -190,7 +190,7 @@ struct BoardNarrator {
     guard let label = labels[it.id] else {
       return ends.isEmpty ? "\(kind) \(it.id.dot.sequence)" : kind + ends.joined()
     }
-    return (it.form == nil ? "\(kind) \"\(label)\"" : "\(kind) labelled \(label)") + ends.joined()
+    return (it.form == nil ? "\(kind) \"\(label)\"" : "\(kind) labeled \(label)") + ends.joined()
   }
 
   /// Names the objects to which arrows and lines connect an object.
