@@ -242,7 +242,7 @@ const dataTransfer = new DataTransfer(), board = document.querySelector("#board"
 for (const [name, type, text] of arguments[0]) dataTransfer.items.add(new File([text], name, { type }));
 for (const kind of ["dragover", "drop"]) board.dispatchEvent(new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true, clientX: 500, clientY: 300 }));
 """
-#: What a copy of the selection puts on the clipboard.
+#: Returns the data that a copy of the selection puts on the clipboard.
 COPY = """
 const clipboardData = new DataTransfer();
 document.body.dispatchEvent(new ClipboardEvent("copy", { clipboardData, bubbles: true, cancelable: true }));

@@ -93,7 +93,7 @@ window.run = async () => {
   draw(anna, 20, 0);
   anna.replica.edit({ do: "createText", text: "hello 漢字", at: [100, 50] });
   result.live = await settle(anna, bert);
-  // What a native replica receives from the same messages.
+  // A native replica will receive the same messages.
   result.messages = [...anna.sent];
   result.digest = anna.replica.digest;
 

@@ -3,7 +3,7 @@ import PeerTestKit
 import Testing
 import WhiteboardDocument
 
-/// What recovery saves of damaged files, compared with everything that SQLite still reads.
+/// Compares the data that recovery saves of damaged files with the data that SQLite can still read.
 ///
 /// SQLite's own recovery cannot be compared: Debian's library contains neither its API nor the table `sqlite_dbpage`,
 /// without which `.recover` of the sqlite3 shell ends with "SQL logic error" even for an intact file.

@@ -242,7 +242,7 @@ import WhiteboardDocument
   ) async throws {
     let path = try await killed()
     let frames = try committed(path)
-    // The last bytes of a page are its first row; these are the high bytes of words.
+    // The first row of a page is at the end of the page. These offsets are the high bytes of words in rows.
     let offset = 24 + [4095, 4091, 3003, 2011, 3507, 4003][number]
     try change(path + "-wal") { $0[32 + (frames - 1 - number) * Self.frame + offset] ^= 0x80 }
     let found = try await open(path)

@@ -129,7 +129,7 @@ import Musl
         await Task.yield()
       }
       bed.links.release()
-      // A sender that had sent no block pauses before it sends on.
+      // A sender that has not sent a block yet pauses before it continues.
       let pauses = Task {
         await eventually {
           clock.advance(by: .milliseconds(2))

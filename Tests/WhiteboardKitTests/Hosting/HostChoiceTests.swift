@@ -97,7 +97,7 @@ import Testing
       // An import admits no peer, so it stores no choice.
       _ = try await hosted(in: room, choosing: HostChoice(admission: .known), isListening: false)
       #expect(try await hosted(in: room).admit == "code")
-      // Who gives a code admits by it.
+      // A host that gives a code admits by code.
       let code = JoinCode.random()
       #expect(try await hosted(in: room, code: code).code == code.text)
       #expect(try await hosted(in: room).code == code.text)

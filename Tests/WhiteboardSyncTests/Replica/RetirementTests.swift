@@ -103,7 +103,7 @@ import Testing
     let sent = Node.retirements(host.perform(actions))
     #expect(count == 5_999)
     #expect(sent.count == 2)
-    // What can be seen stays.
+    // The visible objects remain.
     #expect(host.context.incarnations == [attack.records[0].incarnation])
     #expect(host.replica.board.state.record(text) != nil)
 

@@ -1,6 +1,6 @@
 import PeerCore
 
-/// What an object refers to besides its looks: a frame, a link, votes, and the part of a picture that is shown.
+/// The properties of an object that do not concern its style: its frame, link and votes, and the shown part of a photo.
 extension ObjectRecord {
   /// The link of the object; nil if it has none, or one that must not be opened (BRD-55).
   package var link: String? {
@@ -276,7 +276,7 @@ extension Board {
       func mirrored(_ point: Point) -> Point {
         isHorizontal ? Point(x: -point.x, y: point.y) : Point(x: point.x, y: -point.y)
       }
-      // Where bound ends lie must be read before their targets change.
+      // Read the positions of bound ends before their targets change.
       for (id, record) in targets.compactMap({ id in state.shown(id).map { (id, $0) } }) {
         let center = pivot + mirrored(record.center - pivot)
         try write(id, .angle, .unsigned((4096 - record.angleSteps) % 4096))

@@ -102,7 +102,7 @@ public struct ChangeLog: Sendable {
       if entry.selection { result.append(.selected(id)) }
     }
     var others = groups.isEmpty ? [] : state.objects(below: groups).filter { state.isReported($0) }
-    // Where a bound end of a line lies depends on the object to which it is bound.
+    // The position of a bound end of a line depends on the object to which the end is bound.
     others += state.lines(boundTo: entries.lazy.filter { $0.content || $0.wasVisible != nil }.map { $0.object })
     // Whether an object belongs to its frame depends on the frame.
     for entry in entries where entry.grouping || entry.wasVisible != nil {

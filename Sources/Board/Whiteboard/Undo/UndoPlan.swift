@@ -21,7 +21,9 @@ struct UndoPlan {
   /// The objects that are not deleted, because other members have changed them.
   private var kept: Set<ObjectID> = []
 
-  /// Cells that already hold the right value are noted in the history, but not written.
+  /// Plans an undo or a redo.
+  ///
+  /// Cells that already have the right value are recorded in the history, but not written.
   init(
     _ entry: UndoEntry,
     _ direction: Direction,

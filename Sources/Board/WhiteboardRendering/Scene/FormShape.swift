@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// What a canvas needs to know of a form in order to draw it.
+/// The properties of a form that a canvas needs to draw it.
 ///
 /// It is a class, because a snapshot is large and a board has many forms.
 final class FormShape: Sendable {

@@ -6,7 +6,7 @@ import WhiteboardRendering
 
 struct BrowserInvitation: Hashable, Sendable {
   let link: String
-  /// What people who join with the link can do, and until when.
+  /// The rights of people who join with the link, and the time when it expires.
   let terms: String
   /// The SHA-256 hash of the certificate; nil if browsers do not warn about it.
   let fingerprint: String?

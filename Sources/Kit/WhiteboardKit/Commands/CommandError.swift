@@ -5,7 +5,7 @@ import Whiteboard
 public struct CommandError: Error, Equatable, Sendable {
   /// The kind of failure, for programs.
   public let code: Code
-  /// What went wrong and what to do, in one line.
+  /// The problem and what to do about it, in one line.
   public let message: String
   /// The name of the command, as written in the line; nil if the line contains none.
   public let verb: String?

@@ -85,7 +85,7 @@ enum FileCommands {
       "A flowchart becomes boxes, lines that are bound to them, and a frame for each subgraph. Lines of text that are not understood are reported.",
       "Without at=, objects keep the positions that they have in the file, and pictures are placed at 0,0.",
       "`undo` removes all imported objects in one step. Imported games start without their moves.",
-      "What a board cannot show as in the file is reported by kind and number.",
+      "If a board cannot show parts of the file as they are, the command reports their kinds and numbers.",
     ],
     .file,
     .pointOption("at")

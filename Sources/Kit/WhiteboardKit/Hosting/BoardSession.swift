@@ -38,7 +38,9 @@ final class BoardSession {
   /// Replaces the policy with one that follows the host's (MEM-17).
   func setPolicy(_ policy: AdmissionPolicy) { self.policy = policy }
 
-  /// A member that only admits known peers knows no newcomer, unless its user chose this policy.
+  /// Returns whether the local peer can admit newcomers.
+  ///
+  /// A member that follows the host's policy `known` cannot, because it knows no newcomers.
   func admitsNewcomers(_ configuration: BoardConfiguration) -> Bool {
     guard case .known = policy else { return true }
     return configuration.isHosting(session) || configuration.admission == .known

@@ -8,7 +8,7 @@
 public struct WhiteboardError: Error, Equatable, Sendable {
   /// The kind of error; its raw value is the exit status of the programs.
   public let code: Code
-  /// What went wrong and what to do, in one line that is safe to display.
+  /// The problem and what to do about it, in one line that is safe to display.
   public let message: String
   /// The reason why some of the work was not saved, if the error is about saving.
   package let problem: SaveProblem?

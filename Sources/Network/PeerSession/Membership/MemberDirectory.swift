@@ -297,7 +297,7 @@ final class MemberDirectory {
   }
 }
 
-// Who the host of the session is (MEM-14 to MEM-16).
+// The identity of the session's host (MEM-14 to MEM-16).
 extension MemberDirectory {
   func notice(_ peers: [PeerID]) {
     guard membership.session.namesHost, membership.authority == nil else { return }

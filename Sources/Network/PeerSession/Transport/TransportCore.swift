@@ -82,7 +82,7 @@ final class TransportCore {
     self.localPeer = configuration.identity.peerID
   }
 
-  /// What dials need; on `eventLoop`, or the control event loop.
+  /// Returns the resources that dials need, on `eventLoop` or the control event loop.
   func means(on eventLoop: (any EventLoop)? = nil) -> LinkDial.Means {
     .init(
       security: security,

@@ -26,7 +26,7 @@ struct ExcalidrawReader {
   private var result = ImportedBoard()
   private var groups: [String: Int] = [:]
   private var reports: [String: Int] = [:]
-  /// What looks or behaves a little different, with the number of elements.
+  /// The ways in which imported elements look or behave a little different, each with the number of elements.
   private var remarks: [String: Int] = [:]
   private var scope = Scope()
   private let files: JSONTree?

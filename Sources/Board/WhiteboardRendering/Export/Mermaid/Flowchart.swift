@@ -35,7 +35,7 @@ struct Flowchart {
   var edges: [Edge] = []
   /// The properties of styles by class; those of a node that has its own are in the class `#` and its index.
   var styles: [String: [(name: String, value: String)]] = [:]
-  /// What could not be understood, with the numbers of lines.
+  /// Descriptions of the parts that were not understood, with line numbers.
   var warnings: [String] = []
 
   /// Whether a text is a flowchart, after comments and settings.
@@ -48,7 +48,7 @@ struct Flowchart {
 
 /// The parser of flowcharts.
 ///
-/// It reports each line that it does not understand, and goes on with the next one.
+/// It reports each line that it does not understand, and continues with the next one.
 private struct FlowchartParser {
   private var chart = Flowchart()
   private var indexes: [String: Int] = [:]
