@@ -329,15 +329,8 @@ struct LibraryEntry {
 
 /// The ids of the boards in files that this process has read, so that a search does not read every file again.
 enum KnownBoards {
-  private struct Stamp: Equatable {
-    let file: FileIdentity
-    let size: off_t
-    let seconds: Int
-    let nanoseconds: Int
-  }
-
   private struct Entry {
-    let stamp: Stamp
+    let stamp: FileStamp
     let board: [UInt8]
   }
 
@@ -347,7 +340,7 @@ enum KnownBoards {
 
   /// Returns the id of the board in a file; blocks the thread; throws the error of a file that cannot be read.
   static func board(of path: String) throws -> [UInt8] {
-    let stamp = stamp(path)
+    let stamp = FileStamp(path)
     if let stamp, let known = entries.withLock({ $0[path] }) {
       // The changes of this process do not change the board's id.
       let isOwnChange = known.stamp.file == stamp.file && OpenFiles.holding(path) { $0 == .writing }
@@ -361,17 +354,11 @@ enum KnownBoards {
     return board
   }
 
-  private static func remember(_ board: [UInt8], _ path: String, _ stamp: Stamp) {
+  private static func remember(_ board: [UInt8], _ path: String, _ stamp: FileStamp) {
     entries.withLock { entries in
       if entries.count >= limit { entries = [:] }
       entries[path] = Entry(stamp: stamp, board: board)
     }
-  }
-
-  private static func stamp(_ path: String) -> Stamp? {
-    var status = stat()
-    guard let file = FileIdentity(path), stat(path, &status) == 0 else { return nil }
-    return Stamp(file: file, size: status.st_size, seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
   }
 }
 

@@ -11,26 +11,8 @@ public enum LibraryChange: Hashable, Sendable {
 }
 
 actor LibraryWatcher {
-  private struct Mark: Hashable, Sendable {
-    var file: Stamp
-    var log: Stamp
-  }
-
-  private struct Stamp: Hashable, Sendable {
-    var number: UInt64 = 0
-    var size: Int64 = 0
-    var seconds: Int = 0
-    var nanoseconds: Int = 0
-
-    init(_ path: String) {
-      var status = stat()
-      guard stat(path, &status) == 0 else { return }
-      number = UInt64(status.st_ino)
-      size = Int64(status.st_size)
-      seconds = Int(status.st_mtim.tv_sec)
-      nanoseconds = Int(status.st_mtim.tv_nsec)
-    }
-  }
+  /// The stamps of a document and of its WAL file.
+  private typealias Mark = [FileStamp?]
 
   private let directory: String
   private let interval: Duration
@@ -65,7 +47,7 @@ actor LibraryWatcher {
       var now: [String: Mark] = [:]
       var changes: [LibraryChange] = []
       for path in try BoardLibrary.paths(in: directory).sorted() {
-        let mark = Mark(file: Stamp(path), log: Stamp(path + "-wal"))
+        let mark = [FileStamp(path), FileStamp(path + "-wal")]
         now[path] = mark
         if known[path] == nil {
           changes.append(.added(BoardLibrary.summary(path)))

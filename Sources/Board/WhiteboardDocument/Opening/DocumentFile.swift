@@ -190,9 +190,25 @@ struct FileIdentity: Hashable, Sendable {
     self.init(status)
   }
 
-  private init(_ status: stat) {
+  fileprivate init(_ status: stat) {
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
+  }
+}
+
+/// A file and its last change, as far as the directory entry shows it.
+struct FileStamp: Hashable, Sendable {
+  let file: FileIdentity
+  private let size: Int64
+  private let seconds: Int
+  private let nanoseconds: Int
+
+  init?(_ path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    file = FileIdentity(status)
+    size = Int64(status.st_size)
+    (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
   }
 }
 
