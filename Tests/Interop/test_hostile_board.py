@@ -389,7 +389,7 @@ class BoardAttacks:
 
         for number in range(16):
             operations = names(4_096 * number, 4_096)
-            # Under the lock, because the peer answers and reports on its own thread.
+            # Hold the lock, because the peer answers and reports on its own thread.
             with peer.condition:
                 batch = self.raw_batch(peer, remote, (1 << 40) + (number << 20), operations)
                 peer.state.apply(

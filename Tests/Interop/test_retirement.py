@@ -76,7 +76,8 @@ class Retiring(SwiftCase):
         self.assertIn(left.incarnation, guest.state.context.ranges)
         self.assertEqual(guest.digest(), before)
         self.assert_same(program, guest, remote)
-        # A newcomer receives it from the program; one of an older version keeps its links and what others write.
+        # A newcomer receives the retirement from the program. A newcomer of an older version keeps its links, and the
+        # changes of others.
         newcomer = self.guest_of(program, "newcomer")
         to_newcomer = newcomer.join(program.address, program.id)
         newcomer.events.wait("retirement", 30, remote=to_newcomer)

@@ -16,7 +16,7 @@ struct RelayRoom {
 
   var data: String { directory + "/relay" }
 
-  /// Creates a directory while `body` runs.
+  /// Creates a directory that exists while `body` runs.
   static func make(_ body: (RelayRoom) async throws -> Void) async throws {
     let directory =
       FileManager.default.temporaryDirectory.path + "/whiteboard-relay-\(UInt64.random(in: 0...UInt64.max))"

@@ -98,7 +98,7 @@ private final class LinePipe: Sendable {
   {
     let pipe = try LinePipe()
     let writer = LineWriter(descriptor: pipe.writeEnd, capacity: 1_024)
-    // More than the pipe and the writer can buffer together.
+    // This is more than the pipe and the writer can buffer together.
     let count = 4_000
     let line: @Sendable (Int) -> [UInt8] = { number in Array("\(number) \(String(repeating: "x", count: 100))\n".utf8) }
     let writing = Task {

@@ -426,7 +426,7 @@ class Peer:
         self.condition = threading.Condition(threading.RLock())
         self.answer_invitation = lambda name, words, context: True
         self.confirm_host = lambda name, words: True
-        # A peer that does not send DECIDING plays a program that does not know ADM-15 and ADM-16.
+        # A peer that does not send DECIDING simulates a program that does not know ADM-15 and ADM-16.
         self.reports_decision = True
         self.accept_resource = lambda remote, offer: True
         self.is_requested = lambda remote, offer: False

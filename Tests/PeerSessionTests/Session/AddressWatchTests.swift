@@ -8,7 +8,7 @@ import Testing
     var watch = AddressWatch()
     var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
     #expect(watch.changed(now: now) { ["10.0.0.1"] } == nil)
-    // Too early for the next comparison.
+    // It is too early for the next comparison.
     #expect(watch.changed(now: now) { ["10.0.0.2"] } == nil)
     now = now + AddressWatch.interval
     #expect(watch.changed(now: now) { ["10.0.0.2"] } == ["10.0.0.2"])

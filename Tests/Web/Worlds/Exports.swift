@@ -32,7 +32,7 @@ nonisolated(unsafe) private var input: [UInt8] = []
   return input.withUnsafeMutableBufferPointer { $0.baseAddress }
 }
 
-/// Passes the first bytes of the input buffer to every decoder, and keeps the line.
+/// Passes the first bytes of the input buffer to every decoder, and stores the resulting line.
 @_expose(wasm, "decode") @_cdecl("decode") public func decode(_ count: Int32) -> UnsafePointer<UInt8>? {
   text = Array(Decoders.line(of: Array(input.prefix(Int(count)))).utf8)
   return text.withUnsafeBufferPointer { $0.baseAddress }

@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// Hosts the board once, on a terminal that asks by default, and returns what is ready.
+  /// Hosts the board once, on a terminal that asks by default, and returns its event `ready`.
   private func hosted(
     in room: BoardRoom,
     as part: BoardConfiguration.Part = .host(boardName: "board"),

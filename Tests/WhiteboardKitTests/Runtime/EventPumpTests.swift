@@ -302,7 +302,7 @@ import Testing
     try snapshot { try $0.createText(text, at: Point(x: x, y: 0)) }
   }
 
-  /// Applies the text of an event to that which a reader knows, as the manual page explains.
+  /// Applies the text of an event to the text that a reader knows, as the manual page explains.
   private func apply(_ object: ReportedObject, to known: String) -> String {
     guard let change = object.text.change else { return object.text.whole?.raw ?? known }
     #expect(object.text.whole == nil)

@@ -4,7 +4,7 @@ import WhiteboardRendering
 @testable import Whiteboard
 @testable import WhiteboardKit
 
-/// Commands as a script would write them, so that tests can be read.
+/// Commands in the text form of scripts, so that tests are readable.
 extension CommandRequest {
   /// The line without the request id.
   ///

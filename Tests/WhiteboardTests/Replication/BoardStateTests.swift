@@ -278,7 +278,7 @@ private struct Room {
   {
     let room = Room(seed: seed, boards: 2, steps: 60)
     let state = room.boards[0].state.joined(room.boards[1].state)
-    // As a memory fault would leave it: the same dots with another value.
+    // Simulate a memory fault: the same dots with another value.
     var faulty = Difference(context: state.context)
     faulty.living = state.difference(since: Context()).living
     for entry in state.difference(since: Context()).entries {
