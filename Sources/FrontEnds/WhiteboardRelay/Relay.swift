@@ -55,9 +55,9 @@ package actor Relay {
   /// and saves all boards.
   ///
   /// Calls `ready` when peers can connect. By then, each board is served or has failed, or
-  /// ``RelayConfiguration/openingLimit`` is over: then the remaining boards are still being opened, and the peers and
-  /// commands that need one of them wait for it. Throws if the relay cannot start, or
-  /// if it could not save every board.
+  /// ``RelayConfiguration/openingLimit`` has passed: then the remaining boards are still being opened, and the peers
+  /// and commands that need one of them wait for it. Throws if the relay cannot start, or if it could not save every
+  /// board.
   package func run(ready: @escaping @Sendable (isolated Relay) async -> Void) async throws(WhiteboardError) {
     var transportConfiguration = configuration.transportConfiguration
     transportConfiguration.carries = { [weak self] request in

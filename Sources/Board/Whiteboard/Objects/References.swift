@@ -262,7 +262,7 @@ extension Board {
 
   /// Mirrors objects and their positions about the middle of the box around them.
   ///
-  /// Photos, forms, lines and arrows are mirrored; texts, strokes and games only change their place and angle.
+  /// Photos, forms, lines and arrows are mirrored; texts, strokes and games only change their position and angle.
   /// - Throws: `unknownObject`, `held`, `locked`, `unfinished`, `outOfRange`.
   public func flip(_ ids: [ObjectID], _ axis: BoardAxis) throws(BoardError) {
     try gesture { () throws(BoardError) in

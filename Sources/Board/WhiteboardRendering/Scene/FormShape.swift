@@ -23,9 +23,9 @@ final class FormShape: Sendable {
   let ends: [Part]
   /// The box of the line without its width.
   let box: Rectangle
-  /// The box of the turned and scaled box, on the board.
+  /// The box around the rotated and scaled box, in board units.
   let corners: Rectangle
-  /// The box of everything that is shown, on the board.
+  /// The box around all visible parts of the form, in board units.
   let bounds: Rectangle
   /// The label as on a page; nil if there is none.
   let label: TextLayout?

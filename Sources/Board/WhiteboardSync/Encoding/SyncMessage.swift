@@ -195,7 +195,7 @@ package struct CatchUpRequest: Hashable, Sendable {
 package struct ReplicaReport: Hashable, Sendable {
   /// The first 8 bytes of the SHA-256 of the sender's context in its binary form.
   package let contextHash: UInt64
-  /// Of the sender's requests to the receiver, the number of the last one whose answer was applied.
+  /// The number of the sender's latest request to the receiver whose answer was applied.
   ///
   /// It is 0 in a report to several members.
   package let applied: UInt64

@@ -56,7 +56,7 @@ final class MemberLink {
   private(set) var askAgain: UInt64 = 0
   /// Whether a retirement arrived after the last request, so that the answer may still name what it retired.
   private(set) var mayNameRetired = false
-  /// Of the requests to the member, the number of the last one whose answer was applied.
+  /// The number of the latest request to the member whose answer was applied.
   private(set) var applied: UInt64 = 0
   /// The value of `applied` in the last report to the member.
   private var reportedApplied: UInt64 = 0

@@ -36,7 +36,7 @@ public struct MembershipRecord: Equatable, Sendable {
 
   /// The peer that created the session.
   public var host: PeerID
-  /// The members, those met most recently last; at most 256.
+  /// The members, at most 256; the most recently met members come last.
   public var members: [Member]
   /// The peers that the host removed, at most 1,024: first the guests, then all others, each the earliest removal
   /// first.
