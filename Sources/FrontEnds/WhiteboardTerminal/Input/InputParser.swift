@@ -373,7 +373,7 @@ struct PasteRecognizer: Sendable {
 
   private var burst: [InputEvent] = []
 
-  /// The number of characters from which on a burst is a paste where keys run commands.
+  /// The minimum number of characters in a burst that is recognized as a paste while keys run commands.
   private static let leastCount = 4
   /// The maximum number of characters of a paste; further characters are dropped.
   private static let limit = 1 << 16

@@ -213,7 +213,7 @@ struct ExcalidrawReader {
     if element.own("form")?.string == DrawingForm.note.name { form = .note }
     var style = style(element, of: form)
     let text = addLabel(of: element, form, to: &style)
-    // A shape without a width or a height is a line in Excalidraw, and as thin as possible here.
+    // Excalidraw shows a shape without a width or a height as a line. On a board, the shape is as thin as possible.
     let least = 1 / FixedPoint.unit
     let size = Size(width: max(box.size.width, least), height: max(box.size.height, least))
     var draft = ObjectDraft(

@@ -68,7 +68,8 @@ enum LZString {
         return nil
       }
       guard output.count <= ImportedBoard.byteLimit else { return nil }
-      // The new entry is the last one and the first unit of this one, which follow each other in the output.
+      // The new entry consists of the previous entry and the first unit of this entry, which are adjacent in the
+      // output.
       entries.append(last.lowerBound..<(last.upperBound + 1))
       last = start..<output.count
       count(&room, &width)
