@@ -89,6 +89,9 @@ import WhiteboardRendering
       #expect(after.count { !$0.groups.isEmpty } == 4, "copies of a group make groups")
       #expect(try await host.perform("undo").changed == true)
       #expect(try await objects(host).count == 3)
+      try await host.perform("paste 500,500")
+      let places = try await objects(host).map(\.centerPosition)
+      #expect(Set(places).count == 5, "a second copy at one place is beside the first one")
       try await host.perform("settings")
       let titles = await host.events.compactMap { event -> UntrustedText? in
         if case .settings(let answer) = event { answer.settings.title } else { nil }

@@ -197,6 +197,8 @@ import WhiteboardPrograms
       let a = try await id(host, "text 0,0 a as=a")
       let copy = try await id(host, "duplicate a as=b")
       #expect(try await object(host, "b").centerPosition == Point(x: 20, y: 20))
+      _ = try await id(host, "duplicate a as=d")
+      #expect(try await object(host, "d").centerPosition == Point(x: 40, y: 40))
       let copies = try await host.perform("duplicate a b by=1,1")
       #expect(copies.ids?.count == 2)
       #expect(await error(host, "duplicate a b as=c") == .badArgument)

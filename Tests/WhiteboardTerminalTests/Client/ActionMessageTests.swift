@@ -63,7 +63,7 @@ import WhiteboardRendering
     #expect(desk.client.receive(outcome, of: .number(1)).compactMap(Desk.line) == ["select \(copy)"])
     #expect(desk.client.receive(.done(done)) == [])
     #expect(desk.lines().last?.hasPrefix(" duplicated 1 object") == true)
-    #expect(desk.type("d^") == ["duplicate \(id) by=40,40", "deselect"])
+    #expect(desk.type("d^") == ["duplicate \(id)", "deselect"])
     #expect(desk.client.receive(outcome, of: .number(3)) == [])
     done.request = .number(3)
     #expect(desk.client.receive(.done(done)) == [])
@@ -150,19 +150,6 @@ import WhiteboardRendering
       #expect(boxes.allSatisfy { !$0.touches(bounds) }, "round \(round)")
       boxes.append(bounds)
     }
-  }
-
-  @Test("copies are never placed where an earlier copy is") func copies() throws {
-    var desk = try Desk()
-    let id = try desk.board.createForm(.note, at: Point(x: 0, y: 0), label: "one")
-    desk.sync()
-    // The view moves away and back between the copies.
-    let pasted = ["V", "V", "^[CV", "^[DV"].flatMap { desk.type($0) }
-    #expect(pasted.count == 4 && Set(pasted).count == 4, "\(pasted)")
-    try desk.board.select([id])
-    desk.sync()
-    let copied = ["d", "d"].flatMap { desk.type($0) }
-    #expect(copied.count == 2 && Set(copied).count == 2, "\(copied)")
   }
 
   @Test("the prompt closes if the game could not begin") func refusedGame() throws {

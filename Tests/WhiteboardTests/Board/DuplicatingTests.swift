@@ -81,6 +81,30 @@ import Testing
     #expect(rest[ids[1]].map { board.groups(of: $0) } == rest[outer].map { [$0] })
   }
 
+  @Test("a copy is never exactly on an object of its kind") func places() throws {
+    let board = boards.anna
+    func place(_ copies: [ObjectID: ObjectID], of id: ObjectID) throws -> Point {
+      let copy = try #require(copies[id])
+      return try #require(board.snapshot(copy)).centerPosition
+    }
+    let ink = try board.createDrawing([InkPoint(x: 0, y: 0), InkPoint(x: 160, y: 0)])
+    let note = try board.createForm(.note, at: Point(x: 0, y: 0))
+    for count in 1...3 {
+      let distance = 20.0 * Double(count)
+      let copies = try board.duplicate([ink, note])
+      #expect(try place(copies, of: ink) == Point(x: 5 + distance, y: distance))
+      #expect(try place(copies, of: note) == Point(x: distance, y: distance))
+    }
+    #expect(try place(board.duplicate([note], by: Point(x: 60, y: 60)), of: note) == Point(x: 120, y: 120))
+    // Objects of another kind may be there, deleted ones do not count, and the user moves a copy with the offset zero.
+    try board.createText("x", at: Point(x: 7, y: 0))
+    let first = try board.duplicate([note], by: Point(x: 7, y: 0))
+    #expect(try place(first, of: note) == Point(x: 7, y: 0))
+    try board.delete(try #require(first[note]))
+    #expect(try place(board.duplicate([note], by: Point(x: 7, y: 0)), of: note) == Point(x: 7, y: 0))
+    #expect(try place(board.duplicate([note], by: Point(x: 0, y: 0)), of: note) == Point(x: 0, y: 0))
+  }
+
   @Test("[BRD-12] a copy beyond the board is refused, and no copy is created") func beyond() throws {
     let ids = try boards.texts(2)
     let before = boards.anna.state.dump

@@ -77,11 +77,12 @@ extension Board {
   ///
   /// - Parameters:
   ///   - ids: The objects and groups to copy. Objects that are held or locked can be copied.
-  ///   - offset: The offset of each copy from its original.
+  ///   - offset: The offset of each copy from its original. If a copy would be exactly on an object of its kind, all copies
+  ///     are moved by this offset again.
   /// - Returns: The copy of each object, and of each group that was copied as a whole.
   /// - Throws: `unknownObject`, `outOfRange`, `tooManyOperations`, `boardFull`. If it throws, nothing is copied.
-  @discardableResult public func duplicate(_ ids: [ObjectID], by offset: Point = Point(x: 16, y: 16)) throws(BoardError)
-    -> [ObjectID: ObjectID]
+  @discardableResult public func duplicate(_ ids: [ObjectID], by offset: Point = ObjectDefaults.copyOffset)
+    throws(BoardError) -> [ObjectID: ObjectID]
   { try gesture("duplicate") { () throws(BoardError) in try Duplication(ids, by: offset, on: state).stage(on: self) } }
 }
 
@@ -331,6 +332,64 @@ extension Board {
   }
 }
 
+/// The kind and the position of an object, by which a copy is recognized that would be exactly on it.
+struct CopyPlace: Hashable {
+  let kind: ObjectKind
+  /// The position in the units of the board's cells.
+  private(set) var x: Int
+  private(set) var y: Int
+
+  init(_ kind: ObjectKind, at place: Point) {
+    self.kind = kind
+    (x, y) = (Self.whole(place.x), Self.whole(place.y))
+  }
+
+  init?(_ record: ObjectRecord?) {
+    guard let record, let kind = record.kind else { return nil }
+    self.init(kind, at: record.origin)
+  }
+
+  func moved(by offset: Point, times count: Int) -> CopyPlace {
+    var moved = self
+    moved.x += Self.whole(offset.x) * count
+    moved.y += Self.whole(offset.y) * count
+    return moved
+  }
+
+  private static func whole(_ value: Double) -> Int {
+    Int((min(max(value, -BoardLimits.coordinate), BoardLimits.coordinate) * FixedPoint.unit).rounded())
+  }
+}
+
+extension BoardState {
+  /// Returns the first multiple of an offset, from `first` times on, at which no copy is exactly on an object.
+  ///
+  /// An offset of zero is for copies that the user moves.
+  func freeOffset(ofCopiesAt places: [CopyPlace], by offset: Point, first: Int) -> Point {
+    let kinds = Set(places.map { $0.kind })
+    var taken: Set<CopyPlace> = []
+    for id in storedIDs where isShown(id) {
+      guard let record = shown(id), let kind = record.kind, kinds.contains(kind) else { continue }
+      if let place = CopyPlace(record) { taken.insert(place) }
+    }
+    var count = first
+    let canMove = places.first.map { $0.moved(by: offset, times: 1) != $0 } ?? false
+    while canMove, places.contains(where: { taken.contains($0.moved(by: offset, times: count)) }) { count += 1 }
+    return offset * Double(count)
+  }
+}
+
+extension Board {
+  /// Moves drafts of copies so that none of them is exactly on an object of the board.
+  package func separate(_ drafts: inout [ObjectDraft]) throws(BoardError) {
+    var places: [CopyPlace] = []
+    for draft in drafts { places.append(CopyPlace(draft.kind, at: try draft.place ?? draft.frame.center)) }
+    let offset = state.freeOffset(ofCopiesAt: places, by: ObjectDefaults.copyOffset, first: 0)
+    guard offset != Point(x: 0, y: 0) else { return }
+    for index in drafts.indices { drafts[index].move(by: offset) }
+  }
+}
+
 struct Duplication {
   private let originals: Set<ObjectID>
   /// The groups to copy, in ascending order.
@@ -342,7 +401,8 @@ struct Duplication {
     originals = Set(try state.targets(ids))
     let whole = state.wholeGroups(of: originals)
     groups = whole.union(state.groups(among: ids)).sorted()
-    self.offset = offset
+    let places = originals.compactMap { CopyPlace(state.shown($0)) }
+    self.offset = state.freeOffset(ofCopiesAt: places, by: offset, first: 1)
   }
 
   /// Stages the copies in the current gesture of the board; returns the copy of each object and of each group.

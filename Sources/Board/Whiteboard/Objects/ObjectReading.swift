@@ -189,6 +189,8 @@ public enum ObjectDefaults {
   package static let lineWidth: Double = 5
   /// The length of the longest side of a new photo, in board units.
   package static let photoSide: Double = 200
+  /// The offset of a copy from its original.
+  public static let copyOffset = Point(x: 20, y: 20)
 
   package static func size(of kind: ObjectKind?) -> Size {
     switch kind {

@@ -94,8 +94,7 @@ extension Workspace {
 
   /// Pastes the copied objects, and then selects them.
   mutating func pasteObjects() -> [BoardEffect] {
-    let step = Double(pastes.next(of: target))
-    let place = Point(x: target.x + BoardPoint.duplicate.x * step, y: target.y + BoardPoint.duplicate.y * step)
+    let place = target
     requestToSelect = requests.nextID
     return requests.issue { () throws(CommandError) in .paste(at: try BoardPoint(rounding: place)) }
   }

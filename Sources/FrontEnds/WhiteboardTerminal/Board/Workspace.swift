@@ -28,8 +28,6 @@ struct Workspace: Sendable {
   var presentation: Presentation?
   /// The object that the last search found.
   var found: ObjectID?
-  var copies = CopyCount<Set<ObjectID>>()
-  var pastes = CopyCount<Point>()
 
   init(_ scene: BoardScene) { self.scene = scene }
 
@@ -299,16 +297,5 @@ extension Workspace {
         isArrangeable: snapshots.count > 1
       )
     return Menu(items, at: cell)
-  }
-}
-
-/// Counts the copies at one place, so that each is placed beside the others.
-struct CopyCount<Place: Hashable & Sendable>: Sendable {
-  private var counts: [Place: Int] = [:]
-
-  /// Returns the number of earlier copies of the same objects, or to the same place.
-  mutating func next(of place: Place) -> Int {
-    defer { counts[place, default: 0] += 1 }
-    return counts[place, default: 0]
   }
 }

@@ -58,9 +58,7 @@ package struct ObjectCommand: Sendable {
     answers: [.duplicate: { (objects, _) in "duplicated \(objects)" }]
   ) { (workspace) in
     if !workspace.scene.selection.isEmpty { workspace.requestToSelect = workspace.requests.nextID }
-    let step = Double(workspace.copies.next(of: workspace.scene.selection) + 1)
-    let distance = BoardPoint(x: BoardPoint.duplicate.x * step, y: BoardPoint.duplicate.y * step) ?? .duplicate
-    return workspace.changeSelection { .duplicate($0, by: distance, alias: nil) }
+    return workspace.changeSelection { .duplicate($0, by: .duplicate, alias: nil) }
   }
 
   /// If nothing is selected, the client copies the link of the board instead.

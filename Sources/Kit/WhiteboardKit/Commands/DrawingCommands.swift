@@ -89,7 +89,10 @@ enum DrawingCommands {
   static let duplicate = CommandSpec(
     .duplicate,
     "copy objects; the copies are moved by DX,DY (default: 20,20) from the originals",
-    notes: ["A copy of a whole group is a new group. Copies of only some of its objects are in no group."],
+    notes: [
+      "If a copy would be exactly on an object of its kind, the copies are moved by this distance again.",
+      "A copy of a whole group is a new group. Copies of only some of its objects are in no group.",
+    ],
     .objects,
     .distance,
     .alias

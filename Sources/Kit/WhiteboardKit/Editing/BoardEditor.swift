@@ -161,7 +161,7 @@ final class BoardEditor {
 
   // MARK: - Imports
 
-  func add(_ imported: ImportedBoard) throws(CommandError) -> CommandOutcome {
+  func add(_ imported: ImportedBoard, isCopy: Bool) throws(CommandError) -> CommandOutcome {
     var files = imported.photos
     for case .photo(let asset, _) in imported.objects.map(\.content) {
       guard let bytes = files.removeValue(forKey: asset.id) else { continue }
@@ -169,7 +169,9 @@ final class BoardEditor {
       active.perform(replica.assetStored(asset.id, now: runtime.now))
     }
     let ids = try editInSteps { (board) throws(BoardError) in
-      try board.add(imported.objects, groups: imported.groups, settings: imported.settings)
+      var objects = imported.objects
+      if isCopy { try board.separate(&objects) }
+      return try board.add(objects, groups: imported.groups, settings: imported.settings)
     }
     if let last = ids.last { name(last) }
     return CommandOutcome(ids: ids)

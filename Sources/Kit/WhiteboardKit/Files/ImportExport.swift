@@ -176,7 +176,7 @@ final class ImportExport {
     }
     guard var imported = try await Self.read(copies, nil) else { return CommandOutcome(ids: []) }
     imported.settings = BoardSettings()
-    return try add(imported, at: place, from: copies)
+    return try add(imported, at: place, from: copies, isCopy: true)
   }
 
   // MARK: - Import
@@ -194,8 +194,8 @@ final class ImportExport {
     return outcome
   }
 
-  private func add(_ imported: ImportedBoard, at place: BoardPoint?, from file: String) throws(CommandError)
-    -> CommandOutcome
+  private func add(_ imported: ImportedBoard, at place: BoardPoint?, from file: String, isCopy: Bool = false)
+    throws(CommandError) -> CommandOutcome
   {
     var imported = imported
     if let place { imported.center(at: Point(place)) }
@@ -203,7 +203,7 @@ final class ImportExport {
     for remark in imported.remarks {
       runtime.emit(.note(.init(code: "import", message: "\(UntrustedText(file).quoted(limit: 256)): \(remark)")))
     }
-    return try editor.add(imported)
+    return try editor.add(imported, isCopy: isCopy)
   }
 
   /// Reads an import file without blocking the board; returns nil for a picture without a drawing in it.
