@@ -126,6 +126,20 @@ def check_typists(page, checks):
     check("both keep their letters", text.count("p") == text.count("q") == 6 and len(text) == 13, text)
 
 
+def check_composing(page, checks):
+    """Another member edits a label while an input method composes a word in it."""
+    clear(page)
+    id = page.run("return whiteboard.board.createForm('rectangle', [0, 0], { size: [300, 100], text: '-' })")
+    page.run("whiteboard.ui.setTool('select'); whiteboard.ui.editText(arguments[0])", id)
+    page.command("Input.imeSetComposition", text="かん", selectionStart=2, selectionEnd=2)
+    script(page, "await otherMember.call('setText', given[0], 'Ada:-', '-'); await frame(); await frame()", id)
+    page.command("Input.insertText", text="漢")
+    page.key("Escape")
+    page.wait("whiteboard.board.state.isSynced && !whiteboard.board.state.pending")
+    text = object_of(page, id)["text"]
+    checks.check("a composed word and the words of another member are kept", "Ada:" in text and "漢" in text and "かん" not in text and text.count("-") == 1, text)
+
+
 #: A flowchart with all that the page reads.
 CHART = """---
 title: Login
@@ -185,7 +199,7 @@ def check_flowcharts(page, checks):
 
 
 def check_cases(address, checks):
-    for bodies, forms in [((check_many,), FORMS), ((check_photos, check_flowcharts, check_typists), 0)]:
+    for bodies, forms in [((check_many,), FORMS), ((check_photos, check_flowcharts, check_typists, check_composing), 0)]:
         page = browser.Page(address, False)
         try:
             page.open(forms=forms)
