@@ -488,6 +488,16 @@ MUTATIONS = [
         "WhiteboardRenderingTests.BoxFilterTests",
     ),
     expression(
+        "parts-of-strokes-left-out-next-to-a-change", "Board/WhiteboardRendering/Scene/BoardCanvas+Painting.swift",
+        "let last = min(«first + Self.runLength», points.count - 1)", "first + Self.runLength / 2",
+        "WhiteboardRenderingTests.BoardCanvasTests",
+    ),
+    expression(
+        "copies-on-earlier-copies", "Board/Whiteboard/Board/Board.swift",
+        "while «canMove», places.contains", "false",
+        "WhiteboardTests.DuplicatingTests",
+    ),
+    expression(
         "photo-turned-the-wrong-way", "Board/WhiteboardPictures/Photos/PhotoDecoder+JPEG.swift",
         "case .quarterTurn: «(y, height - 1 - x)»", "(width - 1 - y, x)",
         "WhiteboardPicturesTests.PhotoDecoderTests",
