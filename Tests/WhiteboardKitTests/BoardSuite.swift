@@ -39,7 +39,7 @@ struct BoardRoom {
     )
   }
 
-  func joining(_ ready: BoardEvent.Ready) async throws -> BoardConfiguration {
+  func joining(_ ready: SharedBoard.News.Ready) async throws -> BoardConfiguration {
     await configuration(.join(.link(try BoardLink(ready.link)), patience: .seconds(10)), "ben")
   }
 
@@ -104,7 +104,7 @@ extension BoardSuite {
   func digest(_ scriptedBoard: ScriptedBoard) async throws -> String {
     try await scriptedBoard.perform("digest")
     var last: String?
-    for case .digest(let digest) in await scriptedBoard.events { last = digest.digest }
+    for case .answer(.digest(let digest, _), _) in await scriptedBoard.events { last = digest }
     return try #require(last)
   }
 

@@ -59,7 +59,7 @@ import WhiteboardKit
             $0.role = "editor"
           }
           let isEditor = await guest.sees {
-            if case .role(let told) = $0 { told.isOwn && told.role == "editor" } else { false }
+            if case .news(.role(let told)) = $0 { told.isOwn && told.role == "editor" } else { false }
           }
           #expect(isEditor)
           try await guest.perform("text 0,0 one")

@@ -12,7 +12,7 @@ import WhiteboardDocument
   private func digest(_ scriptedBoard: ScriptedBoard) async throws -> String {
     try await scriptedBoard.perform("digest")
     var last: String?
-    for case .digest(let digest) in await scriptedBoard.events { last = digest.digest }
+    for case .answer(.digest(let digest, _), _) in await scriptedBoard.events { last = digest }
     return try #require(last)
   }
 
@@ -299,7 +299,7 @@ import WhiteboardDocument
       var link: String?
       try await room.running(try room.relay { $0.limits.boards = .any }) { relay in
         try await hosted(room, at: relay) { host in
-          let isCarried = await host.sees { if case .carried = $0 { true } else { false } }
+          let isCarried = await host.sees { if case .news(.carried) = $0 { true } else { false } }
           #expect(isCarried)
           try await host.perform("wait peers=1 timeout=30")
           try await host.perform("text 0,0 \"from ada\"")
@@ -322,11 +322,13 @@ import WhiteboardDocument
     try await RelayRoom.make { room in
       try await room.running(try room.relay { $0.limits.boards = .any }) { relay in
         try await hosted(room, at: relay, isOwned: true) { host in
-          let isGranted = await host.sees { if case .role(let told) = $0 { told.role == "relay" } else { false } }
+          let isGranted = await host.sees {
+            if case .news(.role(let told)) = $0 { told.role == "relay" } else { false }
+          }
           #expect(isGranted)
           try await host.perform("invite view")
           var view: String?
-          for case .invited(let invited) in await host.events { view = invited.link }
+          for case .answer(.news(.invited(let invited)), _) in await host.events { view = invited.link }
           try await room.joined(view) { guest in
             try await guest.perform("wait peers=2 timeout=30")
             // By now, the relay has reported everything.
@@ -347,7 +349,9 @@ import WhiteboardDocument
     try await RelayRoom.make { room in
       try await room.running(try room.relay { $0.limits.boards = .any }) { relay in
         try await hosted(room, at: relay, isOwned: true) { host in
-          let isGranted = await host.sees { if case .role(let told) = $0 { told.role == "relay" } else { false } }
+          let isGranted = await host.sees {
+            if case .news(.role(let told)) = $0 { told.role == "relay" } else { false }
+          }
           #expect(isGranted)
           try await host.perform("text 0,0 \"from ada\"")
           try await host.perform("wait synced timeout=30")
@@ -387,7 +391,7 @@ import WhiteboardDocument
           hosting.carrier = .at(try #require(HostPort(host: "127.0.0.1", port: port)), nil)
           let started = hosting
           group.addTask { try await host.run(started) }
-          let isCarried = await host.sees { if case .carried = $0 { true } else { false } }
+          let isCarried = await host.sees { if case .news(.carried) = $0 { true } else { false } }
           #expect(isCarried)
           try await host.perform("text 0,0 \"from ada\"")
         }
@@ -405,14 +409,14 @@ import WhiteboardDocument
         }
         try await room.running(empty) { relay in
           let isWarned = await host.sees {
-            guard case .warning(let warning) = $0 else { return false }
+            guard case .news(.warning(let warning)) = $0 else { return false }
             return warning.code == "relay-replaced"
           }
           #expect(isWarned)
           // The former relay's successor causes no second warning.
           try await host.perform("wait peers=1 timeout=30")
           try await host.perform("wait synced timeout=30")
-          for case .warning(let warning) in await host.events { #expect(warning.code != "changed-key") }
+          for case .news(.warning(let warning)) in await host.events { #expect(warning.code != "changed-key") }
           #expect(await relay.onlyReport?.name == "standup")
           try await room.joined(await relay.onlyReport?.link) { guest in
             try await guest.perform("wait objects=1 timeout=30")
@@ -429,7 +433,7 @@ import WhiteboardDocument
       try await room.running(try room.relay()) { relay in
         try await hosted(room, at: relay) { host in
           let isTold = await host.sees { event in
-            guard case .warning(let warning) = event else { return false }
+            guard case .news(.warning(let warning)) = event else { return false }
             return warning.code == "not-carried" && warning.message.contains("do not allow")
           }
           #expect(isTold)
@@ -508,7 +512,7 @@ extension Relay {
 extension ScriptedBoard {
   /// The reported roles in order.
   fileprivate var roles: [String] {
-    events.compactMap { event in if case .role(let told) = event, told.isOwn { told.role } else { nil } }
+    events.compactMap { event in if case .news(.role(let told)) = event, told.isOwn { told.role } else { nil } }
   }
 }
 

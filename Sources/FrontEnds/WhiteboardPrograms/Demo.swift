@@ -94,7 +94,7 @@ package struct Demo: Sendable {
   private func play(_ ada: ScriptedBoard, _ ben: ScriptedBoard) async throws -> String {
     try await ada.perform("wait peers=1 timeout=15")
     try await ben.perform("wait peers=1 timeout=15")
-    try await ada.perform(#"text 0,-120 "Hello from Ada" as=hello"#)
+    let hello = try await ada.perform(#"text 0,-120 "Hello from Ada" as=hello"#).id
     try await ben.perform(#"say "I see it. Drawing a wave.""#)
     try await ben.perform("stroke \(Demo.wave) over=1.5 as=wave")
     let photo = "\(directory)/ada/sun.png"
@@ -108,28 +108,16 @@ package struct Demo: Sendable {
     try await ben.perform("select wave")
     try await ben.perform("rotate wave -8")
     try await ben.perform("deselect")
-    try await ben.perform(#"edit "\#(try await helloID(ada))" "Hello from Ada and Ben""#)
+    try await ben.perform(#"edit "\#(hello?.description ?? "")" "Hello from Ada and Ben""#)
     try await ada.perform("wait synced timeout=30")
     try await ben.perform("wait synced timeout=30")
     try await ada.perform(#"say "Same board?""#)
     try await ada.perform("wait synced timeout=30")
     try await ben.perform("wait synced timeout=30")
-    let first = try await digest(ada)
-    let second = try await digest(ben)
+    let first = await ada.sharedBoard?.digest ?? ""
+    let second = await ben.sharedBoard?.digest ?? ""
     guard first == second else { throw WhiteboardError(.no, "the boards differ: \(first) and \(second)") }
     return first
-  }
-
-  private func helloID(_ ada: ScriptedBoard) async throws -> String {
-    for case .done(let done) in await ada.events where done.verb == .text { return done.id?.description ?? "" }
-    return ""
-  }
-
-  private func digest(_ scriptedBoard: ScriptedBoard) async throws -> String {
-    try await scriptedBoard.perform("digest")
-    var last = ""
-    for case .digest(let digest) in await scriptedBoard.events { last = digest.digest }
-    return last
   }
 
   private static func scriptedBoard(
@@ -138,7 +126,9 @@ package struct Demo: Sendable {
   ) -> ScriptedBoard {
     ScriptedBoard { event in
       switch event {
-      case .peerState, .done, .ready, .resourceStarted, .peerFound, .peerUpdated, .peerLost, .warning: break
+      case .news(.peerState), .news(.ready), .news(.resourceStarted), .news(.peerFound), .news(.peerUpdated),
+        .news(.peerLost), .news(.warning), .answer(.done, _):
+        break
       default: if let line = EventText.line(event) { await narrate(who, line) }
       }
     }

@@ -196,8 +196,8 @@ package actor BoardTerminal: EventSink {
 
   private func showNearby(_ event: BrowserEvent) {
     switch event {
-    case .found(let peer), .updated(let peer): lobby?.found(BoardEvent.FoundBoard(peer))
-    case .lost(let peer): lobby?.lost(BoardEvent.LostBoard(peer))
+    case .found(let peer), .updated(let peer): lobby?.found(SharedBoard.News.FoundBoard(peer))
+    case .lost(let peer): lobby?.lost(SharedBoard.News.FoundBoard(peer))
     case .unavailable(let problem): lobby?.discoveryFailed(problem.description)
     case .available: break
     }
@@ -350,7 +350,7 @@ package actor BoardTerminal: EventSink {
   /// Objects are not among them, because ``boardChanged(_:)`` receives their changes.
   package nonisolated var contents: EventContents { .chat }
 
-  package func write(_ events: [BoardEvent]) async throws(OutputError) {
+  package func write(_ events: [SharedBoard.Output]) async throws(OutputError) {
     // An event can refer to an object, so show all changes before it. Meanwhile, the user's input is handled.
     while await !drainChanges() { await Task.yield() }
     for event in events { await execute(board?.receive(event, now: time) ?? []) }

@@ -8,17 +8,18 @@ package actor ScriptedBoard: EventSink {
   private let feed = CommandFeed()
   package private(set) var sharedBoard: SharedBoard?
   package private(set) var requestCount: Int64 = 0
-  private var answers: [Int64: CheckedContinuation<Result<BoardEvent.Done, CommandError>, Never>] = [:]
-  private var watchers: [(matches: @Sendable (BoardEvent) -> Bool, continuation: CheckedContinuation<Bool, Never>)] = []
+  private var answers: [Int64: CheckedContinuation<Result<CommandOutcome, CommandError>, Never>] = [:]
+  private var watchers:
+    [(matches: @Sendable (SharedBoard.Output) -> Bool, continuation: CheckedContinuation<Bool, Never>)] = []
   private var isOver = false
   /// Whether ``end()`` was called.
   package private(set) var isEnding = false
-  private let narrate: @Sendable (BoardEvent) async -> Void
+  private let narrate: @Sendable (SharedBoard.Output) async -> Void
 
   /// All events that were received so far, in order.
-  package private(set) var events: [BoardEvent] = []
+  package private(set) var events: [SharedBoard.Output] = []
 
-  package init(narrate: @escaping @Sendable (BoardEvent) async -> Void = { _ in }) { self.narrate = narrate }
+  package init(narrate: @escaping @Sendable (SharedBoard.Output) async -> Void = { _ in }) { self.narrate = narrate }
 
   /// Runs a board until it is closed; call this only once; throws the error that closed the board.
   package func run(_ configuration: BoardConfiguration) async throws(WhiteboardError) {
@@ -41,13 +42,13 @@ package actor ScriptedBoard: EventSink {
   /// the board is closed before the answer.
   ///
   /// Canceling the task does not end the wait, but ``end()`` does.
-  @discardableResult package func perform(_ line: String) async throws(CommandError) -> BoardEvent.Done {
+  @discardableResult package func perform(_ line: String) async throws(CommandError) -> CommandOutcome {
     guard let request = try CommandParser.parse(line) else { throw CommandError(.syntax, "the line has no command") }
     return try await perform(request.command)
   }
 
   /// Runs a command, and waits for the answer; throws the errors of ``perform(_:)-(String)``.
-  @discardableResult package func perform(_ command: Command) async throws(CommandError) -> BoardEvent.Done {
+  @discardableResult package func perform(_ command: Command) async throws(CommandError) -> CommandOutcome {
     guard !isOver else { throw CommandError(.ending, "the board is closed") }
     requestCount += 1
     let mark = requestCount
@@ -61,7 +62,7 @@ package actor ScriptedBoard: EventSink {
   /// Waits for an event that matches; returns whether there was such an event before the board was closed.
   ///
   /// Returns immediately if there already was such an event.
-  package func sees(_ matches: @escaping @Sendable (BoardEvent) -> Bool) async -> Bool {
+  package func sees(_ matches: @escaping @Sendable (SharedBoard.Output) -> Bool) async -> Bool {
     if events.contains(where: matches) { return true }
     guard !isOver else { return false }
     return await withCheckedContinuation { watchers.append((matches, $0)) }
@@ -74,19 +75,19 @@ package actor ScriptedBoard: EventSink {
   }
 
   /// Waits until the board is ready, and returns the event; nil if the board is closed first.
-  package func ready() async -> BoardEvent.Ready? {
-    guard await sees({ if case .ready = $0 { true } else { false } }) else { return nil }
-    for case .ready(let ready) in events { return ready }
+  package func ready() async -> SharedBoard.News.Ready? {
+    guard await sees({ if case .news(.ready) = $0 { true } else { false } }) else { return nil }
+    for case .news(.ready(let ready)) in events { return ready }
     return nil
   }
 
-  package func write(_ events: [BoardEvent]) async throws(OutputError) {
+  package func write(_ events: [SharedBoard.Output]) async throws(OutputError) {
     for event in events {
       await narrate(event)
       self.events.append(event)
       switch event {
-      case .done(let done): answer(done.request, .success(done))
-      case .error(let error): answer(error.request, .failure(error))
+      case .answer(.done(_, let outcome), let request): answer(request, .success(outcome))
+      case .answer(.error(let error), let request): answer(request, .failure(error))
       default: break
       }
       for index in watchers.indices.reversed() where watchers[index].matches(event) {
@@ -95,7 +96,7 @@ package actor ScriptedBoard: EventSink {
     }
   }
 
-  private func answer(_ mark: RequestMark?, _ result: Result<BoardEvent.Done, CommandError>) {
+  private func answer(_ mark: RequestMark?, _ result: Result<CommandOutcome, CommandError>) {
     guard case .number(let number)? = mark else { return }
     answers.removeValue(forKey: number)?.resume(returning: result)
   }

@@ -137,13 +137,13 @@ private struct ImportSink: EventSink {
 
   var contents: EventContents { [] }
 
-  func write(_ events: [BoardEvent]) async throws(OutputError) {
+  func write(_ events: [SharedBoard.Output]) async throws(OutputError) {
     try await lines.write(
       events.filter { event in
         switch event {
-        case .done, .warning: true
-        case .note(let remark): remark.code == "import"
-        case .error: isJSON
+        case .answer(.done, _), .news(.warning): true
+        case .news(.note(let remark)): remark.code == "import"
+        case .answer(.error, _): isJSON
         default: false
         }
       }

@@ -94,8 +94,7 @@ struct NearbyCommand: AsyncParsableCommand {
       guard groups else { return }
       for board in nearby.boards { await write("nearby: \(line(board))\n", writer) }
       for relay in nearby.relays {
-        let event = BoardEvent.peerFound(BoardEvent.FoundBoard(relay))
-        if let line = EventText.line(event) { await write(line + "\n", writer) }
+        if let line = EventText.line(.peerFound(.init(relay))) { await write(line + "\n", writer) }
       }
     }
 
@@ -127,7 +126,7 @@ struct NearbyCommand: AsyncParsableCommand {
     }
 
     func saw(_ event: BrowserEvent, _ sink: LineSink, _ writer: LineWriter, isWatching: Bool) async {
-      let told: BoardEvent
+      let told: SharedBoard.News
       switch event {
       case .found(let peer), .updated(let peer), .lost(let peer):
         let id = peer.announcement.session.bytes
@@ -140,9 +139,9 @@ struct NearbyCommand: AsyncParsableCommand {
       case .unavailable, .available: break
       }
       switch event {
-      case .found(let peer): told = .peerFound(BoardEvent.FoundBoard(peer))
-      case .updated(let peer): told = .peerUpdated(BoardEvent.FoundBoard(peer))
-      case .lost(let peer): told = .peerLost(BoardEvent.LostBoard(peer))
+      case .found(let peer): told = .peerFound(.init(peer))
+      case .updated(let peer): told = .peerUpdated(.init(peer))
+      case .lost(let peer): told = .peerLost(.init(peer))
       case .unavailable(let problem):
         self.problem = problem
         Console.complain("whiteboard-peer: \(problem.description)")
@@ -152,7 +151,7 @@ struct NearbyCommand: AsyncParsableCommand {
         return
       }
       do throws(OutputError) {
-        try await sink.write([told])
+        try await sink.write([.news(told)])
         try await writer.flush()
       } catch { failure = error }
     }

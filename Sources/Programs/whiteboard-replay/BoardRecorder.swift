@@ -87,18 +87,19 @@ private struct RecorderSink: EventSink {
 
   var contents: EventContents { [] }
 
-  func write(_ events: [BoardEvent]) async throws(OutputError) {
+  func write(_ events: [SharedBoard.Output]) async throws(OutputError) {
     for event in events {
       switch event {
-      case .ready(let ready):
+      case .news(.ready(let ready)):
         begin.yield()
         try? Console.tell(
           "recording \(ready.boardName.quoted()) as \(ready.name.quoted()); "
             + "`stop` saves the recording, `discard` deletes it\n"
         )
-      case .warning(let remark), .note(let remark):
+      case .news(.warning(let remark)), .news(.note(let remark)):
         Console.complain("whiteboard-replay: \(UntrustedText(remark.message).escaped())")
-      case .peerState, .joined, .left, .role: if let line = EventText.line(event) { try? Console.tell(line + "\n") }
+      case .news(.peerState), .news(.role), .change(.joined, _), .change(.left, _):
+        if let line = EventText.line(event) { try? Console.tell(line + "\n") }
       default: break
       }
     }

@@ -142,7 +142,8 @@ for count in [500, 5_000] {
 
   // The whole client, from a key or a cursor to the bytes for the terminal.
   var client = BoardClient(columns: 200, rows: 60, dotStyle: .braille)
-  _ = client.receive(.joined(.init(peer: member(2).description, name: "bob")))
+  let bob = SharedBoard.Member(id: .init(member(2)), name: "bob")
+  _ = client.receive(.change(.joined(bob), .init(of: member(2), bob.name)))
   for snapshot in board.snapshots { client.applyChange(.added(snapshot, by: .me)) }
   var shown = client.frame().screen
   (times, bytes) = ([], [])

@@ -13,8 +13,8 @@ import Testing
   private var narrator = BoardNarrator()
 
   init() {
-    _ = narrator.lines(for: .joined(.init(peer: Self.ben.description, name: "Ben")), now: .zero)
-    _ = narrator.lines(for: .joined(.init(peer: Self.cy.description, name: "Cy")), now: .zero)
+    _ = narrator.lines(for: Sample.joined(Self.ben, "Ben"), now: .zero)
+    _ = narrator.lines(for: Sample.joined(Self.cy, "Cy"), now: .zero)
   }
 
   private func text(
@@ -27,12 +27,12 @@ import Testing
   }
 
   private func added(_ words: String, id: UInt64 = BoardNarratorTests.id, by peer: MemberID = BoardNarratorTests.ben)
-    -> BoardEvent
-  { .objectAdded(.init(ReportedObject(text(words, id: id)), by: peer)) }
+    -> SharedBoard.Output
+  { Sample.added(ReportedObject(text(words, id: id)), by: peer) }
 
   private func changed(_ keys: [String], _ object: ObjectSnapshot, by peer: MemberID = BoardNarratorTests.ben)
-    -> BoardEvent
-  { .objectChanged(.init(ReportedObject(object, changed: keys), by: peer)) }
+    -> SharedBoard.Output
+  { Sample.changed(ReportedObject(object, changed: keys), by: peer) }
 
   @Test("a text that another member types is one line when the member pauses") mutating func typing() {
     #expect(narrator.lines(for: added("h"), now: .zero) == [])
@@ -52,7 +52,7 @@ import Testing
       let object = text("hello", at: Double(x), selectedBy: Self.ben)
       #expect(narrator.lines(for: changed(["centerPosition"], object), now: .zero) == [])
     }
-    let free = BoardEvent.selected(.init(id: Sample.id(Self.id)))
+    let free = SharedBoard.Output.change(.selected(Sample.id(Self.id), by: nil), .init())
     #expect(
       narrator.lines(for: free, now: .zero) == [
         #"~ Ben: text "hello", moved to 20,0"#, #"text "hello" is free"#,
@@ -65,13 +65,13 @@ import Testing
     _ = narrator.lines(for: added("one", id: 1), now: .zero)
     #expect(narrator.lines(for: added("two", id: 2, by: Self.cy), now: .zero) == [])
     #expect(narrator.lines(for: added("three", id: 3), now: .zero) == [#"+ Ben: text "one" at 0,0"#])
-    let chat = BoardEvent.chat(.init(id: "c", peer: Self.ben.description, name: "Ben", text: "hi", at: ""))
+    let chat = Sample.chat(Self.ben, name: "Ben", "hi")
     #expect(narrator.lines(for: chat, now: .zero) == [#"+ Ben: text "three" at 0,0"#, "<Ben (aeaqcaib)> hi"])
     #expect(narrator.allLines() == [#"+ Cy: text "two" at 0,0"#])
   }
 
   @Test("own changes, and changes that are not gradual, appear at once") mutating func immediate() {
-    let ready = BoardEvent.Ready(
+    let ready = SharedBoard.News.Ready(
       peer: Sample.member(9).description,
       name: "me",
       addresses: [],
@@ -82,7 +82,7 @@ import Testing
       link: "",
       announced: false
     )
-    _ = narrator.lines(for: .ready(ready), now: .zero)
+    _ = narrator.lines(for: .news(.ready(ready)), now: .zero)
     #expect(
       narrator.lines(for: added("own", by: Sample.member(9)), now: .zero) == [#"+ text 5-abcdefghijklm "own" at 0,0"#]
     )
@@ -91,20 +91,23 @@ import Testing
         #"~ Ben: text "own", changed (color)"#
       ]
     )
-    let selected = BoardEvent.selected(.init(id: Sample.id(Self.id), peer: Self.ben, name: "Ben"))
+    let selected = SharedBoard.Output.change(
+      .selected(Sample.id(Self.id), by: .me),
+      .init(member: Self.ben, name: "Ben")
+    )
     #expect(narrator.lines(for: selected, now: .zero) == [#"Ben selected text "own""#])
-    let removed = BoardEvent.objectRemoved(.init(id: Sample.id(Self.id), by: Self.ben))
+    let removed = SharedBoard.Output.change(.removed(Sample.id(Self.id), by: .me), .init(member: Self.ben))
     #expect(narrator.lines(for: removed, now: .zero) == [#"- Ben: text "own" deleted"#])
     #expect(narrator.lines(for: removed, now: .zero) == ["- Ben: 5-abcdefghijklm deleted"])
   }
 
   @Test("a stroke is one line when it is finished, and two members of one name are shown apart") mutating func strokes()
   {
-    _ = narrator.lines(for: .joined(.init(peer: "another-ben", name: "Ben")), now: .zero)
+    _ = narrator.lines(for: Sample.joined(Sample.member(3), "Ben"), now: .zero)
     func stroke(isFinished: Bool) -> ObjectSnapshot {
       Sample.object(.drawing, id: Self.id, isFinished: isFinished, center: Point(x: 0, y: 0), scale: 1, angle: 0)
     }
-    let event = BoardEvent.objectAdded(.init(ReportedObject(stroke(isFinished: false)), by: Self.ben))
+    let event = Sample.added(ReportedObject(stroke(isFinished: false)), by: Self.ben)
     #expect(narrator.lines(for: event, now: .zero) == [])
     #expect(
       narrator.lines(for: changed(["isFinished"], stroke(isFinished: true)), now: .zero) == [
@@ -127,10 +130,10 @@ import Testing
       to: Binding(to: data)
     )
     func snapshot(_ id: ObjectID) throws -> ObjectSnapshot { try #require(board.snapshot(id)) }
-    func lines(_ event: BoardEvent) -> [String] { narrator.lines(for: event, now: .zero) + narrator.allLines() }
+    func lines(_ event: SharedBoard.Output) -> [String] { narrator.lines(for: event, now: .zero) + narrator.allLines() }
     var told: [String] = []
     for id in [login, data, arrow] {
-      told += lines(.objectAdded(.init(ReportedObject(try snapshot(id)), by: Self.ben)))
+      told += lines(Sample.added(ReportedObject(try snapshot(id)), by: Self.ben))
     }
     #expect(
       told.prefix(2) == ["+ Ben: rectangle labeled Login server at 0,0", "+ Ben: ellipse labeled Database at 400,0"]

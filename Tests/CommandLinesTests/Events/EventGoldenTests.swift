@@ -32,17 +32,16 @@ import Testing
 
   // MARK: - Objects
 
-  private static func added(_ snapshot: ObjectSnapshot, game: GameDescription? = nil, path: String? = nil) -> BoardEvent
-  {
-    .objectAdded(.init(ReportedObject(snapshot, game: game, path: path), by: Sample.member(2)))
-  }
+  private static func added(_ snapshot: ObjectSnapshot, game: GameDescription? = nil, path: String? = nil)
+    -> SharedBoard.Output
+  { Sample.added(ReportedObject(snapshot, game: game, path: path), by: Sample.member(2)) }
 
-  private static func changed(_ old: ObjectSnapshot, _ new: ObjectSnapshot) -> BoardEvent {
+  private static func changed(_ old: ObjectSnapshot, _ new: ObjectSnapshot) -> SharedBoard.Output {
     let object = ReportedObject(new, since: old, changed: ReportedObject.changedKeys(old, new))
-    return .objectChanged(.init(object, by: Sample.member(2), isHidden: true))
+    return Sample.changed(object, by: Sample.member(2), isHidden: true)
   }
 
-  private static func objectEvents() throws -> [BoardEvent] {
+  private static func objectEvents() throws -> [SharedBoard.Output] {
     let photo = try Sample.photo
     var style = ObjectStyle(form: .arrow)
     style.fill = 0x0102_03FF

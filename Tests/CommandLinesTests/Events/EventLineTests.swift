@@ -7,15 +7,16 @@ import Testing
 @testable import WhiteboardKit
 
 @Suite struct EventLineTests {
-  private func line(_ event: BoardEvent) -> String { String(decoding: EventLine.json(event), as: UTF8.self) }
+  private func line(_ event: SharedBoard.Output) -> String { String(decoding: EventLine.json(event), as: UTF8.self) }
 
   @Test("a line starts with its version and event and ends with one line feed") func shape() {
     #expect(
-      line(.done(.init(verb: .text, request: .number(7), id: ObjectID("1-abcdefghijklm"))))
+      line(.answer(.done(.text, CommandOutcome(id: ObjectID("1-abcdefghijklm"))), to: .number(7)))
         == #"{"v":1,"event":"done","id":"1-abcdefghijklm","request":7,"verb":"text"}"# + "\n"
     )
     #expect(
-      line(.joined(.init(peer: "abc", name: "anna"))) == #"{"v":1,"event":"joined","name":"anna","peer":"abc"}"# + "\n"
+      line(Sample.joined(Sample.member(1), "anna"))
+        == #"{"v":1,"event":"joined","name":"anna","peer":"\#(Sample.member(1))"}"# + "\n"
     )
   }
 
@@ -39,7 +40,7 @@ import Testing
 
   @Test("an error has a code, a message, the command and the request id") func failure() {
     #expect(
-      line(.error(CommandError(.noSuchObject, "no", verb: "move", request: .word("m"))))
+      line(.answer(.error(CommandError(.noSuchObject, "no", verb: "move")), to: .word("m")))
         == #"{"v":1,"event":"error","code":"no-such-object","message":"no","request":"m","verb":"move"}"# + "\n"
     )
   }
@@ -55,7 +56,7 @@ import Testing
     )
     let member = Sample.member(1)
     #expect(
-      line(.objectAdded(.init(ReportedObject(object), by: member)))
+      line(Sample.added(ReportedObject(object), by: member))
         == #"{"v":1,"event":"object-added","by":"\#(member)","id":"7-abcdefghijklm","object":"#
         + #"{"angle":0,"centerPosition":[10,-20.5],"id":"7-abcdefghijklm","scale":1,"#
         + #""size":[200,50],"text":"hi","type":"text","updatedAt":"2026-11-18T11:06:40.123Z","# + #""zIndex":"800a"}}"#
@@ -65,7 +66,7 @@ import Testing
 
   @Test("control characters are escaped, and decode to the original text") func escapes() throws {
     let hostile = "a\u{1B}[2J\u{7F}\u{9B}31m\u{202E}\u{2028}\u{E0041}é漢\n\"\\"
-    let line = line(.chat(.init(id: "1", peer: "p", name: "n", text: UntrustedText(hostile), at: "t")))
+    let line = line(Sample.chat(Sample.member(1), name: "n", hostile))
     for scalar in line.unicodeScalars.dropLast() { #expect(scalar.isSafe, "U+\(String(scalar.value, radix: 16))") }
     struct Read: Decodable { let text: String }
     #expect(try JSONDecoder().decode(Read.self, from: Data(line.utf8)).text == hostile)

@@ -10,14 +10,16 @@ import WhiteboardRendering
 @Suite struct EventTextTests {
   private func invitation(_ direction: Direction, mustAnswer: Bool) -> String? {
     EventText.line(
-      .invitation(
-        .init(
-          id: "to-1",
-          peer: "abcdefghijkl",
-          name: "ada",
-          words: "one two three",
-          direction: direction,
-          mustAnswer: mustAnswer
+      .news(
+        .invitation(
+          .init(
+            id: "to-1",
+            peer: "abcdefghijkl",
+            name: "ada",
+            words: "one two three",
+            direction: direction,
+            mustAnswer: mustAnswer
+          )
         )
       )
     )
@@ -25,9 +27,9 @@ import WhiteboardRendering
 
   @Test("a failure in a script has its line number") func lines() {
     let error = CommandError(.noSuchObject, "no", verb: "move").answering(verb: nil, request: nil, line: 3)
-    #expect(EventText.line(.error(error)) == "! line 3: no")
+    #expect(EventText.line(.answer(.error(error))) == "! line 3: no")
     #expect(
-      String(decoding: EventLine.json(.error(error)), as: UTF8.self)
+      String(decoding: EventLine.json(.answer(.error(error))), as: UTF8.self)
         == #"{"v":1,"event":"error","code":"no-such-object","line":3,"message":"no","verb":"move"}"# + "\n"
     )
     #expect(WhiteboardError(error) == WhiteboardError(.no, "line 3: move: no"))
@@ -37,63 +39,71 @@ import WhiteboardRendering
     let id = try #require(ObjectID("1-abcdefghijklm"))
     let second = try #require(ObjectID("2-abcdefghijklm"))
     for name in CommandName.allCases {
-      let isTold = EventText.line(.done(.init(verb: name, id: id))) == nil
+      let isTold = EventText.line(.answer(.done(name, CommandOutcome(id: id)))) == nil
       let asks: Set<CommandName> = [
         .objects, .show, .find, .chat, .settings, .peers, .digest, .checkpoints, .diff, .help, .profile, .invite, .web,
         .save,
       ]
       #expect(isTold == asks.contains(name), "\(name)")
     }
-    var done = BoardEvent.Done(verb: .move, id: id)
-    #expect(EventText.line(.done(done)) == "ok: move 1-abcdefghijklm")
-    let many = BoardEvent.Done(verb: .delete, ids: Array(repeating: id, count: 9), changed: true)
-    #expect(EventText.line(.done(many)) == "ok: delete 9 objects")
-    #expect(EventText.line(.done(.init(verb: .set, changed: true))) == "ok: set")
-    let written = BoardEvent.Done(verb: .export, file: "a\u{1B}.svg", objects: 1)
-    #expect(EventText.line(.done(written)) == #"ok: export 1 object to "a\u{1b}.svg""#)
-    #expect(EventText.line(.done(.init(verb: .erase, ids: [], changed: false))) == "ok: there was nothing to erase")
-    done.changed = false
-    #expect(EventText.line(.done(done)) == "ok: 1-abcdefghijklm did not change")
+    var done = CommandOutcome(id: id)
+    #expect(EventText.line(.answer(.done(.move, done))) == "ok: move 1-abcdefghijklm")
+    let many = CommandOutcome(ids: Array(repeating: id, count: 9), hasChanged: true)
+    #expect(EventText.line(.answer(.done(.delete, many))) == "ok: delete 9 objects")
+    #expect(EventText.line(.answer(.done(.set, CommandOutcome(hasChanged: true)))) == "ok: set")
+    let written = CommandOutcome(file: "a\u{1B}.svg", count: 1)
+    #expect(EventText.line(.answer(.done(.export, written))) == #"ok: export 1 object to "a\u{1b}.svg""#)
     #expect(
-      String(decoding: EventLine.json(.done(done)), as: UTF8.self).contains(#""changed":false,"id":"1-abcdefghijklm""#)
+      EventText.line(.answer(.done(.erase, CommandOutcome(ids: [], hasChanged: false))))
+        == "ok: there was nothing to erase"
+    )
+    done.hasChanged = false
+    #expect(EventText.line(.answer(.done(.move, done))) == "ok: 1-abcdefghijklm did not change")
+    #expect(
+      String(decoding: EventLine.json(.answer(.done(.move, done))), as: UTF8.self).contains(
+        #""changed":false,"id":"1-abcdefghijklm""#
+      )
     )
     done.id = nil
     done.ids = [id, second]
-    #expect(EventText.line(.done(done)) == "ok: 1-abcdefghijklm, 2-abcdefghijklm did not change")
+    #expect(EventText.line(.answer(.done(.move, done))) == "ok: 1-abcdefghijklm, 2-abcdefghijklm did not change")
   }
 
   @Test("undo and redo report the step, and the changes that they skipped") func steps() {
-    var done = BoardEvent.Done(verb: .undo, changed: true, step: "move", skipped: 0)
-    #expect(EventText.line(.done(done)) == "ok: Undone: move.")
+    var done = CommandOutcome(hasChanged: true, step: "move", skipped: 0)
+    #expect(EventText.line(.answer(.done(.undo, done))) == "ok: Undone: move.")
     done.skipped = 2
     done.left = ["overwritten": 2]
-    #expect(EventText.line(.done(done)) == "ok: Undone: move. 2 changes skipped: others changed the same values later.")
     #expect(
-      String(decoding: EventLine.json(.done(done)), as: UTF8.self)
+      EventText.line(.answer(.done(.undo, done)))
+        == "ok: Undone: move. 2 changes skipped: others changed the same values later."
+    )
+    #expect(
+      String(decoding: EventLine.json(.answer(.done(.undo, done))), as: UTF8.self)
         == #"{"v":1,"event":"done","changed":true,"left":{"overwritten":2},"skipped":2,"#
         + #""step":"move","verb":"undo"}"# + "\n"
     )
     done.left = ["purged": 1, "played": 1]
     #expect(
-      EventText.line(.done(done))
+      EventText.line(.answer(.done(.undo, done)))
         == "ok: Undone: move. 1 game stays: moves were made in it. 1 change skipped: the object was " + "purged."
     )
   }
 
   @Test("undo and redo name the steps that they skipped, and why, in everyday words") func skippedSteps() {
-    var done = BoardEvent.Done(verb: .redo, changed: true, step: "scale", skipped: 0)
-    #expect(EventText.line(.done(done)) == "ok: Redone: resize.")
+    var done = CommandOutcome(hasChanged: true, step: "scale", skipped: 0)
+    #expect(EventText.line(.answer(.done(.redo, done))) == "ok: Redone: resize.")
     done.skippedSteps = [
-      .init(step: "scale", reason: "overwritten"), .init(step: "text", reason: "purged"),
-      .init(step: "move", reason: "overwritten"),
+      .init(label: "scale", reason: .overwritten), .init(label: "text", reason: .purged),
+      .init(label: "move", reason: .overwritten),
     ]
     #expect(
-      EventText.line(.done(done))
+      EventText.line(.answer(.done(.redo, done)))
         == "ok: Redone: resize. Skipped: resize and move (others changed the same values later). "
         + "Skipped: text (the object was purged)."
     )
     #expect(
-      String(decoding: EventLine.json(.done(done)), as: UTF8.self).contains(
+      String(decoding: EventLine.json(.answer(.done(.redo, done))), as: UTF8.self).contains(
         #""skippedSteps":[{"reason":"overwritten","step":"scale"},"#
       )
     )
@@ -108,9 +118,9 @@ import WhiteboardRendering
       #"{"change":"changed","id":"2-a","type":"photo","before":{"scale":1},"after":{"scale":2.5}}"#,
       #"{"change":"removed","id":"1-a","type":"drawing","before":{"points":[]}}"#,
     ].map { try #require(JSONTree($0)) }
-    let diff = BoardEvent.Diff(from: "a", to: nil, count: 3, changes: changes)
+    let diff = SharedBoard.Answer.diff(from: "a", to: nil, changes)
     #expect(
-      EventText.line(.diff(diff)) == """
+      EventText.line(.answer(diff)) == """
         3 changes from "a" to now
           + text 3-a
           ~ photo 2-a (scale)
@@ -118,7 +128,7 @@ import WhiteboardRendering
         """
     )
     #expect(
-      String(decoding: EventLine.json(.diff(diff)), as: UTF8.self).contains(
+      String(decoding: EventLine.json(.answer(diff)), as: UTF8.self).contains(
         #"{"after":{"scale":2.5},"before":{"scale":1},"change":"changed","id":"2-a","type":"photo"}"#
       )
     )
@@ -139,9 +149,9 @@ import WhiteboardRendering
       Sample.object(.game, center: Point(x: 0, y: 0), scale: 1, angle: 0, groups: [Sample.id(2)], isLocked: true),
       game: GameDescription(view: .object(["game": .string("wordle")]), lines: ["crane =-~--"])
     )
-    let added = BoardEvent.ObjectChange(object, by: Sample.member(1))
+    let added = Sample.added(object, by: Sample.member(1))
     #expect(
-      EventText.line(.objectAdded(added)) == """
+      EventText.line(added) == """
         + game 7-abcdefghijklm "wordle" at 0,0, locked, in group 2-abcdefghijklm
             crane =-~--
             (play 7-abcdefghijklm WORD; = right place, ~ elsewhere in the word, - not in the word)
@@ -171,7 +181,7 @@ import WhiteboardRendering
       groups: [Sample.id(2), Sample.id(3)]
     )
     #expect(
-      EventText.line(.object(.init(object: ReportedObject(drawing))))
+      EventText.line(.answer(.object(ReportedObject(drawing))))
         == "drawing 7-abcdefghijklm, 2 points at 5,5, in group 2-abcdefghijklm, that in group 3-abcdefghijklm, "
         + "size 13 by 13, line 2.5 wide, changed 2026-11-18T11:06:40.123Z"
     )
@@ -184,7 +194,7 @@ import WhiteboardRendering
       angle: 0
     )
     #expect(
-      EventText.line(.object(.init(object: ReportedObject(photo, path: "/tmp/a"))))?.contains(
+      EventText.line(.answer(.object(ReportedObject(photo, path: "/tmp/a"))))?.contains(
         "size 100 by 0.1, color #12ab34cd, 3 by 4 pixels, png, 99 bytes, in /tmp/a, changed 2026-11-18T11:06:40.123Z"
       ) == true
     )
@@ -195,7 +205,7 @@ import WhiteboardRendering
       bounds: Rectangle(Point(x: -0.5, y: -1), Point(x: 0.5, y: 1))
     )
     #expect(
-      EventText.line(.object(.init(object: ReportedObject(group, members: [Sample.id(1), Sample.id(4)]))))
+      EventText.line(.answer(.object(ReportedObject(group, members: [Sample.id(1), Sample.id(4)]))))
         == "group 2-abcdefghijklm, of 2 objects at 0,0, size 1 by 2, changed 2026-11-18T11:06:40.123Z, "
         + "holds 1-abcdefghijklm, 4-abcdefghijklm"
     )
@@ -208,15 +218,17 @@ import WhiteboardRendering
         + "Are they the same on both screens?\n  accept to-1   or   decline to-1"
     )
     let timed = EventText.line(
-      .invitation(
-        .init(
-          id: "1",
-          peer: "abcdefghijkl",
-          name: "ada",
-          direction: .incoming,
-          mustAnswer: true,
-          deadline: "2026-11-28T14:05:00.000Z",
-          seconds: 300
+      .news(
+        .invitation(
+          .init(
+            id: "1",
+            peer: "abcdefghijkl",
+            name: "ada",
+            direction: .incoming,
+            mustAnswer: true,
+            deadline: "2026-11-28T14:05:00.000Z",
+            seconds: 300
+          )
         )
       )
     )

@@ -45,7 +45,7 @@ import Testing
       #expect(isSafe, "\(Self.name(event))")
       _ = try JSONSerialization.jsonObject(with: Data(line))
     }
-    let line = EventLine.json(.joined(.init(peer: "p", name: UntrustedText(Self.hostile))))
+    let line = EventLine.json(Sample.joined(Sample.member(1), UntrustedText(Self.hostile)))
     struct Read: Decodable { let name: String }
     #expect(try JSONDecoder().decode(Read.self, from: Data(line)).name == Self.hostile)
   }
@@ -73,7 +73,7 @@ import Testing
   }
 
   /// Returns the name of an event in its line of JSON.
-  private static func name(_ event: BoardEvent) -> String {
+  private static func name(_ event: SharedBoard.Output) -> String {
     let line = String(decoding: EventLine.json(event), as: UTF8.self)
     return String(line.dropFirst(#"{"v":1,"event":""#.count).prefix { $0 != "\"" })
   }
@@ -82,25 +82,26 @@ import Testing
   ///
   /// A field that contains text of another peer must be an `UntrustedText` instead.
   private static let ownFields: [String: Set<String>] = [
-    "Admission": ["admit", "code", "link"], "Admitter": ["peer"], "Carried": ["relay", "link"], "CaughtUp": ["peer"],
-    "Chat": ["id", "peer", "at", "about"], "CheckpointDescription": ["name", "at"], "Diff": ["from", "to"],
-    "Digest": ["digest"],
-    "Done": ["verb", "id", "ids", "transfers", "file", "step"], "CommandError": ["message", "verb"],
+    "(String, objects: Int)": [".0"], "(name: String, time: UInt64)": ["name"],
+    "(from: String, to: Optional<String>, Array<JSONTree>)": ["from", "to"],
+    "Admitter": ["peer"], "Carried": ["relay", "link"],
+    "ChangeDetails": ["keys"], "CommandOutcome": ["transfers", "file", "step", "clipboard"], "Departure": ["reason"],
+    "CommandError": ["message", "verb"],
     "DeliveryReport": ["delivered"],
     "FoundBoard": ["peer", "board", "addresses", "role", "admit"],
     "Invitation": ["id", "peer", "words", "deadline", "warning"],
-    "Invited": ["code", "links", "fingerprint", "role", "link", "expires"], "Joined": ["peer", "through"],
-    "Joining": ["address", "peer"], "Left": ["peer", "reason"], "LostBoard": ["peer", "board"],
-    // The texts of other peers in an object are escaped where lines are written.
+    "Invited": ["code", "links", "fingerprint", "role", "link", "expires"],
+    "Joining": ["address", "peer"],
+    // The texts of other peers on a board are escaped where lines are written.
+    "BoardSettings": ["title", "language"], "ChatLine": ["name", "icon", "text"],
     "ObjectSnapshot": ["text", "link", "game"], "ReportedObject": ["path", "changed"], "Votes": ["reaction"],
-    "PassedStep": ["step", "reason"],
+    "SkippedStep": ["label"],
     "PeerDescription": ["peer", "address", "through", "role", "admittedBy"], "PeerState": ["peer", "address"],
-    "Profile": ["peer"], "Ready": ["peer", "addresses", "board", "admit", "code", "link"], "Received": ["from"],
+    "Profile": ["peer"], "Ready": ["peer", "addresses", "board", "admit", "code", "link"],
     "Remark": ["code", "message", "peer", "invitation", "deadline"], "Removed": ["peer", "message"],
     "ResourceFinished": ["transfer", "peer", "path", "sha256"], "ResourceOffered": ["transfer", "peer", "deadline"],
     "ResourceProgress": ["transfer", "peer"], "ResourceStarted": ["transfer", "peer"], "Role": ["peer", "role"],
-    "SaveProblem": ["message", "copy"], "Saving": ["state", "cause", "message", "copy"],
-    "SettingChanged": ["changed"], "SettingsDescription": ["background"],
+    "SaveProblem": ["message", "copy"],
     "StreamClosed": ["stream", "peer"], "StreamData": ["stream", "peer"], "StreamOpened": ["stream", "peer"],
     "SyncedMember": ["peer"], "Undelivered": ["peer", "reason"], "Web": ["origins", "fingerprint"],
   ]
@@ -129,45 +130,62 @@ import Testing
   // MARK: - The events
 
   /// Returns an event of each kind whose fields all contain a text; a new kind does not compile until it is added here.
-  private static func events(_ text: String) -> [BoardEvent] {
+  private static func events(_ text: String) -> [SharedBoard.Output] {
     let events = otherEvents(text) + objects(text)
     for event in events {
       switch event {
-      case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp, .invitation, .joined, .left,
-        .removed, .admission, .carried, .objectAdded, .objectChanged, .objectRemoved, .selected, .chat, .settingChanged,
-        .profile, .invited, .web, .role, .data, .resourceOffered, .resourceStarted, .resourceProgress,
-        .resourceFinished, .streamOpened, .streamData, .streamClosed, .digest, .objects, .object, .found, .chatHistory,
-        .settings, .saveState, .checkpoints, .diff, .peers, .done, .error, .note, .warning:
-        break
+      case .change(let change, _):
+        switch change {
+        case .added, .changed, .removed, .selected, .chat, .settings, .joined, .left, .message, .caughtUp, .saving,
+          .game, .preview, .photo, .presence, .resource, .missed:
+          break
+        }
+      case .news(let news), .answer(.news(let news), _):
+        switch news {
+        case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .invitation, .removed, .admission,
+          .carried, .selectionLost, .profile, .invited, .web, .role, .resourceOffered, .resourceStarted,
+          .resourceProgress, .resourceFinished, .streamOpened, .streamData, .streamClosed, .note, .warning:
+          break
+        }
+      case .answer(let answer, _):
+        switch answer {
+        case .digest, .objects, .object, .found, .chat, .settings, .checkpoints, .diff, .peers, .saving, .news, .help,
+          .done, .error:
+          break
+        }
       }
     }
     return events
   }
 
   /// Returns the events that describe no objects.
-  static func otherEvents(_ text: String) -> [BoardEvent] {
-    let outcomes: [BoardEvent] = [
-      .saveState(.init(.notSaved(SaveProblem(.init(.full, text), copy: text)))),
-      .done(.init(verb: .undo, step: text, skipped: 2, skippedSteps: [.init(step: text, reason: "overwritten")])),
-      .done(.init(verb: .export, file: text, objects: 1)),
-      .done(.init(verb: .wait, synced: [.init(peer: text, name: UntrustedText(text))])),
-      .error(
-        CommandError(
-          .internal,
-          text,
-          delivery: DeliveryReport(
-            delivered: [text],
-            undelivered: [.init(peer: text, name: UntrustedText(text), reason: text)]
+  static func otherEvents(_ text: String) -> [SharedBoard.Output] {
+    let skipped = [SkippedStep(label: text, reason: .overwritten)]
+    let synced = SyncReport(synced: [.init(peer: text, name: UntrustedText(text))])
+    let outcomes: [SharedBoard.Output] = [
+      .change(.saving(.notSaved(SaveProblem(.init(.full, text), copy: text))), .init()),
+      .answer(.done(.undo, CommandOutcome(step: text, skipped: 2, skippedSteps: skipped))),
+      .answer(.done(.export, CommandOutcome(file: text, count: 1))),
+      .answer(.done(.wait, CommandOutcome(sync: synced))),
+      .answer(
+        .error(
+          CommandError(
+            .internal,
+            text,
+            delivery: DeliveryReport(
+              delivered: [text],
+              undelivered: [.init(peer: text, name: UntrustedText(text), reason: text)]
+            )
           )
         )
-      ), .note(.init(code: text, message: text)), .warning(.init(code: text, message: text)),
+      ), .news(.note(.init(code: text, message: text))), .news(.warning(.init(code: text, message: text))),
     ]
     return people(text) + boards(text) + answers(text) + transfers(text) + outcomes
   }
 
-  private static func people(_ text: String) -> [BoardEvent] {
+  private static func people(_ text: String) -> [SharedBoard.Output] {
     let theirs = UntrustedText(text)
-    let board = BoardEvent.FoundBoard(
+    let board = SharedBoard.News.FoundBoard(
       peer: text,
       name: theirs,
       board: text,
@@ -176,10 +194,7 @@ import Testing
       participants: 3,
       role: text
     )
-    var joined = BoardEvent.Joined(peer: Sample.member(1).description, name: theirs)
-    joined.through = Sample.member(2).description
-    joined.throughName = theirs
-    let peer = BoardEvent.PeerDescription(
+    let peer = SharedBoard.PeerDescription(
       peer: text,
       name: theirs,
       state: .connected,
@@ -189,7 +204,7 @@ import Testing
       admittedBy: text,
       admittedByName: theirs
     )
-    let ready = BoardEvent.Ready(
+    let ready = SharedBoard.News.Ready(
       peer: text,
       name: theirs,
       addresses: [text],
@@ -201,9 +216,9 @@ import Testing
       link: text,
       announced: true
     )
-    var closed = BoardEvent.Admission(ready)
+    var closed = ready
     closed.admitters = [.init(peer: text, name: theirs), .init(peer: text, name: theirs)]
-    let invitation = BoardEvent.Invitation(
+    let invitation = SharedBoard.News.Invitation(
       id: text,
       peer: text,
       name: theirs,
@@ -214,7 +229,7 @@ import Testing
       warning: text
     )
     let removal = Removal(by: text, name: theirs, reason: theirs)
-    let removed = BoardEvent.Removed(
+    let removed = SharedBoard.News.Removed(
       peer: text,
       name: theirs,
       reason: theirs,
@@ -222,29 +237,32 @@ import Testing
       readOnly: true,
       canContinue: true
     )
-    let left = BoardEvent.Left(
-      peer: Sample.member(1).description,
-      name: theirs,
-      reason: text,
-      message: theirs,
-      undelivered: 3
-    )
-    let steps: [BoardEvent.Joining.Step] = [.searching, .awaitingAnswer, .awaitingAcceptance]
-    return [
-      .ready(ready), .peerFound(board), .peerUpdated(board), .peerLost(.init(peer: text, name: theirs, board: text)),
-      .peerState(.init(peer: text, name: theirs, state: .suspect)),
-      .peerState(.init(name: theirs, state: .connecting, address: text)),
-      .caughtUp(.init(peer: Sample.member(1).description, name: theirs, objects: 1)), .invitation(invitation),
-      .joined(joined), .left(left),
-      .removed(removed), .admission(BoardEvent.Admission(ready)), .admission(closed),
-      .carried(.init(relay: text, name: theirs, link: "whiteboard:x")),
-      .profile(.init(peer: text, name: theirs, icon: theirs)),
-      .role(.init(peer: text, name: theirs, role: "viewer", isOwn: false)),
-      .invited(.init(code: text, role: "viewer", link: text, expires: text)),
-      .invited(.init(code: nil, role: nil, link: text, links: [text], fingerprint: text)),
-      .web(.init(isOn: true, origins: [text], fingerprint: text, isSelfMade: true)),
-      .peers(.init(count: 1, peers: [peer])),
-    ] + steps.map { .joining(.init(step: $0, address: text, peer: text, name: theirs, boardName: theirs)) }
+    let departure = SharedBoard.ChangeDetails.Departure(reason: text, message: theirs, undelivered: 3)
+    let (ben, cy) = (Sample.member(1), Sample.member(2))
+    let member = SharedBoard.Member(id: .init(ben), name: "")
+    let steps: [SharedBoard.News.Joining.Step] = [.searching, .awaitingAnswer, .awaitingAcceptance]
+    let news: [[SharedBoard.News]] = [
+      [
+        .ready(ready), .peerFound(board), .peerUpdated(board), .peerLost(.init(peer: text, name: theirs, board: text)),
+        .peerState(.init(peer: text, name: theirs, state: .suspect)),
+        .peerState(.init(name: theirs, state: .connecting, address: text)),
+      ], [.invitation(invitation)],
+      [
+        .removed(removed), .admission(ready), .admission(closed),
+        .carried(.init(relay: text, name: theirs, link: "whiteboard:x")),
+        .profile(.init(peer: text, name: theirs, icon: theirs)),
+        .role(.init(peer: text, name: theirs, role: "viewer", isOwn: false)),
+        .invited(.init(code: text, role: "viewer", link: text, expires: text)),
+        .invited(.init(code: nil, role: nil, link: text, links: [text], fingerprint: text)),
+        .web(.init(isOn: true, origins: [text], fingerprint: text, isSelfMade: true)),
+      ], steps.map { .joining(.init(step: $0, address: text, peer: text, name: theirs, boardName: theirs)) },
+    ]
+    let output = news.map { $0.map { SharedBoard.Output.news($0) } }
+    return output[0] + [.change(.caughtUp, .init(member: ben, name: theirs, count: 1))] + output[1]
+      + [
+        .change(.joined(member), .init(member: ben, name: theirs, route: (cy, theirs))),
+        .change(.left(member), .init(member: ben, name: theirs, departure: departure)),
+      ] + output[2] + [.answer(.peers([peer], connected: 1))] + output[3]
   }
 
   private static func object(_ text: String, since old: String? = nil) -> ReportedObject {
@@ -260,72 +278,42 @@ import Testing
     )
   }
 
-  private static func chat(_ text: String) -> BoardEvent.Chat {
-    BoardEvent.Chat(
-      id: Sample.id(7).description,
-      peer: Sample.member(1).description,
-      name: UntrustedText(text),
-      icon: UntrustedText(text),
-      text: UntrustedText(text),
-      at: Timestamp.text(milliseconds: 1_795_000_000_123)
-    )
-  }
-
-  private static func settings(_ text: String) -> BoardEvent.SettingsDescription {
-    BoardEvent.SettingsDescription(
-      title: UntrustedText(text),
-      background: "#010203ff",
-      grid: 0.5,
-      language: UntrustedText(text)
-    )
-  }
-
-  private static func objects(_ text: String) -> [BoardEvent] {
+  private static func objects(_ text: String) -> [SharedBoard.Output] {
     [
-      .objectAdded(.init(object(text), by: Sample.member(1))),
-      .objectChanged(.init(object(text, since: ""), by: Sample.member(1))), .object(.init(object: object(text))),
-      .objects(.init(count: 1, objects: [object(text)])),
+      Sample.added(object(text), by: Sample.member(1)), Sample.changed(object(text, since: ""), by: Sample.member(1)),
+      .answer(.object(object(text))), .answer(.objects([object(text)])),
     ]
   }
 
-  private static func boards(_ text: String) -> [BoardEvent] {
-    [
-      .objectRemoved(.init(id: Sample.id(7), by: Sample.member(1))),
-      .selected(.init(id: Sample.id(7), peer: Sample.member(1), name: UntrustedText(text))),
-      .chat(chat(text)), .settingChanged(.init(changed: [text], settings: settings(text))),
+  private static func settings(_ text: String) -> BoardSettings {
+    BoardSettings(title: text, background: 0x0102_03FF, grid: 0.5, language: text)
+  }
+
+  private static func boards(_ text: String) -> [SharedBoard.Output] {
+    let member = Sample.member(1)
+    return [
+      .change(.removed(Sample.id(7), by: .me), .init(member: member)),
+      .change(.selected(Sample.id(7), by: .me), .init(member: member, name: UntrustedText(text))),
+      Sample.chat(member, name: text, icon: text, text), .change(.settings(settings(text)), .init(keys: [text])),
     ]
   }
 
-  private static func answers(_ text: String) -> [BoardEvent] {
+  private static func answers(_ text: String) -> [SharedBoard.Output] {
     let change = JSONTree.object([
       "change": .string("changed"), "id": .string(text), "type": .string(text), "after": .object([text: .string(text)]),
     ])
+    let line = Sample.chatLine(Sample.member(1), name: text, icon: text, text)
     return [
-      .found(
-        .init(
-          count: 3,
-          objects: [],
-          chat: [chat(text)],
-          members: [.init(peer: text, name: UntrustedText(text))]
-        )
-      ), .chatHistory(.init(count: 1, lines: [chat(text)])),
-      .settings(.init(settings: settings(text))), .digest(.init(digest: text, objects: 1)),
-      .checkpoints(.init(count: 1, checkpoints: [.init(name: text, at: text)])),
-      .diff(.init(from: text, to: text, count: 1, changes: [change])),
+      .answer(.found([], chat: [line], members: [.init(peer: text, name: UntrustedText(text))])),
+      .answer(.chat([line])), .answer(.settings(settings(text))), .answer(.digest(text, objects: 1)),
+      .answer(.checkpoints([(text, UInt64(1_795_000_000_123))])), .answer(.diff(from: text, to: text, [change])),
     ]
   }
 
-  private static func transfers(_ text: String) -> [BoardEvent] {
+  private static func transfers(_ text: String) -> [SharedBoard.Output] {
     let theirs = UntrustedText(text)
-    let received = BoardEvent.Received(
-      from: Sample.member(1).description,
-      name: theirs,
-      reliable: true,
-      size: text.utf8.count,
-      base64: Base64Text(Array(text.utf8)),
-      text: text.utf8.allSatisfy { $0 >= 0x20 } ? theirs : nil
-    )
-    let offer = BoardEvent.ResourceOffered(
+    let ben = SharedBoard.Member(id: .init(Sample.member(1)), name: "")
+    let offer = SharedBoard.News.ResourceOffered(
       transfer: text,
       peer: text,
       sender: theirs,
@@ -333,9 +321,21 @@ import Testing
       size: 1,
       deadline: text
     )
-    let start = BoardEvent.ResourceStarted(transfer: text, direction: .incoming, peer: text, name: theirs, size: 1)
-    let progress = BoardEvent.ResourceProgress(transfer: text, direction: .incoming, peer: text, bytes: 1, size: 2)
-    let finish = BoardEvent.ResourceFinished(
+    let start = SharedBoard.News.ResourceStarted(
+      transfer: text,
+      direction: .incoming,
+      peer: text,
+      name: theirs,
+      size: 1
+    )
+    let progress = SharedBoard.News.ResourceProgress(
+      transfer: text,
+      direction: .incoming,
+      peer: text,
+      bytes: 1,
+      size: 2
+    )
+    let finish = SharedBoard.News.ResourceFinished(
       transfer: text,
       direction: .incoming,
       peer: text,
@@ -344,7 +344,7 @@ import Testing
       path: text,
       message: theirs
     )
-    let close = BoardEvent.StreamClosed(
+    let close = SharedBoard.News.StreamClosed(
       stream: text,
       direction: .incoming,
       peer: text,
@@ -353,10 +353,12 @@ import Testing
       size: 1,
       message: theirs
     )
-    return [
-      .data(received), .resourceOffered(offer), .resourceStarted(start), .resourceProgress(progress),
-      .resourceFinished(finish), .streamOpened(.init(stream: text, direction: .incoming, peer: text, name: theirs)),
-      .streamData(.init(stream: text, peer: text, offset: 0, base64: Base64Text([]))), .streamClosed(close),
+    let news: [SharedBoard.News] = [
+      .resourceOffered(offer), .resourceStarted(start), .resourceProgress(progress), .resourceFinished(finish),
+      .streamOpened(.init(stream: text, direction: .incoming, peer: text, name: theirs)),
+      .streamData(.init(stream: text, peer: text, offset: 0, bytes: [])), .streamClosed(close),
     ]
+    let details = SharedBoard.ChangeDetails(member: Sample.member(1), name: theirs)
+    return [.change(.message(Array(text.utf8), from: ben, mode: .reliable), details)] + news.map { .news($0) }
   }
 }

@@ -1,6 +1,8 @@
+import PeerCore
 import Testing
 
 @testable import Whiteboard
+@testable import WhiteboardKit
 
 /// Objects and members for events.
 enum Sample {
@@ -13,6 +15,36 @@ enum Sample {
   static func id(_ number: UInt64) -> ObjectID {
     guard let id = ObjectID("\(number)-abcdefghijklm") else { preconditionFailure("a number from 1") }
     return id
+  }
+
+  static func added(_ object: ReportedObject, by member: MemberID) -> SharedBoard.Output {
+    .change(.added(object.snapshot, by: .me), .init(member: member, object: object))
+  }
+
+  static func changed(_ object: ReportedObject, by member: MemberID, isHidden: Bool = false) -> SharedBoard.Output {
+    .change(.changed(object.snapshot, by: .me), .init(member: member, isHidden: isHidden, object: object))
+  }
+
+  static func joined(_ id: MemberID, _ name: UntrustedText) -> SharedBoard.Output {
+    .change(.joined(.init(id: .init(id), name: name)), .init(member: id, name: name))
+  }
+
+  static func chat(_ author: MemberID, name: String, icon: String? = nil, _ text: String) -> SharedBoard.Output {
+    .change(.chat(chatLine(author, name: name, icon: icon, text), by: .me), .init(member: author))
+  }
+
+  static func chatLine(_ author: MemberID, name: String, icon: String? = nil, _ text: String) -> ChatLine {
+    ChatLine(
+      id: id(7),
+      author: author,
+      name: name,
+      icon: icon,
+      text: text,
+      sentAt: 1_795_000_000_123,
+      about: nil,
+      isResolved: false,
+      time: HybridTime(0)
+    )
   }
 
   static var photo: AssetReference {

@@ -80,7 +80,7 @@ actor Hand: EventSink {
     waiters = []
   }
 
-  func write(_ events: [BoardEvent]) async throws(OutputError) {
+  func write(_ events: [SharedBoard.Output]) async throws(OutputError) {
     while let report = reports.popFirst() {
       switch report {
       case .change(let change): client.applyChange(change)
@@ -89,15 +89,15 @@ actor Hand: EventSink {
     }
     for event in events {
       // The client's user did not request this list, which would cover the board.
-      if case .peers = event { continue }
+      if case .answer(.peers, _) = event { continue }
       // The first requests of the client change nothing.
       _ = client.receive(event)
       switch event {
-      case .ready: isReady = true
-      case .done(let done): if case .word(let word)? = done.request, word.hasPrefix("settled-") { answered += 1 }
-      case .error(let failure): errors.append("\(failure.verb ?? ""): \(failure.message)")
-      case .objects(let objects): listed = objects.objects
-      case .chat(let line): chat.append(line.text.raw)
+      case .news(.ready): isReady = true
+      case .answer(.done, .word(let word)?) where word.hasPrefix("settled-"): answered += 1
+      case .answer(.error(let failure), _): errors.append("\(failure.verb ?? ""): \(failure.message)")
+      case .answer(.objects(let objects), _): listed = objects
+      case .change(.chat(let line, _), _): chat.append(line.text)
       default: break
       }
     }

@@ -199,7 +199,7 @@ import WhiteboardRendering
     for (index, object) in objects.enumerated() { names[object.snapshot.id.description] = "object \(index)" }
     return objects.map { object in
       var line = String(
-        decoding: EventLine.json(.object(.init(object: ReportedObject(object.snapshot)))),
+        decoding: EventLine.json(.answer(.object(ReportedObject(object.snapshot)))),
         as: UTF8.self
       )
       for group in object.snapshot.groups where names[group.description] == nil {

@@ -26,7 +26,9 @@ import Testing
 
   private func warnings(_ board: ScriptedBoard) async -> [String] {
     await board.events.compactMap {
-      guard case .warning(let warning) = $0, warning.code == BoardEvent.Remark.discoveryUnavailable else { return nil }
+      guard case .news(.warning(let warning)) = $0, warning.code == SharedBoard.News.Remark.discoveryUnavailable else {
+        return nil
+      }
       return warning.message
     }
   }
@@ -47,14 +49,14 @@ import Testing
         let ready = try #require(await host.ready())
         #expect(!ready.announced)
         let isWarned = await host.sees {
-          guard case .warning(let warning) = $0 else { return false }
+          guard case .news(.warning(let warning)) = $0 else { return false }
           return warning.message.contains("disable-user-service-publishing")
         }
         #expect(isWarned)
         await room.network.setProblem(nil, on: name)
         let isAnnounced = await host.sees {
-          guard case .note(let note) = $0 else { return false }
-          return note.code == BoardEvent.Remark.announced
+          guard case .news(.note(let note)) = $0 else { return false }
+          return note.code == SharedBoard.News.Remark.announced
         }
         #expect(isAnnounced)
         #expect(await warnings(host).count == 1)
@@ -80,7 +82,7 @@ import Testing
           let ready = try #require(await host.ready())
           #expect(!ready.announced)
           if isAnnounced {
-            let isWarned = await host.sees { if case .warning = $0 { true } else { false } }
+            let isWarned = await host.sees { if case .news(.warning) = $0 { true } else { false } }
             #expect(isWarned)
           }
           try await host.perform("digest")

@@ -32,9 +32,9 @@ import WhiteboardRendering
 
   private func objects(_ scriptedBoard: ScriptedBoard) async throws -> [ObjectSnapshot] {
     try await scriptedBoard.perform("objects")
-    var last: BoardEvent.ObjectList?
-    for case .objects(let list) in await scriptedBoard.events { last = list }
-    return try #require(last).objects.map(\.snapshot)
+    var last: [ReportedObject]?
+    for case .answer(.objects(let list), _) in await scriptedBoard.events { last = list }
+    return try #require(last).map(\.snapshot)
   }
 
   private static let png = Base64.decode(
@@ -51,11 +51,11 @@ import WhiteboardRendering
       try await host.perform("group t s")
       let file = room.path("board.json")
       let done = try await host.perform("export \(file)")
-      #expect(done.file == file && done.objects == 3)
+      #expect(done.file == file && done.count == 3)
       let before = try await objects(host)
       try await host.perform("delete \(before.map(\.id.description).joined(separator: " "))")
       let taken = try await host.perform("import \(file)")
-      #expect(taken.objects == 3 && taken.ids?.count == 3 && taken.changed == true)
+      #expect(taken.count == 3 && taken.ids?.count == 3 && taken.hasChanged == true)
       let after = try await objects(host)
       #expect(after.map(\.kind) == before.map(\.kind))
       #expect(after.map(\.centerPosition) == before.map(\.centerPosition))
@@ -87,14 +87,14 @@ import WhiteboardRendering
       let after = try await objects(host)
       #expect(after.count == 5 && after.count { $0.centerPosition.x > 400 } == 2)
       #expect(after.count { !$0.groups.isEmpty } == 4, "copies of a group make groups")
-      #expect(try await host.perform("undo").changed == true)
+      #expect(try await host.perform("undo").hasChanged == true)
       #expect(try await objects(host).count == 3)
       try await host.perform("paste 500,500")
       let places = try await objects(host).map(\.centerPosition)
       #expect(Set(places).count == 5, "a second copy at one place is beside the first one")
       try await host.perform("settings")
-      let titles = await host.events.compactMap { event -> UntrustedText? in
-        if case .settings(let answer) = event { answer.settings.title } else { nil }
+      let titles = await host.events.compactMap { event in
+        if case .answer(.settings(let answer), _) = event { answer.title } else { nil }
       }
       #expect(titles.last == "Others")
     }
@@ -105,11 +105,11 @@ import WhiteboardRendering
       try await host.perform("text 0,0 hi")
       try await host.perform("text 900,900 far")
       let file = room.path("a.svg")
-      #expect(try await host.perform("export \(file) region=-50,-50,100,100").objects == 1)
+      #expect(try await host.perform("export \(file) region=-50,-50,100,100").count == 1)
       let svg = try String(contentsOfFile: file, encoding: .utf8)
       #expect(svg.contains(">hi<") && !svg.contains(">far<"))
       #expect(await error(host, "export \(file)") == .fileUnwritable)
-      #expect(try await host.perform("export \(file) force").objects == 2)
+      #expect(try await host.perform("export \(file) force").count == 2)
       #expect(await error(host, "export \(room.path("a.doc"))") == .badArgument)
       #expect(await error(host, "export \(room.path("a.png"))") == .refused)
       #expect(await error(host, "export \(room.path("none/a.svg"))") == .fileUnwritable)
@@ -147,7 +147,7 @@ import WhiteboardRendering
       try await host.perform("export \(pdf) frames")
       #expect(try String(contentsOfFile: pdf, encoding: .utf8) == "0.0 500.0")
       let told = await host.sees { event in
-        guard case .warning(let remark) = event else { return false }
+        guard case .news(.warning(let remark)) = event else { return false }
         return remark.message == "\"\(pdf)\": 1 object is in no frame and not in the file"
       }
       #expect(told)
@@ -170,7 +170,7 @@ import WhiteboardRendering
       try await host.perform("export \(file) scale=2.5")
       #expect(try String(contentsOfFile: file, encoding: .utf8) == "png 1 2.5")
       let told = await host.sees { event in
-        guard case .warning(let remark) = event else { return false }
+        guard case .news(.warning(let remark)) = event else { return false }
         return remark.code == "export" && remark.message == "\"\(file)\": no font has 漢"
       }
       #expect(told)
@@ -184,16 +184,16 @@ import WhiteboardRendering
     try await withHostRoom { room, host in
       let photo = room.path("p.png")
       try Data(#require(Self.png)).write(to: URL(fileURLWithPath: photo))
-      #expect(try await host.perform("import \(photo) at=7,8").objects == 1)
+      #expect(try await host.perform("import \(photo) at=7,8").count == 1)
       #expect(try await objects(host).map(\.centerPosition) == [Point(x: 7, y: 8)])
       let drawing = room.path("d.excalidraw")
       let text =
         #"{"type":"excalidraw","elements":[{"type":"hologram","x":0,"y":0},"#
         + #"{"type":"rectangle","x":0,"y":0,"width":10,"height":20}]}"#
       try text.write(toFile: drawing, atomically: true, encoding: .utf8)
-      #expect(try await host.perform("import \(drawing)").objects == 1)
+      #expect(try await host.perform("import \(drawing)").count == 1)
       let told = await host.sees { event in
-        guard case .warning(let remark) = event else { return false }
+        guard case .news(.warning(let remark)) = event else { return false }
         return remark.code == "import" && remark.message.contains("hologram")
       }
       #expect(told)
@@ -319,7 +319,7 @@ import WhiteboardRendering
     try await withHostRoom { room, host in
       let file = room.path("two.pdf")
       try pdf([(72, 144), (720, 72), (14400, 7200)]).write(to: URL(fileURLWithPath: file))
-      #expect(try await host.perform("import \(file)").objects == 6)
+      #expect(try await host.perform("import \(file)").count == 6)
       let all = try await objects(host)
       let (pages, frames) = (all.filter { $0.kind == .photo }, all.filter { $0.form == .frame })
       #expect(frames.map(\.text) == ["two.pdf, page 1", "two.pdf, page 2", "two.pdf, page 3"])

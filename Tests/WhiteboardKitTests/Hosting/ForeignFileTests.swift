@@ -57,7 +57,7 @@ import WhiteboardDocument
       await host.end()
       try await group.waitForAll()
       let warnings = await host.events.compactMap { event -> String? in
-        if case .warning(let remark) = event { remark.code } else { nil }
+        if case .news(.warning(let remark)) = event { remark.code } else { nil }
       }
       return (ready.code, record.host, record.members.count, warnings)
     }

@@ -47,8 +47,8 @@ import Testing
     code: JoinCode? = nil,
     otherwise standard: BoardConfiguration.Admission = .ask,
     isListening: Bool = true,
-    during body: (ScriptedBoard, BoardEvent.Ready) async throws -> Void = { _, _ in }
-  ) async throws -> BoardEvent.Ready {
+    during body: (ScriptedBoard, SharedBoard.News.Ready) async throws -> Void = { _, _ in }
+  ) async throws -> SharedBoard.News.Ready {
     var configuration = await room.configuration(part, "ada")
     configuration.identity = identity
     configuration.hostAdmission = standard

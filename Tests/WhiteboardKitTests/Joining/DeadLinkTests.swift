@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  private func join(_ link: BoardLink, in room: BoardRoom) async throws -> [BoardEvent] {
+  private func join(_ link: BoardLink, in room: BoardRoom) async throws -> [SharedBoard.Output] {
     let guest = ScriptedBoard()
     var configuration = await room.configuration(.join(.link(link), patience: .seconds(10)), "carol")
     // No member knows that the board is empty, so the command waits for a third of this time.
@@ -64,7 +64,7 @@ import Testing
       let events = try await join(old, in: room)
       #expect(isReady(events, link))
       let isRefused = events.contains {
-        if case .warning(let warning) = $0 { warning.code == "peer-refused" } else { false }
+        if case .news(.warning(let warning)) = $0 { warning.code == "peer-refused" } else { false }
       }
       #expect(!isRefused)
     }
@@ -96,8 +96,8 @@ import Testing
     }
   }
 
-  private func isReady(_ events: [BoardEvent], _ link: BoardLink) -> Bool {
-    events.contains { if case .ready(let ready) = $0 { ready.board == link.board } else { false } }
+  private func isReady(_ events: [SharedBoard.Output], _ link: BoardLink) -> Bool {
+    events.contains { if case .news(.ready(let ready)) = $0 { ready.board == link.board } else { false } }
   }
 
   /// Announces the board of a link by another peer while `body` runs.

@@ -50,13 +50,15 @@ import Testing
           let real = try advertisement(started.identity.peerID, board, port: address.port)
           await room.host().advertise(stale) { _ in
             let isWarned = await guest.sees {
-              guard case .warning(let warning) = $0 else { return false }
+              guard case .news(.warning(let warning)) = $0 else { return false }
               return warning.code == "not-announced-peer"
             }
             #expect(isWarned)
             await room.host().advertise(wrong) { _ in
               let mallory = transport.peerID.text
-              let isAsked = await guest.sees { if case .joining(let step) = $0 { step.peer == mallory } else { false } }
+              let isAsked = await guest.sees {
+                if case .news(.joining(let step)) = $0 { step.peer == mallory } else { false }
+              }
               #expect(isAsked)
               await room.host().advertise(real) { _ in #expect(await guest.ready()?.board == ready.board) }
             }

@@ -10,7 +10,7 @@ import WhiteboardDocument
   /// Runs a guest until `body` is done.
   private func withGuest(
     _ configuration: BoardConfiguration,
-    _ body: (ScriptedBoard, BoardEvent.Ready) async throws -> Void
+    _ body: (ScriptedBoard, SharedBoard.News.Ready) async throws -> Void
   ) async throws {
     let guest = ScriptedBoard()
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -29,7 +29,7 @@ import WhiteboardDocument
 
   private func withHost(
     in room: BoardRoom,
-    _ body: (ScriptedBoard, BoardEvent.Ready, BoardConfiguration) async throws -> Void
+    _ body: (ScriptedBoard, SharedBoard.News.Ready, BoardConfiguration) async throws -> Void
   ) async throws {
     let host = ScriptedBoard()
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -83,7 +83,7 @@ import WhiteboardDocument
         try await withGuest(joining) { guest, _ in
           try await host.perform(#"set title "Plan B""#)
           let isHere = await guest.sees {
-            if case .settingChanged(let change) = $0 { change.settings.title == "Plan B" } else { false }
+            if case .change(.settings(let settings), _) = $0 { settings.title == "Plan B" } else { false }
           }
           #expect(isHere)
           try await guest.perform("save")
@@ -110,7 +110,7 @@ import WhiteboardDocument
         try await withGuest(again) { guest, ready in
           #expect(ready.code == nil && ready.link.isEmpty && ready.admitters?.count == 1)
           let isCorrected = await guest.sees {
-            if case .admission(let admission) = $0 {
+            if case .news(.admission(let admission)) = $0 {
               admission.code == first.code && !admission.link.isEmpty
             } else {
               false
@@ -118,7 +118,7 @@ import WhiteboardDocument
           }
           #expect(isCorrected)
           let isWarned = await guest.sees {
-            if case .warning(let warning) = $0 { warning.code == "code-differs" } else { false }
+            if case .news(.warning(let warning)) = $0 { warning.code == "code-differs" } else { false }
           }
           #expect(isWarned)
         }

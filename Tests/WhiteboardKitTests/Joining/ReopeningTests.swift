@@ -68,8 +68,8 @@ import Testing
         // Each window has its own session events, so these commands come after anything that the second one caused.
         try await first.perform("text 0,0 \"still here\"")
         try await host.perform("wait objects=1 timeout=30")
-        let joins = await host.events.count { if case .joined = $0 { true } else { false } }
-        let departures = await first.events.count { if case .left = $0 { true } else { false } }
+        let joins = await host.events.count { if case .change(.joined, _) = $0 { true } else { false } }
+        let departures = await first.events.count { if case .change(.left, _) = $0 { true } else { false } }
         #expect(joins == 1 && departures == 0)
         await first.end()
         await host.end()
@@ -86,7 +86,7 @@ import Testing
       joining.isTyped = isTyped
       let configuration = joining
       let running = Task { try await board.run(configuration) }
-      _ = await board.sees { if case .joining = $0 { true } else { false } }
+      _ = await board.sees { if case .news(.joining) = $0 { true } else { false } }
       #expect(await error(board, "objects") == (isTyped ? .notConnected : .ending))
       if isTyped {
         try await board.perform("help")

@@ -81,8 +81,8 @@ import WhiteboardDocument
 
     let feed = CommandFeed()
     private let state = Locked(State())
-    private let told: AsyncStream<BoardEvent>
-    private let telling: AsyncStream<BoardEvent>.Continuation
+    private let told: AsyncStream<SharedBoard.Output>
+    private let telling: AsyncStream<SharedBoard.Output>.Continuation
 
     init() { (told, telling) = AsyncStream.makeStream() }
 
@@ -101,19 +101,19 @@ import WhiteboardDocument
       }
     }
 
-    func write(_ events: [BoardEvent]) async throws(OutputError) {
+    func write(_ events: [SharedBoard.Output]) async throws(OutputError) {
       for event in events {
         state.withLock { state in
-          if case .chat(let line) = event { state.chat.append(line.text.raw) }
-          if case .chatHistory(let chat) = event { state.history = chat.lines.map(\.text.raw) }
-          if case .objects(let list) = event { state.listed = list.count }
+          if case .change(.chat(let line, _), _) = event { state.chat.append(line.text) }
+          if case .answer(.chat(let lines), _) = event { state.history = lines.map(\.text) }
+          if case .answer(.objects(let list), _) = event { state.listed = list.count }
         }
         telling.yield(event)
       }
     }
 
-    func ready() async -> BoardEvent.Ready? {
-      for await case .ready(let ready) in told { return ready }
+    func ready() async -> SharedBoard.News.Ready? {
+      for await case .news(.ready(let ready)) in told { return ready }
       return nil
     }
 
@@ -125,9 +125,9 @@ import WhiteboardDocument
       feed.push("\(line) request=\(mark)")
       for await event in told {
         switch event {
-        case .done(let done) where done.request == .word(mark):
-          return Answer(verb: done.verb.rawValue, id: done.id?.description, objects: done.objects)
-        case .error(let error) where error.request == .word(mark): return Answer(verb: "error: \(error.code.rawValue)")
+        case .answer(.done(let verb, let done), .word(mark)?):
+          return Answer(verb: verb.rawValue, id: done.id?.description, objects: done.count)
+        case .answer(.error(let error), .word(mark)?): return Answer(verb: "error: \(error.code.rawValue)")
         default: break
         }
       }

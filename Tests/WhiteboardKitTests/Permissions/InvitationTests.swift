@@ -6,9 +6,9 @@ import Testing
 
 /// Requests to join that the host's user decides.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct InvitationTests: BoardSuite {
-  private func invitation(_ scriptedBoard: ScriptedBoard, from name: String) async -> BoardEvent.Invitation? {
-    _ = await scriptedBoard.sees { if case .invitation(let i) = $0 { i.name.raw == name } else { false } }
-    for case .invitation(let invitation) in await scriptedBoard.events where invitation.name.raw == name {
+  private func invitation(_ scriptedBoard: ScriptedBoard, from name: String) async -> SharedBoard.News.Invitation? {
+    _ = await scriptedBoard.sees { if case .news(.invitation(let i)) = $0 { i.name.raw == name } else { false } }
+    for case .news(.invitation(let invitation)) in await scriptedBoard.events where invitation.name.raw == name {
       return invitation
     }
     return nil
@@ -55,7 +55,7 @@ import Testing
         await guest.end()
         try await attempt.value
         let isTold = await host.sees {
-          if case .note(let note) = $0 {
+          if case .news(.note(let note)) = $0 {
             note.code == "invitation-ended" && note.invitation == asked.id
               && note.message.contains("no longer asks to join")
           } else {
@@ -75,7 +75,9 @@ import Testing
         let open = try #require(await invitation(host, from: "cy"))
         try await host.perform("leave")
         await #expect(throws: WhiteboardError.self) { try await refused.value }
-        let isOver = await host.sees { if case .note(let note) = $0 { note.invitation == open.id } else { false } }
+        let isOver = await host.sees {
+          if case .news(.note(let note)) = $0 { note.invitation == open.id } else { false }
+        }
         #expect(isOver)
         #expect(await message(host, "accept nobody")?.contains("no invitation is called") == true)
       }
@@ -104,7 +106,7 @@ import Testing
             }
             try #require(await guest.ready() != nil)
             try await host.perform("wait peers=1 timeout=30")
-            let questions = await host.events.count { if case .invitation = $0 { true } else { false } }
+            let questions = await host.events.count { if case .news(.invitation) = $0 { true } else { false } }
             #expect(questions == (isAsked ? 1 : 0))
             await guest.end()
             try await group.waitForAll()
@@ -151,7 +153,7 @@ import Testing
     of host: ScriptedBoard,
     _ name: String,
     in room: BoardRoom,
-    _ body: (ScriptedBoard, BoardEvent.Ready) async throws -> Void
+    _ body: (ScriptedBoard, SharedBoard.News.Ready) async throws -> Void
   ) async throws {
     let member = ScriptedBoard()
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -207,7 +209,7 @@ import Testing
             // The three members are connected, also after the member between them has left.
             for board in [again, cy, ben] { try await board.perform("wait peers=2 timeout=30") }
             let isClosed = await ben.events.contains { event in
-              if case .admission(let admission) = event { admission.admit != "ask" } else { false }
+              if case .news(.admission(let admission)) = event { admission.admit != "ask" } else { false }
             }
             #expect(!isClosed)
             await ben.end()
@@ -215,7 +217,7 @@ import Testing
             try await again.perform("wait objects=1 timeout=30")
             // The host gave the newcomer the right, too.
             let hasRight = await cy.sees {
-              if case .admission(let admission) = $0 {
+              if case .news(.admission(let admission)) = $0 {
                 admission.admit == "ask" && !admission.link.isEmpty
               } else {
                 false

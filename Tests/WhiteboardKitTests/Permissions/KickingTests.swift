@@ -6,15 +6,15 @@ import Testing
 
 /// Removals that hold after a restart of the host.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct KickingTests: BoardSuite {
-  private func invited(_ scriptedBoard: ScriptedBoard) async -> BoardEvent.Invited? {
-    var last: BoardEvent.Invited?
-    for case .invited(let invited) in await scriptedBoard.events { last = invited }
+  private func invited(_ scriptedBoard: ScriptedBoard) async -> SharedBoard.News.Invited? {
+    var last: SharedBoard.News.Invited?
+    for case .answer(.news(.invited(let invited)), _) in await scriptedBoard.events { last = invited }
     return last
   }
 
   private func withHost(
     _ configuration: BoardConfiguration,
-    _ body: (ScriptedBoard, BoardEvent.Ready) async throws -> Void
+    _ body: (ScriptedBoard, SharedBoard.News.Ready) async throws -> Void
   ) async throws {
     let host = ScriptedBoard()
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -55,10 +55,10 @@ import Testing
         try await withGuest(joining) { guest in
           try await host.perform("wait peers=1 timeout=30")
           try await host.perform("peers")
-          for case .peers(let peers) in await host.events {
-            #expect(peers.peers.first?.admittedBy == ready.peer)
-            #expect(peers.peers.first?.admittedByName == "ada")
-            let line = EventText.line(.peers(peers)) ?? ""
+          for case .answer(.peers(let peers, _), _) in await host.events {
+            #expect(peers.first?.admittedBy == ready.peer)
+            #expect(peers.first?.admittedByName == "ada")
+            let line = EventText.line(.answer(.peers(peers, connected: 1))) ?? ""
             #expect(line.contains("admitted by ada"))
           }
           try await host.perform(#"kick ben "too loud""#)
@@ -140,7 +140,7 @@ import Testing
             try await host.perform("wait peers=2 timeout=30")
             try await host.perform("kick --with-admitted ben spam")
             for guest in [ben, cy] {
-              let isTold = await guest.sees { if case .removed = $0 { true } else { false } }
+              let isTold = await guest.sees { if case .news(.removed) = $0 { true } else { false } }
               #expect(isTold)
             }
           }
@@ -175,7 +175,7 @@ import Testing
       hosting.identity = try PeerIdentity.renew(inDirectory: hosting.dataDirectory).new
       try await withHost(hosting) { host, ready in
         let isTold = await host.sees {
-          if case .warning(let warning) = $0 {
+          if case .news(.warning(let warning)) = $0 {
             warning.code == "former-identity" && warning.message.contains("boards duplicate board NAME")
           } else {
             false
@@ -185,7 +185,7 @@ import Testing
         try await withGuest(try await room.joining(ready)) { guest in
           try await host.perform("wait peers=1 timeout=30")
           let isWarned = await guest.events.contains {
-            if case .warning(let w) = $0 { w.code == "false-host" } else { false }
+            if case .news(.warning(let w)) = $0 { w.code == "false-host" } else { false }
           }
           #expect(!isWarned)
           #expect(await error(host, "kick ben") == .refused)

@@ -13,7 +13,7 @@ import Testing
     _ name: String = "board",
     in room: BoardRoom,
     _ change: (inout BoardConfiguration) -> Void = { _ in },
-    _ body: (ScriptedBoard, BoardEvent.Ready) async throws -> Void
+    _ body: (ScriptedBoard, SharedBoard.News.Ready) async throws -> Void
   ) async throws {
     var configuration = await room.configuration(.host(boardName: name), "ada")
     configuration.isOwned = true
@@ -70,15 +70,15 @@ import Testing
   private func sees(_ scriptedBoard: ScriptedBoard, _ role: String, ofSelf isOwn: Bool, times: Int = 1) async -> Bool {
     let count = Count()
     return await scriptedBoard.sees {
-      guard case .role(let told) = $0, told.role == role, told.isOwn == isOwn else { return false }
+      guard case .news(.role(let told)) = $0, told.role == role, told.isOwn == isOwn else { return false }
       return count.next() == times
     }
   }
 
-  private func invited(_ scriptedBoard: ScriptedBoard, _ line: String) async throws -> BoardEvent.Invited {
+  private func invited(_ scriptedBoard: ScriptedBoard, _ line: String) async throws -> SharedBoard.News.Invited {
     try await scriptedBoard.perform(line)
-    var last: BoardEvent.Invited?
-    for case .invited(let invited) in await scriptedBoard.events { last = invited }
+    var last: SharedBoard.News.Invited?
+    for case .answer(.news(.invited(let invited)), _) in await scriptedBoard.events { last = invited }
     return try #require(last)
   }
 

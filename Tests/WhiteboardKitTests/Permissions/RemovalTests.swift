@@ -7,14 +7,14 @@ import WhiteboardDocument
 
 /// The view and the choices of a user whom the host removed from the board.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RemovalTests: BoardSuite {
-  private func removed(_ scriptedBoard: ScriptedBoard) async -> BoardEvent.Removed? {
-    _ = await scriptedBoard.sees { if case .removed = $0 { true } else { false } }
+  private func removed(_ scriptedBoard: ScriptedBoard) async -> SharedBoard.News.Removed? {
+    _ = await scriptedBoard.sees { if case .news(.removed) = $0 { true } else { false } }
     return await lastRemoved(scriptedBoard)
   }
 
-  private func lastRemoved(_ scriptedBoard: ScriptedBoard) async -> BoardEvent.Removed? {
-    var last: BoardEvent.Removed?
-    for case .removed(let removed) in await scriptedBoard.events { last = removed }
+  private func lastRemoved(_ scriptedBoard: ScriptedBoard) async -> SharedBoard.News.Removed? {
+    var last: SharedBoard.News.Removed?
+    for case .news(.removed(let removed)) in await scriptedBoard.events { last = removed }
     return last
   }
 

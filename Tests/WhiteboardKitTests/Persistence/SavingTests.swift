@@ -42,7 +42,7 @@ import WhiteboardPrograms
   private func objects(_ host: ScriptedBoard) async throws -> Int {
     try await host.perform("objects")
     var count = -1
-    for case .objects(let answer) in await host.events { count = answer.count }
+    for case .answer(.objects(let answer), _) in await host.events { count = answer.count }
     return count
   }
 
@@ -51,8 +51,8 @@ import WhiteboardPrograms
     // Its answer comes after every event that was emitted before.
     _ = try? await host.perform(.digest)
     var reports: [String] = []
-    for case .saveState(let saving) in await host.events where saving.request == nil {
-      reports.append([saving.state, saving.cause].compactMap(\.self).joined(separator: " "))
+    for case .change(.saving(let state), _) in await host.events {
+      reports.append([state.word, state.problem?.cause.rawValue].compactMap(\.self).joined(separator: " "))
     }
     return reports
   }
@@ -61,7 +61,7 @@ import WhiteboardPrograms
     var codes: [String] = []
     for event in await host.events {
       switch event {
-      case .note(let remark), .warning(let remark): codes.append(remark.code)
+      case .news(.note(let remark)), .news(.warning(let remark)): codes.append(remark.code)
       default: break
       }
     }
@@ -188,7 +188,7 @@ import WhiteboardPrograms
         #expect(await error(host, "quit") == .notSaved)
         #expect(await !sharedBoard.requestEndUnlessUnsaved())
         let isWarned = await host.sees {
-          if case .warning(let warning) = $0 { warning.code == "quit-unsaved" } else { false }
+          if case .news(.warning(let warning)) = $0 { warning.code == "quit-unsaved" } else { false }
         }
         #expect(isWarned)
         await document.failWrites(with: nil)

@@ -64,15 +64,17 @@ import WhiteboardDocument
   }
 
   /// Hosts ada's board, changes an object, and ends the host; returns the warnings.
-  private func warnings(whileHosting room: BoardRoom) async throws -> [BoardEvent.Remark] {
+  private func warnings(whileHosting room: BoardRoom) async throws -> [SharedBoard.News.Remark] {
     let host = ScriptedBoard()
     return try await withThrowingTaskGroup(of: Void.self) { group in
       let configuration = await room.configuration(.host(boardName: "board"), "ada")
       group.addTask { try await host.run(configuration) }
       _ = await host.ready()
       try await host.perform("text 0,0 \"words\"")
-      var found: [BoardEvent.Remark] = []
-      for case .warning(let remark) in await host.events where remark.code == "clock-off" { found.append(remark) }
+      var found: [SharedBoard.News.Remark] = []
+      for case .news(.warning(let remark)) in await host.events where remark.code == "clock-off" {
+        found.append(remark)
+      }
       await host.end()
       try await group.waitForAll()
       return found

@@ -24,11 +24,12 @@ import Whiteboard
       var hasChat = false
       reading: for await event in reader.events {
         switch event {
-        case .objectAdded, .objectChanged, .objectRemoved, .selected: Issue.record("\(event)")
-        case .chat: hasChat = true
-        case .done(let done) where done.request == .word("1"):
+        case .change(.chat, _): hasChat = true
+        case .change(.added, _), .change(.changed, _), .change(.removed, _), .change(.selected, _):
+          Issue.record("\(event)")
+        case .answer(.done(_, let done), .word("1")?):
           isReturned = reader.returned.withLock { done.id != nil && $0.contains(done.id) }
-        case .done(let done) where done.request == .word("2"): break reading
+        case .answer(.done, .word("2")?): break reading
         default: break
         }
       }
@@ -43,18 +44,18 @@ import Whiteboard
   /// A sink that reads the chat, and collects the changes of the board.
   private final class ChatReader: EventSink {
     let feed = CommandFeed()
-    let events: AsyncStream<BoardEvent>
+    let events: AsyncStream<SharedBoard.Output>
     let shown = Locked<Set<ObjectID>>([])
     let removed = Locked<Set<ObjectID>>([])
     /// The objects of the commands with request ids.
     let returned = Locked<[ObjectID?]>([])
-    private let source: AsyncStream<BoardEvent>.Continuation
+    private let source: AsyncStream<SharedBoard.Output>.Continuation
 
     init() { (events, source) = AsyncStream.makeStream() }
 
     var contents: EventContents { .chat }
 
-    func write(_ events: [BoardEvent]) async throws(OutputError) { for event in events { source.yield(event) } }
+    func write(_ events: [SharedBoard.Output]) async throws(OutputError) { for event in events { source.yield(event) } }
 
     func commandReturned(_ outcome: CommandOutcome, to request: RequestMark) {
       returned.withLock { $0.append(outcome.id) }

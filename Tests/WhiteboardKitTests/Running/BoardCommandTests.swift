@@ -13,7 +13,7 @@ import WhiteboardPrograms
   private func shown(_ scriptedBoard: ScriptedBoard, _ name: String) async throws -> ReportedObject {
     try await scriptedBoard.perform("show \(name)")
     var last: ReportedObject?
-    for case .object(let shown) in await scriptedBoard.events { last = shown.object }
+    for case .answer(.object(let object), _) in await scriptedBoard.events { last = object }
     return try #require(last)
   }
 
@@ -26,16 +26,20 @@ import WhiteboardPrograms
     return try await foundAll(scriptedBoard).objects.map(\.snapshot.id.description)
   }
 
-  private func foundAll(_ scriptedBoard: ScriptedBoard) async throws -> BoardEvent.Found {
-    var last: BoardEvent.Found?
-    for case .found(let found) in await scriptedBoard.events { last = found }
+  private func foundAll(_ scriptedBoard: ScriptedBoard) async throws -> (
+    objects: [ReportedObject], chat: [ChatLine]?, members: [SharedBoard.SyncedMember]?
+  ) {
+    var last: (objects: [ReportedObject], chat: [ChatLine]?, members: [SharedBoard.SyncedMember]?)?
+    for case .answer(.found(let objects, let chat, let members), _) in await scriptedBoard.events {
+      last = (objects, chat, members)
+    }
     return try #require(last)
   }
 
-  private func settings(_ scriptedBoard: ScriptedBoard) async throws -> BoardEvent.SettingsDescription {
+  private func settings(_ scriptedBoard: ScriptedBoard) async throws -> BoardSettings {
     try await scriptedBoard.perform("settings")
-    var last: BoardEvent.SettingsDescription?
-    for case .settings(let answer) in await scriptedBoard.events { last = answer.settings }
+    var last: BoardSettings?
+    for case .answer(.settings(let answer), _) in await scriptedBoard.events { last = answer }
     return try #require(last)
   }
 
@@ -53,10 +57,10 @@ import WhiteboardPrograms
       #expect(await error(host, "move selected +1,1") == .noSuchObject)
       #expect(try await host.perform("select a c").ids?.count == 2)
       #expect(try await host.perform("select a b").ids == [a, b])
-      #expect(try await host.perform("select b a").changed == false)
+      #expect(try await host.perform("select b a").hasChanged == false)
       let moved = try await host.perform("move selected +10,5")
       #expect(moved.ids.map(Set.init) == [a, b])
-      #expect(moved.changed == true)
+      #expect(moved.hasChanged == true)
       #expect(try await object(host, "a").centerPosition == Point(x: 10, y: 5))
       #expect(try await object(host, "b").centerPosition == Point(x: 110, y: 5))
       #expect(try await object(host, "c").centerPosition == Point(x: 200, y: 0))
@@ -114,8 +118,8 @@ import WhiteboardPrograms
       #expect(try await object(host, "a").groups.isEmpty)
       #expect(await error(host, "move g +1,1") == .noSuchObject)
       let told = await host.sees { event in
-        guard case .objectChanged(let change) = event else { return false }
-        return change.object.snapshot.id == a && change.object.changed == ["groups"]
+        guard case .change(.changed, let details) = event, let object = details.object else { return false }
+        return object.snapshot.id == a && object.changed == ["groups"]
       }
       #expect(told)
     }
@@ -132,7 +136,7 @@ import WhiteboardPrograms
       try await host.perform(#"say "is the login server up?""#)
       #expect(try await found(host, #"find text "login SERVER""#) == [upper, lower].map(\.description))
       let all = try await foundAll(host)
-      #expect(all.count == 3 && all.chat?.count == 1 && all.members?.isEmpty == true)
+      #expect(all.objects.count == 2 && all.chat?.count == 1 && all.members?.isEmpty == true)
       #expect(try await found(host, "find text login-s") == [named.description])
       #expect(try await found(host, "find text nothing") == [])
       try await host.perform("find text ADA")
@@ -167,7 +171,7 @@ import WhiteboardPrograms
       #expect(try await object(host, "line").color == 0x3060_C080)
       try await host.perform("color t default")
       #expect(try await object(host, "t").color == nil)
-      #expect(try await host.perform("color t default").changed == false)
+      #expect(try await host.perform("color t default").hasChanged == false)
       try await host.perform("width line 12.5")
       #expect(try await object(host, "line").lineWidth == 12.5)
       #expect(await error(host, "width t 3") == .wrongKind)
@@ -228,10 +232,10 @@ import WhiteboardPrograms
       _ = try await id(host, "text 0,9 b as=b")
       try await host.perform("lock b")
       #expect(await error(host, "purge --author nobody") == .noSuchPeer)
-      #expect(try await host.perform("purge --author ada").objects == 2)
+      #expect(try await host.perform("purge --author ada").count == 2)
       #expect(await error(host, "show a") == .noSuchObject)
       #expect(await error(host, "show b") == .noSuchObject)
-      #expect(try await host.perform("purge --author ada").objects == 0)
+      #expect(try await host.perform("purge --author ada").count == 0)
     }
   }
 
@@ -272,7 +276,7 @@ import WhiteboardPrograms
 
       let line = try await object(host, "line").id
       #expect(try await host.perform("erase 50,0 50,50").ids == [])
-      #expect(try await host.perform("erase 50,0 50,50").changed == false)
+      #expect(try await host.perform("erase 50,0 50,50").hasChanged == false)
       #expect(try await host.perform("erase 50,90 50,110 radius=10").ids == [line])
       let spans = try #require(try await object(host, "line").erasedSpans)
       #expect(spans.count == 1)
@@ -289,7 +293,7 @@ import WhiteboardPrograms
       try await host.perform("text 9,0 b as=b")
       try await host.perform("move a b +5,5")
       let undone = try await host.perform("undo")
-      #expect(undone.changed == true)
+      #expect(undone.hasChanged == true)
       #expect(undone.skipped == 0)
       #expect(undone.step == "move")
       #expect(try await object(host, "a").centerPosition == Point(x: 0, y: 0))
@@ -318,7 +322,7 @@ import WhiteboardPrograms
       #expect(lifted.id == line.id)
       #expect(line.points?.count == 4 && line.isFinished == true)
       #expect(line.lineWidth == 8 && line.color == 0x1020_30FF)
-      #expect(try await host.perform("lift").changed == false)
+      #expect(try await host.perform("lift").hasChanged == false)
 
       // Any other change finishes the stroke.
       try await host.perform("pen 0,50 9,50 as=other")
@@ -418,20 +422,22 @@ import WhiteboardPrograms
   private final class Watcher: EventSink {
     let changes: AsyncStream<SharedBoard.Change>
     private let continuation: AsyncStream<SharedBoard.Change>.Continuation
-    private let told: AsyncStream<BoardEvent>
-    private let telling: AsyncStream<BoardEvent>.Continuation
+    private let told: AsyncStream<SharedBoard.Output>
+    private let telling: AsyncStream<SharedBoard.Output>.Continuation
 
     init() {
       (changes, continuation) = AsyncStream.makeStream()
       (told, telling) = AsyncStream.makeStream()
     }
 
-    func write(_ events: [BoardEvent]) async throws(OutputError) { for event in events { telling.yield(event) } }
+    func write(_ events: [SharedBoard.Output]) async throws(OutputError) {
+      for event in events { telling.yield(event) }
+    }
 
     func boardChanged(_ change: SharedBoard.Change) { continuation.yield(change) }
 
-    func ready() async -> BoardEvent.Ready? {
-      for await case .ready(let ready) in told { return ready }
+    func ready() async -> SharedBoard.News.Ready? {
+      for await case .news(.ready(let ready)) in told { return ready }
       return nil
     }
 
@@ -451,8 +457,8 @@ import WhiteboardPrograms
       try await guest.perform("move \(id) 7,7")
       try await guest.perform("wait synced timeout=30")
       let undone = try await host.perform("undo")
-      #expect(undone.step == "scale" && undone.changed == true)
-      #expect(undone.skippedSteps == [.init(step: "move", reason: "overwritten")])
+      #expect(undone.step == "scale" && undone.hasChanged == true)
+      #expect(undone.skippedSteps?.map(\.label) == ["move"] && undone.skippedSteps?.first?.reason == .overwritten)
       #expect(try await object(host, "\(id)").scale == 1)
       #expect(try await object(host, "\(id)").centerPosition == Point(x: 7, y: 7))
       #expect(await error(host, "undo") == .nothingToUndo)
@@ -466,20 +472,20 @@ import WhiteboardPrograms
       try await host.perform("set background #102030")
       try await host.perform("set grid 25")
       try await host.perform("set language en-GB")
-      #expect(try await host.perform("set grid 25").changed == false)
-      let all = BoardEvent.SettingsDescription(title: "Our plan", background: "#102030ff", grid: 25, language: "en-GB")
+      #expect(try await host.perform("set grid 25").hasChanged == false)
+      let all = BoardSettings(title: "Our plan", background: 0x1020_30FF, grid: 25, language: "en-GB")
       #expect(try await settings(host) == all)
       let told = await guest.sees { event in
-        guard case .settingChanged(let change) = event else { return false }
-        return change.settings == all
+        guard case .change(.settings(let settings), _) = event else { return false }
+        return settings == all
       }
       #expect(told)
       try await guest.perform("set background default")
       try await guest.perform("set grid 0")
-      #expect(try await settings(guest).background == nil)
+      #expect(try await settings(guest).backgroundText == nil)
       #expect(try await settings(guest).grid == nil)
       var changed: [[String]] = []
-      for case .settingChanged(let change) in await host.events { changed.append(change.changed) }
+      for case .change(.settings, let details) in await host.events { changed.append(details.keys ?? []) }
       #expect(Array(changed.prefix(4)) == [["title"], ["background"], ["grid"], ["language"]])
     }
   }
@@ -492,8 +498,9 @@ import WhiteboardPrograms
       #expect(await error(host, "play word 4") == .gameRefused)
       try await host.perform("play word crane")
       let told = await host.sees { event in
-        guard case .objectChanged(let change) = event, change.object.snapshot.id == word else { return false }
-        return change.object.changed == ["game"] && change.object.game?.view["moves"] == .number(1)
+        guard case .change(.changed, let details) = event, let object = details.object, object.snapshot.id == word
+        else { return false }
+        return object.changed == ["game"] && object.game?.view["moves"] == .number(1)
       }
       #expect(told)
       #expect(try await shown(host, "word").game?.lines.first?.raw.hasPrefix("crane ") == true)
@@ -548,29 +555,29 @@ import WhiteboardPrograms
       try await host.perform("say two")
       try await guest.perform("wait synced timeout=30")
       let heard = await guest.sees { event in
-        guard case .chat(let line) = event else { return false }
+        guard case .change(.chat(let line, _), _) = event else { return false }
         return line.text == "two" && line.name == "Countess" && line.icon == "👻"
       }
       #expect(heard)
       try await guest.perform("chat")
-      for case .chatHistory(let history) in await guest.events {
-        #expect(history.count == 2)
-        #expect(history.lines.map(\.text) == ["one", "two"])
-        #expect(history.lines.map(\.name) == ["ada", "Countess"])
-        #expect(history.lines.map(\.icon) == [nil, "👻"])
+      for case .answer(.chat(let lines), _) in await guest.events {
+        #expect(lines.count == 2)
+        #expect(lines.map(\.text) == ["one", "two"])
+        #expect(lines.map(\.name) == ["ada", "Countess"])
+        #expect(lines.map(\.icon) == [nil, "👻"])
       }
       let told = await guest.sees { event in
-        guard case .profile(let profile) = event else { return false }
-        return profile.name == "Countess" && profile.icon == "👻" && profile.request == nil
+        guard case .news(.profile(let profile)) = event else { return false }
+        return profile.name == "Countess" && profile.icon == "👻"
       }
       #expect(told)
       try await host.perform("profile")
-      var profiles: [BoardEvent.Profile] = []
-      for case .profile(let profile) in await host.events { profiles.append(profile) }
+      var profiles: [SharedBoard.News.Profile] = []
+      for case .answer(.news(.profile(let profile)), _) in await host.events { profiles.append(profile) }
       #expect(profiles.last?.name == "Countess")
       try await host.perform("profile icon=none")
       let removed = await guest.sees { event in
-        guard case .profile(let profile) = event else { return false }
+        guard case .news(.profile(let profile)) = event else { return false }
         return profile.name == "Countess" && profile.icon == nil
       }
       #expect(removed)
@@ -630,7 +637,7 @@ import WhiteboardPrograms
           try #require(await host.ready() != nil)
           try await host.perform(line)
           var icons: [UntrustedText?] = []
-          for case .profile(let profile) in await host.events { icons.append(profile.icon) }
+          for case .answer(.news(.profile(let profile)), _) in await host.events { icons.append(profile.icon) }
           #expect(icons == ["👻"])
           await host.end()
           try await group.waitForAll()
@@ -650,7 +657,7 @@ import WhiteboardPrograms
           try #require(await host.ready() != nil)
           try await host.perform(line)
           var changed: [[String]] = []
-          for case .settingChanged(let change) in await host.events { changed.append(change.changed) }
+          for case .change(.settings, let details) in await host.events { changed.append(details.keys ?? []) }
           #expect(changed == [[String(line.split(separator: " ")[1])]])
           await host.end()
           try await group.waitForAll()
@@ -664,7 +671,7 @@ import WhiteboardPrograms
       try await guest.perform("wait synced timeout=30")
       try await host.perform("wait synced timeout=30")
       for event in await host.events + guest.events {
-        if case .profile(let profile) = event { Issue.record("\(profile)") }
+        if case .news(.profile(let profile)) = event { Issue.record("\(profile)") }
       }
     }
   }
@@ -684,17 +691,17 @@ import WhiteboardPrograms
       try await host.perform("diff empty")
       for event in await host.events {
         switch event {
-        case .checkpoints(let list): #expect(list.checkpoints.map(\.name) == ["empty"])
-        case .diff(let diff):
-          #expect(diff.count == 1)
-          #expect(diff.changes[0]["id"] == .string("\(a)"))
-          #expect(diff.changes[0]["change"] == .string("added"))
+        case .answer(.checkpoints(let list), _): #expect(list.map(\.name) == ["empty"])
+        case .answer(.diff(_, _, let changes), _):
+          #expect(changes.count == 1)
+          #expect(changes[0]["id"] == .string("\(a)"))
+          #expect(changes[0]["change"] == .string("added"))
         default: break
         }
       }
       let restored = try await host.perform("restore empty")
       #expect(restored.ids == [a])
-      #expect(restored.changed == true)
+      #expect(restored.hasChanged == true)
       #expect(await error(host, "show a") == .noSuchObject)
       #expect(try await host.perform("undo").step == "restore")
       #expect(try await object(host, "a").text == "a")

@@ -69,8 +69,9 @@ import Testing
     return ReportedObject(object, changed: keys)
   }
 
-  private func added(_ id: String, scale: Double = 1, by: String = "anna") -> BoardEvent {
-    .objectAdded(.init(object(id, scale: scale), by: member(by)))
+  private func added(_ id: String, scale: Double = 1, by: String = "anna") -> SharedBoard.Output {
+    let object = object(id, scale: scale)
+    return .change(.added(object.snapshot, by: .me), .init(member: member(by), object: object))
   }
 
   private func changed(
@@ -79,29 +80,32 @@ import Testing
     scale: Double = 1,
     points: Int = 0,
     by: String = "anna"
-  ) -> BoardEvent { .objectChanged(.init(object(id, scale: scale, points: points, keys), by: member(by))) }
-
-  private func removed(_ id: String, by: String = "anna") -> BoardEvent {
-    .objectRemoved(.init(id: self.id(id), by: member(by)))
+  ) -> SharedBoard.Output {
+    let object = object(id, scale: scale, points: points, keys)
+    return .change(.changed(object.snapshot, by: .me), .init(member: member(by), object: object))
   }
 
-  private func line(_ event: BoardEvent) -> String {
+  private func removed(_ id: String, by: String = "anna") -> SharedBoard.Output {
+    .change(.removed(self.id(id), by: .me), .init(member: member(by)))
+  }
+
+  private func line(_ event: SharedBoard.Output) -> String {
     switch event {
-    case .objectAdded(let event):
-      "+\(name(event.object.snapshot.id)) \(event.object.snapshot.scale) \(name(event.by.bytes))"
-    case .objectChanged(let event):
-      "~\(name(event.object.snapshot.id)) \(event.object.changed.joined(separator: ",")) "
-        + "\(event.object.snapshot.scale) \(name(event.by.bytes))"
-    case .objectRemoved(let event): "-\(name(event.id))"
-    case .selected(let event): "selected \(name(event.id))"
-    case .done: "done"
+    case .change(.added(let object, _), let details):
+      "+\(name(object.id)) \(object.scale) \(name(details.member?.bytes ?? []))"
+    case .change(.changed(let object, _), let details):
+      "~\(name(object.id)) \(details.object?.changed.joined(separator: ",") ?? "") "
+        + "\(object.scale) \(name(details.member?.bytes ?? []))"
+    case .change(.removed(let id, _), _): "-\(name(id))"
+    case .change(.selected(let id, _), _): "selected \(name(id))"
+    case .answer(.done, _): "done"
     default: "another event"
     }
   }
 
   /// Appends many events about other objects, so that the reader is behind, and then some events; returns those events
   /// as the reader gets them.
-  private mutating func behind(_ events: BoardEvent...) -> [String] {
+  private mutating func behind(_ events: SharedBoard.Output...) -> [String] {
     for number in 0..<EventPump.backlog { pump.append(added("other\(number)")) }
     for event in events { pump.append(event) }
     let pending = pump.begin() ?? []
@@ -136,8 +140,8 @@ import Testing
   }
 
   @Test mutating func `no change passes an answer or the selection of its object`() {
-    let done = BoardEvent.done(.init(verb: .move))
-    let selected = BoardEvent.selected(.init(id: id("a")))
+    let done = SharedBoard.Output.answer(.done(.move, CommandOutcome()))
+    let selected = SharedBoard.Output.change(.selected(id("a"), by: nil), .init())
     #expect(behind(changed("a"), done, changed("a", scale: 2)) == ["~a scale 1.0 anna", "done", "~a scale 2.0 anna"])
     #expect(
       behind(changed("a"), changed("b"), selected, removed("a"), changed("b", scale: 5)) == [

@@ -82,7 +82,11 @@ import Testing
       try await session.vanish()
       for request in requests { #expect(await request.value == .undelivered) }
       let left = await host.events.compactMap { event in
-        if case .left(let left) = event { "\(left.reason) \(left.undelivered)" } else { nil }
+        if case .change(.left, let left) = event {
+          left.departure.map { "\($0.reason) \($0.undelivered)" }
+        } else {
+          nil
+        }
       }
       #expect(left == ["lost 3"])
       let failures = await host.failures
@@ -105,7 +109,7 @@ import Testing
         try await host.perform("wait peers=2 timeout=30")
         try await session.pause(true)
         let request = await begin(host, "send hello")
-        #expect(await guest.sees { if case .data = $0 { true } else { false } })
+        #expect(await guest.sees { if case .change(.message, _) = $0 { true } else { false } })
         await session.leave()
         #expect(await request.value == .undelivered)
         let failure = try #require(await host.failures.first)
@@ -126,8 +130,8 @@ import Testing
       #expect(await request.value == .undelivered)
       let answers = await host.events.compactMap { event -> String? in
         switch event {
-        case .done(let done): done.verb.rawValue
-        case .error(let error): error.verb
+        case .answer(.done(let verb, _), _): verb.rawValue
+        case .answer(.error(let error), _): error.verb
         default: nil
         }
       }
@@ -172,11 +176,11 @@ extension Session {
 
 extension ScriptedBoard {
   fileprivate func answered(_ verb: CommandName) -> Int {
-    events.count { if case .done(let done) = $0 { done.verb == verb } else { false } }
+    events.count { if case .answer(.done(verb, _), _) = $0 { true } else { false } }
   }
 
   /// The errors of commands.
   fileprivate var failures: [CommandError] {
-    events.compactMap { if case .error(let failure) = $0 { failure } else { nil } }
+    events.compactMap { if case .answer(.error(let failure), _) = $0 { failure } else { nil } }
   }
 }

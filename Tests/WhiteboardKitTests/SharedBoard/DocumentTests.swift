@@ -17,7 +17,7 @@ import WhiteboardPrograms
     file: String? = nil,
     keepsPhotoFiles: Bool = true,
     _ body: (ScriptedBoard) async throws -> Void = { _ in }
-  ) async throws -> BoardEvent.Ready {
+  ) async throws -> SharedBoard.News.Ready {
     let host = ScriptedBoard()
     return try await withThrowingTaskGroup(of: Void.self) { group in
       var hosting = await room.configuration(.host(boardName: name), "ada")
@@ -48,7 +48,7 @@ import WhiteboardPrograms
 
   private func warnings(_ scriptedBoard: ScriptedBoard) async -> [String] {
     var codes: [String] = []
-    for case .warning(let warning) in await scriptedBoard.events { codes.append(warning.code) }
+    for case .news(.warning(let warning)) in await scriptedBoard.events { codes.append(warning.code) }
     return codes
   }
 
@@ -71,7 +71,7 @@ import WhiteboardPrograms
         _ = await again.ready()
         try await again.perform("show \(game)")
         var lines: [UntrustedText] = []
-        for case .object(let shown) in await again.events { lines = shown.object.game?.lines ?? [] }
+        for case .answer(.object(let object), _) in await again.events { lines = object.game?.lines ?? [] }
         #expect(lines.contains("..R...."), "\(lines)")
         await again.end()
         try await group.waitForAll()
@@ -115,7 +115,7 @@ import WhiteboardPrograms
       try await host(room) { host in
         #expect(Set(await warnings(host)) == ["document-damaged", "photo-lost"])
         try await host.perform("objects")
-        for case .objects(let answer) in await host.events { #expect(answer.count == 1) }
+        for case .answer(.objects(let answer), _) in await host.events { #expect(answer.count == 1) }
       }
       #expect(try await photos(path).isEmpty)
     }
@@ -185,7 +185,9 @@ import WhiteboardPrograms
       try await host(room) { host in
         try await host.perform("undelete \(id)")
         try await host.perform("objects")
-        for case .objects(let answer) in await host.events { #expect(answer.objects.map { $0.path != nil } == [true]) }
+        for case .answer(.objects(let answer), _) in await host.events {
+          #expect(answer.map { $0.path != nil } == [true])
+        }
       }
     }
   }

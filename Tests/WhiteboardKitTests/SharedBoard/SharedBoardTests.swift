@@ -43,13 +43,13 @@ import WhiteboardPrograms
       try await guest.perform("wait synced timeout=30")
       #expect(try await digest(host) == digest(guest))
       let moved = await host.sees { event in
-        guard case .objectChanged(let change) = event else { return false }
-        return change.object.snapshot.id == id && change.object.snapshot.centerPosition == Point(x: 15, y: 25)
+        guard case .change(.changed, let details) = event, let object = details.object else { return false }
+        return object.snapshot.id == id && object.snapshot.centerPosition == Point(x: 15, y: 25)
       }
       #expect(moved)
       let drawn = await host.sees { event in
-        guard case .objectChanged(let change) = event else { return false }
-        return change.object.snapshot.isFinished == true && change.object.points?.count == 3
+        guard case .change(.changed, let details) = event, let object = details.object else { return false }
+        return object.snapshot.isFinished == true && object.points?.count == 3
       }
       #expect(drawn)
       try await host.perform("delete t")
@@ -77,7 +77,8 @@ import WhiteboardPrograms
         for scriptedBoard in [host, guest] {
           for event in await scriptedBoard.events {
             switch event {
-            case .resourceStarted, .resourceProgress, .resourceFinished, .warning: Issue.record("\(event)")
+            case .news(.resourceStarted), .news(.resourceProgress), .news(.resourceFinished), .news(.warning):
+              Issue.record("\(event)")
             default: break
             }
           }
@@ -101,10 +102,10 @@ import WhiteboardPrograms
       let id = try #require(try await host.perform("text 0,0 x").id)
       try await guest.perform("wait objects=1 timeout=30")
       try await guest.perform("select \(id)")
-      #expect(await host.sees { if case .selected(let s) = $0 { s.peer != nil } else { false } })
+      #expect(await host.sees { if case .change(.selected(_, by: .some), _) = $0 { true } else { false } })
       #expect(await error(host, "move \(id) 1,1") == .held)
       try await guest.perform("deselect")
-      #expect(await host.sees { if case .selected(let s) = $0 { s.peer == nil } else { false } })
+      #expect(await host.sees { if case .change(.selected(_, by: nil), _) = $0 { true } else { false } })
       try await host.perform("move \(id) 1,1")
     }
   }
@@ -115,15 +116,15 @@ import WhiteboardPrograms
       for (line, hasChanged) in [
         ("move last 5,5", true), ("move last 5,5", false), ("scale last 2", true), ("scale last 2", false),
         ("edit last x", false), ("edit last y", true),
-      ] { #expect(try await host.perform(line).changed == hasChanged, "\(line)") }
+      ] { #expect(try await host.perform(line).hasChanged == hasChanged, "\(line)") }
     }
   }
 
   @Test("a board is no longer announced after its host left") func leaving() async throws {
     try await withPair { _, host, guest in
-      #expect(await guest.sees { if case .peerFound = $0 { true } else { false } })
+      #expect(await guest.sees { if case .news(.peerFound) = $0 { true } else { false } })
       try await host.perform("leave")
-      #expect(await guest.sees { if case .peerLost = $0 { true } else { false } })
+      #expect(await guest.sees { if case .news(.peerLost) = $0 { true } else { false } })
     }
   }
 
@@ -133,15 +134,16 @@ import WhiteboardPrograms
       try Data(Demo.photo).write(to: URL(fileURLWithPath: file))
       try await host.perform("photo 5,5 \(file)")
       let event = await guest.sees { event in
-        guard case .objectChanged(let change) = event else { return false }
-        return change.object.changed == ["isAssetAvailable"] && change.object.path != nil
+        guard case .change(.changed, let details) = event, let object = details.object else { return false }
+        return object.changed == ["isAssetAvailable"] && object.path != nil
       }
       #expect(event)
-      for case .objectChanged(let change) in await guest.events {
-        let path = try #require(change.object.path)
+      for case .change(.changed, let details) in await guest.events {
+        let object = try #require(details.object)
+        let path = try #require(object.path)
         #expect(path.hasPrefix(room.path("ben/assets/")))
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(Demo.photo))
-        #expect(change.object.snapshot.asset.map { [$0.width, $0.height] } == [48, 32])
+        #expect(object.snapshot.asset.map { [$0.width, $0.height] } == [48, 32])
       }
       #expect(await error(host, "photo 0,0 \(room.path("none.png"))") == .fileUnreadable)
       let words = room.path("words.png")
@@ -154,21 +156,25 @@ import WhiteboardPrograms
     try await withPair { room, host, guest in
       try await host.perform(#"send "one""#)
       try await host.perform(#"send --to ben "two""#)
-      #expect(await guest.sees { if case .data(let d) = $0 { d.text == "two" } else { false } })
-      var texts: [UntrustedText?] = []
-      for case .data(let data) in await guest.events {
-        texts.append(data.text)
-        #expect(data.reliable)
+      #expect(
+        await guest.sees {
+          if case .change(.message(let bytes, _, _), _) = $0 { bytes == Array("two".utf8) } else { false }
+        }
+      )
+      var texts: [[UInt8]] = []
+      for case .change(.message(let bytes, _, let mode), _) in await guest.events {
+        texts.append(bytes)
+        #expect(mode == .reliable)
       }
-      #expect(texts == ["one", "two"])
+      #expect(texts == [Array("one".utf8), Array("two".utf8)])
 
       let file = room.path("file.bin")
       let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
       try bytes.write(to: URL(fileURLWithPath: file))
       try await host.perform(#"resource \#(file) --name "../../etc/passwd""#)
-      var received: BoardEvent.ResourceFinished?
-      #expect(await guest.sees { if case .resourceFinished = $0 { true } else { false } })
-      for case .resourceFinished(let end) in await guest.events { received = end }
+      var received: SharedBoard.News.ResourceFinished?
+      #expect(await guest.sees { if case .news(.resourceFinished) = $0 { true } else { false } })
+      for case .news(.resourceFinished(let end)) in await guest.events { received = end }
       let end = try #require(received)
       #expect(end.outcome == .delivered)
       #expect(end.name == "../../etc/passwd")
@@ -177,12 +183,12 @@ import WhiteboardPrograms
       #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
 
       try await guest.perform("stream tail \(file)")
-      #expect(await host.sees { if case .streamClosed = $0 { true } else { false } })
+      #expect(await host.sees { if case .news(.streamClosed) = $0 { true } else { false } })
       var streamed = Data()
-      for case .streamData(let piece) in await host.events {
+      for case .news(.streamData(let piece)) in await host.events {
         #expect(piece.offset == UInt64(streamed.count))
-        let data = try #require(Data(base64Encoded: piece.base64.text))
-        #expect(data.count <= BoardEvent.StreamData.maximumLength)
+        let data = Data(piece.bytes)
+        #expect(data.count <= SharedBoard.News.StreamData.maximumLength)
         streamed += data
       }
       #expect(streamed == bytes)
@@ -210,8 +216,8 @@ import WhiteboardPrograms
       var answered: [String: Int] = [:]
       for event in await host.events {
         switch event {
-        case .done(let done): answered["\(try #require(done.request))", default: 0] += 1
-        case .error(let failure): answered["\(try #require(failure.request))", default: 0] += 1
+        case .answer(.done, let request): answered["\(try #require(request))", default: 0] += 1
+        case .answer(.error(let failure), _): answered["\(try #require(failure.request))", default: 0] += 1
         default: break
         }
       }
@@ -234,8 +240,8 @@ import WhiteboardPrograms
         _ = try #require(await host.ready())
         let isAnnounced = await host.sees {
           switch $0 {
-          case .ready(let ready): ready.announced
-          case .note(let note): note.code == BoardEvent.Remark.announced
+          case .news(.ready(let ready)): ready.announced
+          case .news(.note(let note)): note.code == SharedBoard.News.Remark.announced
           default: false
           }
         }
@@ -355,7 +361,7 @@ import WhiteboardPrograms
         try await host.perform("accept ben")
         // Ben's user is still comparing the words.
         let isComparing = await host.sees {
-          if case .note(let note) = $0 {
+          if case .news(.note(let note)) = $0 {
             note.code == "comparing" && note.invitation == incoming.id && note.deadline != nil
           } else {
             false
@@ -417,8 +423,9 @@ import WhiteboardPrograms
         #expect(isRefused)
         // The host does not suspect an attack.
         let isExplained = await host.sees {
-          if case .note(let note) = $0 {
-            note.code == BoardEvent.Remark.invitationEnded && note.message.contains("has no user to compare the words")
+          if case .news(.note(let note)) = $0 {
+            note.code == SharedBoard.News.Remark.invitationEnded
+              && note.message.contains("has no user to compare the words")
           } else {
             false
           }
@@ -474,9 +481,9 @@ import WhiteboardPrograms
     }
   }
 
-  private func invitation(_ scriptedBoard: ScriptedBoard, from name: String) async -> BoardEvent.Invitation? {
-    _ = await scriptedBoard.sees { if case .invitation(let i) = $0 { i.name.raw == name } else { false } }
-    for case .invitation(let invitation) in await scriptedBoard.events where invitation.name.raw == name {
+  private func invitation(_ scriptedBoard: ScriptedBoard, from name: String) async -> SharedBoard.News.Invitation? {
+    _ = await scriptedBoard.sees { if case .news(.invitation(let i)) = $0 { i.name.raw == name } else { false } }
+    for case .news(.invitation(let invitation)) in await scriptedBoard.events where invitation.name.raw == name {
       return invitation
     }
     return nil
@@ -512,9 +519,9 @@ import WhiteboardPrograms
         try await host.perform("wait objects=3 timeout=30")
         let last = try await script(["say bye", "quit", "text 0,0 never"])
         #expect(last == nil)
-        #expect(await host.sees { if case .chat(let line) = $0 { line.text == "bye" } else { false } })
+        #expect(await host.sees { if case .change(.chat(let line, _), _) = $0 { line.text == "bye" } else { false } })
         var words: [UntrustedText?] = []
-        for case .objectAdded(let added) in await host.events { words.append(added.object.wholeText) }
+        for case .change(.added, let added) in await host.events { words.append(added.object?.wholeText) }
         #expect(words == ["one", "two", "three"])
         await host.end()
         try await group.waitForAll()
@@ -564,7 +571,7 @@ import WhiteboardPrograms
         await #expect(throws: WhiteboardError(.notAllowed, "The code is wrong.", isAboutCode: true)) {
           try await ScriptedBoard().run(wrong)
         }
-        #expect(await host.events.allSatisfy { if case .joined = $0 { false } else { true } })
+        #expect(await host.events.allSatisfy { if case .change(.joined, _) = $0 { false } else { true } })
         await host.end()
         try await group.waitForAll()
       }
@@ -590,7 +597,7 @@ import WhiteboardPrograms
           do throws(WhiteboardError) { try await guest.run(joining) } catch { refusal = error }
           #expect(refusal?.code == .notAllowed)
           #expect(refusal?.message.contains(advice) == true)
-          for case .peerState(let change) in await guest.events {
+          for case .news(.peerState(let change)) in await guest.events {
             #expect(change.peer == nil)
             #expect(change.address == text)
           }

@@ -10,7 +10,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(2))) struct CatchUpTests: BoardSuite {
   /// Runs a script until it ends; returns the error that ended it, and all its events.
   private func script(_ lines: [String], _ configuration: BoardConfiguration, keepsGoing: Bool = false) async -> (
-    error: WhiteboardError?, events: [BoardEvent]
+    error: WhiteboardError?, events: [SharedBoard.Output]
   ) {
     var configuration = configuration
     configuration.script = .run(keepsGoing: keepsGoing)
@@ -28,7 +28,7 @@ import Testing
     in room: BoardRoom,
     texts: Int,
     identity: PeerIdentity = .ephemeral(),
-    _ body: (ScriptedBoard, BoardEvent.Ready) async throws -> Void
+    _ body: (ScriptedBoard, SharedBoard.News.Ready) async throws -> Void
   ) async throws {
     let host = ScriptedBoard()
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -47,7 +47,7 @@ import Testing
   /// Runs a member of a host's session that has no board, while `body` runs.
   private func withMemberWithoutBoard(
     _ name: String,
-    _ ready: BoardEvent.Ready,
+    _ ready: SharedBoard.News.Ready,
     in room: BoardRoom,
     _ body: @Sendable () async throws -> Void
   ) async throws {
@@ -81,8 +81,8 @@ import Testing
     }
   }
 
-  private func counts(_ events: [BoardEvent]) -> [Int] {
-    events.compactMap { if case .objects(let objects) = $0 { objects.count } else { nil } }
+  private func counts(_ events: [SharedBoard.Output]) -> [Int] {
+    events.compactMap { if case .answer(.objects(let objects), _) = $0 { objects.count } else { nil } }
   }
 
   // MARK: - Held commands
@@ -114,11 +114,11 @@ import Testing
         #expect(outcome.error == nil)
         #expect(counts(outcome.events) == [11])
         let exported = outcome.events.contains {
-          if case .done(let done) = $0 { done.verb == .export && done.objects == 11 } else { false }
+          if case .answer(.done(.export, let done), _) = $0 { done.count == 11 } else { false }
         }
         #expect(exported)
         let caughtUp = outcome.events.contains {
-          if case .caughtUp(let member) = $0 { member.name == "ada" } else { false }
+          if case .change(.caughtUp, let member) = $0 { member.name == "ada" } else { false }
         }
         #expect(caughtUp)
       }
@@ -217,8 +217,8 @@ import Testing
         #expect(outcome.error?.code == .timedOut)
         let answers = outcome.events.compactMap { event -> String? in
           switch event {
-          case .done(let done): done.verb.rawValue
-          case .error(let failure): "\(failure.verb ?? "") \(failure.code.rawValue)"
+          case .answer(.done(let verb, _), _): verb.rawValue
+          case .answer(.error(let failure), _): "\(failure.verb ?? "") \(failure.code.rawValue)"
           default: nil
           }
         }
@@ -252,7 +252,7 @@ import Testing
         #expect(fromBoth.error == nil)
         #expect(counts(fromBoth.events) == [0])
         await host.end()
-        #expect(await guest.sees { if case .left = $0 { true } else { false } })
+        #expect(await guest.sees { if case .change(.left, _) = $0 { true } else { false } })
         reading = await room.configuration(reading.part, "dora")
         reading.catchUpTimeout = .milliseconds(200)
         let fromGuest = await script(["objects"], reading)
@@ -283,9 +283,11 @@ import Testing
       let outcome = await script(["objects", "text 0,0 later"], offline)
       #expect(outcome.error == nil)
       #expect(counts(outcome.events) == [3])
-      let isTold = outcome.events.contains { if case .note(let note) = $0 { note.code == "offline" } else { false } }
+      let isTold = outcome.events.contains {
+        if case .news(.note(let note)) = $0 { note.code == "offline" } else { false }
+      }
       #expect(isTold)
-      let ready = outcome.events.compactMap { event in if case .ready(let ready) = event { ready } else { nil } }
+      let ready = outcome.events.compactMap { event in if case .news(.ready(let ready)) = event { ready } else { nil } }
       #expect(ready.map(\.link) == [""], "no peer can connect")
       #expect(ready.map(\.port) == [0])
     }
@@ -323,9 +325,9 @@ import Testing
       let (here, there) = (
         try await host.perform("wait synced timeout=30"), try await guest.perform("wait synced timeout=30")
       )
-      #expect(here.synced?.map(\.name) == ["ben"] && here.notSynced == nil)
-      #expect(there.synced?.map(\.name) == ["ada"] && there.notSynced == nil)
-      #expect(EventText.line(.done(here)) == "ok: synced with ben")
+      #expect(here.sync?.synced.map(\.name) == ["ben"] && here.sync?.notSynced == [])
+      #expect(there.sync?.synced.map(\.name) == ["ada"] && there.sync?.notSynced == [])
+      #expect(EventText.line(.answer(.done(.wait, here))) == "ok: synced with ben")
       #expect(try await digest(host) == digest(guest))
     }
   }
@@ -351,9 +353,9 @@ import Testing
             inner.addTask { try await guest.run(joining) }
             try await host.perform("wait peers=2 timeout=30")
             let done = try await host.perform("wait synced timeout=30")
-            #expect(done.synced?.map(\.name) == ["ben"])
-            #expect(done.notSynced?.map(\.name) == ["cy"])
-            #expect(EventText.line(.done(done)) == "ok: synced with ben; not synced with cy (no board)")
+            #expect(done.sync?.synced.map(\.name) == ["ben"])
+            #expect(done.sync?.notSynced.map(\.name) == ["cy"])
+            #expect(EventText.line(.answer(.done(.wait, done))) == "ok: synced with ben; not synced with cy (no board)")
             await guest.end()
             try await inner.waitForAll()
           }
@@ -376,7 +378,7 @@ import Testing
         let outcome = await script([line], hosting)
         #expect(outcome.error == nil)
         let notes = outcome.events.compactMap { event -> String? in
-          if case .note(let note) = event, note.code == "not-synced" { note.message } else { nil }
+          if case .news(.note(let note)) = event, note.code == "not-synced" { note.message } else { nil }
         }
         let expected = "the changes have not reached any other member: no other member is connected"
         #expect(notes == (isTold ? [expected] : []))
@@ -402,10 +404,10 @@ import Testing
             return nil
           } catch { return error }
         }
-        #expect(await guest.sees { if case .objects = $0 { true } else { false } })
+        #expect(await guest.sees { if case .answer(.objects, _) = $0 { true } else { false } })
         await host.end()
         try await group.waitForAll()
-        #expect(await guest.sees { if case .left = $0 { true } else { false } })
+        #expect(await guest.sees { if case .change(.left, _) = $0 { true } else { false } })
         feed.push("text 0,0 late")
         feed.finish()
         let error = try #require(await ending.value, "it ended as if others had it")

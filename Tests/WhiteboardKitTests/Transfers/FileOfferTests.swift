@@ -16,15 +16,21 @@ import WhiteboardRendering
     return path
   }
 
-  private func offer(_ scriptedBoard: ScriptedBoard, of name: String) async -> BoardEvent.ResourceOffered? {
-    _ = await scriptedBoard.sees { if case .resourceOffered(let o) = $0 { o.name.raw == name } else { false } }
-    for case .resourceOffered(let offer) in await scriptedBoard.events where offer.name.raw == name { return offer }
+  private func offer(_ scriptedBoard: ScriptedBoard, of name: String) async -> SharedBoard.News.ResourceOffered? {
+    _ = await scriptedBoard.sees { if case .news(.resourceOffered(let o)) = $0 { o.name.raw == name } else { false } }
+    for case .news(.resourceOffered(let offer)) in await scriptedBoard.events where offer.name.raw == name {
+      return offer
+    }
     return nil
   }
 
-  private func end(_ scriptedBoard: ScriptedBoard, of transfer: String) async -> BoardEvent.ResourceFinished? {
-    _ = await scriptedBoard.sees { if case .resourceFinished(let end) = $0 { end.transfer == transfer } else { false } }
-    for case .resourceFinished(let end) in await scriptedBoard.events where end.transfer == transfer { return end }
+  private func end(_ scriptedBoard: ScriptedBoard, of transfer: String) async -> SharedBoard.News.ResourceFinished? {
+    _ = await scriptedBoard.sees {
+      if case .news(.resourceFinished(let end)) = $0 { end.transfer == transfer } else { false }
+    }
+    for case .news(.resourceFinished(let end)) in await scriptedBoard.events where end.transfer == transfer {
+      return end
+    }
     return nil
   }
 
@@ -83,7 +89,7 @@ import WhiteboardRendering
       let file = try file(room)
       #expect(await error(host, "resource \(file) --name photo.bin") == .declined)
       let isTold = await guest.sees {
-        if case .note(let note) = $0 {
+        if case .news(.note(let note)) = $0 {
           note.code == "file-refused" && note.message.contains("--accept-files") && note.message.contains("photo.bin")
         } else {
           false
@@ -106,7 +112,7 @@ import WhiteboardRendering
       try Data(Demo.photo).write(to: URL(fileURLWithPath: photo))
       try await host.perform("photo 0,0 \(photo)")
       let hasPhoto = await guest.sees {
-        if case .resourceFinished(let end) = $0 { end.outcome == .delivered } else { false }
+        if case .news(.resourceFinished(let end)) = $0 { end.outcome == .delivered } else { false }
       }
       #expect(hasPhoto)
       for number in 1...8 { try await guest.perform("decline file\(number)") }
@@ -135,7 +141,9 @@ import WhiteboardRendering
       let text = try String(contentsOfFile: target + "/photos_may_b.txt", encoding: .utf8)
       #expect(text == "second")
       #expect(try inbox(room).isEmpty)
-      for case .resourceFinished(let end) in await guest.events { #expect(end.path?.hasPrefix(target + "/") == true) }
+      for case .news(.resourceFinished(let end)) in await guest.events {
+        #expect(end.path?.hasPrefix(target + "/") == true)
+      }
     }
   }
 
@@ -158,7 +166,7 @@ import WhiteboardRendering
       #expect(await error(host, "resource \(file)") == .declined)
       let peer = try #require(await host.ready()).peer
       let isTold = await guest.sees {
-        if case .note(let note) = $0 {
+        if case .news(.note(let note)) = $0 {
           note.code == "file-refused" && note.message.contains("peers trust --always \(peer)")
         } else {
           false

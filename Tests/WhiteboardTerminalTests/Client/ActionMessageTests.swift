@@ -9,28 +9,28 @@ import WhiteboardRendering
 @testable import WhiteboardTerminal
 
 @Suite("The answers to actions on a terminal") struct ActionMessageTests {
-  private func failure(_ code: CommandError.Code, _ message: String, _ request: Int64) -> BoardEvent {
-    .error(CommandError(code, message).answering(verb: "move", request: .number(request)))
+  private func failure(_ code: CommandError.Code, _ message: String, _ request: Int64) -> SharedBoard.Output {
+    .answer(.error(CommandError(code, message).answering(verb: "move", request: .number(request))))
   }
 
   @Test("the success of a later command replaces an error, but not a warning") func errorEnds() throws {
     var desk = try Desk()
     #expect(desk.type(":set grid 20\r:flit\r").count == 1)
     #expect(desk.lines().last?.contains("there is no command flit") == true)
-    _ = desk.client.receive(.done(.init(verb: .set, request: .number(1))))
+    _ = desk.client.receive(.answer(.done(.set, CommandOutcome()), to: .number(1)))
     #expect(desk.lines().last?.contains("the grid is 20") == true, "the answer to an earlier command")
     _ = desk.type(":flit\r")
-    _ = desk.client.receive(.done(.init(verb: .pen, request: .number(1))))
+    _ = desk.client.receive(.answer(.done(.pen, CommandOutcome()), to: .number(1)))
     #expect(desk.lines().last?.contains("there is no command flit") == true)
     _ = desk.type(":deselect\r")
-    _ = desk.client.receive(.done(.init(verb: .deselect, request: .number(2))))
+    _ = desk.client.receive(.answer(.done(.deselect, CommandOutcome()), to: .number(2)))
     #expect(desk.lines().last?.hasPrefix(" nothing is selected") == true)
     _ = desk.client.receive(failure(.refused, "the board is full", 3))
     _ = desk.type("l")
     #expect(desk.lines().last?.contains("the board is full") == false, "a tool was chosen")
-    _ = desk.client.receive(.warning(.init(code: "x", message: "the clock is wrong")))
+    _ = desk.client.receive(.news(.warning(.init(code: "x", message: "the clock is wrong"))))
     _ = desk.type(":undo\rp")
-    _ = desk.client.receive(.done(.init(verb: .pen, request: .number(4))))
+    _ = desk.client.receive(.answer(.done(.pen, CommandOutcome()), to: .number(4)))
     #expect(desk.lines().last?.contains("the clock is wrong") == true)
   }
 
@@ -47,7 +47,7 @@ import WhiteboardRendering
   ) func typed(_ keys: String, _ verb: CommandName, _ message: String) throws {
     var desk = try Desk()
     #expect(desk.type(keys).count == 1)
-    _ = desk.client.receive(.done(.init(verb: verb, request: .number(1))))
+    _ = desk.client.receive(.answer(.done(verb, CommandOutcome()), to: .number(1)))
     #expect(desk.lines().last?.hasPrefix(" \(message)") == true, "\(desk.lines().last ?? "")")
   }
 
@@ -58,15 +58,14 @@ import WhiteboardRendering
     desk.sync()
     #expect(desk.type("d") == ["duplicate \(id)"])
     let copy = try desk.board.createText("hello", at: Point(x: 12, y: 16))
-    var done = BoardEvent.Done(verb: .duplicate, request: .number(1), ids: [copy], changed: true)
+    let done = SharedBoard.Answer.done(.duplicate, CommandOutcome(ids: [copy], hasChanged: true))
     let outcome = CommandOutcome(ids: [copy])
     #expect(desk.client.receive(outcome, of: .number(1)).compactMap(Desk.line) == ["select \(copy)"])
-    #expect(desk.client.receive(.done(done)) == [])
+    #expect(desk.client.receive(.answer(done, to: .number(1))) == [])
     #expect(desk.lines().last?.hasPrefix(" duplicated 1 object") == true)
     #expect(desk.type("d^") == ["duplicate \(id)", "deselect"])
     #expect(desk.client.receive(outcome, of: .number(3)) == [])
-    done.request = .number(3)
-    #expect(desk.client.receive(.done(done)) == [])
+    #expect(desk.client.receive(.answer(done, to: .number(3))) == [])
   }
 
   @Test("one object is not a group") func group() throws {
@@ -166,7 +165,7 @@ import WhiteboardRendering
     desk.client.resize(columns: 80, rows: 24)
     for _ in 0..<count {
       _ = desk.client.receive(
-        .chat(.init(id: "1", peer: try Desk.memberID(2).description, name: "Bob", text: "hi", at: ""))
+        Desk.chat(try Desk.memberID(2), "hi")
       )
     }
     let buttons = desk.client.titleBar.toolButtons.buttons

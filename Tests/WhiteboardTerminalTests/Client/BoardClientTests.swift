@@ -119,7 +119,7 @@ import WhiteboardSync
     desk.sync()
     for request: Int64 in [1, 2] {
       #expect(desk.client.receive(CommandOutcome(id: id), of: .number(request)) == [])
-      _ = desk.client.receive(.done(.init(verb: .text, request: .number(request))))
+      _ = desk.client.receive(.answer(.done(.text, CommandOutcome()), to: .number(request)))
     }
     #expect(desk.client.frame().cursor?.y == 12, "the caret is in the text")
     try desk.board.text(id).edit(replacing: 0..<0, with: "oh ")
@@ -250,7 +250,9 @@ import WhiteboardSync
     let colors = members.colors(try Desk.memberID(1))
     #expect(colors.count == 9 && Set(colors.values).count == Pens.memberColors.count)
     _ = members.leave(
-      .init(peer: try Desk.memberID(9).description, name: UntrustedText("9"), reason: "left", undelivered: 0)
+      try Desk.memberID(9),
+      UntrustedText("9"),
+      .init(reason: "left", undelivered: 0)
     )
     #expect(Set(members.colors(try Desk.memberID(1)).values).count == 8)
   }
@@ -313,7 +315,7 @@ import WhiteboardSync
     desk.sync()
     let bob = try Desk.memberID(2)
     desk.client.applyChange(.presence(try Presence(cursor: Point(x: -100, y: -100)), of: Desk.member(bob)))
-    _ = desk.client.receive(.chat(.init(id: "1", peer: bob.description, name: "Bob", text: "hi\u{1B}[2J", at: "")))
+    _ = desk.client.receive(Desk.chat(bob, "hi\u{1B}[2J"))
     let lines = desk.lines()
     #expect(lines[0].contains("Plans") && lines[0].contains("2 people"))
     #expect(lines.contains { $0.contains("hello") })
@@ -322,11 +324,11 @@ import WhiteboardSync
     #expect(lines.contains { $0.contains("● Bob") })
     #expect(lines.contains { $0.contains(#"Bob: hi\u{1b}[2J"#) })
     #expect(lines.last?.contains("saved; synced with 1") == true)
-    let away = BoardEvent.PeerState(peer: bob.description, name: "Bob", state: .reconnecting)
+    let away = SharedBoard.News.PeerState(peer: bob.description, name: "Bob", state: .reconnecting)
     // The idle time before the event is not included.
     desk.now += .seconds(30)
     desk.client.advance(to: desk.now)
-    _ = desk.client.receive(.peerState(away))
+    _ = desk.client.receive(.news(.peerState(away)))
     desk.now += .seconds(8)
     _ = desk.tick()
     #expect(desk.lines().last?.contains("Bob unreachable for 8 s; your changes are sent later") == true)
@@ -365,7 +367,7 @@ import WhiteboardSync
 
   @Test("an invitation shows a question that one key answers") func invitations() throws {
     var desk = try Desk()
-    let invitation = BoardEvent.Invitation(
+    let invitation = SharedBoard.News.Invitation(
       id: "i1",
       peer: "abcdefgh",
       name: "Eve",
@@ -375,16 +377,16 @@ import WhiteboardSync
       deadline: nil,
       warning: nil
     )
-    _ = desk.client.receive(.invitation(invitation))
+    _ = desk.client.receive(.news(.invitation(invitation)))
     #expect(desk.lines().contains { $0.contains("one two three four") })
     #expect(desk.type("y") == [#"accept "i1""#])
     #expect(desk.client.session.questions.invitations.isEmpty)
-    _ = desk.client.receive(.invitation(invitation))
+    _ = desk.client.receive(.news(.invitation(invitation)))
     #expect(desk.lines().contains { $0.contains("A always admit Eve") })
     #expect(desk.type("A") == [#"accept "i1" always"#])
     for panel in ["J", "?"] {
       #expect(desk.type(panel) == [])
-      _ = desk.client.receive(.invitation(invitation))
+      _ = desk.client.receive(.news(.invitation(invitation)))
       #expect(desk.lines().contains { $0.contains("asks to join") }, "over \(panel)")
       #expect(desk.type("n") == [#"decline "i1""#])
     }
@@ -392,27 +394,31 @@ import WhiteboardSync
 
   @Test("an offered file shows its question after a request to join, and one key answers it") func fileOffers() throws {
     var desk = try Desk()
-    func offer(_ transfer: String) -> BoardEvent {
-      .resourceOffered(
-        .init(
-          transfer: transfer,
-          peer: "abcdefgh",
-          sender: "Ben",
-          name: "photo.jpg",
-          size: 2_100_000,
-          deadline: "2026-11-24T12:00:00Z"
+    func offer(_ transfer: String) -> SharedBoard.Output {
+      .news(
+        .resourceOffered(
+          .init(
+            transfer: transfer,
+            peer: "abcdefgh",
+            sender: "Ben",
+            name: "photo.jpg",
+            size: 2_100_000,
+            deadline: "2026-11-24T12:00:00Z"
+          )
         )
       )
     }
-    func finished(_ transfer: String, _ outcome: BoardEvent.ResourceFinished.Outcome) -> BoardEvent {
-      .resourceFinished(
-        .init(
-          transfer: transfer,
-          direction: .incoming,
-          peer: "abcdefgh",
-          name: "photo.jpg",
-          outcome: outcome,
-          path: outcome == .delivered ? "/inbox/\(transfer)" : nil
+    func finished(_ transfer: String, _ outcome: SharedBoard.News.ResourceFinished.Outcome) -> SharedBoard.Output {
+      .news(
+        .resourceFinished(
+          .init(
+            transfer: transfer,
+            direction: .incoming,
+            peer: "abcdefgh",
+            name: "photo.jpg",
+            outcome: outcome,
+            path: outcome == .delivered ? "/inbox/\(transfer)" : nil
+          )
         )
       )
     }
@@ -434,16 +440,18 @@ import WhiteboardSync
   func invitationEnded() throws {
     var desk = try Desk()
     _ = desk.client.receive(
-      .invitation(
-        .init(
-          id: "i1",
-          peer: "abcdefgh",
-          name: "Eve",
-          words: "one two three",
-          direction: .incoming,
-          mustAnswer: true,
-          seconds: 300,
-          known: true
+      .news(
+        .invitation(
+          .init(
+            id: "i1",
+            peer: "abcdefgh",
+            name: "Eve",
+            words: "one two three",
+            direction: .incoming,
+            mustAnswer: true,
+            seconds: 300,
+            known: true
+          )
         )
       )
     )
@@ -452,7 +460,11 @@ import WhiteboardSync
     #expect(desk.lines().contains { $0.contains("You already know this peer's key.") })
     #expect(!desk.lines().contains { $0.contains("must show these words") })
     _ = desk.client.receive(
-      .note(.init(code: "invitation-ended", message: "Eve (abcdefgh) stopped waiting for an answer.", invitation: "i1"))
+      .news(
+        .note(
+          .init(code: "invitation-ended", message: "Eve (abcdefgh) stopped waiting for an answer.", invitation: "i1")
+        )
+      )
     )
     #expect(desk.client.session.questions.invitations.isEmpty)
     #expect(desk.lines().last?.contains("Eve (abcdefgh) stopped waiting") == true)
@@ -466,25 +478,27 @@ import WhiteboardSync
     func ask(_ id: String) {
       _ = desk.client.beginFrame(now: .zero)
       _ = desk.client.receive(
-        .invitation(
-          .init(
-            id: id,
-            peer: peer,
-            name: "Eve",
-            words: "one two three",
-            direction: .incoming,
-            mustAnswer: true,
-            seconds: 300
+        .news(
+          .invitation(
+            .init(
+              id: id,
+              peer: peer,
+              name: "Eve",
+              words: "one two three",
+              direction: .incoming,
+              mustAnswer: true,
+              seconds: 300
+            )
           )
         )
       )
       #expect(desk.type("y").contains { $0.hasPrefix("accept") })
-      _ = desk.client.receive(.note(.init(code: "comparing", message: "Eve joins later.", invitation: id)))
+      _ = desk.client.receive(.news(.note(.init(code: "comparing", message: "Eve joins later.", invitation: id))))
       _ = desk.client.beginFrame(now: .seconds(90))
     }
-    for end: BoardEvent in [
-      .note(.init(code: "invitation-ended", message: "Eve left.", invitation: "i1")),
-      .joined(.init(peer: peer, name: "Eve")),
+    for end: SharedBoard.Output in [
+      .news(.note(.init(code: "invitation-ended", message: "Eve left.", invitation: "i1"))),
+      Desk.joined(try Desk.memberID(3), "Eve"),
     ] {
       ask("i1")
       #expect(desk.client.isTicking)

@@ -24,25 +24,29 @@ import WhiteboardRendering
   }
 
   /// Returns the event about the request to join, with the words to compare.
-  private static func request(mustAnswer: Bool) -> BoardEvent {
-    .invitation(
-      .init(id: "to-1", peer: Self.id(2), name: "Ada", words: "a b c", direction: .outgoing, mustAnswer: mustAnswer)
+  private static func request(mustAnswer: Bool) -> SharedBoard.Output {
+    .news(
+      .invitation(
+        .init(id: "to-1", peer: Self.id(2), name: "Ada", words: "a b c", direction: .outgoing, mustAnswer: mustAnswer)
+      )
     )
   }
 
-  private static func ready(_ board: String = "boardid") -> BoardEvent {
-    .ready(
-      .init(
-        peer: Self.id(1),
-        name: "Ben",
-        addresses: [],
-        port: 1,
-        board: board,
-        boardName: "Team",
-        admit: "anyone",
-        code: nil,
-        link: "",
-        announced: false
+  private static func ready(_ board: String = "boardid") -> SharedBoard.Output {
+    .news(
+      .ready(
+        .init(
+          peer: Self.id(1),
+          name: "Ben",
+          addresses: [],
+          port: 1,
+          board: board,
+          boardName: "Team",
+          admit: "anyone",
+          code: nil,
+          link: "",
+          announced: false
+        )
       )
     )
   }
@@ -52,12 +56,12 @@ import WhiteboardRendering
     var lines = client.frame().screen.lines
     #expect(lines.contains { $0.contains("Connecting to 192.0.2.7:26273") })
     for (joining, text) in [
-      (BoardEvent.Joining(step: .connecting, address: "192.0.2.7:26273"), "Dialing."),
+      (SharedBoard.News.Joining(step: .connecting, address: "192.0.2.7:26273"), "Dialing."),
       (.init(step: .awaitingAnswer, address: "192.0.2.7:26273"), "Connected; waiting for an answer"),
       (.init(step: .provingCode), "Checking the join code."),
       (.init(step: .awaitingAcceptance, name: "Ada"), "Waiting for Ada to accept."),
     ] {
-      _ = client.receive(.joining(joining))
+      _ = client.receive(.news(.joining(joining)))
       lines = client.frame().screen.lines
       #expect(lines.contains { $0.contains(text) }, "\(lines)")
       #expect(lines.contains { $0.contains("Esc or q cancels") })
@@ -66,15 +70,17 @@ import WhiteboardRendering
     #expect(client.frame().screen.lines.contains { $0.contains("7 s   Esc or q cancels") })
     #expect(client.isTicking)
     _ = client.receive(
-      .invitation(
-        .init(
-          id: "to-1",
-          peer: "abcdefgh",
-          name: "Ada",
-          words: "one two three",
-          direction: .outgoing,
-          mustAnswer: true,
-          seconds: 300
+      .news(
+        .invitation(
+          .init(
+            id: "to-1",
+            peer: "abcdefgh",
+            name: "Ada",
+            words: "one two three",
+            direction: .outgoing,
+            mustAnswer: true,
+            seconds: 300
+          )
         )
       )
     )
@@ -114,24 +120,28 @@ import WhiteboardRendering
     _ = client.receive(Self.request(mustAnswer: false))
     #expect(client.frame().screen.lines.contains { $0.contains("a b c") })
     #expect(Self.type("y", &client) == [])
-    _ = client.receive(.joining(.init(step: .connecting, address: "192.0.2.7:26273")))
+    _ = client.receive(.news(.joining(.init(step: .connecting, address: "192.0.2.7:26273"))))
     #expect(!client.frame().screen.lines.contains { $0.contains("a b c") })
   }
 
-  @Test("once the session is connected, the bottom line names the member whose board is awaited") func awaitingBoard() {
+  @Test("once the session is connected, the bottom line names the member whose board is awaited") func awaitingBoard()
+    throws
+  {
     var client = Self.client()
     _ = client.receive(Self.ready())
     #expect(client.frame().screen.lines[23].contains("looking for the other members"))
-    _ = client.receive(.joined(.init(peer: Self.id(2), name: "Ada")))
+    _ = client.receive(Desk.joined(try Desk.memberID(2), "Ada"))
     #expect(client.frame().screen.lines[23].contains("getting the board from Ada"))
-    _ = client.receive(.caughtUp(.init(peer: Self.id(2), name: "Ada", objects: 2)))
+    _ = client.receive(.change(.caughtUp, .init(member: try Desk.memberID(2), name: "Ada", count: 2)))
     #expect(client.frame().screen.lines[23].contains("synced with 1"))
   }
 
-  @Test("members that announce the board and are not connected are named instead of `only you`") func lookingFor() {
+  @Test("members that announce the board and are not connected are named instead of `only you`") func lookingFor()
+    throws
+  {
     var client = BoardClient(columns: 80, rows: 24, dotStyle: .braille)
-    func found(_ peer: String, _ name: UntrustedText, _ board: String) -> BoardEvent {
-      .peerFound(.init(peer: peer, name: name, board: board, boardName: "Team", addresses: []))
+    func found(_ peer: String, _ name: UntrustedText, _ board: String) -> SharedBoard.Output {
+      .news(.peerFound(.init(peer: peer, name: name, board: board, boardName: "Team")))
     }
     _ = client.receive(found(Self.id(2), "Ada", "boardid"))
     _ = client.receive(Self.ready())
@@ -141,9 +151,9 @@ import WhiteboardRendering
     var lines = client.frame().screen.lines
     #expect(lines[0].contains("Looking for Ada and Ben …") && !lines[0].contains("only you"))
     #expect(lines[23].contains("looking for Ada and Ben"))
-    _ = client.receive(.peerLost(.init(peer: Self.id(3), name: "Ben", board: "boardid")))
+    _ = client.receive(.news(.peerLost(.init(peer: Self.id(3), name: "Ben", board: "boardid"))))
     #expect(client.frame().screen.lines[0].contains("Looking for Ada …"))
-    _ = client.receive(.joined(.init(peer: Self.id(2), name: "Ada")))
+    _ = client.receive(Desk.joined(try Desk.memberID(2), "Ada"))
     lines = client.frame().screen.lines
     #expect(lines[0].contains("2 people"))
   }

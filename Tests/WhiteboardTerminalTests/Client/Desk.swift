@@ -1,3 +1,4 @@
+import PeerCore
 import Testing
 import WhiteboardRendering
 import WhiteboardSync
@@ -14,6 +15,37 @@ struct Desk {
 
   static func member(_ id: MemberID) -> SharedBoard.Member { SharedBoard.Member(id: .init(id), name: "") }
 
+  static func joined(_ id: MemberID, _ name: UntrustedText) -> SharedBoard.Output {
+    .change(.joined(.init(id: .init(id), name: name)), .init(member: id, name: name))
+  }
+
+  static func chat(_ author: MemberID, _ text: String) -> SharedBoard.Output {
+    .change(.chat(chatLine(author, text), by: .other(member(author))), .init(member: author))
+  }
+
+  /// Returns a line of Bob's.
+  static func chatLine(
+    _ author: MemberID,
+    _ text: String,
+    number: UInt64 = 1,
+    about: ObjectID? = nil,
+    _ isResolved: Bool = false
+  )
+    -> ChatLine
+  {
+    ChatLine(
+      id: ObjectID(Dot(Incarnation(2), number)),
+      author: author,
+      name: "Bob",
+      icon: nil,
+      text: text,
+      sentAt: 0,
+      about: about,
+      isResolved: isResolved,
+      time: HybridTime(0)
+    )
+  }
+
   let board: Board
   var client = BoardClient(columns: 100, rows: 24, dotStyle: .braille)
   var now = Duration.zero
@@ -27,23 +59,25 @@ struct Desk {
     board.authors[Incarnation(1)] = own
     board.presentMembers = [try Desk.memberID(2)]
     _ = client.receive(
-      .ready(
-        .init(
-          peer: own.description,
-          name: "Anna",
-          addresses: [],
-          port: 1,
-          board: "b",
-          boardName: "Plans",
-          admit: "anyone",
-          code: nil,
-          link: "whiteboard://127.0.0.1:1/b?peer=p",
-          announced: false
+      .news(
+        .ready(
+          .init(
+            peer: own.description,
+            name: "Anna",
+            addresses: [],
+            port: 1,
+            board: "b",
+            boardName: "Plans",
+            admit: "anyone",
+            code: nil,
+            link: "whiteboard://127.0.0.1:1/b?peer=p",
+            announced: false
+          )
         )
       )
     )
     client.applyChange(.saving(.saved))
-    _ = client.receive(.joined(.init(peer: try Desk.memberID(2).description, name: "Bob")))
+    _ = client.receive(Desk.joined(try Desk.memberID(2), "Bob"))
   }
 
   /// Sends the contents of the board to the client.

@@ -13,8 +13,8 @@ import WhiteboardRendering
     _ board: String,
     by host: UntrustedText = "Ben",
     _ peer: String = "abcdefghijk"
-  ) -> BoardEvent.FoundBoard {
-    BoardEvent.FoundBoard(
+  ) -> SharedBoard.News.FoundBoard {
+    SharedBoard.News.FoundBoard(
       peer: peer,
       name: host,
       board: board,

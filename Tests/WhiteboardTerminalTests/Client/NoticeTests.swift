@@ -32,7 +32,7 @@ import WhiteboardRendering
       request: .number(1),
       line: nil
     )
-    _ = desk.client.receive(.error(failure))
+    _ = desk.client.receive(.answer(.error(failure)))
     let isBoxed = "the file cannot be read: there is no such file ()".count + Self.path.count >= columns
     #expect(desk.client.messages.isBoxed(in: desk.client.layout) == isBoxed)
     #expect(joined(desk.lines()).contains("thefilecannotberead:thereisnosuchfile(\(Self.path))"))
@@ -81,21 +81,21 @@ import WhiteboardRendering
   @Test("messages that arrive together are all shown") func together() throws {
     var desk = try Desk()
     for words in ["one is damaged", "two is damaged", "two is damaged"] {
-      _ = desk.client.receive(.warning(.init(code: "document-damaged", message: "/a/b: \(words)")))
+      _ = desk.client.receive(.news(.warning(.init(code: "document-damaged", message: "/a/b: \(words)"))))
     }
     #expect(desk.client.messages.notice?.text == "one is damaged (/a/b)\ntwo is damaged (/a/b)")
     #expect(desk.lines().contains { $0.contains("one is damaged") })
     #expect(desk.lines().contains { $0.contains("two is damaged") })
     desk.now += .seconds(2)
     _ = desk.tick()
-    _ = desk.client.receive(.warning(.init(code: "other", message: "three")))
+    _ = desk.client.receive(.news(.warning(.init(code: "other", message: "three"))))
     #expect(desk.client.messages.notice?.text == "three")
   }
 
   @Test("a message is shown for its whole time even after an idle period") func afterIdling() throws {
     var desk = try Desk()
     desk.now += .seconds(600)
-    _ = desk.client.receive(.note(.init(code: "x", message: "the copy is complete")), now: desk.now)
+    _ = desk.client.receive(.news(.note(.init(code: "x", message: "the copy is complete"))), now: desk.now)
     _ = desk.tick()
     #expect(desk.lines().last?.contains("the copy is complete") == true)
   }
@@ -113,7 +113,7 @@ import WhiteboardRendering
     desk.client.resize(columns: 60, rows: 24)
     let text = UntrustedText(String(repeating: "blah ", count: 30))
     _ = desk.client.receive(
-      .chat(.init(id: "1", peer: try Desk.memberID(2).description, name: "Bob", text: text, at: ""))
+      Desk.chat(try Desk.memberID(2), text.raw)
     )
     #expect(!desk.client.messages.isBoxed(in: desk.client.layout))
     #expect(desk.lines()[23].hasPrefix(" Bob: blah") && desk.lines()[23].hasSuffix("C reads all"))

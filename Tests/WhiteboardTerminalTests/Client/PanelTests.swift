@@ -11,19 +11,12 @@ import WhiteboardRendering
   static let sizes = [(120, 40), (80, 24), (40, 12)]
 
   /// Returns the answer to `checkpoints`, with or without a request id.
-  private static func answer(_ count: Int, isRequested: Bool = true) -> BoardEvent {
-    .checkpoints(
-      .init(
-        count: count,
-        checkpoints: (0..<count).map { .init(name: "version \($0 + 1)", at: "2026-11-24") },
-        request: isRequested ? .number(1) : nil
-      )
-    )
+  private static func answer(_ count: Int, isRequested: Bool = true) -> SharedBoard.Output {
+    .answer(.checkpoints((0..<count).map { ("v\($0 + 1)", 0) }), to: isRequested ? .number(1) : nil)
   }
 
-  private static func chat(_ text: UntrustedText, _ desk: inout Desk) throws {
-    let bob = try Desk.memberID(2).description
-    _ = desk.client.receive(.chat(.init(id: "1", peer: bob, name: "Bob", text: text, at: "")), now: desk.now)
+  private static func chat(_ text: String, _ desk: inout Desk) throws {
+    _ = desk.client.receive(Desk.chat(try Desk.memberID(2), text), now: desk.now)
   }
 
   @Test("an answer of many lines opens a panel that scrolls, at every size", arguments: sizes) func scrolling(
@@ -36,10 +29,10 @@ import WhiteboardRendering
     let room = rows - 4
     func shown() -> String { desk.lines().joined(separator: "\n") }
     #expect(shown().contains("Checkpoints") && shown().contains("1–\(room) of 61"))
-    #expect(shown().contains("60 checkpoints") && !shown().contains("\"version 60\""))
+    #expect(shown().contains("60 checkpoints") && !shown().contains("\"v60\""))
     #expect(desk.lines().last?.contains("saved") == true, "the panel does not cover the last line")
     #expect(desk.type("^[4~").isEmpty)
-    #expect(shown().contains("\(62 - room)–61 of 61") && shown().contains("\"version 60\""))
+    #expect(shown().contains("\(62 - room)–61 of 61") && shown().contains("\"v60\""))
     #expect(desk.type("^[A").isEmpty)
     #expect(shown().contains("\(61 - room)–60 of 61"))
     #expect(desk.type("^[1~").isEmpty)
@@ -62,7 +55,7 @@ import WhiteboardRendering
     var desk = try Desk()
     _ = desk.client.receive(Self.answer(3, isRequested: false))
     #expect(desk.client.overlay == nil)
-    _ = desk.client.receive(.digest(.init(digest: "abc", objects: 2, request: .number(1))))
+    _ = desk.client.receive(.answer(.digest("abc", objects: 2), to: .number(1)))
     #expect(desk.client.overlay == nil)
     #expect(desk.client.messages.notice?.text == "digest abc, 2 objects")
     _ = desk.client.receive(Self.answer(0))
@@ -71,22 +64,21 @@ import WhiteboardRendering
 
   @Test("a command at the prompt shows its answer as text") func words() throws {
     var desk = try Desk()
-    _ = desk.client.receive(.saveState(.init(.saved, request: .number(1))))
+    _ = desk.client.receive(.answer(.saving(.saved), to: .number(1)))
     #expect(desk.client.messages.notice?.text == "saved: everything is on disk")
     desk.client.messages.notice = nil
-    _ = desk.client.receive(.saveState(.init(.saved)))
+    _ = desk.client.receive(.change(.saving(.saved), .init()))
     #expect(desk.client.messages.notice == nil)
-    let done = BoardEvent.Done(verb: .import, request: .number(1), file: "/a.json", objects: 3)
-    _ = desk.client.receive(.done(done))
+    let done = SharedBoard.Answer.done(.import, CommandOutcome(file: "/a.json", count: 3))
+    _ = desk.client.receive(.answer(done, to: .number(1)))
     #expect(desk.client.messages.notice?.text == #"import 3 objects from "/a.json""#)
-    let invited = BoardEvent.Invited(
+    let invited = SharedBoard.News.Invited(
       code: "river-maple-candy-frost",
       role: nil,
       link: "whiteboard://h:1/b?peer=p#river-maple-candy-frost",
-      expires: nil,
-      request: .number(1)
+      expires: nil
     )
-    _ = desk.client.receive(.invited(invited))
+    _ = desk.client.receive(.answer(.news(.invited(invited)), to: .number(1)))
     desk.now += .seconds(60)
     _ = desk.tick()
     #expect(desk.lines().contains { $0.contains("river-maple-candy-frost") }, "the panel stays open")
@@ -95,7 +87,7 @@ import WhiteboardRendering
   @Test("help is shown in several lines") func help() throws {
     var desk = try Desk()
     #expect(desk.type(":help\r") == ["help"])
-    _ = desk.client.receive(.note(.init(code: "help", message: CommandTable.text)))
+    _ = desk.client.receive(.answer(.help(CommandTable.text)))
     let lines = desk.lines()
     #expect(!lines.contains { $0.contains(#"one per line:\n"#) })
     #expect(lines[1].contains("Commands") && desk.client.messages.notice == nil)
@@ -150,7 +142,7 @@ import WhiteboardRendering
     #expect(desk.type("C") == [])
     #expect(desk.lines().contains { $0.contains("Bob: shall we begin?") })
     #expect(desk.lines()[rows >= 8 ? 1 : 0].contains("Chat"))
-    for number in 1...50 { try Self.chat(UntrustedText("line \(number)\nand more"), &desk) }
+    for number in 1...50 { try Self.chat("line \(number)\nand more", &desk) }
     #expect(desk.lines().contains { $0.contains("and more") })
     #expect(desk.lines().contains { $0.contains("line 50") }, "the end stays visible")
     #expect(desk.type("^[1~") == [])
@@ -166,7 +158,7 @@ import WhiteboardRendering
     var desk = try Desk()
     try Self.chat("hello", &desk)
     #expect(desk.type(":chat\r") == ["chat"])
-    _ = desk.client.receive(.chatHistory(.init(count: 0, lines: [], request: .number(1))))
+    _ = desk.client.receive(.answer(.chat([]), to: .number(1)))
     #expect(desk.client.isChatOpen)
     #expect(desk.lines().contains { $0.contains("Bob: hello") })
   }
@@ -247,8 +239,8 @@ import WhiteboardRendering
   @Test("a member that cannot admit people shows no link and no QR code, but whom to ask") func noInvitation() throws {
     var desk = try Desk()
     desk.client.session.board.link = ""
-    let ada = BoardEvent.Admitter(peer: String(repeating: "a", count: 52), name: UntrustedText("Ada"))
-    let cases: [([BoardEvent.Admitter], String)] = [
+    let ada = SharedBoard.News.Admitter(peer: String(repeating: "a", count: 52), name: UntrustedText("Ada"))
+    let cases: [([SharedBoard.News.Admitter], String)] = [
       ([ada], "Ask Ada (aaaaaaaa) to admit them."), ([], "is connected."),
     ]
     for (admitters, words) in cases {
@@ -268,7 +260,7 @@ import WhiteboardRendering
     var desk = try Desk()
     desk.client.setHome("/home/anna")
     #expect(desk.type("X~/plan.pdf\r") == [#"export "/home/anna/plan.pdf""#])
-    _ = desk.client.receive(.done(.init(verb: .export, request: .number(1), file: "/a.pdf", objects: 1)))
+    _ = desk.client.receive(.answer(.done(.export, CommandOutcome(file: "/a.pdf", count: 1)), to: .number(1)))
     #expect(desk.client.messages.notice?.text == "Exported 1 object: /a.pdf")
   }
 }

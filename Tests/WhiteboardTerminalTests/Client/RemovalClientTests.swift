@@ -4,8 +4,8 @@ import Testing
 @testable import WhiteboardTerminal
 
 @Suite("A user whom the host removed, on a terminal") struct RemovalClientTests {
-  private static func removed(readOnly: Bool = true, canContinue: Bool = true) throws -> BoardEvent.Removed {
-    BoardEvent.Removed(
+  private static func removed(readOnly: Bool = true, canContinue: Bool = true) throws -> SharedBoard.News.Removed {
+    SharedBoard.News.Removed(
       peer: try Desk.memberID(2).description,
       name: "Bob",
       reason: "too loud",
@@ -17,7 +17,7 @@ import Testing
 
   @Test("a box shows the host and the reason, and one key continues with the own copy") func box() throws {
     var desk = try Desk()
-    _ = desk.client.receive(.removed(try Self.removed()))
+    _ = desk.client.receive(.news(.removed(try Self.removed())))
     #expect(desk.lines().contains { $0.contains("Bob removed you from this board: too loud.") })
     #expect(desk.lines().contains { $0.contains("c      continue with your own copy") })
     #expect(desk.client.session.members.isEmpty)
@@ -25,13 +25,13 @@ import Testing
     #expect(desk.type("c") == [])
     desk.now += .seconds(2)
     #expect(desk.type("c") == ["continue"])
-    _ = desk.client.receive(.removed(try Self.removed(readOnly: false)))
+    _ = desk.client.receive(.news(.removed(try Self.removed(readOnly: false))))
     #expect(desk.lines().last?.contains("this is your own copy") == true)
   }
 
   @Test("the box closes without a decision, and the last line shows the state") func later() throws {
     var desk = try Desk()
-    _ = desk.client.receive(.removed(try Self.removed()))
+    _ = desk.client.receive(.news(.removed(try Self.removed())))
     desk.now += .seconds(2)
     #expect(desk.type("\r") == [])
     #expect(!desk.lines().contains { $0.contains("continue with your own copy") })
@@ -40,7 +40,7 @@ import Testing
 
   @Test("for a board of another owner, no key offers to continue") func owned() throws {
     var desk = try Desk()
-    _ = desk.client.receive(.removed(try Self.removed(canContinue: false)))
+    _ = desk.client.receive(.news(.removed(try Self.removed(canContinue: false))))
     desk.now += .seconds(2)
     #expect(!desk.lines().contains { $0.contains("continue with your own copy") })
     #expect(desk.type("c") == [])
@@ -49,8 +49,8 @@ import Testing
 
   @Test("the removal ends when the host returns, which has admitted the user again") func readmitted() throws {
     var desk = try Desk()
-    _ = desk.client.receive(.removed(try Self.removed()))
-    _ = desk.client.receive(.joined(.init(peer: try Desk.memberID(2).description, name: "Bob")))
+    _ = desk.client.receive(.news(.removed(try Self.removed())))
+    _ = desk.client.receive(Desk.joined(try Desk.memberID(2), "Bob"))
     #expect(desk.client.session.removal.removal == nil && desk.client.session.removal.shownSince == nil)
   }
 }

@@ -40,7 +40,7 @@ import WhiteboardRendering
     // A failed command must not clear the warning.
     #expect(desk.type("u") == ["undo"])
     _ = desk.client.receive(
-      .error(CommandError(.notSaved, "no").answering(verb: "undo", request: .number(1), line: nil))
+      .answer(.error(CommandError(.notSaved, "no").answering(verb: "undo", request: .number(1), line: nil)))
     )
     desk.now += .seconds(60)
     _ = desk.tick()

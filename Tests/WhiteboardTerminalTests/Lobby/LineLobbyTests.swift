@@ -7,7 +7,7 @@ import Testing
 @Suite("The lobby in lines") struct LineLobbyTests {
   private var lobby = LineLobby(suggestion: "Ada board")
 
-  private func announced(_ board: String, _ name: String, by host: String) -> BoardEvent.FoundBoard {
+  private func announced(_ board: String, _ name: String, by host: String) -> SharedBoard.News.FoundBoard {
     .init(
       peer: "peer-\(host)",
       name: UntrustedText(host),

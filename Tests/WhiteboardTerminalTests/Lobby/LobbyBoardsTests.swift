@@ -4,7 +4,7 @@ import Testing
 @testable import WhiteboardTerminal
 
 @Suite("The boards in the lobby") struct LobbyBoardsTests {
-  private static func found(_ board: String?, by peer: String) -> BoardEvent.FoundBoard {
+  private static func found(_ board: String?, by peer: String) -> SharedBoard.News.FoundBoard {
     .init(peer: peer, name: "Ada", board: board, boardName: "Team", addresses: [], participants: 2)
   }
 

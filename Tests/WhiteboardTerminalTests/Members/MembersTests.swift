@@ -6,18 +6,14 @@ import WhiteboardSync
 @testable import WhiteboardTerminal
 
 @Suite("Members on a terminal") struct MembersTests {
-  private static func left(_ peer: MemberID, _ reason: String) -> BoardEvent.Left {
-    .init(peer: peer.description, name: "Bob", reason: reason, undelivered: 0)
-  }
-
   @Test("a member that returns through another route neither leaves nor joins") func rerouted() throws {
     let bob = try Desk.memberID(2)
     var members = Members()
     let joined = members.join(bob, name: "Bob", now: .zero)
-    let rerouted = members.leave(Self.left(bob, "rerouted"))
+    let rerouted = members.leave(bob, "Bob", .init(reason: "rerouted", undelivered: 0))
     let isEmpty = members.isEmpty
     let returned = members.join(bob, name: "Bob", now: .zero)
-    let left = members.leave(Self.left(bob, "quit"))
+    let left = members.leave(bob, "Bob", .init(reason: "quit", undelivered: 0))
     let joinedAgain = members.join(bob, name: "Bob", now: .zero)
     #expect(joined && rerouted == nil && isEmpty && !returned)
     #expect(left?.hasPrefix("Bob ") == true && joinedAgain)

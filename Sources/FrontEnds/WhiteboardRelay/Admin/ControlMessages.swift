@@ -91,7 +91,7 @@ package struct InvitationReport: Codable, Equatable, Sendable {
   /// The time when the code or link expires, in RFC 3339 format; `nil` if it does not expire.
   package let expires: String?
 
-  init(_ invited: BoardEvent.Invited, board: String) {
+  init(_ invited: SharedBoard.News.Invited, board: String) {
     self.board = board
     code = invited.code
     link = invited.link

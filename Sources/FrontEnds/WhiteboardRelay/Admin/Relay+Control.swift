@@ -96,7 +96,7 @@ extension Relay {
   private func kick(_ request: ControlRequest) async throws(WhiteboardError) -> [ControlLine] {
     var entry = try board(request)
     let sharedBoard = try await served(entry)
-    let invited: BoardEvent.Invited?
+    let invited: SharedBoard.News.Invited?
     do throws(CommandError) {
       invited = try await sharedBoard.kick(
         request.peer ?? "",

@@ -101,52 +101,60 @@ extension Relay {
     boardsChanged()
   }
 
-  private func happened(_ event: BoardEvent, on id: SessionID) async {
+  private func happened(_ event: SharedBoard.Output, on id: SessionID) async {
     guard var board = boards[id] else { return }
     switch event {
-    case .ready(let ready):
+    case .news(.ready(let ready)):
       board.state = .serving
       board.link = ready.link
       logger.info("Board opened.", metadata: ["board": "\(id.short)"])
-    case .note(let note) where note.code == BoardEvent.Remark.webRevoked: board.webLink = nil
-    case .web(let web) where !web.isOn: board.webLink = nil
-    case .invited(let invited): return showBrowserLink(invited, of: id)
-    case .joined(let person):
-      board.people[person.peer] = person.name
-      metrics.add(.joins)
-      logger.notice("Peer joined.", metadata: told(id, person.peer, person.name))
-    case .left(let person):
-      board.people[person.peer] = nil
-      board.visited = BoardFile.now
-      // The protocol defines the words for reasons.
-      metrics.add(.departures, of: person.reason)
-      var metadata = told(id, person.peer, person.name)
-      metadata["reason"] = "\(person.reason)"
-      logger.notice("Peer left.", metadata: metadata)
-    case .note(let remark):
+    case .news(.note(let note)) where note.code == SharedBoard.News.Remark.webRevoked: board.webLink = nil
+    case .news(.web(let web)) where !web.isOn: board.webLink = nil
+    case .news(.invited(let invited)): return showBrowserLink(invited, of: id)
+    case .change(let change, let details): record(change, details, on: id, &board)
+    case .news(.note(let remark)):
       // Log that saving works again, for operators that saw the log line "not-saved".
       logger.log(
-        level: remark.code == BoardEvent.Remark.savedAgain ? .notice : .info,
+        level: remark.code == SharedBoard.News.Remark.savedAgain ? .notice : .info,
         "\(remark.code)",
         metadata: ["board": "\(id.short)", "what": "\(remark.message)"]
       )
-    case .warning(let remark):
+    case .news(.warning(let remark)):
       logger.warning("\(remark.code)", metadata: ["board": "\(id.short)", "what": "\(remark.message)"])
-    case .saveState(let saving): board.unsaved = saving.shown.problem
     default: break
     }
     boards[id] = board
     boardsChanged()
   }
 
-  /// Shows a browser link in reports if everyone may use it.
-  func showBrowserLink(_ invited: BoardEvent.Invited, of id: SessionID) {
-    guard invited.code == nil, invited.isForEveryone else { return }
-    boards[id]?.webLink = invited.link
+  private func record(
+    _ change: SharedBoard.Change,
+    _ details: SharedBoard.ChangeDetails,
+    on id: SessionID,
+    _ board: inout ServedBoard
+  ) {
+    if case .saving(let state) = change { board.unsaved = state.problem }
+    guard let member = details.member else { return }
+    var metadata: Logger.Metadata = ["board": "\(id.short)", "peer": "\(member.short)"]
+    if let name = details.name { metadata["name"] = "\(name)" }
+    if case .joined = change {
+      board.people[member.description] = details.name
+      metrics.add(.joins)
+      logger.notice("Peer joined.", metadata: metadata)
+    } else if let departure = details.departure {
+      board.people[member.description] = nil
+      board.visited = BoardFile.now
+      // The protocol defines the words for reasons.
+      metrics.add(.departures, of: departure.reason)
+      metadata["reason"] = "\(departure.reason)"
+      logger.notice("Peer left.", metadata: metadata)
+    }
   }
 
-  private func told(_ id: SessionID, _ peer: String, _ name: UntrustedText) -> Logger.Metadata {
-    ["board": "\(id.short)", "peer": "\(peer.prefix(8))", "name": "\(name)"]
+  /// Shows a browser link in reports if everyone may use it.
+  func showBrowserLink(_ invited: SharedBoard.News.Invited, of id: SessionID) {
+    guard invited.code == nil, invited.isForEveryone else { return }
+    boards[id]?.webLink = invited.link
   }
 
   func settled(_ id: SessionID) async {
@@ -222,15 +230,15 @@ extension Relay {
 /// Receives the events of one board, and passes on only those that the relay needs: joins, leaves, browser links and
 /// problems.
 struct BoardSink: EventSink {
-  let take: @Sendable (BoardEvent) async -> Void
+  let take: @Sendable (SharedBoard.Output) async -> Void
 
   var contents: EventContents { [] }
 
-  func write(_ events: [BoardEvent]) async throws(OutputError) {
+  func write(_ events: [SharedBoard.Output]) async throws(OutputError) {
     for event in events {
       switch event {
-      case .ready, .invited, .web, .joined, .left, .saveState, .note, .warning: await take(event)
-      default: break
+      case .news(.resourceProgress), .answer: break
+      case .change, .news: await take(event)
       }
     }
   }

@@ -312,21 +312,20 @@ extension BoardClient {
   // MARK: - Events
 
   /// Handles an event of the board; returns the actions for the owner of the client.
-  package mutating func receive(_ event: BoardEvent, now time: Duration? = nil) -> [Action] {
+  package mutating func receive(_ event: SharedBoard.Output, now time: Duration? = nil) -> [Action] {
     if let time { now = time }
-    if let answer = Answer(event) { show(answer) }
+    if case .answer(let answer, let request) = event, let answer = Answer(answer, to: request) { show(answer) }
     var actions: [Action] = []
     switch event {
-    case .ready(let ready):
+    case .news(.ready(let ready)):
       session.begin(ready)
       workspace.scene.ownID = MemberID(text: ready.peer)
       return [.command(CommandRequest(.chat))]
-    case .done(let done): finish(done)
-    case .error(let failure): fail(failure)
-    case .selected(let selected) where selected.lostByUs == true:
-      say("\(selected.name?.displayed ?? "a member") has selected it")
-    case .warning(let warning): show(warning)
-    case .note(let note): show(note: note)
+    case .answer(.done(let verb, let outcome), let request): finish(verb, outcome, request)
+    case .answer(.error(let failure), _): fail(failure)
+    case .news(.selectionLost(_, _, let name)): say("\(name?.displayed ?? "a member") has selected it")
+    case .news(.warning(let warning)): show(warning)
+    case .news(.note(let note)): show(note: note)
     default: actions = apply(session.receive(event, now: now))
     }
     workspace.scene.canvas.names = session.names(ownID: workspace.scene.ownID)
@@ -348,29 +347,27 @@ extension BoardClient {
     session.board.title = settings.title.map { UntrustedText($0) }
   }
 
-  private mutating func show(_ warning: BoardEvent.Remark) {
+  private mutating func show(_ warning: SharedBoard.News.Remark) {
     // No message is needed, because the screen shows this problem for as long as it lasts.
-    if warning.code == BoardEvent.Remark.notSaved { return }
-    if warning.code == BoardEvent.Remark.discoveryUnavailable { session.board.isDiscoveryUnavailable = true }
+    if warning.code == SharedBoard.News.Remark.notSaved { return }
+    if warning.code == SharedBoard.News.Remark.discoveryUnavailable { session.board.isDiscoveryUnavailable = true }
     messages.showProblem(warning.message, at: now)
   }
 
-  private mutating func show(note: BoardEvent.Remark) {
+  private mutating func show(note: SharedBoard.News.Remark) {
     switch note.code {
-    // The panel shows the help.
-    case "help": return
-    case BoardEvent.Remark.invitationEnded:
+    case SharedBoard.News.Remark.invitationEnded:
       session.questions.removeInvitation(note.invitation)
       say(note.message)
       return
-    case BoardEvent.Remark.comparing: session.questions.compares(note.invitation)
-    case BoardEvent.Remark.webRevoked: session.board.webLink = nil
-    case BoardEvent.Remark.announced:
+    case SharedBoard.News.Remark.comparing: session.questions.compares(note.invitation)
+    case SharedBoard.News.Remark.webRevoked: session.board.webLink = nil
+    case SharedBoard.News.Remark.announced:
       // The panel for invitations shows it.
       session.board.isAnnounced = true
       session.board.isDiscoveryUnavailable = false
       return
-    case BoardEvent.Remark.discoveryAvailable: session.board.isDiscoveryUnavailable = false
+    case SharedBoard.News.Remark.discoveryAvailable: session.board.isDiscoveryUnavailable = false
     default: break
     }
     say(Notice.causeFirst(note.message))
@@ -383,13 +380,13 @@ extension BoardClient {
     return (outcome.clipboard.map { [.clipboard($0)] } ?? []) + apply(workspace.receive(outcome, of: request))
   }
 
-  private mutating func finish(_ done: BoardEvent.Done) {
-    guard let request = done.request?.number else { return }
-    if done.verb.changesBoard { session.members.countWaitingChange() }
+  private mutating func finish(_ verb: CommandName, _ outcome: CommandOutcome, _ mark: RequestMark?) {
+    guard let request = mark?.number else { return }
+    if verb.changesBoard { session.members.countWaitingChange() }
     workspace.finish(request)
     messages.actionSucceeded(request)
     let typed = typedCommands.removeValue(forKey: request)
-    if let message = Answer.message(done, typed: typed, keys) { say(message) }
+    if let message = Answer.message(verb, outcome, typed: typed, keys) { say(message) }
   }
 
   private mutating func fail(_ failure: CommandError) {

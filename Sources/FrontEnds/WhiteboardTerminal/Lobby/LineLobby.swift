@@ -32,7 +32,7 @@ package struct LineLobby: Sendable {
   package mutating func setBoards(_ boards: [LobbyClient.OwnBoard]) { self.boards.own = boards }
 
   /// Adds or updates an announced board; returns the lines about a new board, with its number.
-  package mutating func found(_ board: BoardEvent.FoundBoard) -> [String] {
+  package mutating func found(_ board: SharedBoard.News.FoundBoard) -> [String] {
     guard boards.found(board), let id = board.board else { return [] }
     let row = LobbyBoards.Row.nearby(id)
     guard !listed.contains(row) else { return [] }
@@ -41,7 +41,7 @@ package struct LineLobby: Sendable {
   }
 
   /// Removes an announcement; returns the lines about a board that is no longer announced.
-  package mutating func lost(_ board: BoardEvent.LostBoard) -> [String] {
+  package mutating func lost(_ board: SharedBoard.News.FoundBoard) -> [String] {
     guard let id = board.board else { return [] }
     let text = boards.text(.nearby(id))
     boards.lost(board)

@@ -18,7 +18,7 @@ struct LobbyBoards: Sendable {
   }
 
   /// The announcements by board id and by peer id.
-  private var nearby: [String: [String: BoardEvent.FoundBoard]] = [:]
+  private var nearby: [String: [String: SharedBoard.News.FoundBoard]] = [:]
   /// The announced boards whose announced peers do not answer.
   private var unreachable: Set<String> = []
   var own: [LobbyClient.OwnBoard] = []
@@ -41,7 +41,7 @@ struct LobbyBoards: Sendable {
   // MARK: - Announcements
 
   /// Adds or updates an announced board; returns false for the announcement of a relay.
-  mutating func found(_ board: BoardEvent.FoundBoard) -> Bool {
+  mutating func found(_ board: SharedBoard.News.FoundBoard) -> Bool {
     // A relay announces no board of its own.
     guard let id = board.board else { return false }
     if nearby[id, default: [:]].updateValue(board, forKey: board.peer) == nil { unreachable.remove(id) }
@@ -63,7 +63,7 @@ struct LobbyBoards: Sendable {
     if isReachable { unreachable.remove(board) } else { unreachable.insert(board) }
   }
 
-  mutating func lost(_ board: BoardEvent.LostBoard) {
+  mutating func lost(_ board: SharedBoard.News.FoundBoard) {
     guard let id = board.board else { return }
     nearby[id]?[board.peer] = nil
     if nearby[id]?.isEmpty == true {
@@ -73,7 +73,7 @@ struct LobbyBoards: Sendable {
   }
 
   /// Returns the announcement of a board that states the most participants.
-  private func announcement(of board: String) -> BoardEvent.FoundBoard? {
+  private func announcement(of board: String) -> SharedBoard.News.FoundBoard? {
     nearby[board]?.values.max { ($0.participants ?? 0, $1.peer) < ($1.participants ?? 0, $0.peer) }
   }
 

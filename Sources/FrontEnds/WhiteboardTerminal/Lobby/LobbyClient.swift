@@ -49,12 +49,12 @@ package struct LobbyClient: Sendable {
 
   // MARK: - Boards
 
-  package mutating func found(_ board: BoardEvent.FoundBoard) {
+  package mutating func found(_ board: SharedBoard.News.FoundBoard) {
     let isBoard = update { $0.found(board) }
     if isBoard { discoveryProblem = nil }
   }
 
-  package mutating func lost(_ board: BoardEvent.LostBoard) { update { $0.lost(board) } }
+  package mutating func lost(_ board: SharedBoard.News.FoundBoard) { update { $0.lost(board) } }
 
   /// Removes all announcements, because a new search begins.
   package mutating func searchBegan() { update { $0.searchBegan() } }

@@ -10,7 +10,7 @@ struct Members: Sendable {
   struct Member: Hashable, Sendable {
     var name: UntrustedText
     var icon: UntrustedText?
-    var state: BoardEvent.PeerState.State
+    var state: SharedBoard.News.PeerState.State
     private(set) var presence = Presence()
     /// The last positions of the laser pointer, the latest last.
     private(set) var trail: [Point] = []
@@ -21,7 +21,7 @@ struct Members: Sendable {
     /// The time of the last movement of the pointer.
     private(set) var movedAt = Duration.zero
 
-    init(name: UntrustedText, state: BoardEvent.PeerState.State) {
+    init(name: UntrustedText, state: SharedBoard.News.PeerState.State) {
       self.name = name
       self.state = state
     }
@@ -85,16 +85,15 @@ struct Members: Sendable {
 
   /// Removes a member that left; returns the remark for the chat; nil if the member is about to return through another
   /// route, or if it removed the local member.
-  mutating func leave(_ left: BoardEvent.Left) -> String? {
-    guard let id = MemberID(text: left.peer) else { return nil }
+  mutating func leave(_ id: MemberID, _ name: UntrustedText, _ left: SharedBoard.ChangeDetails.Departure) -> String? {
     all[id] = nil
     earlyPresences[id] = nil
-    if left.removedUs == true { return nil }
+    if left.removedUs { return nil }
     if left.reason == "rerouted" {
       rerouted.insert(id)
       return nil
     }
-    return EventText.departure(left, of: left.name.displayed)
+    return EventText.departure(left, of: name.displayed)
   }
 
   mutating func removeAll() {
@@ -102,7 +101,7 @@ struct Members: Sendable {
     earlyPresences = [:]
   }
 
-  mutating func show(_ state: BoardEvent.PeerState, now: Duration) {
+  mutating func show(_ state: SharedBoard.News.PeerState, now: Duration) {
     guard let id = state.peer.flatMap({ MemberID(text: $0) }), var member = all[id] else { return }
     member.state = state.state
     member.silentSince = state.state == .connected ? nil : member.silentSince ?? now
@@ -110,7 +109,7 @@ struct Members: Sendable {
     all[id] = state.state == .lost ? nil : member
   }
 
-  mutating func show(_ profile: BoardEvent.Profile) {
+  mutating func show(_ profile: SharedBoard.News.Profile) {
     guard let id = MemberID(text: profile.peer) else { return }
     all[id]?.name = profile.name
     all[id]?.icon = profile.icon
@@ -167,12 +166,12 @@ struct Members: Sendable {
 
   // MARK: - Announcements
 
-  mutating func found(_ board: BoardEvent.FoundBoard) {
+  mutating func found(_ board: SharedBoard.News.FoundBoard) {
     guard let id = board.board else { return }
     announcers[id, default: [:]][board.peer] = board.name
   }
 
-  mutating func lost(_ board: BoardEvent.LostBoard) {
+  mutating func lost(_ board: SharedBoard.News.FoundBoard) {
     guard let id = board.board else { return }
     announcers[id]?[board.peer] = nil
   }

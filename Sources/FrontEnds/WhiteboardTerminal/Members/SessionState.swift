@@ -25,14 +25,14 @@ struct SessionState: Sendable {
   }
 
   /// Ends the attempt to join, because the session is connected.
-  mutating func begin(_ ready: BoardEvent.Ready) {
+  mutating func begin(_ ready: SharedBoard.News.Ready) {
     connection = nil
     board.id = ready.board
     board.ownName = ready.boardName
-    show(BoardEvent.Admission(ready))
+    show(ready)
   }
 
-  private mutating func show(_ admission: BoardEvent.Admission) {
+  private mutating func show(_ admission: SharedBoard.News.Ready) {
     board.link = admission.link
     board.joinCode = admission.code
     board.isAnnounced = admission.announced
@@ -57,22 +57,47 @@ struct SessionState: Sendable {
   // MARK: - Events
 
   /// Handles an event of the board; ignores events that do not concern the session.
-  mutating func receive(_ event: BoardEvent, now: Duration) -> [BoardEffect] {
+  mutating func receive(_ event: SharedBoard.Output, now: Duration) -> [BoardEffect] {
     switch event {
-    case .joining(let joining): connection?.show(joining)
+    case .change(let change, let details): return receive(change, details, now: now)
+    case .news(let news), .answer(.news(let news), _): return receive(news, now: now)
+    // If the user asked for the history, the panel shows it instead.
+    case .answer(.chat(let lines), nil):
+      chat.removeAll()
+      for line in lines { _ = append(line) }
+    case .answer: break
+    }
+    return []
+  }
+
+  private mutating func receive(_ change: SharedBoard.Change, _ details: SharedBoard.ChangeDetails, now: Duration)
+    -> [BoardEffect]
+  {
+    let name = details.name ?? UntrustedText("")
+    switch change {
     case .caughtUp: board.isAwaited = false
+    case .joined:
+      guard let id = details.member else { break }
+      let isNew = members.join(id, name: name, now: now)
+      removal.joined(id.description)
+      questions.joined(id.description)
+      if isNew { chat.remark("\(name) joined\(details.route.map { " through \($0.name)" } ?? "")") }
+    case .left:
+      guard let id = details.member, let departure = details.departure else { break }
+      if let remark = members.leave(id, name, departure) { chat.remark(remark) }
+    case .chat(let line, _):
+      guard append(line) else { break }
+      return [.chatReceived(author: UntrustedText(line.name ?? ""), text: UntrustedText(line.text))]
+    default: break
+    }
+    return []
+  }
+
+  private mutating func receive(_ news: SharedBoard.News, now: Duration) -> [BoardEffect] {
+    switch news {
+    case .joining(let joining): connection?.show(joining)
     case .peerFound(let board), .peerUpdated(let board): members.found(board)
     case .peerLost(let board): members.lost(board)
-    case .joined(let peer):
-      guard let id = MemberID(text: peer.peer) else { break }
-      let isNew = members.join(id, name: peer.name, now: now)
-      removal.joined(peer.peer)
-      questions.joined(peer.peer)
-      if isNew {
-        let route = peer.throughName.map { " through \($0)" } ?? ""
-        chat.remark("\(peer.name) joined\(route)")
-      }
-    case .left(let peer): if let remark = members.leave(peer) { chat.remark(remark) }
     case .removed(let removed): return remove(removed, now: now)
     case .admission(let admission): show(admission)
     case .carried(let relay):
@@ -85,41 +110,7 @@ struct SessionState: Sendable {
       board.webFingerprint = web.isSelfMade == true ? web.fingerprint : nil
       chat.remark(web.isOn ? "browsers can join the board" : "browsers cannot join the board")
     case .invited(let invited): if invited.code == nil, invited.isForEveryone { board.webLink = invited.link }
-    case .role(let role): if let line = EventText.line(.role(role)) { chat.remark(line) }
-    case .chat(let line):
-      guard append(line) else { break }
-      return [.chatReceived(author: line.name, text: line.text)]
-    case .chatHistory(let history):
-      // If the user asked for the history, the panel shows it instead.
-      guard history.request == nil else { break }
-      chat.removeAll()
-      for line in history.lines { _ = append(line) }
-    default: return receiveQuestion(event, now: now)
-    }
-    return []
-  }
-
-  /// Handles the removal of the local member by the host, or the user's choice to continue alone.
-  private mutating func remove(_ removed: BoardEvent.Removed, now: Duration) -> [BoardEffect] {
-    removal.show(removed, now: now)
-    members.removeAll()
-    questions.removeAll()
-    chat.remark(removed.message)
-    return removed.readOnly ? [.membershipEnded] : []
-  }
-
-  /// Adds a line to the chat.
-  ///
-  /// Returns false if the chat already has the line, so that only the state of its question changed.
-  private mutating func append(_ line: BoardEvent.Chat) -> Bool {
-    chat.openComments[line.id] = line.isResolved == true ? nil : line.about.flatMap { ObjectID($0) }
-    if line.about != nil, !chat.commentIDs.insert(line.id).inserted { return false }
-    chat.append(ChatLog.Line(name: line.name, author: MemberID(text: line.peer), text: line.text))
-    return true
-  }
-
-  private mutating func receiveQuestion(_ event: BoardEvent, now: Duration) -> [BoardEffect] {
-    switch event {
+    case .role: if let line = EventText.line(news) { chat.remark(line) }
     case .invitation(let invitation):
       if invitation.direction == .outgoing { connection?.show(invitation, now: now) }
       guard invitation.mustAnswer else { break }
@@ -130,10 +121,31 @@ struct SessionState: Sendable {
       return [.questionReceived]
     case .resourceFinished(let end) where end.direction == .incoming:
       guard questions.finish(end.transfer) else { break }
-      return EventText.line(.resourceFinished(end)).map { [.message($0)] } ?? []
+      return EventText.line(news).map { [.message($0)] } ?? []
     default: break
     }
     return []
+  }
+
+  /// Handles the removal of the local member by the host, or the user's choice to continue alone.
+  private mutating func remove(_ removed: SharedBoard.News.Removed, now: Duration) -> [BoardEffect] {
+    removal.show(removed, now: now)
+    members.removeAll()
+    questions.removeAll()
+    chat.remark(removed.message)
+    return removed.readOnly ? [.membershipEnded] : []
+  }
+
+  /// Adds a line to the chat.
+  ///
+  /// Returns false if the chat already has the line, so that only the state of its question changed.
+  private mutating func append(_ line: ChatLine) -> Bool {
+    let id = line.id.description
+    chat.openComments[id] = line.isResolved ? nil : line.about
+    if line.about != nil, !chat.commentIDs.insert(id).inserted { return false }
+    let name = UntrustedText(line.name ?? "")
+    chat.append(ChatLog.Line(name: name, author: line.author, text: UntrustedText(line.text)))
+    return true
   }
 }
 
@@ -148,7 +160,7 @@ struct BoardInfo: Hashable, Sendable {
   var link = ""
   var joinCode: String?
   /// The connected peers that can admit newcomers; nil if the local user can.
-  var admitters: [BoardEvent.Admitter]?
+  var admitters: [SharedBoard.News.Admitter]?
   /// The browser link; nil if browsers cannot join.
   var webLink: String?
   /// The SHA-256 hash of the certificate; nil if browsers do not warn about it.
@@ -215,7 +227,7 @@ struct RemovalState: Sendable {
     case none
   }
 
-  private(set) var removal: BoardEvent.Removed?
+  private(set) var removal: SharedBoard.News.Removed?
   /// The time when the box appeared; nil while it is not shown.
   private(set) var shownSince: Duration?
 
@@ -223,7 +235,7 @@ struct RemovalState: Sendable {
   private static let pause = Duration.seconds(1)
 
   /// If the user continues with a copy of the board, no box is shown.
-  mutating func show(_ removed: BoardEvent.Removed, now: Duration) {
+  mutating func show(_ removed: SharedBoard.News.Removed, now: Duration) {
     removal = removed
     shownSince = removed.readOnly ? now : nil
   }
@@ -276,7 +288,7 @@ struct ConnectionAttempt: Hashable, Sendable {
   private var target: UntrustedText
   /// The time when the attempt began.
   private let since: Duration
-  private var step: BoardEvent.Joining.Step?
+  private var step: SharedBoard.News.Joining.Step?
   /// The display name of the peer, as the peer announced or sent it.
   private var name: UntrustedText?
   /// The verification words that the host's user may compare with those on this screen; nil if there are none.
@@ -293,7 +305,7 @@ struct ConnectionAttempt: Hashable, Sendable {
     self.since = since
   }
 
-  mutating func show(_ joining: BoardEvent.Joining) {
+  mutating func show(_ joining: SharedBoard.News.Joining) {
     step = joining.step
     if joining.step != .awaitingAcceptance { (words, end) = (nil, nil) }
     if joining.step != .searching, let board = joining.boardName { target = board }
@@ -303,7 +315,7 @@ struct ConnectionAttempt: Hashable, Sendable {
     addresses.append(address)
   }
 
-  mutating func show(_ invitation: BoardEvent.Invitation, now: Duration) {
+  mutating func show(_ invitation: SharedBoard.News.Invitation, now: Duration) {
     words = invitation.words
     end = invitation.seconds.map { now + .seconds($0) }
   }
@@ -355,14 +367,14 @@ struct ConnectionAttempt: Hashable, Sendable {
 }
 
 struct Questions: Sendable {
-  private(set) var invitations: [BoardEvent.Invitation] = []
+  private(set) var invitations: [SharedBoard.News.Invitation] = []
   /// The times at which the invitations expire, on the client's clock.
   private var ends: [String: Duration] = [:]
   /// The requests that the user has accepted, until their senders have compared the words.
-  private var accepted: [BoardEvent.Invitation] = []
+  private var accepted: [SharedBoard.News.Invitation] = []
   /// The ids of the accepted requests whose senders still compare the words.
   private var compared: Set<String> = []
-  private(set) var fileOffers: [BoardEvent.ResourceOffered] = []
+  private(set) var fileOffers: [SharedBoard.News.ResourceOffered] = []
   /// The transfers that were offered to the user and have not ended.
   private var offeredTransfers: Set<String> = []
 
@@ -371,12 +383,12 @@ struct Questions: Sendable {
   /// Whether a part of the screen shows the time that is left to answer or to compare the words.
   var isTicking: Bool { !compared.isEmpty || invitations.first.map { ends[$0.id] != nil } ?? false }
 
-  mutating func add(_ invitation: BoardEvent.Invitation, now: Duration) {
+  mutating func add(_ invitation: SharedBoard.News.Invitation, now: Duration) {
     invitations.append(invitation)
     ends[invitation.id] = invitation.seconds.map { now + .seconds($0) }
   }
 
-  mutating func add(_ offer: BoardEvent.ResourceOffered) {
+  mutating func add(_ offer: SharedBoard.News.ResourceOffered) {
     fileOffers.append(offer)
     offeredTransfers.insert(offer.transfer)
   }
@@ -389,7 +401,7 @@ struct Questions: Sendable {
   /// Removes the accepted request of a peer, which has joined.
   mutating func joined(_ peer: String) { removeAccepted { $0.peer == peer } }
 
-  private mutating func removeAccepted(_ matches: (BoardEvent.Invitation) -> Bool) {
+  private mutating func removeAccepted(_ matches: (SharedBoard.News.Invitation) -> Bool) {
     accepted.removeAll(where: matches)
     compared.formIntersection(accepted.map(\.id))
   }
@@ -447,7 +459,7 @@ struct Questions: Sendable {
     }
   }
 
-  private func lines(_ invitation: BoardEvent.Invitation, now: Duration) -> [String] {
+  private func lines(_ invitation: SharedBoard.News.Invitation, now: Duration) -> [String] {
     let isIncoming = invitation.direction == .incoming
     let name = EventText.person(invitation.name, invitation.peer)
     var lines = [isIncoming ? "\(name) asks to join." : "Joining \(name)."]

@@ -10,59 +10,52 @@ enum Answer {
   /// The box that shows how others join: with one browser link, or if it is nil, in all ways.
   case invitation(BrowserInvitation?)
 
-  /// If an event has no request id, the client itself sent the command, and the answer is not shown.
-  init?(_ event: BoardEvent) {
-    if case .note(let note) = event, note.code == "help" {
-      self = .panel(title: "Commands", lines: note.message.lines)
+  /// If an answer has no request id, the client itself sent the command, and the answer is not shown.
+  init?(_ answer: SharedBoard.Answer, to request: RequestMark?) {
+    if case .help(let text) = answer {
+      self = .panel(title: "Commands", lines: text.lines)
       return
     }
-    guard let (title, request) = Self.title(event), request != nil else { return nil }
-    switch event {
-    case .chatHistory:
+    guard request != nil, let (title, hasPanel) = Self.form(answer) else { return nil }
+    switch answer {
+    case .chat:
       self = .chat
       return
     // The box shows this link as text and as a QR code.
-    case .web(let web) where web.isOn:
+    case .news(.web(let web)) where web.isOn:
       self = .invitation(nil)
       return
-    case .invited(let invited) where invited.code == nil:
+    case .news(.invited(let invited)) where invited.code == nil:
       self = .invitation(invited.isForEveryone ? nil : BrowserInvitation(invited))
       return
     default: break
     }
-    let lines = (EventText.line(event) ?? "").lines
+    let lines = (EventText.line(.answer(answer)) ?? "").lines
     self =
-      lines.count > 1 || Self.hasPanel(event)
+      lines.count > 1 || hasPanel
       ? .panel(title: title, lines: lines) : .message(Self.withoutSymbol(lines.first ?? ""))
   }
 
-  /// Returns whether an answer is shown in a panel even if it has only one line.
+  /// Returns the title for the result of a query, and whether it is shown in a panel even if it has only one line; nil
+  /// for other answers.
   ///
-  /// This applies to lists, even if they are empty, and to a join code, which the user copies.
-  private static func hasPanel(_ event: BoardEvent) -> Bool {
-    switch event {
-    case .objects, .found, .settings, .checkpoints, .diff, .peers, .invited, .web: true
-    default: false
-    }
-  }
-
-  /// Returns the title for an answer, and its request id; nil if the event is not an answer.
-  private static func title(_ event: BoardEvent) -> (title: String, request: RequestMark?)? {
-    switch event {
-    case .objects(let list): ("Objects", list.request)
-    case .found(let list): ("Objects found", list.request)
-    case .object(let shown): ("Object", shown.request)
-    case .settings(let answer): ("Settings", answer.request)
-    case .digest(let digest): ("Digest", digest.request)
-    case .checkpoints(let list): ("Checkpoints", list.request)
-    case .diff(let diff): ("Differences", diff.request)
-    case .peers(let peers): ("People", peers.request)
-    case .chatHistory(let history): ("Chat", history.request)
-    case .invited(let invited): ("Invitation", invited.request)
-    case .web(let web): ("Browsers", web.request)
-    case .profile(let profile): ("Profile", profile.request)
+  /// Lists have a panel even if they are empty, and so does a join code, which the user copies.
+  private static func form(_ answer: SharedBoard.Answer) -> (title: String, hasPanel: Bool)? {
+    switch answer {
+    case .objects: ("Objects", true)
+    case .found: ("Objects found", true)
+    case .object: ("Object", false)
+    case .settings: ("Settings", true)
+    case .digest: ("Digest", false)
+    case .checkpoints: ("Checkpoints", true)
+    case .diff: ("Differences", true)
+    case .peers: ("People", true)
+    case .chat: ("Chat", false)
+    case .news(.invited): ("Invitation", true)
+    case .news(.web): ("Browsers", true)
+    case .news(.profile): ("Profile", false)
     // If there is a problem with saving, the first row shows it, so no answer is needed.
-    case .saveState(let saving) where saving.cause == nil: ("Saved", saving.request)
+    case .saving(let state) where state.problem == nil: ("Saved", false)
     default: nil
     }
   }
@@ -78,15 +71,15 @@ enum Answer {
   /// Returns the message for an executed command, which the user typed if `typed` is not nil.
   ///
   /// It is nil for a command of a key or of the mouse whose effect the user follows on the screen, such as a movement.
-  static func message(_ done: BoardEvent.Done, typed: Command?, _ keys: KeyMap) -> String? {
-    if let message = message(done, keys) { return message }
-    guard done.changed != false else { return "nothing changed" }
+  static func message(_ verb: CommandName, _ done: CommandOutcome, typed: Command?, _ keys: KeyMap) -> String? {
+    if let message = message(verb, done, keys) { return message }
+    guard done.hasChanged != false else { return "nothing changed" }
     let objects = EventText.count(done.ids?.count ?? 1, "object")
     func hint(_ command: KeyMap.Command, _ words: String) -> String {
       keys.key(for: command).map { "; \($0) \(words)" } ?? ""
     }
-    if let answer = ObjectCommand.answer(to: done.verb, objects, hint) { return answer }
-    switch done.verb {
+    if let answer = ObjectCommand.answer(to: verb, objects, hint) { return answer }
+    switch verb {
     case .color: return "colored \(objects)"
     case .width: return "changed the line width of \(objects)"
     case .photo: return "added the photo"
@@ -96,7 +89,7 @@ enum Answer {
   }
 
   /// Returns the message for a typed command that has no key.
-  private static func effect(of command: Command, _ done: BoardEvent.Done, _ objects: String) -> String? {
+  private static func effect(of command: Command, _ done: CommandOutcome, _ objects: String) -> String? {
     let name: String = command.argument() ?? ""
     switch command.name {
     case .set: return command.argument().map { effect(of: $0) }
@@ -113,7 +106,7 @@ enum Answer {
     case .restore: return "restored the checkpoint \(UntrustedText(name).quoted())"
     // The chat shows the line, and its own events show that a session ends or continues.
     case .say, .leave, .quit, .continue: return nil
-    default: return EventText.line(.done(done)).map(withoutSymbol)
+    default: return EventText.line(.answer(.done(command.name, done))).map(withoutSymbol)
     }
   }
 
@@ -129,19 +122,19 @@ enum Answer {
   }
 
   /// Returns the message that a command always has; nil if there is none.
-  private static func message(_ done: BoardEvent.Done, _ keys: KeyMap) -> String? {
-    switch done.verb {
-    case .undo: return EventText.steps(done, hint: keys.key(for: .redo).map { "Press \($0) to redo." })
-    case .redo: return EventText.steps(done, hint: keys.key(for: .undo).map { "Press \($0) to undo." })
+  private static func message(_ verb: CommandName, _ done: CommandOutcome, _ keys: KeyMap) -> String? {
+    switch verb {
+    case .undo: return EventText.steps(verb, done, hint: keys.key(for: .redo).map { "Press \($0) to redo." })
+    case .redo: return EventText.steps(verb, done, hint: keys.key(for: .undo).map { "Press \($0) to undo." })
     case .play: return "played"
     case .copy:
       let paste = keys.key(for: .object(.paste)) ?? ":paste"
       return "copied \(done.ids?.count ?? 1); \(paste) pastes it on any board"
     case .export:
-      let count = done.objects.map { $0 == 1 ? "1 object" : "\($0) objects" } ?? "the board"
+      let count = done.count.map { $0 == 1 ? "1 object" : "\($0) objects" } ?? "the board"
       return "Exported \(count): \(done.file ?? "")"
     case .saveAs: return "the copy was saved"
-    case .wait, .import: return EventText.line(.done(done)).map(withoutSymbol)
+    case .wait, .import: return EventText.line(.answer(.done(verb, done))).map(withoutSymbol)
     default: return nil
     }
   }

@@ -11,7 +11,7 @@ struct BrowserInvitation: Hashable, Sendable {
   /// The SHA-256 hash of the certificate; nil if browsers do not warn about it.
   let fingerprint: String?
 
-  init(_ invited: BoardEvent.Invited) {
+  init(_ invited: SharedBoard.News.Invited) {
     link = invited.link
     fingerprint = invited.fingerprint
     let purpose = invited.role == "viewer" ? "view" : "join"

@@ -45,34 +45,42 @@ struct BoardNarrator {
 
   // MARK: - Lines
 
-  mutating func lines(for event: BoardEvent, now: Duration) -> [String] {
+  mutating func lines(for event: SharedBoard.Output, now: Duration) -> [String] {
     switch event {
-    case .objectAdded(let event):
-      return event.isHidden ? [] : added(event, now)
-    case .objectChanged(let event):
-      return event.isHidden ? [] : changed(event, now)
-    case .objectRemoved(let event):
-      guard !event.isHidden else { return [] }
-      let earlier = finish { id, _ in id == event.id }
-      let phrase = phrases.removeValue(forKey: event.id) ?? event.id.description
-      (labels[event.id], lines[event.id]) = (nil, nil)
-      return earlier + ["- \(lead(other(event.by)))\(phrase) deleted"]
-    case .selected(let event):
-      let earlier = finish { id, _ in id == event.id }
-      let phrase = phrases[event.id] ?? event.id.description
-      guard let peer = event.peer?.description else { return earlier + ["\(phrase) is free"] }
-      if let name = event.name { names[peer] = name }
-      return earlier + ["\(person(peer)) selected \(phrase)"]
-    case .ready(let ready):
+    case .change(let change, let details): return lines(for: change, details, now)
+    case .news(.ready(let ready)):
       ownPeer = ready.peer
       names[ready.peer] = ready.name
-    case .joined(let joined): names[joined.peer] = joined.name
-    case .profile(let profile): names[profile.peer] = profile.name
-    case .chat(let chat): return finish { $1.author == chat.peer } + [EventText.chat(chat)]
-    case .left(let left): return finish { $1.author == left.peer } + [EventText.line(event)].compactMap(\.self)
+    case .news(.profile(let profile)), .answer(.news(.profile(let profile)), _): names[profile.peer] = profile.name
     default: break
     }
-    return EventText.line(event).map { [$0] } ?? []
+    return [EventText.line(event)].compactMap(\.self)
+  }
+
+  private mutating func lines(for change: SharedBoard.Change, _ it: SharedBoard.ChangeDetails, _ now: Duration)
+    -> [String]
+  {
+    let peer = it.member?.description
+    switch change {
+    case .added where it.isHidden, .changed where it.isHidden, .removed where it.isHidden: return []
+    case .added: return it.object.map { added($0, by: it.member, now) } ?? []
+    case .changed: return it.object.map { changed($0, by: it.member, now) } ?? []
+    case .removed(let id, _):
+      let earlier = finish { object, _ in object == id }
+      let phrase = phrases.removeValue(forKey: id) ?? id.description
+      (labels[id], lines[id]) = (nil, nil)
+      return earlier + ["- \(lead(other(it.member)))\(phrase) deleted"]
+    case .selected(let id, _):
+      let earlier = finish { object, _ in object == id }
+      let phrase = phrases[id] ?? id.description
+      guard let peer else { return earlier + ["\(phrase) is free"] }
+      if let name = it.name { names[peer] = name }
+      return earlier + ["\(person(peer)) selected \(phrase)"]
+    case .joined: if let peer { names[peer] = it.name }
+    case .chat, .left: return finish { $1.author == peer } + [EventText.line(.change(change, it))].compactMap(\.self)
+    default: break
+    }
+    return [EventText.line(.change(change, it))].compactMap(\.self)
   }
 
   mutating func dueLines(now: Duration) -> [String] { finish { $1.due <= now } }
@@ -82,34 +90,32 @@ struct BoardNarrator {
 
   // MARK: - Objects
 
-  private mutating func added(_ event: BoardEvent.ObjectChange, _ now: Duration) -> [String] {
-    guard let author = other(event.by) else { return [addition(event.object, by: nil)] }
+  private mutating func added(_ object: ReportedObject, by member: MemberID?, _ now: Duration) -> [String] {
+    guard let author = other(member) else { return [addition(object, by: nil)] }
     let earlier = finish { $1.author == author }
-    let mayGrow = event.object.snapshot.kind == .text || event.object.snapshot.isFinished == false
-    guard mayGrow else { return earlier + [addition(event.object, by: author)] }
-    hold(event.object, [], by: author, isNew: true, now)
+    let mayGrow = object.snapshot.kind == .text || object.snapshot.isFinished == false
+    guard mayGrow else { return earlier + [addition(object, by: author)] }
+    hold(object, [], by: author, isNew: true, now)
     return earlier
   }
 
-  private mutating func changed(_ event: BoardEvent.ObjectChange, _ now: Duration) -> [String] {
-    let (object, new) = (event.object.snapshot.id, event.object.changed)
-    guard let author = other(event.by) else {
-      return finish { id, _ in id == object } + [change(event.object, new, by: nil)]
+  private mutating func changed(_ object: ReportedObject, by member: MemberID?, _ now: Duration) -> [String] {
+    let (id, new) = (object.snapshot.id, object.changed)
+    guard let author = other(member) else {
+      return finish { other, _ in other == id } + [change(object, new, by: nil)]
     }
-    var earlier = finish { id, change in (id == object) != (change.author == author) }
-    if var known = pending[object] {
+    var earlier = finish { other, change in (other == id) != (change.author == author) }
+    if var known = pending[id] {
       known.changed += new.filter { !known.changed.contains($0) }
-      known.object = event.object
+      known.object = object
       known.due = now + Self.pause
-      pending[object] = known
+      pending[id] = known
     } else if Self.gradual.isSuperset(of: new) {
-      hold(event.object, new, by: author, isNew: false, now)
+      hold(object, new, by: author, isNew: false, now)
     } else {
-      return earlier + [change(event.object, new, by: author)]
+      return earlier + [change(object, new, by: author)]
     }
-    if new.contains("isFinished"), event.object.snapshot.isFinished == true {
-      earlier += finish { id, _ in id == object }
-    }
+    if new.contains("isFinished"), object.snapshot.isFinished == true { earlier += finish { other, _ in other == id } }
     return earlier
   }
 
@@ -209,7 +215,7 @@ struct BoardNarrator {
   // MARK: - People
 
   /// Returns a peer if it is not the local one.
-  private func other(_ member: MemberID) -> String? { member.description == ownPeer ? nil : member.description }
+  private func other(_ member: MemberID?) -> String? { member?.description == ownPeer ? nil : member?.description }
 
   private func lead(_ author: String?) -> String { author.map { "\(person($0)): " } ?? "" }
 

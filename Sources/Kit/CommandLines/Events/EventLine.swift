@@ -14,7 +14,7 @@ package enum EventLine {
   ///
   /// `v` and `event` come first, and the other keys follow in alphabetical order. Control and format characters are
   /// escaped, so that the line is safe to display. `JSONLines` lists the keys.
-  package static func json(_ event: BoardEvent) -> [UInt8] {
+  package static func json(_ event: SharedBoard.Output) -> [UInt8] {
     var json = JSONWriter()
     json.write(event)
     return json.bytes
@@ -47,7 +47,7 @@ extension JSONWriter {
   }
 
   /// Writes the beginning of the line about a list of objects, up to the first object.
-  mutating func begin(_ list: BoardEvent.ObjectList) {
+  mutating func begin(_ list: [ReportedObject]) {
     begin(line: "objects")
     add("count", list.count)
     begin("objects")
@@ -55,14 +55,68 @@ extension JSONWriter {
   }
 
   /// Writes the rest of a line that ``begin(_:)`` began, after the objects.
-  mutating func end(_ list: BoardEvent.ObjectList) {
+  mutating func end(_ request: RequestMark?) {
     bytes.append(UInt8(ascii: "]"))
-    add("request", list.request)
+    add("request", request)
     endLine()
   }
 
-  mutating func write(_ event: BoardEvent) {
+  mutating func write(_ event: SharedBoard.Output) {
     switch event {
+    case .change(let change, let details): write(change, details)
+    case .news(let news): write(news, answering: nil)
+    case .answer(let answer, let request): write(answer, to: request)
+    }
+  }
+
+  private mutating func write(_ change: SharedBoard.Change, _ it: SharedBoard.ChangeDetails) {
+    switch change {
+    case .added: write(it, "object-added", changed: nil)
+    case .changed: write(it, "object-changed", changed: it.object?.changed)
+    case .removed(let id, _):
+      line(["event": "object-removed", "by": it.member, "hidden": it.isHidden ? true : nil, "id": id])
+    case .selected(let id, _): line(["event": "selected", "id": id, "name": it.name, "peer": it.member])
+    case .chat(let it, _):
+      begin(line: "chat")
+      add(it)
+      endLine()
+    case .settings(let settings): line(["event": "setting-changed", "changed": it.keys, "settings": settings])
+    case .joined:
+      line([
+        "event": "joined", "name": it.name, "peer": it.member, "through": it.route?.member,
+        "throughName": it.route?.name,
+      ])
+    case .left:
+      let departure = it.departure
+      line([
+        "event": "left", "message": departure?.message, "name": it.name, "peer": it.member, "reason": departure?.reason,
+        "removedUs": departure?.removedUs == true ? true : nil, "undelivered": departure?.undelivered,
+      ])
+    case .message(let bytes, _, let mode):
+      line([
+        "event": "data", "base64": Base64Text(bytes: bytes), "from": it.member, "name": it.name,
+        "reliable": mode == .reliable, "size": bytes.count, "text": EventText.words(of: bytes),
+      ])
+    case .caughtUp: line(["event": "caught-up", "name": it.name, "objects": it.count, "peer": it.member])
+    case .saving(let state): write(state, answering: nil)
+    // These changes have no lines.
+    case .game, .preview, .photo, .presence, .resource, .missed: break
+    }
+  }
+
+  // Objects are frequent, so their members are not collected.
+  private mutating func write(_ it: SharedBoard.ChangeDetails, _ name: String, changed: [String]?) {
+    begin(line: name)
+    add("by", it.member)
+    add("changed", changed)
+    if it.isHidden { add("hidden", true) }
+    add("id", it.object?.snapshot.id)
+    add("object", it.object)
+    endLine()
+  }
+
+  private mutating func write(_ news: SharedBoard.News, answering request: RequestMark?) {
+    switch news {
     case .ready(let it):
       line([
         "event": "ready", "addresses": it.addresses, "admit": it.admit, "admitters": it.admitters,
@@ -79,19 +133,11 @@ extension JSONWriter {
         "event": "joining", "address": it.address, "boardName": it.boardName, "name": it.name, "peer": it.peer,
         "step": it.step.rawValue,
       ])
-    case .caughtUp(let it): line(["event": "caught-up", "name": it.name, "objects": it.objects, "peer": it.peer])
     case .invitation(let it):
       line([
         "event": "invitation", "deadline": it.deadline, "direction": it.direction.rawValue, "id": it.id,
         "known": it.known, "mustAnswer": it.mustAnswer, "name": it.name, "peer": it.peer, "seconds": it.seconds,
         "warning": it.warning, "words": it.words,
-      ])
-    case .joined(let it):
-      line(["event": "joined", "name": it.name, "peer": it.peer, "through": it.through, "throughName": it.throughName])
-    case .left(let it):
-      line([
-        "event": "left", "message": it.message, "name": it.name, "peer": it.peer, "reason": it.reason,
-        "removedUs": it.removedUs, "undelivered": it.undelivered,
       ])
     case .removed(let it):
       line([
@@ -105,48 +151,21 @@ extension JSONWriter {
       ])
     case .carried(let it): line(["event": "carried", "link": it.link, "name": it.name, "relay": it.relay])
     // Objects are frequent, so their members are not collected.
-    case .objectAdded(let it):
-      begin(line: "object-added")
-      add("by", it.by)
-      if it.isHidden { add("hidden", true) }
-      add("id", it.object.snapshot.id)
-      add("object", it.object)
-      endLine()
-    case .objectChanged(let it):
-      begin(line: "object-changed")
-      add("by", it.by)
-      add("changed", it.object.changed)
-      if it.isHidden { add("hidden", true) }
-      add("id", it.object.snapshot.id)
-      add("object", it.object)
-      endLine()
-    case .objectRemoved(let it):
-      line(["event": "object-removed", "by": it.by, "hidden": it.isHidden ? true : nil, "id": it.id])
-    case .selected(let it):
-      line(["event": "selected", "id": it.id, "lostByUs": it.lostByUs, "name": it.name, "peer": it.peer])
-    case .chat(let it):
-      begin(line: "chat")
-      add(it)
-      endLine()
-    case .settingChanged(let it): line(["event": "setting-changed", "changed": it.changed, "settings": it.settings])
+    case .selectionLost(let id, let winner, let name):
+      line(["event": "selected", "id": id, "lostByUs": true, "name": name, "peer": winner])
     case .profile(let it):
-      line(["event": "profile", "icon": it.icon, "name": it.name, "peer": it.peer, "request": it.request])
+      line(["event": "profile", "icon": it.icon, "name": it.name, "peer": it.peer, "request": request])
     case .invited(let it):
       line([
         "event": "invited", "code": it.code, "expires": it.expires, "fingerprint": it.fingerprint, "link": it.link,
-        "links": it.links, "request": it.request, "role": it.role,
+        "links": it.links, "request": request, "role": it.role,
       ])
     case .web(let it):
       line([
-        "event": "web", "fingerprint": it.fingerprint, "on": it.isOn, "origins": it.origins, "request": it.request,
+        "event": "web", "fingerprint": it.fingerprint, "on": it.isOn, "origins": it.origins, "request": request,
         "selfMade": it.isSelfMade,
       ])
     case .role(let it): line(["event": "role", "name": it.name, "peer": it.peer, "role": it.role, "self": it.isOwn])
-    case .data(let it):
-      line([
-        "event": "data", "base64": it.base64, "from": it.from, "name": it.name, "reliable": it.reliable,
-        "size": it.size, "text": it.text,
-      ])
     case .resourceOffered(let it):
       line([
         "event": "resource-offered", "deadline": it.deadline, "name": it.name, "peer": it.peer, "sender": it.sender,
@@ -174,58 +193,64 @@ extension JSONWriter {
         "stream": it.stream,
       ])
     case .streamData(let it):
-      line(["event": "stream-data", "base64": it.base64, "offset": it.offset, "peer": it.peer, "stream": it.stream])
+      line([
+        "event": "stream-data", "base64": Base64Text(bytes: it.bytes), "offset": it.offset, "peer": it.peer,
+        "stream": it.stream,
+      ])
     case .streamClosed(let it):
       line([
         "event": "stream-closed", "direction": it.direction.rawValue, "message": it.message, "name": it.name,
         "outcome": it.outcome.rawValue, "peer": it.peer, "size": it.size, "stream": it.stream,
-      ])
-    case .digest(let it): line(["event": "digest", "digest": it.digest, "objects": it.objects, "request": it.request])
-    case .objects(let it):
-      begin(it)
-      for object in it.objects { write(element: object) }
-      end(it)
-    case .object(let it):
-      line(["event": "object", "id": it.object.snapshot.id, "object": it.object, "request": it.request])
-    case .found(let it):
-      line([
-        "event": "found", "chat": it.chat, "count": it.count, "members": it.members, "objects": it.objects,
-        "request": it.request,
-      ])
-    case .chatHistory(let it):
-      line(["event": "chat-history", "count": it.count, "lines": it.lines, "request": it.request])
-    case .settings(let it): line(["event": "settings", "request": it.request, "settings": it.settings])
-    case .saveState(let it):
-      line([
-        "event": "save-state", "cause": it.cause, "copy": it.copy, "message": it.message, "request": it.request,
-        "state": it.state,
-      ])
-    case .checkpoints(let it):
-      line(["event": "checkpoints", "checkpoints": it.checkpoints, "count": it.count, "request": it.request])
-    case .diff(let it):
-      line([
-        "event": "diff", "changes": it.changes, "count": it.count, "from": it.from, "request": it.request, "to": it.to,
-      ])
-    case .peers(let it): line(["event": "peers", "count": it.count, "peers": it.peers, "request": it.request])
-    case .done(let it):
-      let left = it.left.map { JSONTree.object($0.mapValues { .number(Double($0)) }) }
-      line([
-        "event": "done", "changed": it.changed, "file": it.file, "id": it.id, "ids": it.ids, "left": left,
-        "notSynced": it.notSynced, "objects": it.objects, "replaced": it.replaced, "request": it.request,
-        "skipped": it.skipped, "skippedSteps": it.skippedSteps, "step": it.step, "synced": it.synced,
-        "transfers": it.transfers, "verb": it.verb.rawValue,
-      ])
-    case .error(let it):
-      line([
-        "event": "error", "code": it.code.rawValue, "delivered": it.delivery?.delivered, "line": it.line,
-        "message": it.message, "request": it.request, "undelivered": it.delivery?.undelivered, "verb": it.verb,
       ])
     case .note(let it): remark("note", it)
     case .warning(let it): remark("warning", it)
     }
   }
 
-  private mutating func found(_ name: String, _ board: BoardEvent.FoundBoard) {
+  private mutating func write(_ answer: SharedBoard.Answer, to request: RequestMark?) {
+    switch answer {
+    case .digest(let digest, let count):
+      line(["event": "digest", "digest": digest, "objects": count, "request": request])
+    case .objects(let objects):
+      begin(objects)
+      for object in objects { write(element: object) }
+      end(request)
+    case .object(let it): line(["event": "object", "id": it.snapshot.id, "object": it, "request": request])
+    case .found(let objects, let chat, let members):
+      line([
+        "event": "found", "chat": chat, "count": objects.count + (chat?.count ?? 0) + (members?.count ?? 0),
+        "members": members, "objects": objects, "request": request,
+      ])
+    case .chat(let lines): line(["event": "chat-history", "count": lines.count, "lines": lines, "request": request])
+    case .settings(let it): line(["event": "settings", "request": request, "settings": it])
+    case .checkpoints(let list):
+      let checkpoints = list.map { JSONTree.object(["at": .string(EventText.at($0.time)), "name": .string($0.name)]) }
+      line(["event": "checkpoints", "checkpoints": checkpoints, "count": list.count, "request": request])
+    case .diff(let from, let to, let changes):
+      line([
+        "event": "diff", "changes": changes, "count": changes.count, "from": from, "request": request, "to": to,
+      ])
+    case .peers(let peers, let count): line(["event": "peers", "count": count, "peers": peers, "request": request])
+    case .saving(let state): write(state, answering: request)
+    case .news(let news): write(news, answering: request)
+    case .help(let text): line(["event": "note", "code": "help", "message": text])
+    case .done(let verb, let it):
+      line([
+        "event": "done", "changed": it.hasChanged, "file": it.file, "id": it.id, "ids": it.ids,
+        "left": it.left.map { JSONTree.object($0.mapValues { .number(Double($0)) }) },
+        "notSynced": it.sync.flatMap { $0.notSynced.isEmpty ? nil : $0.notSynced }, "objects": it.count,
+        "replaced": it.replaced, "request": request, "skipped": it.skipped, "skippedSteps": it.skippedSteps,
+        "step": it.step, "synced": it.sync?.synced, "transfers": it.transfers, "verb": verb.rawValue,
+      ])
+    case .error(let it):
+      line([
+        "event": "error", "code": it.code.rawValue, "delivered": it.delivery?.delivered, "line": it.line,
+        "message": it.message, "request": request, "undelivered": it.delivery?.undelivered, "verb": it.verb,
+      ])
+    }
+  }
+
+  private mutating func found(_ name: String, _ board: SharedBoard.News.FoundBoard) {
     line([
       "event": name, "addresses": board.addresses, "admit": board.admit, "board": board.board,
       "boardName": board.boardName, "name": board.name, "participants": board.participants, "peer": board.peer,
@@ -233,31 +258,41 @@ extension JSONWriter {
     ])
   }
 
-  private mutating func remark(_ name: String, _ remark: BoardEvent.Remark) {
+  private mutating func remark(_ name: String, _ remark: SharedBoard.News.Remark) {
     line([
       "event": name, "code": remark.code, "deadline": remark.deadline, "difference": remark.difference,
       "invitation": remark.invitation, "message": remark.message, "peer": remark.peer,
     ])
   }
 
-  fileprivate mutating func add(_ line: BoardEvent.Chat) {
+  private mutating func write(_ state: SaveState, answering request: RequestMark?) {
+    line([
+      "event": "save-state", "cause": state.problem?.cause.rawValue, "copy": state.problem?.copy,
+      "message": state.problem?.message, "request": request, "state": state.word,
+    ])
+  }
+
+  fileprivate mutating func add(_ line: ChatLine) {
     add("about", line.about)
-    add("at", line.at)
+    add("at", EventText.at(line.sentAt))
     add("icon", line.icon)
     add("id", line.id)
-    add("isResolved", line.isResolved)
-    add("name", line.name)
-    add("peer", line.peer)
+    if line.isResolved { add("isResolved", true) }
+    add("name", line.name ?? "")
+    add("peer", line.author)
     add("text", line.text)
   }
 }
 
 // MARK: - Parts of events
 
-extension Base64Text: JSONValue {
+/// Bytes that are written in base64.
+struct Base64Text: JSONValue {
+  let bytes: [UInt8]
+
   func write(to json: inout JSONWriter) {
     json.bytes.append(UInt8(ascii: "\""))
-    Base64.append(bytes, to: &json.bytes)
+    Base64.append(bytes[...], to: &json.bytes)
     json.bytes.append(UInt8(ascii: "\""))
   }
 }
@@ -273,19 +308,19 @@ extension RequestMark: JSONValue {
   }
 }
 
-extension BoardEvent.Chat: JSONValue { func write(to json: inout JSONWriter) { json.write { $0.add(self) } } }
+extension ChatLine: JSONValue { func write(to json: inout JSONWriter) { json.write { $0.add(self) } } }
 
-extension BoardEvent.Admitter: JSONValue {
+extension SharedBoard.News.Admitter: JSONValue {
   func write(to json: inout JSONWriter) { json.write(object: ["name": name, "peer": peer]) }
 }
 
-extension BoardEvent.SyncedMember: JSONValue {
+extension SharedBoard.SyncedMember: JSONValue {
   func write(to json: inout JSONWriter) {
     json.write(object: ["hasBoard": hasBoard, "name": name, "peer": peer, "state": state?.rawValue])
   }
 }
 
-extension BoardEvent.PeerDescription: JSONValue {
+extension SharedBoard.PeerDescription: JSONValue {
   func write(to json: inout JSONWriter) {
     json.write(object: [
       "address": address, "admittedBy": admittedBy, "admittedByName": admittedByName, "name": name, "peer": peer,
@@ -294,18 +329,14 @@ extension BoardEvent.PeerDescription: JSONValue {
   }
 }
 
-extension BoardEvent.SettingsDescription: JSONValue {
+extension BoardSettings: JSONValue {
   func write(to json: inout JSONWriter) {
-    json.write(object: ["background": background, "grid": grid, "language": language, "title": title])
+    json.write(object: ["background": backgroundText, "grid": grid, "language": language, "title": title])
   }
 }
 
-extension BoardEvent.CheckpointDescription: JSONValue {
-  func write(to json: inout JSONWriter) { json.write(object: ["at": at, "name": name]) }
-}
-
-extension BoardEvent.PassedStep: JSONValue {
-  func write(to json: inout JSONWriter) { json.write(object: ["reason": reason, "step": step]) }
+extension SkippedStep: JSONValue {
+  func write(to json: inout JSONWriter) { json.write(object: ["reason": reason.rawValue, "step": label]) }
 }
 
 extension CommandOutcome.ReplacedObject: JSONValue {

@@ -85,19 +85,18 @@ extension EventText {
     "\(self.object(object, naming: name)) (\(list(keys)))" + (keys.contains("game") ? game(object).joined() : "")
   }
 
-  static func chat(_ line: BoardEvent.Chat) -> String {
-    let about = line.about.map { " about \($0)\(line.isResolved == true ? ", resolved" : "")" } ?? ""
-    return "<\(person(line.name, line.peer))\(about)> \(line.text.escaped(limit: wordsLimit))"
+  static func chat(_ line: ChatLine) -> String {
+    let about = line.about.map { " about \($0)\(line.isResolved ? ", resolved" : "")" } ?? ""
+    let name = person(UntrustedText(line.name ?? ""), line.author.description)
+    return "<\(name)\(about)> \(UntrustedText(line.text).escaped(limit: wordsLimit))"
   }
 
-  static func settings(_ settings: BoardEvent.SettingsDescription) -> String {
+  static func settings(_ settings: BoardSettings) -> String {
     var parts: [String] = []
-    if let title = settings.title { parts.append("title \(title.quoted(limit: 256))") }
-    if let background = settings.background {
-      parts.append("background \(UntrustedText(background).escaped(limit: 16))")
-    }
+    if let title = settings.title { parts.append("title \(UntrustedText(title).quoted(limit: 256))") }
+    if let background = settings.backgroundText { parts.append("background \(background)") }
     if let grid = settings.grid { parts.append(grid == 0 ? "no grid" : "grid \(number(grid))") }
-    if let language = settings.language { parts.append("language \(language.displayed(width: 16))") }
+    if let language = settings.language { parts.append("language \(UntrustedText(language).displayed(width: 16))") }
     return parts.isEmpty ? "no settings" : parts.joined(separator: ", ")
   }
 
@@ -108,12 +107,12 @@ extension EventText {
 
 extension EventText {
   /// Returns a question such as `Ben wants to send you "photo.jpg" (2.1 MB)`.
-  package static func offerLine(_ offer: BoardEvent.ResourceOffered) -> String {
+  package static func offerLine(_ offer: SharedBoard.News.ResourceOffered) -> String {
     "\(person(offer.sender, offer.peer)) wants to send you \(resource(offer.name)) "
       + "(\(ByteCount.text(Int(clamping: offer.size))))."
   }
 
-  static func resourceLine(_ end: BoardEvent.ResourceFinished) -> String {
+  static func resourceLine(_ end: SharedBoard.News.ResourceFinished) -> String {
     let name = resource(end.name)
     switch end.outcome {
     case .delivered:
@@ -139,12 +138,12 @@ extension EventText {
     ([head] + rest.map { "  \($0)" }).joined(separator: "\n")
   }
 
-  static func diffLines(_ diff: BoardEvent.Diff) -> String {
-    let from = UntrustedText(diff.from).quoted(limit: 256)
-    let to = diff.to.map { UntrustedText($0).quoted(limit: 256) } ?? "now"
+  static func diffLines(_ from: String, _ to: String?, _ changes: [JSONTree]) -> String {
+    let from = UntrustedText(from).quoted(limit: 256)
+    let to = to.map { UntrustedText($0).quoted(limit: 256) } ?? "now"
     return lines(
-      "\(count(diff.count, "change")) from \(from) to \(to)",
-      diff.changes.map { change in
+      "\(count(changes.count, "change")) from \(from) to \(to)",
+      changes.map { change in
         let fate = change["change"]?.string ?? ""
         let sign = ["added": "+", "removed": "-"][fate] ?? "~"
         let type = UntrustedText(change["type"]?.string ?? "").escaped(limit: 64)
@@ -157,25 +156,25 @@ extension EventText {
   }
 
   /// Returns the line about a command that succeeded; nil for queries, whose results are the answer.
-  static func doneLine(_ done: BoardEvent.Done) -> String? {
+  static func doneLine(_ name: CommandName, _ done: CommandOutcome) -> String? {
     let made = (done.ids ?? done.id.map { [$0] }) ?? []
-    let verb = done.verb.rawValue
-    switch done.verb {
+    let verb = name.rawValue
+    switch name {
     case .objects, .show, .find, .chat, .settings, .peers, .digest, .checkpoints, .diff, .help, .profile, .invite, .web,
       .save:
       return nil
-    case .undo, .redo: return "ok: \(steps(done))"
+    case .undo, .redo: return "ok: \(steps(name, done))"
     case .text, .stroke, .photo, .game, .duplicate, .group: return "ok: \(names(made))"
     case .export, .import:
-      let way = done.verb == .export ? "to" : "from"
-      return "ok: \(verb) \(count(done.objects ?? 0, "object")) \(way) "
+      let way = name == .export ? "to" : "from"
+      return "ok: \(verb) \(count(done.count ?? 0, "object")) \(way) "
         + UntrustedText(done.file ?? "").quoted(limit: 256)
     case .wait:
-      let line = syncLine(done.synced ?? [], done.notSynced ?? [])
+      let line = syncLine(done.sync?.synced ?? [], done.sync?.notSynced ?? [])
       return line.isEmpty ? "ok: wait" : "ok: \(line)"
     case .deselect: return "ok: deselect"
     case .purge, .hide, .unhide:
-      guard let objects = done.objects else { break }
+      guard let objects = done.count else { break }
       return "ok: \(verb) \(count(objects, "object"))"
     case .erase where made.isEmpty: return "ok: there was nothing to erase"
     case .say:
@@ -184,7 +183,7 @@ extension EventText {
     default: break
     }
     let shown = made.count > namesLimit ? "\(made.count) objects" : names(made)
-    guard done.changed == false else {
+    guard done.hasChanged == false else {
       return (shown.isEmpty ? "ok: \(verb)" : "ok: \(verb) \(shown)") + replacements(done.replaced ?? [])
     }
     guard !made.isEmpty else { return "ok: nothing changed" }

@@ -5,7 +5,7 @@ import WhiteboardRendering
 
 extension EventText {
   /// Returns a sentence that says who can admit newcomers, if the local peer cannot.
-  package static func admittersLine(_ admitters: [BoardEvent.Admitter]) -> String {
+  package static func admittersLine(_ admitters: [SharedBoard.News.Admitter]) -> String {
     guard let first = admitters.first else {
       return "You cannot admit people to this board, and no member who can is connected."
     }
@@ -16,7 +16,7 @@ extension EventText {
     return "You cannot admit people to this board. Ask \(all) to admit them."
   }
 
-  static func admissionLine(_ admission: BoardEvent.Admission) -> String? {
+  static func admissionLine(_ admission: SharedBoard.News.Ready) -> String? {
     if let admitters = admission.admitters { return "- \(admittersLine(admitters))" }
     switch admission.admit {
     case "ask": return "- You can admit people to this board: they can join through you."
@@ -26,7 +26,7 @@ extension EventText {
   }
 
   /// Returns the lines about the removal of the local peer by the host, with advice.
-  static func removedLine(_ removed: BoardEvent.Removed) -> String {
+  static func removedLine(_ removed: SharedBoard.News.Removed) -> String {
     let advice =
       !removed.readOnly ? "You continue on your own copy." : removed.canContinue ? continueAdvice : ownedAdvice
     return "! \(removed.message)\n  \(advice)"
@@ -38,7 +38,7 @@ extension EventText {
     return minutes.replacing("T", with: " ") + " UTC"
   }
 
-  static func invitedLine(_ invited: BoardEvent.Invited) -> String {
+  static func invitedLine(_ invited: SharedBoard.News.Invited) -> String {
     let end = invited.expires.map { " (until \(time($0)))" } ?? ""
     let link = UntrustedText(invited.link).escaped()
     guard let code = invited.code else {
@@ -49,7 +49,7 @@ extension EventText {
     return "\(kind)\(end): \(UntrustedText(code).escaped()); link: \(link)"
   }
 
-  static func webLine(_ web: BoardEvent.Web) -> String {
+  static func webLine(_ web: SharedBoard.News.Web) -> String {
     guard web.isOn else { return "browsers cannot join the board" }
     let line = "people with a browser link can join the board"
     guard web.isSelfMade == true, let fingerprint = web.fingerprint else { return line }
@@ -57,7 +57,7 @@ extension EventText {
   }
 
   /// Describes how a member left, and the reason.
-  package static func departure(_ left: BoardEvent.Left, of name: String) -> String {
+  package static func departure(_ left: SharedBoard.ChangeDetails.Departure, of name: String) -> String {
     var line =
       switch left.reason {
       case "left": "\(name) left"
@@ -70,13 +70,15 @@ extension EventText {
     return line
   }
 
-  static func leftLine(_ left: BoardEvent.Left) -> String {
-    var line = departure(left, of: person(left.name, left.peer))
+  static func leftLine(_ left: SharedBoard.ChangeDetails.Departure, of name: String) -> String? {
+    // If the member removed the local peer, another line reports that.
+    guard !left.removedUs else { return nil }
+    var line = departure(left, of: name)
     if left.undelivered > 0 { line += "; \(left.undelivered) message\(left.undelivered == 1 ? "" : "s") not delivered" }
     return line
   }
 
-  static func roleLine(_ role: BoardEvent.Role) -> String? {
+  static func roleLine(_ role: SharedBoard.News.Role) -> String? {
     let name = role.isOwn ? "you" : person(role.name, role.peer)
     switch role.role {
     case "viewer": return "\(name) can only view this board"
@@ -85,14 +87,14 @@ extension EventText {
     }
   }
 
-  static func profileLine(_ profile: BoardEvent.Profile) -> String {
+  static func profileLine(_ profile: SharedBoard.News.Profile) -> String {
     // Show the emoji of a known icon unchanged, since it may contain a joiner, which `displayed` would remove.
     let shown = profile.icon.map { ProfileIcon(rawValue: $0.raw)?.emoji ?? $0.displayed(width: 16) }
     let icon = shown.map { ", with the icon \($0)" } ?? ", without an icon"
-    return "\(profile.request == nil ? "now called " : "")\(person(profile.name, profile.peer))\(icon)"
+    return "\(person(profile.name, profile.peer))\(icon)"
   }
 
-  static func readyLines(_ ready: BoardEvent.Ready) -> String {
+  static func readyLines(_ ready: SharedBoard.News.Ready) -> String {
     var lines = ["You are \(person(ready.name, ready.peer)) on the board " + ready.boardName.quoted() + "."]
     // Without a listener there is no link, and no peer can join.
     if let admitters = ready.admitters { return lines[0] + "\n" + admittersLine(admitters) }
@@ -113,7 +115,7 @@ extension EventText {
     return lines.joined(separator: "\n")
   }
 
-  static func foundLine(_ board: BoardEvent.FoundBoard) -> String {
+  static func foundLine(_ board: SharedBoard.News.FoundBoard) -> String {
     var line = person(board.name, board.peer)
     if let name = board.boardName {
       line = "\(name.quoted()) by \(line)"
@@ -125,7 +127,7 @@ extension EventText {
     return line
   }
 
-  static func stateLine(_ change: BoardEvent.PeerState) -> String? {
+  static func stateLine(_ change: SharedBoard.News.PeerState) -> String? {
     let name =
       change.peer.map { person(change.name, $0) } ?? UntrustedText(change.address ?? "a peer").escaped(limit: 128)
     return switch change.state {
@@ -137,7 +139,7 @@ extension EventText {
     }
   }
 
-  static func invitationLine(_ invitation: BoardEvent.Invitation) -> String {
+  static func invitationLine(_ invitation: SharedBoard.News.Invitation) -> String {
     let name = person(invitation.name, invitation.peer)
     let id = UntrustedText(invitation.id).escaped(limit: 64)
     var line: String
@@ -170,9 +172,9 @@ extension EventText {
     return line
   }
 
-  static func peersLine(_ peers: BoardEvent.Peers) -> String {
-    ([count(peers.count, "peer connected", "peers connected")]
-      + peers.peers.map { peer in
+  static func peersLine(_ peers: [SharedBoard.PeerDescription], connected: Int) -> String {
+    ([count(connected, "peer connected", "peers connected")]
+      + peers.map { peer in
         let address = peer.address.map { ", \(UntrustedText($0).escaped(limit: 128))" } ?? ""
         let role = peer.role.map { ", \($0)" } ?? ""
         let admitter =
@@ -189,7 +191,7 @@ extension EventText {
 }
 
 extension EventText {
-  static func joiningLine(_ joining: BoardEvent.Joining) -> String? {
+  static func joiningLine(_ joining: SharedBoard.News.Joining) -> String? {
     switch joining.step {
     case .searching:
       joining.boardName.map { "looking for \($0.quoted()) on this network" } ?? "looking for a board on this network"
@@ -202,15 +204,11 @@ extension EventText {
     }
   }
 
-  static func caughtUpLine(_ member: BoardEvent.CaughtUp) -> String {
-    "up to date with \(shortName(member.name, member.peer)): " + count(member.objects, "object")
-  }
-
-  private static func name(_ joining: BoardEvent.Joining) -> String {
+  private static func name(_ joining: SharedBoard.News.Joining) -> String {
     shortName(joining.name ?? UntrustedText(""), joining.peer ?? "the host")
   }
 
-  private static func address(_ joining: BoardEvent.Joining) -> String {
+  private static func address(_ joining: SharedBoard.News.Joining) -> String {
     UntrustedText(joining.address ?? "").escaped(limit: 128)
   }
 }

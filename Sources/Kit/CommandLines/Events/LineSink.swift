@@ -1,4 +1,5 @@
 import PeerCore
+import Whiteboard
 import WhiteboardKit
 
 /// A sink that writes events as lines of JSON or of text.
@@ -16,17 +17,17 @@ package struct LineSink: EventSink {
   ///
   /// The text form leaves out the events that are only for programs. It has one line for a text that another member
   /// types, and for a movement, when they are finished.
-  package func write(_ events: [BoardEvent]) async throws(OutputError) {
+  package func write(_ events: [SharedBoard.Output]) async throws(OutputError) {
     if let narration { return try await narration.write(events) }
     var json = JSONWriter()
     for event in events {
-      if case .objects(let list) = event {
-        json.begin(list)
-        for object in list.objects {
+      if case .answer(.objects(let objects), let request) = event {
+        json.begin(objects)
+        for object in objects {
           json.write(element: object)
           try await writePiece(of: &json)
         }
-        json.end(list)
+        json.end(request)
       } else {
         json.write(event)
       }
@@ -68,7 +69,7 @@ private actor Narration {
 
   private var now: Duration { clock.now - began }
 
-  func write(_ events: [BoardEvent]) async throws(OutputError) {
+  func write(_ events: [SharedBoard.Output]) async throws(OutputError) {
     var bytes: [UInt8] = []
     for event in events {
       Self.append(narrator.lines(for: event, now: now), to: &bytes)
@@ -115,49 +116,60 @@ extension EventText {
   /// Returns the line of an event; nil if the event is only for programs.
   ///
   /// Names of other peers are shown without their unsafe characters, and all other text with escapes.
-  package static func line(_ event: BoardEvent) -> String? {
+  package static func line(_ event: SharedBoard.Output) -> String? {
     switch event {
+    case .change(let change, let details): line(change, details)
+    case .news(let news): line(news)
+    case .answer(let answer, _): line(answer)
+    }
+  }
+
+  private static func line(_ change: SharedBoard.Change, _ it: SharedBoard.ChangeDetails) -> String? {
+    switch change {
+    case .added where it.isHidden, .changed where it.isHidden, .removed where it.isHidden: return nil
+    case .added: return it.object.map { "+ \(whole($0))" }
+    case .changed: return it.object.map { "~ \(self.change(of: $0, $0.changed))" }
+    case .removed(let id, _): return "- \(id) deleted"
+    case .selected(let id, _): return it.member == nil ? "\(id) is free" : "\(person(it)) selected \(id)"
+    case .chat(let line, _): return chat(line)
+    case .settings(let settings): return "~ board: \(self.settings(settings)) (\(list(it.keys ?? [])))"
+    case .joined: return "\(person(it)) joined\(route(it.route?.member.description, it.route?.name))"
+    case .left: return it.departure.flatMap { leftLine($0, of: person(it)) }
+    case .message(let bytes, _, _):
+      return "\(person(it)) sent \(words(of: bytes)?.quoted(limit: wordsLimit) ?? count(bytes.count, "byte"))"
+    case .caughtUp:
+      let name = shortName(it.name ?? UntrustedText(""), it.member?.description ?? "")
+      return "up to date with \(name): " + count(it.count ?? 0, "object")
+    case .saving(let state): return saveLine(state)
+    // These changes have no lines.
+    case .game, .preview, .photo, .presence, .resource, .missed: return nil
+    }
+  }
+
+  private static func person(_ it: SharedBoard.ChangeDetails) -> String {
+    person(it.name ?? UntrustedText(""), it.member?.description ?? "")
+  }
+
+  package static func line(_ news: SharedBoard.News, isAnswer: Bool = false) -> String? {
+    switch news {
     case .ready(let ready): readyLines(ready)
     case .peerFound(let board): "nearby: \(foundLine(board))"
     case .peerUpdated(let board): "nearby, changed: \(foundLine(board))"
     case .peerLost(let board): "no longer nearby: \(person(board.name, board.peer))"
     case .peerState(let change): stateLine(change)
     case .joining(let joining): joiningLine(joining)
-    case .caughtUp(let member): caughtUpLine(member)
     case .invitation(let invitation): invitationLine(invitation)
-    case .joined(let joined): "\(person(joined.name, joined.peer)) joined\(route(joined.through, joined.throughName))"
-    case .left(let left):
-      // If the member removed the local peer, another line reports that.
-      left.removedUs == true ? nil : leftLine(left)
     case .removed(let removed): removedLine(removed)
     case .admission(let admission): admissionLine(admission)
     case .carried(let carried):
       "the relay \(person(carried.name, carried.relay)) keeps the board open when you leave"
         + (carried.link.isEmpty ? "" : "; link: \(carried.link)")
-    case .profile(let profile): profileLine(profile)
+    case .selectionLost(let id, let winner, let name):
+      "\(person(name ?? UntrustedText(""), winner.description)) selected \(id)"
+    case .profile(let profile): "\(isAnswer ? "" : "now called ")\(profileLine(profile))"
     case .role(let role): roleLine(role)
     case .invited(let invited): invitedLine(invited)
     case .web(let web): webLine(web)
-    case .peers(let peers): peersLine(peers)
-    case .objectAdded(let event) where event.isHidden, .objectChanged(let event) where event.isHidden: nil
-    case .objectRemoved(let event) where event.isHidden: nil
-    case .objectAdded(let added): "+ \(whole(added.object))"
-    case .objectChanged(let change): "~ \(Self.change(of: change.object, change.object.changed))"
-    case .objectRemoved(let removed): "- \(removed.id) deleted"
-    case .selected(let selected):
-      if let peer = selected.peer {
-        "\(person(selected.name ?? UntrustedText(""), peer.description)) selected \(selected.id)"
-      } else {
-        "\(selected.id) is free"
-      }
-    case .chat(let line): chat(line)
-    case .settingChanged(let change): "~ board: \(settings(change.settings)) (\(list(change.changed)))"
-    case .data(let data):
-      if let text = data.text {
-        "\(person(data.name, data.from)) sent \(text.quoted(limit: wordsLimit))"
-      } else {
-        "\(person(data.name, data.from)) sent \(count(data.size, "byte"))"
-      }
     case .resourceOffered(let offer):
       "\(offerLine(offer))\n  accept \(UntrustedText(offer.transfer).escaped(limit: 64))   or   decline "
         + UntrustedText(offer.transfer).escaped(limit: 64)
@@ -170,41 +182,60 @@ extension EventText {
       "stream \(stream.name.quoted(limit: 80)) ended after \(stream.size) bytes"
         + (stream.outcome == .delivered ? "" : ": \(stream.message?.escaped() ?? "")")
     case .resourceProgress, .streamData: nil
-    case .object(let shown): detailed(shown.object)
-    case .objects(let list): lines(count(list.count, "object"), list.objects.map { object($0) })
-    case .found(let list):
-      lines(
-        list.chat == nil ? "\(count(list.count, "object")) there" : "\(count(list.count, "place")) with these words",
-        list.objects.map { object($0) } + (list.chat ?? []).map { "chat: \(chat($0))" }
-          + (list.members ?? []).map { "member: \(person($0.name, $0.peer))" }
-      )
-    case .chatHistory(let history): lines(count(history.count, "line"), history.lines.map(chat))
-    case .settings(let answer): settings(answer.settings)
-    case .digest(let digest): "digest \(UntrustedText(digest.digest).escaped()), \(count(digest.objects, "object"))"
-    case .checkpoints(let list):
-      lines(
-        count(list.count, "checkpoint"),
-        list.checkpoints.map {
-          "\(UntrustedText($0.name).quoted(limit: 256)), \(UntrustedText($0.at).escaped(limit: 32))"
-        }
-      )
-    case .diff(let diff): diffLines(diff)
-    case .saveState(let saving): saveLine(saving.shown)
-    case .done(let done): doneLine(done)
-    case .error(let failure):
-      "! \(failure.line.map { "line \($0): " } ?? "")\(UntrustedText(failure.message).escaped())"
-    case .note(let remark) where remark.code == "help":
-      // The text of the help comes from this program, so it needs no escaping.
-      remark.message
-    case .note(let remark) where remark.code == BoardEvent.Remark.savedAgain,
-      .warning(let remark) where remark.code == BoardEvent.Remark.notSaved:
+    case .note(let remark) where remark.code == SharedBoard.News.Remark.savedAgain,
+      .warning(let remark) where remark.code == SharedBoard.News.Remark.notSaved:
       // No line is needed, because the save state changes at the same time and has its own line.
       nil
-    case .note(let remark) where remark.code == BoardEvent.Remark.announced: UntrustedText(remark.message).escaped()
+    case .note(let remark) where remark.code == SharedBoard.News.Remark.announced:
+      UntrustedText(remark.message).escaped()
     case .note(let remark): "- \(UntrustedText(remark.message).escaped())"
     case .warning(let remark): "! \(UntrustedText(remark.message).escaped())"
     }
   }
+
+  private static func line(_ answer: SharedBoard.Answer) -> String? {
+    switch answer {
+    case .object(let object): detailed(object)
+    case .objects(let objects): lines(count(objects.count, "object"), objects.map { object($0) })
+    case .found(let objects, nil, _): lines("\(count(objects.count, "object")) there", objects.map { object($0) })
+    case .found(let objects, let chat?, let members):
+      lines(
+        "\(count(objects.count + chat.count + (members?.count ?? 0), "place")) with these words",
+        objects.map { object($0) } + chat.map { "chat: \(self.chat($0))" }
+          + (members ?? []).map { "member: \(person($0.name, $0.peer))" }
+      )
+    case .chat(let lines): self.lines(count(lines.count, "line"), lines.map(chat))
+    case .settings(let settings): self.settings(settings)
+    case .digest(let digest, let objects): "digest \(UntrustedText(digest).escaped()), \(count(objects, "object"))"
+    case .checkpoints(let list):
+      lines(
+        count(list.count, "checkpoint"),
+        list.map { "\(UntrustedText($0.name).quoted(limit: 256)), \(at($0.time))" }
+      )
+    case .diff(let from, let to, let changes): diffLines(from, to, changes)
+    case .peers(let peers, let count): peersLine(peers, connected: count)
+    case .saving(let state): saveLine(state)
+    case .news(let news): line(news, isAnswer: true)
+    // The text of the help comes from this program, so it needs no escaping.
+    case .help(let text): text
+    case .done(let verb, let outcome): doneLine(verb, outcome)
+    case .error(let failure):
+      "! \(failure.line.map { "line \($0): " } ?? "")\(UntrustedText(failure.message).escaped())"
+    }
+  }
+
+  /// Returns a message as text; nil if it is long, or is not UTF-8.
+  ///
+  /// Messages with control characters are not readable either, and in JSON each of these characters takes six bytes.
+  static func words(of message: [UInt8]) -> UntrustedText? {
+    guard message.count <= 1 << 20,
+      message.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || (9...10).contains($0) || $0 == 13 })
+    else { return nil }
+    return String(validating: message, as: UTF8.self).map { UntrustedText($0) }
+  }
+
+  /// Returns a time, in milliseconds since 1970, in RFC 3339 format.
+  static func at(_ milliseconds: UInt64) -> String { Timestamp.text(milliseconds: milliseconds) }
 }
 
 extension BoardFile.Content {

@@ -16,10 +16,11 @@ package enum BoardFile {
     package let digest: String
 
     /// The content as events: the objects, the chat lines and the digest.
-    package var events: [BoardEvent] {
-      let list = objects.map { ReportedObject($0) }
-      return [.objects(.init(count: list.count, objects: list))]
-        + chat.map { .chat(.init($0)) } + [.digest(.init(digest: digest, objects: objects.count))]
+    package var events: [SharedBoard.Output] {
+      [.answer(.objects(objects.map { ReportedObject($0) }))]
+        + chat.map { .change(.chat($0, by: .me), .init(member: $0.author)) } + [
+          .answer(.digest(digest, objects: objects.count))
+        ]
     }
   }
 

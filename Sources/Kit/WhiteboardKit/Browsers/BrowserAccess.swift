@@ -138,7 +138,7 @@ final class BrowserAccess {
     } else {
       link = try await links.add(InvitationTerms(isForBrowsers: true))
     }
-    runtime.emit(.invited(invited(link, page, request: request)))
+    runtime.emit(.invited(invited(link, page)), answering: request)
   }
 
   private func changePage(to new: BrowserPage) {
@@ -146,7 +146,7 @@ final class BrowserAccess {
     page = new
     report(request: nil)
     guard let link = links.forEveryone else { return }
-    runtime.emit(.invited(invited(link, new, request: nil)))
+    runtime.emit(.invited(invited(link, new)))
   }
 
   /// Clears the page, so that browsers can no longer join, and returns the function that closes the gateway.
@@ -178,18 +178,16 @@ final class BrowserAccess {
           isOn: page != nil,
           origins: page?.origins ?? [],
           fingerprint: page?.fingerprint,
-          isSelfMade: page?.isSelfMade,
-          request: request
+          isSelfMade: page?.isSelfMade
         )
-      )
+      ),
+      answering: request
     )
   }
 
   // MARK: - Browser links
 
-  nonisolated(nonsending) func invite(_ terms: InvitationTerms, request: RequestMark?) async throws(CommandError)
-    -> BoardEvent.Invited
-  {
+  nonisolated(nonsending) func invite(_ terms: InvitationTerms) async throws(CommandError) -> SharedBoard.News.Invited {
     defer { checkIsolation(#isolation) }
     if isBeginning { _ = await runtime.wait(timeout: .seconds(5)) { !self.isBeginning } }
     guard let page else {
@@ -197,7 +195,7 @@ final class BrowserAccess {
       let advice = configuration.isRelay ? "start the relay with --web" : "use `web on` first"
       throw CommandError(.refused, "browsers cannot join this board; \(advice)")
     }
-    return invited(try await links.add(terms), page, request: request)
+    return invited(try await links.add(terms), page)
   }
 
   /// Returns the link that a guest's page may show to others (WEB-58 to WEB-60).
@@ -229,16 +227,15 @@ final class BrowserAccess {
     )
   }
 
-  private func invited(_ link: BrowserLink, _ page: BrowserPage, request: RequestMark?) -> BoardEvent.Invited {
+  private func invited(_ link: BrowserLink, _ page: BrowserPage) -> SharedBoard.News.Invited {
     let texts = page.origins.map { link.text($0, session.id) }
-    return BoardEvent.Invited(
+    return SharedBoard.News.Invited(
       code: nil,
       role: link.isView ? "viewer" : replica.isOwned ? "editor" : nil,
       link: texts.first ?? "",
       links: texts,
       fingerprint: page.isSelfMade ? page.fingerprint : nil,
-      expires: link.end.map { Timestamp.text(milliseconds: $0) },
-      request: request
+      expires: link.end.map { Timestamp.text(milliseconds: $0) }
     )
   }
 
@@ -267,7 +264,7 @@ final class BrowserAccess {
     runtime.emit(
       .note(
         .init(
-          code: BoardEvent.Remark.webRevoked,
+          code: SharedBoard.News.Remark.webRevoked,
           message: "\(count) browser link\(count == 1 ? "" : "s") revoked. To create a new one, use `\(command)`."
         )
       )

@@ -81,7 +81,8 @@ public struct CommandOutcome: Equatable, Sendable {
   /// The copied objects for the system clipboard, for other boards and Excalidraw; nil if they are too large.
   package var clipboard: String?
 
-  var sync: SyncReport?
+  /// The result of `wait synced`.
+  package var sync: SyncReport?
 
   /// An object that a command replaced with a copy, because the time of one of its properties was the latest possible.
   public struct ReplacedObject: Hashable, Sendable {

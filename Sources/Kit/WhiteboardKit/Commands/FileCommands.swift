@@ -13,7 +13,7 @@ enum FileCommands {
 
   static let checkpoints = CommandSpec(.checkpoints, rules: .reading, "list the checkpoints") {
     (runner, request) async throws(CommandError) in
-    .done(try await runner.board.versions.emitCheckpoints(request: request.request))
+    runner.answer(try await runner.board.versions.checkpoints(), to: request)
   }
 
   static let diff = CommandSpec(
@@ -23,7 +23,7 @@ enum FileCommands {
     .checkpoint("from"),
     .laterCheckpoint
   ) { (runner, request, from, to) async throws(CommandError) in
-    .done(try await runner.board.versions.emitDifference(from: from, to: to, request: request.request))
+    runner.answer(try await runner.board.versions.difference(from: from, to: to), to: request)
   }
 
   static let restore = CommandSpec(

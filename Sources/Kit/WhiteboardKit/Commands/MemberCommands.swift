@@ -77,7 +77,7 @@ enum MemberCommands {
       keepsCode: keepsCode,
       request: request.request
     )
-    if let invited { runner.runtime.emit(.invited(invited)) }
+    if let invited { runner.runtime.emit(.invited(invited), answering: request.request) }
     return CommandOutcome()
   }
 
@@ -133,9 +133,9 @@ enum MemberCommands {
     let board = try runner.board
     let invited =
       terms.isForBrowsers
-      ? try await board.browsers.invite(terms, request: request.request)
-      : try await board.admission.invite(terms, request: request.request)
-    return .done(runner.runtime.emit(.invited(invited)))
+      ? try await board.browsers.invite(terms)
+      : try await board.admission.invite(terms)
+    return .done(runner.runtime.emit(.invited(invited), answering: request.request))
   }
 
   static let web = CommandSpec(

@@ -37,8 +37,8 @@ enum ProgramCommands {
   }
 
   static let help = CommandSpec(.help, rules: rules, "explain one command, or list all", .help) {
-    (runner, _, text) async throws(CommandError) in
-    .done(runner.runtime.emit(.note(.init(code: "help", message: text))))
+    (runner, request, text) async throws(CommandError) in
+    runner.answer(.help(text), to: request)
   }
 }
 

@@ -1,7 +1,7 @@
 enum QueryCommands {
   static let objects = CommandSpec(.objects, rules: .reading, "list the objects on the board") {
     (runner, request) async throws(CommandError) in
-    .done(try runner.board.queries.emitObjects(request: request.request))
+    runner.answer(try runner.board.queries.objects, to: request)
   }
 
   static let show = CommandSpec(
@@ -10,7 +10,7 @@ enum QueryCommands {
     "show all properties of an object or group, and the state of a game as you see it",
     .object
   ) { (runner, request, object) async throws(CommandError) in
-    .done(try runner.board.queries.emitObject(object, request: request.request))
+    runner.answer(try runner.board.queries.object(object), to: request)
   }
 
   static let find = CommandSpec(
@@ -22,17 +22,17 @@ enum QueryCommands {
     ],
     .area
   ) { (runner, request, area) async throws(CommandError) in
-    .done(try runner.board.queries.emitFound(area, request: request.request))
+    runner.answer(try runner.board.queries.found(area), to: request)
   }
 
   static let chat = CommandSpec(.chat, rules: .reading, "show the chat") {
     (runner, request) async throws(CommandError) in
-    .done(try runner.board.reports.emitChat(request: request.request))
+    runner.answer(.chat(try runner.board.reports.chat), to: request)
   }
 
   static let settings = CommandSpec(.settings, rules: .reading, "show the settings of the board") {
     (runner, request) async throws(CommandError) in
-    .done(try runner.board.queries.emitSettings(request: request.request))
+    runner.answer(.settings(try runner.board.replica.board.settings), to: request)
   }
 
   static let peers = CommandSpec(
@@ -41,15 +41,15 @@ enum QueryCommands {
     "list the peers of the session"
   ) { (runner, request) async throws(CommandError) in
     // A user can ask for the peers while the program still joins the board.
-    guard runner.hasBoard else {
-      return .done(runner.runtime.emit(.peers(.init(count: 0, peers: [], request: request.request))))
-    }
-    return .done(try await runner.board.queries.emitPeers(request: request.request))
+    runner.answer(
+      runner.hasBoard ? try await runner.board.queries.peers() : .peers([], connected: 0),
+      to: request
+    )
   }
 
   static let digest = CommandSpec(.digest, rules: .reading, "show the digest of the board") {
     (runner, request) async throws(CommandError) in
-    .done(try runner.board.queries.emitDigest(request: request.request))
+    runner.answer(try runner.board.queries.digest, to: request)
   }
 }
 

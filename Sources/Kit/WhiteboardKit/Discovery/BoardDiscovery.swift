@@ -67,24 +67,24 @@ final class BoardDiscovery {
       if isAnnouncement(peer) { ownAddresses = nil }
     case .found(let peer):
       nearby.insert(peer)
-      runtime.emit(.peerFound(BoardEvent.FoundBoard(peer)))
+      runtime.emit(.peerFound(SharedBoard.News.FoundBoard(peer)))
       report(peer)
     case .updated(let peer):
       nearby.insert(peer)
-      runtime.emit(.peerUpdated(BoardEvent.FoundBoard(peer)))
+      runtime.emit(.peerUpdated(SharedBoard.News.FoundBoard(peer)))
       report(peer)
     case .lost(let peer):
       nearby.remove(peer)
       // A lost announcement is only a hint to the session: the link to the peer may still work.
       session(of: peer)?.vanished(PeerID(claimed: peer.announcement.peer))
-      runtime.emit(.peerLost(BoardEvent.LostBoard(peer)))
+      runtime.emit(.peerLost(SharedBoard.News.FoundBoard(peer)))
     case .unavailable(let problem):
       self.problem = problem
       if isWanted, problem != announcingProblem { warn(problem.description) }
     case .available:
       if problem != nil, isWanted {
         let message = "Boards nearby can be found."
-        runtime.emit(.note(.init(code: BoardEvent.Remark.discoveryAvailable, message: message)))
+        runtime.emit(.note(.init(code: SharedBoard.News.Remark.discoveryAvailable, message: message)))
       }
       problem = nil
     }
@@ -97,7 +97,7 @@ final class BoardDiscovery {
   private var isWanted: Bool { configuration.isGuest || configuration.isAnnounced || configuration.carrier == .nearby }
 
   private func warn(_ message: String) {
-    runtime.emit(.warning(.init(code: BoardEvent.Remark.discoveryUnavailable, message: message)))
+    runtime.emit(.warning(.init(code: SharedBoard.News.Remark.discoveryUnavailable, message: message)))
   }
 
   // MARK: - Peers of the local board
@@ -187,7 +187,7 @@ final class BoardDiscovery {
       if isReadyReported {
         let code = runtime.call { $0.phase.board?.code }.map { " --code \($0.text)" } ?? ""
         let message = "On this network: whiteboard-peer join\(code)"
-        runtime.emit(.note(.init(code: BoardEvent.Remark.announced, message: message)))
+        runtime.emit(.note(.init(code: SharedBoard.News.Remark.announced, message: message)))
       }
       runtime.spawn { sharedBoard in await sharedBoard.discovery.checkAnnouncement(await transport.addresses()) }
     case .renamed: isAnnounced = false

@@ -110,7 +110,7 @@ extension DiscoveredPeer {
   package var isRelayAlone: Bool { announcement.session == .none }
 }
 
-extension BoardEvent.FoundBoard {
+extension SharedBoard.News.FoundBoard {
   package init(_ peer: DiscoveredPeer) {
     self.init(
       peer: peer.announcement.peer.text,
@@ -121,17 +121,6 @@ extension BoardEvent.FoundBoard {
       participants: peer.announcement.participants.map(Int.init),
       role: peer.announcement.role.rawValue,
       admit: peer.announcement.admission?.rawValue
-    )
-  }
-}
-
-extension BoardEvent.LostBoard {
-  /// Creates the event for a peer that is no longer announced, and its board.
-  package init(_ peer: DiscoveredPeer) {
-    self.init(
-      peer: peer.announcement.peer.text,
-      name: peer.announcement.hostName,
-      board: peer.isRelayAlone ? nil : peer.announcement.session.text
     )
   }
 }

@@ -45,14 +45,14 @@ package enum EventText {
 
   /// Returns a line that lists the synced members and the others, such as `synced with ada, ben; not synced with cy
   /// (reconnecting)`.
-  package static func syncLine(_ synced: [BoardEvent.SyncedMember], _ others: [BoardEvent.SyncedMember]) -> String {
+  package static func syncLine(_ synced: [SharedBoard.SyncedMember], _ others: [SharedBoard.SyncedMember]) -> String {
     let lists = [
       synced.isEmpty ? nil : "synced with \(names(synced))", others.isEmpty ? nil : "not synced with \(names(others))",
     ]
     return lists.compactMap { $0 }.joined(separator: "; ")
   }
 
-  private static func names(_ members: [BoardEvent.SyncedMember]) -> String {
+  private static func names(_ members: [SharedBoard.SyncedMember]) -> String {
     members.map { member in
       let isShared = members.count { $0.name == member.name } > 1
       let name = isShared ? person(member.name, member.peer) : shortName(member.name, member.peer)
@@ -60,7 +60,7 @@ package enum EventText {
     }.joined(separator: ", ")
   }
 
-  private static func difference(_ member: BoardEvent.SyncedMember) -> String? {
+  private static func difference(_ member: SharedBoard.SyncedMember) -> String? {
     guard member.hasBoard != false else { return "no board" }
     return switch member.state {
     case nil: nil
@@ -74,8 +74,8 @@ package enum EventText {
 extension EventText {
   /// Returns the result of `undo` or `redo` as text: the step, the changes that were not reverted, and the steps that
   /// were skipped.
-  package static func steps(_ done: BoardEvent.Done, hint: String? = nil) -> String {
-    let lead = done.verb == .redo ? "Redone" : "Undone"
+  package static func steps(_ verb: CommandName, _ done: CommandOutcome, hint: String? = nil) -> String {
+    let lead = verb == .redo ? "Redone" : "Undone"
     let left = (done.left ?? [:]).sorted { $0.key < $1.key }.map { reason, number in
       switch reason {
       case "overwritten": " \(count(number, "change")) skipped: others changed the same values later."
@@ -87,29 +87,25 @@ extension EventText {
       }
     }
     return "\(lead): \(stepName(done.step ?? "")).\(hint.map { " \($0)" } ?? "")" + left.joined()
-      + passed(done.skippedSteps ?? [])
+      + skipped(done.skippedSteps ?? [])
   }
 
   /// Returns sentences about the steps that were skipped, each preceded by a space; empty if there are no such steps.
   static func skipped(_ steps: [SkippedStep]) -> String {
-    passed(steps.map { BoardEvent.PassedStep(step: $0.label, reason: $0.reason.rawValue) })
-  }
-
-  private static func passed(_ steps: [BoardEvent.PassedStep]) -> String {
-    var reasons: [String] = []
+    var reasons: [SkippedStep.Reason] = []
     for step in steps where !reasons.contains(step.reason) { reasons.append(step.reason) }
     return reasons.map { reason in
-      let names = steps.filter { $0.reason == reason }.map { stepName($0.step) }
+      let names = steps.filter { $0.reason == reason }.map { stepName($0.label) }
       let what = names.count > 3 ? count(names.count, "step") : listed(names)
       let why =
         switch reason {
-        case "overwritten": "others changed the same values later"
-        case "purged": "the object was purged"
-        case "kept": "others changed the object later"
-        case "deleted": "the object is deleted"
-        case "played": "moves were made in the game"
-        case "unchanged": "nothing to change"
-        default: "no longer possible"
+        case .overwritten: "others changed the same values later"
+        case .purged: "the object was purged"
+        case .kept: "others changed the object later"
+        case .deleted: "the object is deleted"
+        case .played: "moves were made in the game"
+        case .unchanged: "nothing to change"
+        case .unwritable: "no longer possible"
         }
       return " Skipped: \(what) (\(why))."
     }.joined()

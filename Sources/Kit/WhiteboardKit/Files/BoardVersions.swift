@@ -35,26 +35,20 @@ final class BoardVersions {
     return CommandOutcome(ids: touched.sorted())
   }
 
-  /// Emits the differences between two checkpoints; throws if a checkpoint does not exist or cannot be read.
-  nonisolated(nonsending) func emitDifference(from: String, to: String?, request: RequestMark?)
-    async throws(CommandError)
-  {
+  /// Returns the differences between two checkpoints; throws if a checkpoint does not exist or cannot be read.
+  nonisolated(nonsending) func difference(from: String, to: String?) async throws(CommandError) -> SharedBoard.Answer {
     defer { checkIsolation(#isolation) }
     let earlier = try await state(at: from)
     let later: BoardState
     if let to { later = try await state(at: to) } else { later = editor.board.state }
-    let changes = BoardDiff.between(earlier, later).changes.compactMap { JSONTree($0.json) }
-    runtime.emit(.diff(.init(from: from, to: to, count: changes.count, changes: changes, request: request)))
+    return .diff(from: from, to: to, BoardDiff.between(earlier, later).changes.compactMap { JSONTree($0.json) })
   }
 
-  nonisolated(nonsending) func emitCheckpoints(request: RequestMark?) async throws(CommandError) {
+  nonisolated(nonsending) func checkpoints() async throws(CommandError) -> SharedBoard.Answer {
     let document = try persistence.openDocument
     let versions: [DocumentVersion]
     do throws(DocumentError) { versions = try await document.versions() } catch { throw CommandError(error) }
-    let list = versions.map {
-      BoardEvent.CheckpointDescription(name: $0.name, at: Timestamp.text(milliseconds: UInt64(max(0, $0.time))))
-    }
-    runtime.emit(.checkpoints(.init(count: list.count, checkpoints: list, request: request)))
+    return .checkpoints(versions.map { ($0.name, UInt64(max(0, $0.time))) })
   }
 
   private nonisolated(nonsending) func state(at name: String) async throws(CommandError) -> BoardState {

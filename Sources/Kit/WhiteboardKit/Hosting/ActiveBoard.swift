@@ -145,7 +145,7 @@ final class ActiveBoard {
   nonisolated(nonsending) func storeTitle() async {
     guard let document = persistence.document, configuration.recordingFile == nil else { return }
     do throws(DocumentError) {
-      try await boardSession.storeTitle(reports.settings.title?.raw ?? "", in: document)
+      try await boardSession.storeTitle(reports.settings.title ?? "", in: document)
     } catch { configuration.logger.warning("The title was not stored.", metadata: ["reason": "\(error.message)"]) }
   }
 
@@ -212,7 +212,7 @@ extension ActiveBoard {
     // Warnings
     case .clock(let report):
       let name = report.member == replica.board.member ? nil : members.label(of: report.member)
-      let remark = BoardEvent.Remark(report, of: name)
+      let remark = SharedBoard.News.Remark(report, of: name)
       runtime.emit(report.finding == .isRight ? .note(remark) : .warning(remark))
     case .diverged(let member, _): warn(.diverged(from: members.label(of: member)))
     case .full(let member): warn(.boardFull(for: members.label(of: member)))
@@ -223,7 +223,7 @@ extension ActiveBoard {
     }
   }
 
-  private func warn(_ remark: BoardEvent.Remark) { runtime.emit(.warning(remark)) }
+  private func warn(_ remark: SharedBoard.News.Remark) { runtime.emit(.warning(remark)) }
 
   private func peers(_ members: [MemberID]) -> [PeerID] { members.map { PeerID($0) } }
 
@@ -289,10 +289,10 @@ final class Profiles {
         .init(
           peer: replica.board.member.description,
           name: UntrustedText(members.ownName),
-          icon: members.ownIcon.map { UntrustedText($0.emoji) },
-          request: request
+          icon: members.ownIcon.map { UntrustedText($0.emoji) }
         )
-      )
+      ),
+      answering: request
     )
   }
 

@@ -11,11 +11,11 @@ final class Serving {
   let intake: SessionIntake
   let timedWork: TimedWork
   /// The event that describes how to join the board, including the current code.
-  private(set) var ready: BoardEvent.Ready
+  private(set) var ready: SharedBoard.News.Ready
   /// The file that makes the open board visible to other programs of this user; nil if there is none.
   private var openBoard: OpenBoardFile?
 
-  init(_ active: ActiveBoard, _ intake: SessionIntake, _ timedWork: TimedWork, _ ready: BoardEvent.Ready) {
+  init(_ active: ActiveBoard, _ intake: SessionIntake, _ timedWork: TimedWork, _ ready: SharedBoard.News.Ready) {
     self.active = active
     self.intake = intake
     self.timedWork = timedWork
@@ -42,18 +42,17 @@ final class Serving {
 
   /// Updates how others join the board, after the policy or the set of peers that admit newcomers changed; returns the
   /// event that reports the change; nil if nothing changed.
-  func updateAdmission(_ configuration: BoardConfiguration, isAnnounced: Bool) -> BoardEvent.Admission? {
-    let former = BoardEvent.Admission(ready)
+  func updateAdmission(_ configuration: BoardConfiguration, isAnnounced: Bool) -> SharedBoard.News.Ready? {
+    let former = ready
     let canAdmit = board.admitsNewcomers(configuration)
     ready.admit = board.admission.rawValue
     ready.code = board.code?.text
     ready.announced = isAnnounced
     ready.admitters = canAdmit || ready.addresses.isEmpty ? nil : board.admitters
     ready.link = canAdmit ? board.link(at: ready.addresses.first, of: ready.peer, configuration) : ""
-    let new = BoardEvent.Admission(ready)
-    guard new != former else { return nil }
+    guard ready != former else { return nil }
     if openBoard != nil { showOpenBoard(configuration) }
-    return new
+    return ready
   }
 
   /// Makes the board and its current code visible to other programs of this user; returns whether the file could be
@@ -89,7 +88,7 @@ extension BoardSession {
 
   /// Creates the event that describes how to join the board at the local peer.
   nonisolated(nonsending) func ready(_ configuration: BoardConfiguration, _ transport: PeerTransport, isAnnounced: Bool)
-    async -> BoardEvent.Ready
+    async -> SharedBoard.News.Ready
   {
     var hosts: [String] = []
     if configuration.isListening {
@@ -100,7 +99,7 @@ extension BoardSession {
     let addresses = hosts.compactMap { HostPort(host: $0, port: transport.port) }
     let canAdmit = admitsNewcomers(configuration)
     let peer = transport.peerID.text
-    return BoardEvent.Ready(
+    return SharedBoard.News.Ready(
       peer: peer,
       name: UntrustedText(configuration.displayName),
       addresses: addresses.map(\.description),
@@ -127,10 +126,10 @@ extension BoardSession {
     ).text
   }
 
-  var admitters: [BoardEvent.Admitter] {
+  var admitters: [SharedBoard.News.Admitter] {
     let admitters = Set(session.admitters)
     return session.peers().map(\.peer).filter { admitters.contains($0.id) }.map { peer in
-      BoardEvent.Admitter(peer: peer.id.text, name: peer.name)
+      SharedBoard.News.Admitter(peer: peer.id.text, name: peer.name)
     }
   }
 }

@@ -218,11 +218,8 @@ extension SessionIntake {
     let isNew = members.add(id, member)
     board.outbox.join(peer, session)
     runtime.emit(.peerState(.init(peer: id.text, name: peer.name, state: .connected)))
-    var event = BoardEvent.Joined(peer: id.text, name: peer.name)
-    event.through = peer.relay?.text
-    event.throughName = peer.relay.map(members.name(of:))
-    runtime.emit(.joined(event))
-    runtime.report(.joined(members.described(id)))
+    let route = peer.relay.map { (member: MemberID($0), name: members.name(of: $0)) }
+    runtime.report(.joined(members.described(id)), .init(member: MemberID(id), name: peer.name, route: route))
     board.persistence.recordName(peer.name, of: id.text)
     board.perform(replica.peerJoined(MemberID(id), now: runtime.now))
     if id == session.hostPeer { localRemoval.readmitted() }
@@ -233,7 +230,7 @@ extension SessionIntake {
   }
 
   private func changed(_ peer: PeerID, to state: PeerState) {
-    let shown: BoardEvent.PeerState.State =
+    let shown: SharedBoard.News.PeerState.State =
       switch state {
       case .connecting: .connecting
       case .connected: .connected
@@ -267,20 +264,14 @@ extension SessionIntake {
       case .kicked(let words) where !words.isEmpty: UntrustedText(words.displayed)
       default: nil
       }
-    runtime.report(.left(members.described(peer)))
     board.messages.endDeliveries(to: peer, reason: reason.word) { undelivered in
-      runtime.emit(
-        .left(
-          .init(
-            peer: peer.text,
-            name: name,
-            reason: reason.word,
-            message: message,
-            undelivered: undelivered,
-            removedUs: isAboutUs ? true : nil
-          )
-        )
+      let departure = SharedBoard.ChangeDetails.Departure(
+        reason: reason.word,
+        message: message,
+        undelivered: undelivered,
+        removedUs: isAboutUs
       )
+      runtime.report(.left(members.described(peer)), .init(member: MemberID(peer), name: name, departure: departure))
     }
     remove(peer)
   }

@@ -58,7 +58,7 @@ package enum InvitationRequest {
   static nonisolated(nonsending) func serve(
     about board: String,
     inDataDirectory directory: String,
-    by invite: nonisolated(nonsending) (InvitationTerms) async throws(CommandError) -> BoardEvent.Invited
+    by invite: nonisolated(nonsending) (InvitationTerms) async throws(CommandError) -> SharedBoard.News.Invited
   ) async {
     defer { checkIsolation(#isolation) }
     let watch = DirectoryWatch(OpenBoardFile.directory(in: directory))

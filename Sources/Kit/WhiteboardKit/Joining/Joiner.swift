@@ -41,7 +41,7 @@ final class Joiner {
   /// The last reported reason for dialing the host again.
   private var retryReason: SessionError.Code?
   /// The steps that were reported since the first dial of the present peer.
-  private var reportedSteps: [BoardEvent.Joining] = []
+  private var reportedSteps: [SharedBoard.News.Joining] = []
   /// The stored choices of the user, if the local peer is the host of the board.
   private var hostChoice = HostChoice()
 
@@ -284,7 +284,7 @@ final class Joiner {
 
   private func report(_ step: JoinStep, _ id: PeerID?, _ peer: AskedPeer) {
     guard runtime.ending == nil else { return }
-    var joining = BoardEvent.Joining(
+    var joining = SharedBoard.News.Joining(
       step: .provingCode,
       peer: id?.text,
       name: peer.hostName.isEmpty ? nil : peer.hostName,

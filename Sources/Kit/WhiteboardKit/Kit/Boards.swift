@@ -243,5 +243,5 @@ private actor OpenBoards {
 private struct NoEvents: EventSink {
   var contents: EventContents { [] }
 
-  func write(_ events: [BoardEvent]) async throws(OutputError) {}
+  func write(_ events: [SharedBoard.Output]) async throws(OutputError) {}
 }

@@ -14,7 +14,7 @@ final class Members: Sequence {
     ///
     /// Commands find the member by this name.
     var name: UntrustedText
-    var state: BoardEvent.PeerState.State
+    var state: SharedBoard.News.PeerState.State
     var address: String?
     /// The member that passes everything on, if this member cannot be reached directly.
     var relay: PeerID?
@@ -55,7 +55,7 @@ final class Members: Sequence {
     return list.updateValue(member, forKey: peer) == nil
   }
 
-  func setState(_ state: BoardEvent.PeerState.State, of peer: PeerID) -> Bool {
+  func setState(_ state: SharedBoard.News.PeerState.State, of peer: PeerID) -> Bool {
     guard list[peer]?.state != state else { return false }
     list[peer]?.state = state
     return true

@@ -41,9 +41,7 @@ final class BoardAdmission {
   // MARK: - Codes
 
   /// Creates an additional join code; returns the event that contains it.
-  nonisolated(nonsending) func invite(_ terms: InvitationTerms, request: RequestMark?) async throws(CommandError)
-    -> BoardEvent.Invited
-  {
+  nonisolated(nonsending) func invite(_ terms: InvitationTerms) async throws(CommandError) -> SharedBoard.News.Invited {
     guard isByCode else {
       throw CommandError(.refused, "this board does not admit peers by code; host it with --admit code")
     }
@@ -57,12 +55,11 @@ final class BoardAdmission {
       )
     } catch { throw CommandError(error) }
     let end = terms.seconds.map { Timestamp.text(milliseconds: SystemTime.milliseconds + UInt64($0) * 1000) }
-    return BoardEvent.Invited(
+    return SharedBoard.News.Invited(
       code: code.text,
       role: terms.isView ? "viewer" : replica.isOwned ? "editor" : nil,
       link: link(with: code),
-      expires: end,
-      request: request
+      expires: end
     )
   }
 
@@ -91,11 +88,11 @@ final class BoardAdmission {
     withAdmitted: Bool,
     keepsCode: Bool,
     request: RequestMark?
-  ) async throws(CommandError) -> BoardEvent.Invited? {
+  ) async throws(CommandError) -> SharedBoard.News.Invited? {
     defer { checkIsolation(#isolation) }
     let peer = try members.find(target)
     let removed: [PeerID]
-    let invited: BoardEvent.Invited?
+    let invited: SharedBoard.News.Invited?
     do throws(SessionError) {
       let record = try await board.session.membershipRecord()
       removed = [peer] + (withAdmitted ? record.members(admittedBy: peer) : [])
@@ -104,7 +101,7 @@ final class BoardAdmission {
         try await board.session.kick(peer, reason: reason)
       }
       await giveBackRoom()
-      invited = isByCode && !keepsCode ? try await replaceCode(request: request) : nil
+      invited = isByCode && !keepsCode ? try await replaceCode() : nil
     } catch { throw error.code == .notHost ? notHost : CommandError(error) }
     if keepsCode {
       await browsers.links.keep(ofRemoved: removed)
@@ -147,8 +144,8 @@ final class BoardAdmission {
     )
   }
 
-  private nonisolated(nonsending) func replaceCode(request: RequestMark?) async throws(SessionError)
-    -> BoardEvent.Invited
+  private nonisolated(nonsending) func replaceCode() async throws(SessionError)
+    -> SharedBoard.News.Invited
   {
     defer { checkIsolation(#isolation) }
     let code = JoinCode.random()
@@ -159,6 +156,6 @@ final class BoardAdmission {
       let record = try await board.session.membershipRecord()
       await persistence.storeMembership(record, code: board.code)
     }
-    return BoardEvent.Invited(code: code.text, role: replica.isOwned ? "editor" : nil, link: link, request: request)
+    return SharedBoard.News.Invited(code: code.text, role: replica.isOwned ? "editor" : nil, link: link)
   }
 }

@@ -105,7 +105,14 @@ final class Invitations {
   private func end(_ question: Pending, _ id: String, _ sentence: String) {
     remember(question, id, sentence)
     runtime.emit(
-      .note(.init(code: BoardEvent.Remark.invitationEnded, message: sentence, peer: question.peer.text, invitation: id))
+      .note(
+        .init(
+          code: SharedBoard.News.Remark.invitationEnded,
+          message: sentence,
+          peer: question.peer.text,
+          invitation: id
+        )
+      )
     )
   }
 
@@ -253,7 +260,7 @@ final class Invitations {
     runtime.emit(
       .note(
         .init(
-          code: BoardEvent.Remark.comparing,
+          code: SharedBoard.News.Remark.comparing,
           message: "\(question.label) joins as soon as its user has compared the verification words "
             + "(\(EventText.timeLeft(left)) left).",
           peer: question.peer.text,

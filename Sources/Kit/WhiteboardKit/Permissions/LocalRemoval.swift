@@ -62,13 +62,13 @@ final class LocalRemoval {
   }
 
   /// The event that reports the decision; nil while the local peer is a member.
-  var event: BoardEvent.Removed? { removal.map { description(of: $0) } }
+  var event: SharedBoard.News.Removed? { removal.map { description(of: $0) } }
 
-  private func description(of removal: Removal) -> BoardEvent.Removed {
+  private func description(of removal: Removal) -> SharedBoard.News.Removed {
     let copy =
       configuration.remembersBoards
       ? "Your copy is kept." : "Your copy is not saved (--ephemeral); `save-as FILE` saves it."
-    return BoardEvent.Removed(
+    return SharedBoard.News.Removed(
       peer: removal.by,
       name: removal.name,
       reason: removal.reason.isEmpty ? nil : removal.reason,
@@ -249,7 +249,7 @@ package struct Removal: Codable, Equatable, Sendable {
   }
 }
 
-extension BoardEvent {
+extension SharedBoard.News {
   package struct Removed: Sendable, Equatable {
     package var peer: String
     package var name: UntrustedText

@@ -281,7 +281,7 @@ extension Persistence {
   /// some work is still not saved on disk.
   nonisolated(nonsending) func save(request: RequestMark?) async throws(CommandError) {
     await saveNow()
-    runtime.emit(.saveState(.init(state, request: request)))
+    runtime.answer(.saving(state), to: request)
     if let problem = state.problem { throw CommandError(.notSaved, problem.sentence) }
   }
 

@@ -25,6 +25,16 @@ public enum SaveState: Hashable, Sendable {
   /// Whether exiting the program now would lose work that is in no file.
   public var wouldLoseWork: Bool { problem.map { $0.hasUnsavedWork && $0.copy == nil } ?? false }
 
+  /// The state in JSON.
+  package var word: String {
+    switch self {
+    case .off: "off"
+    case .saved: "saved"
+    case .saving: "saving"
+    case .notSaved: "not-saved"
+    }
+  }
+
   package var words: String {
     switch self {
     case .off: "not stored"
@@ -111,27 +121,24 @@ extension Persistence {
 
   /// Reports the save state if it changed.
   ///
-  /// Every change is reported. Events report only the start, the changes and the end of a problem.
+  /// Every change is reported. Lines report only the start, the changes and the end of a problem.
   func reportState() {
     let state = queue.state
     guard state != reportedState else { return }
     reportedState = state
-    runtime.report(.saving(state))
     switch state {
-    case .notSaved(let problem):
-      guard problem.sentence != reportedProblem?.sentence else { return }
+    case .notSaved(let problem) where problem.sentence != reportedProblem?.sentence:
       let isNew = problem.cause != reportedProblem?.cause
       reportedProblem = problem
-      runtime.emit(.saveState(.init(state)))
-      if isNew { runtime.emit(.warning(.init(code: BoardEvent.Remark.notSaved, message: problem.message))) }
-    case .saved:
-      wasAskedBeforeEnding = false
-      guard reportedProblem != nil else { return }
+      runtime.report(.saving(state), .init())
+      if isNew { runtime.emit(.warning(.init(code: SharedBoard.News.Remark.notSaved, message: problem.message))) }
+    case .saved where reportedProblem != nil:
       reportedProblem = nil
-      runtime.emit(.saveState(.init(state)))
-      runtime.emit(.note(.init(code: BoardEvent.Remark.savedAgain, message: "Everything is on disk again.")))
-    case .saving, .off: break
+      runtime.report(.saving(state), .init())
+      runtime.emit(.note(.init(code: SharedBoard.News.Remark.savedAgain, message: "Everything is on disk again.")))
+    case .notSaved, .saved, .saving, .off: runtime.report(.saving(state))
     }
+    if state == .saved { wasAskedBeforeEnding = false }
   }
 
   /// Tries to save everything once.

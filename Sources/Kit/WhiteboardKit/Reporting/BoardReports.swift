@@ -16,7 +16,7 @@ final class BoardReports {
 
   private var objects: [ObjectID: ObjectSnapshot] = [:]
   private var games: [ObjectID: GameView] = [:]
-  private(set) var settings = BoardEvent.SettingsDescription()
+  private(set) var settings = BoardSettings()
 
   private var board: Board { replica.board }
 
@@ -45,7 +45,7 @@ final class BoardReports {
     // The stored settings are not reported as a change.
     _ = board.takeSettingsChange()
     runtime.sink.boardChanged(.settings(board.settings))
-    settings = BoardEvent.SettingsDescription(board.settings)
+    settings = board.settings
   }
 
   // MARK: - Objects
@@ -54,76 +54,58 @@ final class BoardReports {
     objects[snapshot.id] = snapshot
     games[snapshot.id] = game(snapshot)
     report(games[snapshot.id])
-    report(.added(snapshot, by: members.author(member)), about: snapshot.id)
-    emitAdded(snapshot, by: member)
+    report(.added(snapshot, by: members.author(member)), about: snapshot.id, by: member) { description(snapshot) }
   }
 
-  /// Reports a changed object, unless only its selection changed.
+  /// Reports a changed object; without a line if only its selection changed.
   func objectChanged(_ snapshot: ObjectSnapshot, by member: MemberID?) {
-    let old = objects.updateValue(snapshot, forKey: snapshot.id)
+    guard let old = objects.updateValue(snapshot, forKey: snapshot.id) else { return objectAdded(snapshot, by: member) }
     let game = game(snapshot)
     let hasGameChanged = games[snapshot.id] != game
     games[snapshot.id] = game
     if hasGameChanged { report(game) }
-    report(.changed(snapshot, by: members.author(member)), about: snapshot.id)
-    guard readsObjects else { return }
-    guard let old else { return emitAdded(snapshot, by: member) }
-    let keys = ReportedObject.changedKeys(old, snapshot) + (hasGameChanged ? ["game"] : [])
-    if !keys.isEmpty { runtime.emit(.objectChanged(change(of: description(snapshot, since: old, keys), by: member))) }
+    let change = SharedBoard.Change.changed(snapshot, by: members.author(member))
+    let keys = readsObjects ? ReportedObject.changedKeys(old, snapshot) + (hasGameChanged ? ["game"] : []) : []
+    guard !keys.isEmpty else { return report(change, about: snapshot.id) }
+    report(change, about: snapshot.id, by: member) { description(snapshot, since: old, keys) }
   }
 
   func objectRemoved(_ id: ObjectID, by member: MemberID?) {
     objects[id] = nil
     games[id] = nil
-    runtime.report(.removed(id, by: members.author(member)))
-    guard readsObjects else { return }
-    runtime.emit(.objectRemoved(.init(id: id, by: member ?? board.member, isHidden: isHidden(id))))
-  }
-
-  private func emitAdded(_ snapshot: ObjectSnapshot, by member: MemberID?) {
-    if readsObjects { runtime.emit(.objectAdded(change(of: description(snapshot), by: member))) }
-  }
-
-  private func change(of object: ReportedObject, by member: MemberID?) -> BoardEvent.ObjectChange {
-    .init(object, by: member ?? board.member, isHidden: isHidden(object.snapshot.id))
+    report(.removed(id, by: members.author(member)), about: id, by: member)
   }
 
   /// Reports that a member selected an object, or that the object is no longer selected.
   func selected(_ id: ObjectID, by member: MemberID?) {
-    report(.selected(id, by: member.map { members.author($0) }), about: id)
-    guard readsObjects else { return }
-    runtime.emit(.selected(.init(id: id, peer: member, name: member.flatMap { members.name(of: $0) })))
+    let change = SharedBoard.Change.selected(id, by: member.map { members.author($0) })
+    guard readsObjects else { return report(change, about: id) }
+    let name = member.flatMap { members.name(of: $0) }
+    runtime.report(change, .init(member: member, name: name, isHidden: isHidden(id)))
   }
 
   func selectionLost(_ id: ObjectID, to winner: MemberID) {
-    runtime.emit(.selected(.init(id: id, peer: winner, name: members.name(of: winner), lostByUs: true)))
+    runtime.emit(.selectionLost(id, to: winner, name: members.name(of: winner)))
   }
 
   // MARK: - Chat and settings
 
   /// Reports a line of the chat; to the sink only if its author is not hidden.
   func chatAdded(_ line: ChatLine, by member: MemberID?) {
-    report(.chat(line, by: members.author(member)), about: line.id)
-    guard runtime.sink.contents.contains(.chat), !isHidden(line.id) else { return }
-    runtime.emit(.chat(.init(line)))
+    let change = SharedBoard.Change.chat(line, by: members.author(member))
+    guard runtime.sink.contents.contains(.chat), !isHidden(line.id) else { return report(change, about: line.id) }
+    runtime.report(change, .init(member: line.author))
   }
 
-  /// Emits the chat without the lines of hidden authors.
-  func emitChat(request: RequestMark?) {
-    let lines = board.chat.filter { !isHidden($0.id) }.map(BoardEvent.Chat.init)
-    runtime.emit(.chatHistory(.init(count: lines.count, lines: lines, request: request)))
-  }
+  /// The chat without the lines of hidden authors.
+  var chat: [ChatLine] { board.chat.filter { !isHidden($0.id) } }
 
   /// Reports the settings that changed since the last call; returns whether the title changed.
   func reportSettings() -> Bool {
     guard board.takeSettingsChange() else { return false }
-    let new = BoardEvent.SettingsDescription(board.settings)
-    let keys = BoardEvent.SettingsDescription.changedKeys(settings, new)
-    settings = new
-    if !keys.isEmpty {
-      runtime.emit(.settingChanged(.init(changed: keys, settings: new)))
-      runtime.report(.settings(board.settings))
-    }
+    let keys = board.settings.changedKeys(since: settings)
+    settings = board.settings
+    if !keys.isEmpty { runtime.report(.settings(settings), .init(keys: keys)) }
     return keys.contains("title")
   }
 
@@ -137,9 +119,20 @@ final class BoardReports {
 
   // MARK: - Hidden authors
 
-  /// Reports a change of an object; to the sink only if its author is not hidden.
+  /// Reports a change of an object without a line; to the sink only if its author is not hidden.
   private func report(_ change: SharedBoard.Change, about id: ObjectID) {
     runtime.report(change, isHidden: isHidden(id))
+  }
+
+  /// Reports a change of an object by a member, nil for the local one; with a line if the sink reads objects.
+  private func report(
+    _ change: SharedBoard.Change,
+    about id: ObjectID,
+    by member: MemberID?,
+    _ object: () -> ReportedObject? = { nil }
+  ) {
+    guard readsObjects else { return report(change, about: id) }
+    runtime.report(change, .init(member: member ?? board.member, isHidden: isHidden(id), object: object()))
   }
 
   private func report(_ game: GameView?) { if let game { report(.game(game), about: game.id) } }
@@ -157,7 +150,7 @@ final class BoardReports {
       if isShown { show(snapshot) } else { runtime.sink.boardChanged(.removed(snapshot.id, by: .me)) }
     }
     if !isShown { runtime.sink.boardChanged(.presence(Presence(), of: members.described(author))) }
-    if board.chat.contains(where: { $0.author == author }) { emitChat(request: nil) }
+    if board.chat.contains(where: { $0.author == author }) { runtime.answer(.chat(chat), to: nil) }
     return affected.count
   }
 
@@ -207,7 +200,7 @@ final class BoardReports {
   private func author(of id: ObjectID) -> MemberID? { board.member(of: id.dot.incarnation) }
 }
 
-extension BoardEvent.Remark {
+extension SharedBoard.News.Remark {
   init(_ report: ClockReport, of name: String?) {
     self.init(
       code: report.finding == .isRight ? "clock-right" : "clock-off",

@@ -38,61 +38,49 @@ final class Queries {
     self.roles = roles
   }
 
-  func emitObjects(request: RequestMark?) {
-    let objects = board.snapshots.map { reports.description($0) }
-    runtime.emit(.objects(.init(count: objects.count, objects: objects, request: request)))
-  }
+  var objects: SharedBoard.Answer { .objects(board.snapshots.map { reports.description($0) }) }
 
-  func emitObject(_ reference: ObjectReference, request: RequestMark?) throws(CommandError) {
+  func object(_ reference: ObjectReference) throws(CommandError) -> SharedBoard.Answer {
     let id = try editor.resolve(reference)
     let snapshot = board.snapshot(id)
     guard let object = snapshot.map({ reports.description($0) }) ?? reports.description(ofGroup: id) else {
       throw editor.absence(of: id, as: .present)
     }
-    runtime.emit(.object(.init(object: object, request: request)))
+    return .object(object)
   }
 
-  func emitFound(_ area: BoardArea, request: RequestMark?) {
+  func found(_ area: BoardArea) -> SharedBoard.Answer? {
     let ids: [ObjectID]
     switch area {
     case .point(let point): ids = board.objects(at: Point(point))
     case .rectangle(let corner, let opposite, let isInside):
       ids = board.objects(in: Rectangle(Point(corner), Point(opposite)), mode: isInside ? .inside : .touching)
-    case .text(let words): return emitFound(words, request)
+    case .text(let words): return found(words)
     }
-    let objects = ids.compactMap { board.snapshot($0) }.map { reports.description($0) }
-    runtime.emit(.found(.init(count: objects.count, objects: objects, request: request)))
+    return .found(ids.compactMap { board.snapshot($0) }.map { reports.description($0) })
   }
 
-  private func emitFound(_ words: String, _ request: RequestMark?) {
-    guard let search = TextSearch(words) else { return }
+  private func found(_ words: String) -> SharedBoard.Answer? {
+    guard let search = TextSearch(words) else { return nil }
     let named = Set(editor.aliases.filter { search.matches($0.key.description) }.values)
-    let objects = search.objects(in: board.snapshots, named: named).map { reports.description($0) }
-    let lines = board.chat.filter { search.matches($0.text) }.map(BoardEvent.Chat.init)
     let everyone = [(session.localPeer, UntrustedText(members.ownName))] + members.map { ($0, $1.name) }
-    let people = everyone.filter { search.matches($0.1.displayed) }.map {
-      BoardEvent.SyncedMember(peer: $0.0.text, name: $0.1)
-    }
-    let count = objects.count + lines.count + people.count
-    runtime.emit(.found(.init(count: count, objects: objects, chat: lines, members: people, request: request)))
+    return .found(
+      search.objects(in: board.snapshots, named: named).map { reports.description($0) },
+      chat: board.chat.filter { search.matches($0.text) },
+      members: everyone.filter { search.matches($0.1.displayed) }.map { .init(peer: $0.0.text, name: $0.1) }
+    )
   }
 
-  func emitSettings(request: RequestMark?) {
-    runtime.emit(.settings(.init(settings: .init(board.settings), request: request)))
-  }
+  var digest: SharedBoard.Answer { .digest(replica.digest.hex, objects: board.state.shownCount) }
 
-  func emitDigest(request: RequestMark?) {
-    runtime.emit(.digest(.init(digest: replica.digest.hex, objects: board.state.shownCount, request: request)))
-  }
-
-  /// Emits the connected members, with the peers that admitted them.
-  nonisolated(nonsending) func emitPeers(request: RequestMark?) async {
+  /// Returns the connected members, with the peers that admitted them.
+  nonisolated(nonsending) func peers() async -> SharedBoard.Answer {
     let record = try? await session.membershipRecord()
     var admitters: [PeerID: PeerID] = [:]
     for member in record?.members ?? [] { admitters[member.peer] = member.admittedBy }
     let list = members.map { peer, member in
       let admitter = admitters[peer]
-      return BoardEvent.PeerDescription(
+      return SharedBoard.PeerDescription(
         peer: peer.text,
         name: member.name,
         state: member.state,
@@ -104,7 +92,7 @@ final class Queries {
         admittedByName: admitter.flatMap { name(of: $0) }
       )
     }
-    runtime.emit(.peers(.init(count: members.reachedCount, peers: list, request: request)))
+    return .peers(list, connected: members.reachedCount)
   }
 
   private func name(of admitter: PeerID) -> UntrustedText? {
@@ -113,38 +101,17 @@ final class Queries {
   }
 }
 
-extension BoardEvent.SettingsDescription {
-  init(_ settings: BoardSettings) {
-    self.init(
-      title: settings.title.map { UntrustedText($0) },
-      // A fully transparent background is reported as no background.
-      background: settings.background.flatMap { $0 & 0xFF == 0 ? nil : ColorText.text($0) },
-      grid: settings.grid,
-      language: settings.language.map { UntrustedText($0) }
-    )
-  }
-
-  static func changedKeys(_ old: Self, _ new: Self) -> [String] {
+extension BoardSettings {
+  /// The keys of the settings that differ from earlier ones.
+  func changedKeys(since old: BoardSettings) -> [String] {
     var keys: [String] = []
-    if old.title != new.title { keys.append("title") }
-    if old.background != new.background { keys.append("background") }
-    if old.grid != new.grid { keys.append("grid") }
-    if old.language != new.language { keys.append("language") }
+    if old.title != title { keys.append("title") }
+    if old.backgroundText != backgroundText { keys.append("background") }
+    if old.grid != grid { keys.append("grid") }
+    if old.language != language { keys.append("language") }
     return keys
   }
-}
 
-extension BoardEvent.Chat {
-  init(_ line: ChatLine) {
-    self.init(
-      id: line.id.description,
-      peer: line.author.description,
-      name: UntrustedText(line.name ?? ""),
-      icon: line.icon.map { UntrustedText($0) },
-      text: UntrustedText(line.text),
-      at: Timestamp.text(milliseconds: line.sentAt),
-      about: line.about?.description,
-      isResolved: line.isResolved ? true : nil
-    )
-  }
+  /// The background in lines; nil if it is fully transparent, because that is shown as no background.
+  package var backgroundText: String? { background.flatMap { $0 & 0xFF == 0 ? nil : ColorText.text($0) } }
 }

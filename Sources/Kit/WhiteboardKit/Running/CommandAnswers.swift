@@ -43,7 +43,7 @@ final class CommandAnswers {
       if let caller = request.caller {
         self.callers.answer(caller, with: .success(outcome))
       } else {
-        self.runtime.emit(.done(BoardEvent.Done(request, outcome)))
+        self.runtime.answer(.done(request.command.name, outcome), to: request.request)
       }
     }
   }
@@ -60,7 +60,7 @@ final class CommandAnswers {
   ///
   /// The event comes after all earlier answers, but the script ends immediately.
   func fail(_ error: CommandError) {
-    persistence.whenStored { _ in self.runtime.emit(.error(error)) }
+    persistence.whenStored { _ in self.runtime.answer(.error(error), to: error.request) }
     guard case .run(let continues) = script else { return }
     let failure = WhiteboardError(error)
     firstFailure = firstFailure ?? failure
@@ -72,36 +72,14 @@ final class CommandAnswers {
     if report.undelivered.isEmpty, let caller = request.caller {
       callers.answer(caller, with: .success(CommandOutcome()))
     } else if report.undelivered.isEmpty {
-      runtime.emit(.done(.init(verb: request.command.name, request: request.request)))
+      runtime.answer(.done(request.command.name, CommandOutcome()), to: request.request)
     } else {
       fail(CommandError(report), answering: request)
     }
   }
 
   /// Emits a note after all earlier answers.
-  func note(_ remark: BoardEvent.Remark) { persistence.whenStored { _ in self.runtime.emit(.note(remark)) } }
-}
-
-extension BoardEvent.Done {
-  fileprivate init(_ request: CommandRequest, _ outcome: CommandOutcome) {
-    self.init(
-      verb: request.command.name,
-      request: request.request,
-      id: outcome.id,
-      ids: outcome.ids,
-      replaced: outcome.replaced,
-      transfers: outcome.transfers,
-      changed: outcome.hasChanged,
-      file: outcome.file,
-      objects: outcome.count,
-      step: outcome.step,
-      skipped: outcome.skipped,
-      left: outcome.left,
-      skippedSteps: outcome.skippedSteps?.map { BoardEvent.PassedStep(step: $0.label, reason: $0.reason.rawValue) },
-      synced: outcome.sync?.synced,
-      notSynced: outcome.sync.flatMap { $0.notSynced.isEmpty ? nil : $0.notSynced }
-    )
-  }
+  func note(_ remark: SharedBoard.News.Remark) { persistence.whenStored { _ in self.runtime.emit(.note(remark)) } }
 }
 
 extension WhiteboardError {

@@ -183,6 +183,12 @@ final class CommandRunner {
     runtime.changed()
   }
 
+  /// Answers a query with its result, if there is one; the answer that it was run follows.
+  func answer(_ answer: SharedBoard.Answer?, to request: CommandRequest) -> CommandOutcome {
+    if let answer { runtime.answer(answer, to: request.request) }
+    return CommandOutcome()
+  }
+
   /// Runs a command concurrently with later commands, and answers it when it finishes.
   func runConcurrently(
     _ request: CommandRequest,

@@ -111,14 +111,28 @@ final class BoardRuntime {
 
   // MARK: - Changes and events
 
-  /// Reports a change to the readers of ``SharedBoard/changes``; also to the sink, unless the user hid its author.
+  /// Reports a change without a line to the readers of ``SharedBoard/changes``; also to the sink, unless the user hid
+  /// its author.
   func report(_ change: SharedBoard.Change, isHidden: Bool = false) {
     sharedBoard.readers.publish(change)
     if !isHidden { sink.boardChanged(change) }
   }
 
-  /// Emits an event after all earlier events.
-  func emit(_ event: BoardEvent) {
+  /// Reports a change to the readers of ``SharedBoard/changes`` and to the sink; its line follows all earlier ones.
+  func report(_ change: SharedBoard.Change, _ details: SharedBoard.ChangeDetails) {
+    report(change, isHidden: details.isHidden)
+    emit(.change(change, details))
+  }
+
+  /// Emits news after all earlier events; they also answer the command with a request id, if there is one.
+  func emit(_ news: SharedBoard.News, answering request: RequestMark? = nil) {
+    emit(request == nil ? .news(news) : .answer(.news(news), to: request))
+  }
+
+  /// Emits an answer to a command after all earlier events.
+  func answer(_ answer: SharedBoard.Answer, to request: RequestMark?) { emit(.answer(answer, to: request)) }
+
+  private func emit(_ event: SharedBoard.Output) {
     sharedBoard.preconditionIsolated()
     pump.append(event)
     deliver()

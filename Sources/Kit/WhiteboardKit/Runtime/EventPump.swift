@@ -12,7 +12,7 @@ import Whiteboard
 /// about an object replaces the pending event of the same author about the same object. So at most one state of an
 /// object is pending for each author, however often it changes.
 struct EventPump {
-  private var pending: [BoardEvent] = []
+  private var pending: [SharedBoard.Output] = []
   private(set) var pendingBytes = 0
   /// The approximate number of bytes of the events that the sink is receiving.
   ///
@@ -44,7 +44,7 @@ struct EventPump {
   var isIdle: Bool { (pending.isEmpty && !isDelivering) || failure != nil }
 
   /// Appends an event, or merges it into the pending event of the same object.
-  mutating func append(_ event: BoardEvent) {
+  mutating func append(_ event: SharedBoard.Output) {
     guard failure == nil else { return }
     switch event.subject {
     case .object(let id):
@@ -68,7 +68,7 @@ struct EventPump {
   private var isBehind: Bool { pending.count >= EventPump.backlog || pendingBytes >= EventPump.byteBacklog }
 
   /// Removes and returns all pending events; nil if there are none, or the sink is still receiving.
-  mutating func begin() -> [BoardEvent]? {
+  mutating func begin() -> [SharedBoard.Output]? {
     guard !isDelivering, !pending.isEmpty, failure == nil else { return nil }
     isDelivering = true
     tellingBytes = pendingBytes
@@ -93,7 +93,7 @@ struct EventPump {
   mutating func wait(_ continuation: CheckedContinuation<Void, Never>) { waiters.append(continuation) }
 }
 
-extension BoardEvent {
+extension SharedBoard.Output {
   /// The subject of an event.
   ///
   /// It determines whether the event can be merged.
@@ -105,37 +105,41 @@ extension BoardEvent {
 
   fileprivate var subject: Subject {
     switch self {
-    case .objectAdded(let event), .objectChanged(let event): .object(event.object.snapshot.id)
-    case .objectRemoved(let event): .object(event.id)
-    case .selected(let event): .selection(event.id)
+    case .change(.added(let object, _), _), .change(.changed(let object, _), _): .object(object.id)
+    case .change(.removed(let id, _), _): .object(id)
+    case .change(.selected(let id, _), _): .selection(id)
     default: .other
     }
   }
 
   /// Returns one event that replaces this one and a later one about the same object; nil if that is not possible.
-  fileprivate func followed(by later: BoardEvent) -> BoardEvent? {
-    switch (self, later) {
-    case (.objectAdded(let event), .objectChanged(let change)) where event.by == change.by:
-      return .objectAdded(.init(change.object.joined(after: event.object), by: event.by, isHidden: event.isHidden))
-    case (.objectChanged(let event), .objectChanged(let change)) where event.by == change.by:
-      return .objectChanged(.init(change.object.joined(after: event.object), by: event.by, isHidden: change.isHidden))
-    case (.objectChanged(let event), .objectRemoved(let removed)) where event.by == removed.by: return later
+  fileprivate func followed(by later: SharedBoard.Output) -> SharedBoard.Output? {
+    guard case .change(var change, let first) = self, case .change(let next, var second) = later,
+      first.member == second.member
+    else { return nil }
+    switch (change, next) {
+    case (.changed, .removed): return later
+    case (.added(_, let author), .changed(let snapshot, _)):
+      change = .added(snapshot, by: author)
+      second.isHidden = first.isHidden
+    case (.changed, .changed): change = next
     default: return nil
     }
+    if let known = first.object { second.object = second.object?.joined(after: known) }
+    return .change(change, second)
   }
 
   /// The approximate size, in bytes, of the event's variable-size content.
   fileprivate var weight: Int {
     switch self {
-    case .data(let event): event.base64.count + (event.text?.byteCount ?? 0)
-    case .streamData(let event): event.base64.count
-    case .chat(let event): event.text.byteCount
-    case .objectAdded(let event), .objectChanged(let event): event.object.weight
-    case .object(let event): event.object.weight
-    case .objects(let event): event.objects.reduce(0) { $0 + $1.weight }
-    case .found(let event): event.objects.reduce(0) { $0 + $1.weight }
-    case .chatHistory(let event): event.lines.reduce(0) { $0 + $1.text.byteCount }
-    default: 0
+    case .change(.message(let bytes, _, _), _): bytes.count * 7 / 3
+    case .change(.chat(let line, _), _): line.text.utf8.count
+    case .change(_, let details): details.object?.weight ?? 0
+    case .news(.streamData(let event)): event.bytes.count * 4 / 3
+    case .answer(.object(let object), _): object.weight
+    case .answer(.objects(let objects), _), .answer(.found(let objects, _, _), _): objects.reduce(0) { $0 + $1.weight }
+    case .answer(.chat(let lines), _): lines.reduce(0) { $0 + $1.text.utf8.count }
+    case .news, .answer: 0
     }
   }
 }
@@ -152,7 +156,7 @@ extension ReportedObject {
 
 package protocol EventSink: Sendable {
   /// Receives events in order; returns when the sink has room for more; throws if the sink can receive no more events.
-  func write(_ events: [BoardEvent]) async throws(OutputError)
+  func write(_ events: [SharedBoard.Output]) async throws(OutputError)
 
   /// The kinds of event content that the sink reads; all by default.
   ///

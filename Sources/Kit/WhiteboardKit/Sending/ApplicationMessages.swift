@@ -7,9 +7,6 @@ import WhiteboardSync
 ///
 /// Confined to the actor of its board.
 final class ApplicationMessages {
-  /// The maximum length, in bytes, of a message that its event also contains as text.
-  private static let textLimit = 1 << 20
-
   private let runtime: BoardRuntime
   private let session: Session
   private let replica: Replica
@@ -128,25 +125,9 @@ final class ApplicationMessages {
   // MARK: - Receiving
 
   func received(_ bytes: ArraySlice<UInt8>, from member: MemberID, isReliable: Bool) {
-    let sender = members.described(member)
-    runtime.report(.message(Array(bytes), from: sender, mode: isReliable ? .reliable : .unreliable))
-    guard runtime.sink.contents.contains(.data) else { return }
-    let peer = sender.id
-    // Other control characters are not readable, and in JSON each of them takes six bytes.
-    let isText =
-      bytes.count <= Self.textLimit
-      && bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (9...10).contains($0) || $0 == 13 }
-    runtime.emit(
-      .data(
-        .init(
-          from: peer.text,
-          name: members.name(of: peer),
-          reliable: isReliable,
-          size: bytes.count,
-          base64: Base64Text(bytes),
-          text: isText ? String(validating: bytes, as: UTF8.self).map { UntrustedText($0) } : nil
-        )
-      )
-    )
+    let mode: SendMode = isReliable ? .reliable : .unreliable
+    let change = SharedBoard.Change.message(Array(bytes), from: members.described(member), mode: mode)
+    guard runtime.sink.contents.contains(.data) else { return runtime.report(change) }
+    runtime.report(change, .init(member: member, name: members.name(of: PeerID(member))))
   }
 }

@@ -72,13 +72,13 @@ extension SharedBoard {
   // MARK: - Members and the end
 
   /// Creates an additional join code; returns the event that contains it.
-  package func invite(_ terms: InvitationTerms) async throws(CommandError) -> BoardEvent.Invited {
+  package func invite(_ terms: InvitationTerms) async throws(CommandError) -> SharedBoard.News.Invited {
     guard let board else { throw CommandError(.notConnected, "the board is not open") }
     guard terms.isValid else {
       throw CommandError(.refused, "a code or link is valid for at least one second and at most 30 days")
     }
     return terms.isForBrowsers
-      ? try await board.browsers.invite(terms, request: nil) : try await board.admission.invite(terms, request: nil)
+      ? try await board.browsers.invite(terms) : try await board.admission.invite(terms)
   }
 
   /// Stores a drawing from the system clipboard, which `paste` then adds; returns the problem if it cannot be stored.
@@ -98,7 +98,7 @@ extension SharedBoard {
   ///
   /// Throws if there is no such peer, or another peer is the host.
   package func kick(_ target: String, reason: String, withAdmitted: Bool = false, keepsCode: Bool = false)
-    async throws(CommandError) -> BoardEvent.Invited?
+    async throws(CommandError) -> SharedBoard.News.Invited?
   {
     guard let board else { throw CommandError(.notConnected, "no other member is connected") }
     return try await board.admission.kick(

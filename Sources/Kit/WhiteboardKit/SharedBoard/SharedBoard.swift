@@ -153,7 +153,7 @@ public actor SharedBoard {
   /// Continues after the sink has accepted events, or failed.
   func delivered(_ failure: OutputError?) { runtime.delivered(failure) }
 
-  func emit(_ event: BoardEvent) { runtime.emit(event) }
+  func emit(_ news: News) { runtime.emit(news) }
 
   /// Waits until a condition holds; false if the wait timed out or the board closes.
   func wait(timeout: Duration? = nil, until holds: @escaping () -> Bool) async -> Bool {
@@ -279,7 +279,7 @@ extension SharedBoard {
       for damage in document.damages { emit(.warning(.init(code: "document-damaged", message: damage))) }
       let content = try await document.load()
       if content.keyframe == nil, content.entries.isEmpty { await warnOfUnreadableFiles() }
-      if let warning = BoardEvent.Remark(clockBehind: content, of: replica.board.member, now: BoardFile.now) {
+      if let warning = SharedBoard.News.Remark(clockBehind: content, of: replica.board.member, now: BoardFile.now) {
         emit(.warning(warning))
       }
       try await restore(content, to: replica, from: document)

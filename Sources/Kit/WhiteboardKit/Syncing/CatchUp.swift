@@ -74,12 +74,9 @@ final class CatchUp {
   func caughtUp(with member: MemberID) {
     guard !isCaughtUp, hasArrived(from: member) else { return }
     isCaughtUp = true
-    runtime.report(.caughtUp)
-    guard configuration.isGuest else { return }
-    let peer = PeerID(member)
-    runtime.emit(
-      .caughtUp(.init(peer: peer.text, name: members.name(of: peer), objects: replica.board.state.shownCount))
-    )
+    guard configuration.isGuest else { return runtime.report(.caughtUp) }
+    let (name, count) = (members.name(of: PeerID(member)), replica.board.state.shownCount)
+    runtime.report(.caughtUp, .init(member: member, name: name, count: count))
   }
 
   private func isMet(_ requirement: CommandRules.Requirement) -> Bool {
@@ -121,7 +118,7 @@ final class CatchUp {
   }
 }
 
-extension BoardEvent.Remark {
+extension SharedBoard.News.Remark {
   /// The note that the program uses the copy of the board on this computer.
   static func offline(_ boardName: String) -> Self {
     Self(

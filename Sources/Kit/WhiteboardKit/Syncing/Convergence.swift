@@ -134,7 +134,7 @@ final class Convergence {
     for (peer, member) in members {
       let hasBoard = !isWithoutBoard(peer)
       let isSynced = hasBoard && isSynced(with: peer, scope)
-      let entry = BoardEvent.SyncedMember(
+      let entry = SharedBoard.SyncedMember(
         peer: peer.text,
         name: member.name,
         state: isSynced ? nil : member.state,
@@ -157,11 +157,11 @@ enum SyncScope {
   case everybody
 }
 
-struct SyncReport: Equatable, Sendable {
+package struct SyncReport: Equatable, Sendable {
   /// The synced members: their boards equal the local one, or contain the local changes.
-  var synced: [BoardEvent.SyncedMember] = []
+  package var synced: [SharedBoard.SyncedMember] = []
   /// The members that are not synced, including lost members.
-  var notSynced: [BoardEvent.SyncedMember] = []
+  package var notSynced: [SharedBoard.SyncedMember] = []
   var isComplete = false
 
   /// The reason why the condition does not hold.

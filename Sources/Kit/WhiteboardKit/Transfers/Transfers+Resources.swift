@@ -86,7 +86,7 @@ extension Transfers {
       return
     }
     acceptedFiles[info.id] = nil
-    var event = BoardEvent.ResourceFinished(
+    var event = SharedBoard.News.ResourceFinished(
       transfer: info.id.text,
       direction: Direction(info.direction),
       peer: info.peer.text,
@@ -115,8 +115,11 @@ extension Transfers {
   }
 
   /// Reports a file that a member sent; if the user chose a folder, saves the file there first.
-  private func fileArrived(_ resource: ReceivedResource, from info: ResourceInfo, _ event: BoardEvent.ResourceFinished)
-  {
+  private func fileArrived(
+    _ resource: ReceivedResource,
+    from info: ResourceInfo,
+    _ event: SharedBoard.News.ResourceFinished
+  ) {
     guard let folder = configuration.saveDirectory, let path = resource.path else {
       runtime.emit(.resourceFinished(event))
       runtime.report(.resource(resource, from: members.described(info.peer)))
@@ -128,7 +131,7 @@ extension Transfers {
         resource.path = try await NamedFile.save(path, named: info.name, in: folder)
         event.path = resource.path
       } catch {
-        sharedBoard.runtime.emit(.warning(.init(code: BoardEvent.Remark.fileNotSaved, message: error.message)))
+        sharedBoard.runtime.emit(.warning(.init(code: SharedBoard.News.Remark.fileNotSaved, message: error.message)))
       }
       sharedBoard.runtime.emit(.resourceFinished(event))
       sharedBoard.runtime.report(.resource(resource, from: sharedBoard.members.described(info.peer)))
@@ -152,7 +155,7 @@ extension Transfers {
     _ id: AssetID,
     from peer: PeerID,
     _ result: Result<ReceivedResource, SessionError>,
-    _ event: BoardEvent.ResourceFinished
+    _ event: SharedBoard.News.ResourceFinished
   ) {
     var event = event
     let member = MemberID(peer)
@@ -195,7 +198,7 @@ extension Transfers {
     from member: MemberID,
     at path: String,
     _ format: PhotoFormat?,
-    _ event: BoardEvent.ResourceFinished,
+    _ event: SharedBoard.News.ResourceFinished,
     bytes: Int
   ) {
     guard let active else { return }

@@ -208,7 +208,7 @@ extension Transfers {
     pending[stream.id] = PendingTransfer(kind: .stream(stream), name: name, direction: .incoming, peer: stream.peer)
     runtime.emit(.streamOpened(.init(stream: id, direction: .incoming, peer: peer, name: name)))
     var offset: UInt64 = 0
-    var end = BoardEvent.StreamClosed(
+    var end = SharedBoard.News.StreamClosed(
       stream: id,
       direction: .incoming,
       peer: peer,
@@ -220,9 +220,9 @@ extension Transfers {
       for try await bytes in stream.inbound {
         var rest = bytes[...]
         while runtime.sink.contents.contains(.data), !rest.isEmpty {
-          let piece = Array(rest.prefix(BoardEvent.StreamData.maximumLength))
+          let piece = Array(rest.prefix(SharedBoard.News.StreamData.maximumLength))
           rest = rest.dropFirst(piece.count)
-          runtime.emit(.streamData(.init(stream: id, peer: peer, offset: offset, base64: Base64Text(piece))))
+          runtime.emit(.streamData(.init(stream: id, peer: peer, offset: offset, bytes: piece)))
           offset += UInt64(piece.count)
         }
         await runtime.room()
@@ -259,13 +259,13 @@ extension Transfers {
     guard case .file = ResourceContent(named: info.name.raw) else { return false }
     if acceptedFiles[info.id] == info.peer { return true }
     if configuration.fileSenders == .trusted, !(await isTrusted(info.peer)) {
-      runtime.emit(.note(.init(code: BoardEvent.Remark.fileRefused, message: distrust(of: info))))
+      runtime.emit(.note(.init(code: SharedBoard.News.Remark.fileRefused, message: distrust(of: info))))
       return false
     }
     switch configuration.files {
     case .accept: return true
     case .refuse:
-      runtime.emit(.note(.init(code: BoardEvent.Remark.fileRefused, message: refusal(of: info))))
+      runtime.emit(.note(.init(code: SharedBoard.News.Remark.fileRefused, message: refusal(of: info))))
       return false
     case .ask:
       guard await ask(about: info) else { return false }

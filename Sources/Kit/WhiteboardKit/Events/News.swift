@@ -1,0 +1,376 @@
+import PeerCore
+import Whiteboard
+import WhiteboardSync
+
+extension SharedBoard {
+  /// What happens around a board, in its session and in the program, and changes nothing on the board.
+  ///
+  /// The payloads have the keys of the `--json` output. Text from other peers is `UntrustedText`. The JSON output
+  /// contains the text unchanged, apart from JSON escapes.
+  package enum News: Sendable {
+    /// The board is open, and other peers can join it.
+    case ready(Ready)
+    case peerFound(FoundBoard)
+    case peerUpdated(FoundBoard)
+    case peerLost(FoundBoard)
+    case peerState(PeerState)
+    case joining(Joining)
+    case invitation(Invitation)
+    case removed(Removed)
+    /// The way in which the local peer admits newcomers changed; the payload describes the present one.
+    case admission(Ready)
+    case carried(Carried)
+    /// The local member lost the selection of an object to another member.
+    case selectionLost(ObjectID, to: MemberID, name: UntrustedText?)
+    /// A member changed its name or icon.
+    case profile(Profile)
+    /// There is a new code or browser link.
+    case invited(Invited)
+    /// Browsers can now join the board, or can no longer join.
+    case web(Web)
+    case role(Role)
+    /// A member offers a file; `accept` or `decline` answers the offer.
+    case resourceOffered(ResourceOffered)
+    case resourceStarted(ResourceStarted)
+    /// A resource transfer made progress; emitted at most ten times a second.
+    case resourceProgress(ResourceProgress)
+    /// A transfer ended in any way, also that of a photo.
+    case resourceFinished(ResourceFinished)
+    case streamOpened(StreamOpened)
+    case streamData(StreamData)
+    case streamClosed(StreamClosed)
+    case note(Remark)
+    case warning(Remark)
+  }
+}
+
+extension SharedBoard.News {
+  package struct Ready: Sendable, Equatable {
+    package var peer: String
+    package var name: UntrustedText
+    /// The addresses on which the program listens, as `HOST:PORT`, most useful first.
+    package var addresses: [String]
+    package var port: Int
+    package var board: String
+    package var boardName: UntrustedText
+    /// The admission policy: `ask`, `code`, `known` or `anyone`.
+    package var admit: String
+    package var code: String?
+    package var link: String
+    package var announced: Bool
+    /// The connected peers that can admit newcomers; nil if the local peer can.
+    ///
+    /// If the local peer cannot, `link` is empty, and no peer can join through it.
+    package var admitters: [Admitter]?
+  }
+
+  package struct Admitter: Sendable, Hashable {
+    package var peer: String
+    package var name: UntrustedText
+  }
+
+  /// A relay now serves the board, even while the host is offline.
+  package struct Carried: Sendable {
+    package var relay: String
+    package var name: UntrustedText
+    /// The link by which other programs join at the relay; empty if the relay's address is unknown.
+    package var link: String
+  }
+
+  /// A board that discovery found nearby.
+  ///
+  /// Its announcement is not authenticated.
+  package struct FoundBoard: Sendable {
+    /// The announced peer id, or a prefix of it.
+    package var peer: String
+    package var name: UntrustedText
+    package var board: String?
+    package var boardName: UntrustedText?
+    package var addresses: [String] = []
+    package var participants: Int?
+    /// The announced role of the peer: `member` or `relay`.
+    package var role: String?
+    /// The announced admission policy: `anyone`, `ask`, `code` or `known`.
+    package var admit: String?
+  }
+
+  package struct PeerState: Sendable {
+    /// The peer; nil while the program dials an address whose peer is unknown.
+    package var peer: String?
+    /// The display name of the peer; empty before the peer sends one.
+    package var name: UntrustedText
+    package var state: State
+    /// The address that is dialed, if the peer there is unknown.
+    package var address: String?
+
+    package enum State: String, Sendable {
+      /// The peer is dialed for the first time.
+      case connecting
+      case connected
+      /// The peer has been silent for a short time.
+      case suspect
+      /// The link broke, and the peer is dialed again.
+      case reconnecting
+      /// The program gave up reconnecting.
+      case lost
+    }
+  }
+
+  package struct Invitation: Sendable {
+    /// The id of the request, for `accept` and `decline`.
+    package var id: String
+    package var peer: String
+    package var name: UntrustedText
+    /// The verification words that both screens show.
+    package var words: String?
+    /// The direction: `incoming` if the other peer asks to join, `outgoing` if the local peer asks.
+    package var direction: Direction
+    /// Whether the user must answer with `accept` or `decline` before the request proceeds.
+    package var mustAnswer: Bool
+    /// The time at which the request expires, in RFC 3339 format.
+    package var deadline: String?
+    /// The time until the deadline in seconds, when the request began.
+    package var seconds: Int?
+    /// True if one of the two peers has already admitted the other with the same verified key.
+    ///
+    /// In this case, the users need not compare verification words.
+    package var known: Bool?
+    /// The reason why the user should be careful, if there is one.
+    package var warning: String?
+  }
+
+  /// The display name and icon of a member, reported after a change or as the answer to `profile`.
+  package struct Profile: Sendable {
+    package var peer: String
+    package var name: UntrustedText
+    /// The member's icon, one emoji; nil if it has none.
+    package var icon: UntrustedText?
+  }
+
+  package struct Invited: Sendable {
+    /// The join code; nil for a browser link.
+    package var code: String?
+    /// The role that the code or link gives on an owned board: `editor` or `viewer`.
+    package var role: String?
+    /// The link with which other programs join, or the browser link.
+    package var link: String
+    /// The browser link with each address of this computer, best first.
+    package var links: [String]?
+    /// The SHA-256 hash of the certificate, as browsers show it; nil if browsers do not warn about it.
+    package var fingerprint: String?
+    /// The time at which the code or link expires, in RFC 3339 format; nil if it is valid while the board is open.
+    package var expires: String?
+
+    /// Whether the code or link lets new members edit, and has no time limit.
+    package var isForEveryone: Bool { role != "viewer" && expires == nil }
+  }
+
+  package struct Web: Sendable {
+    package var isOn: Bool
+    package var origins: [String]
+    /// The SHA-256 hash of the page's certificate, as browsers show it.
+    package var fingerprint: String?
+    /// Whether browsers warn about the certificate, because this program made it.
+    package var isSelfMade: Bool?
+  }
+
+  package struct Role: Sendable {
+    package var peer: String
+    package var name: UntrustedText
+    /// `editor`, `viewer` or `relay`.
+    package var role: String
+    package var isOwn: Bool
+  }
+
+  package struct Joining: Sendable, Equatable {
+    package var step: Step
+    /// The address that the program dials, if there is one.
+    package var address: String?
+    /// The peer that the program dials, if it is known.
+    package var peer: String?
+    /// The display name of the peer, if one was announced or sent.
+    package var name: UntrustedText?
+    package var boardName: UntrustedText?
+
+    package enum Step: String, Sendable {
+      case searching
+      /// The program dials an address.
+      case connecting
+      /// The connection was accepted, and the peer has not answered yet.
+      case awaitingAnswer = "awaiting-answer"
+      case provingCode = "proving-code"
+      /// The user of the other program must accept the request.
+      case awaitingAcceptance = "awaiting-acceptance"
+    }
+  }
+
+  package struct ResourceOffered: Sendable, Equatable {
+    /// The id of the offer, for `accept` and `decline`.
+    package var transfer: String
+    package var peer: String
+    package var sender: UntrustedText
+    package var name: UntrustedText
+    /// The size of the file, in bytes.
+    package var size: UInt64
+    /// The time at which the offer expires, in RFC 3339 format.
+    package var deadline: String
+  }
+
+  package struct ResourceStarted: Sendable {
+    package var transfer: String
+    package var direction: Direction
+    package var peer: String
+    package var name: UntrustedText
+    package var size: UInt64
+  }
+
+  package struct ResourceProgress: Sendable {
+    package var transfer: String
+    package var direction: Direction
+    package var peer: String
+    package var bytes: UInt64
+    package var size: UInt64
+  }
+
+  package struct ResourceFinished: Sendable {
+    package var transfer: String
+    package var direction: Direction
+    package var peer: String
+    package var name: UntrustedText
+    package var outcome: Outcome
+    package var path: String?
+    package var size: UInt64?
+    /// The SHA-256 of the resource, in lowercase hexadecimal.
+    package var sha256: String?
+    /// The reason for the failure.
+    package var message: UntrustedText?
+
+    package enum Outcome: String, Sendable {
+      case delivered
+      case cancelled
+      case failed
+    }
+  }
+
+  package struct StreamOpened: Sendable {
+    package var stream: String
+    package var direction: Direction
+    package var peer: String
+    package var name: UntrustedText
+  }
+
+  package struct StreamData: Sendable {
+    package var stream: String
+    package var peer: String
+    package var offset: UInt64
+    /// The bytes, at most 48 KiB.
+    package var bytes: [UInt8]
+
+    /// The maximum number of bytes in one event.
+    package static let maximumLength = 48 * 1024
+  }
+
+  package struct StreamClosed: Sendable {
+    package var stream: String
+    package var direction: Direction
+    package var peer: String
+    package var name: UntrustedText
+    package var outcome: ResourceFinished.Outcome
+    package var size: UInt64
+    package var message: UntrustedText?
+  }
+
+  package struct Remark: Sendable {
+    package var code: String
+    package var message: String
+    /// The peer that the note or warning is about, if any.
+    package var peer: String?
+    /// The number of seconds by which the peer's clock is ahead; negative if it is behind.
+    package var difference: Double?
+    /// The id of the invitation, in a note with the code `invitation-ended` or `comparing`.
+    package var invitation: String?
+    /// The time at which the invitation expires, in RFC 3339 format.
+    package var deadline: String?
+
+    /// The code of the note that a request to join is no longer pending.
+    package static let invitationEnded = "invitation-ended"
+    /// The code of the note that an accepted peer joins when its user has confirmed the words.
+    package static let comparing = "comparing"
+    package static let fileRefused = "file-refused"
+    package static let fileNotSaved = "file-not-saved"
+    package static let notSaved = "not-saved"
+    package static let savedAgain = "saved-again"
+    package static let webRevoked = "web-revoked"
+    package static let discoveryUnavailable = "discovery-unavailable"
+    package static let announced = "announced"
+    package static let discoveryAvailable = "discovery-available"
+  }
+}
+
+package enum Direction: String, Sendable {
+  case incoming
+  case outgoing
+}
+
+/// `member` is the name of the member with its id prefix, safe to display.
+extension SharedBoard.News.Remark {
+  /// Returns the warning that the boards of a member and of the local peer differ although both have the same changes.
+  static func diverged(from member: String) -> Self {
+    Self(
+      code: "diverged",
+      message: "The boards here and at \(member) differed although both had received the same "
+        + "changes. They are being made equal again."
+    )
+  }
+
+  /// Returns the warning that the board has no room for the changes of a member.
+  static func boardFull(for member: String) -> Self {
+    Self(
+      code: "board-full",
+      message: "There is no room here for some changes by \(member): the board is full, or an "
+        + "author has written the most that one author may write. Purge deleted objects on either "
+        + "side. The missing data then arrives within a minute."
+    )
+  }
+
+  /// Returns the warning that some photos of an author exceed the limits, and are not requested.
+  static func photosLeftOut(of author: String) -> Self {
+    Self(
+      code: "photos-left-out",
+      message: "Some photos of \(author) are not requested: the photos of one author may have "
+        + "\(BoardLimits.photoBytesPerAuthor >> 20) MiB on a board, and all photos "
+        + "\(BoardLimits.photoBytesOfBoard >> 30) GiB. If photos are purged, others are requested within a minute."
+    )
+  }
+
+  /// Returns the warning that the copy of a member contains authors without a signed record.
+  static func unrecordedAuthors(in member: String) -> Self {
+    Self(
+      code: "unrecorded-authors",
+      message: "\(member)'s copy of the board names authors without a signed record, "
+        + "so it was not merged. If an earlier version saved that copy, \(member) "
+        + "can repair it by closing the board and opening it again with this version. "
+        + "Otherwise \(member) may be trying to fill the board; remove that peer with `kick`."
+    )
+  }
+
+  /// Returns the warning that a member deleted objects that the local user had changed in the meantime.
+  static func deletedUnseen(_ ids: [ObjectID], by author: String?) -> Self {
+    let what = ids.count == 1 ? "an object" : "\(ids.count) objects"
+    var names = ids.prefix(4).map(\.description).joined(separator: ", ")
+    if ids.count > 4 { names += ", …" }
+    let end =
+      author == nil
+      ? "Purged objects cannot be restored." : "Restore \(ids.count == 1 ? "it" : "them") with `undelete`."
+    return Self(
+      code: "deleted-meanwhile",
+      message: "Before your changes arrived, \(author ?? "another member") "
+        + "\(author == nil ? "purged" : "deleted") \(what) that you changed: \(names). \(end)"
+    )
+  }
+
+  /// Returns the warning that a member broke the rules of the board.
+  static func violation(by member: String, _ error: ReplicaError) -> Self {
+    Self(code: error.code, message: "\(member) sent data that breaks the rules of the board, and was disconnected.")
+  }
+}

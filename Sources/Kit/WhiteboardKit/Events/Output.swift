@@ -1,0 +1,98 @@
+import PeerCore
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+extension SharedBoard {
+  /// What a board passes to its sink, in order; programs print it as lines of text or JSON.
+  package enum Output: Sendable {
+    case change(Change, ChangeDetails)
+    case news(News)
+    case answer(Answer, to: RequestMark? = nil)
+  }
+
+  /// What the line about a change contains besides the change.
+  package struct ChangeDetails: Sendable {
+    /// The member that made the change, or that the change is about.
+    ///
+    /// It is also known for ``Change/Author/me``, which has no id.
+    package var member: MemberID?
+    /// The name in the member's handshake, by which commands find the member; nil if it was never connected.
+    package var name: UntrustedText?
+    /// Whether the user hid the author of the object.
+    package var isHidden = false
+    /// The object that was added or changed, as far as readers do not know it yet.
+    package var object: ReportedObject?
+    /// The keys of the settings that changed.
+    package var keys: [String]?
+    /// The member through which a member that joined is reached; nil if it is reached directly.
+    package var route: (member: MemberID, name: UntrustedText)?
+    package var departure: Departure?
+    /// The number of objects on a board that has caught up.
+    package var count: Int?
+
+    package struct Departure: Sendable {
+      /// The reason, in one word, such as `left`, `lost`, `kicked` or `shutting-down`.
+      package var reason: String
+      /// The peer's exit message, if it sent one.
+      package var message: UntrustedText?
+      /// The number of `send` messages that the peer did not confirm; the answer to each of them is an error.
+      package var undelivered: Int
+      /// Whether the peer is the host and removed the local member; ``News/removed(_:)`` also reports the removal.
+      package var removedUs = false
+    }
+  }
+
+  /// The answer to a command: its result, and then that it was run, or why not.
+  package enum Answer: Sendable {
+    case digest(String, objects: Int)
+    case objects([ReportedObject])
+    case object(ReportedObject)
+    /// The objects in an area; also the lines of the chat and the members, if the search was for words.
+    case found([ReportedObject], chat: [ChatLine]? = nil, members: [SyncedMember]? = nil)
+    case chat([ChatLine])
+    case settings(BoardSettings)
+    /// The checkpoints of the board, oldest first, with their times in milliseconds since 1970.
+    case checkpoints([(name: String, time: UInt64)])
+    /// The differences of objects between two versions, with the keys `change`, `id`, `type`, `before` and `after`; the
+    /// later version is nil for the current board.
+    case diff(from: String, to: String?, [JSONTree])
+    case peers([PeerDescription], connected: Int)
+    case saving(SaveState)
+    /// News that a command with a request id caused: a profile, a code or link, or whether browsers can join.
+    case news(News)
+    case help(String)
+    case done(CommandName, CommandOutcome)
+    case error(CommandError)
+  }
+
+  package struct PeerDescription: Sendable, Equatable {
+    package var peer: String
+    package var name: UntrustedText
+    package var state: News.PeerState.State
+    package var address: String?
+    /// The id of the peer through which it is reached; nil if it is reached directly.
+    package var through: String?
+    package var throughName: UntrustedText?
+    /// The role of the peer on an owned board: `editor`, `viewer` or `relay`.
+    package var role: String?
+    /// The id of the peer that admitted this peer, if known.
+    package var admittedBy: String?
+    package var admittedByName: UntrustedText?
+  }
+
+  package struct SyncedMember: Sendable, Equatable {
+    package var peer: String
+    package var name: UntrustedText
+    /// The state of the link, for a member that is not synced.
+    package var state: News.PeerState.State?
+    /// False if the connected member has no board to compare, for example because it runs another program.
+    package var hasBoard: Bool?
+  }
+}
+
+extension SharedBoard.ChangeDetails {
+  package init(of member: MemberID, _ name: UntrustedText) {
+    self.init(member: member, name: name)
+  }
+}
