@@ -41,6 +41,14 @@ import Testing
     #expect(try board.undo().label == "distribute")
   }
 
+  @Test("a frame does not take along an object that is moved onto it") func ontoFrame() throws {
+    let frame = try board.createForm(.frame, at: Point(x: 300, y: 0), size: Size(width: 200, height: 200))
+    let ids = [try box(0, 0, 20, 20), frame, try box(640, 0, 20, 20)]
+    try board.align(ids, .center)
+    #expect(try ids.map { try bounds($0).center } == Array(repeating: Point(x: 320, y: 0), count: 3))
+    #expect(board.objects(inFrame: frame) == [ids[0], ids[2]])
+  }
+
   @Test("a whole group moves as one object, and a line between objects follows them") func pieces() throws {
     let (left, right) = (try box(0, 0, 20, 20), try box(40, 10, 20, 20))
     let other = try box(300, 300, 20, 20)

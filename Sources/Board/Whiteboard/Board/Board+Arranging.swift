@@ -33,10 +33,12 @@ extension Board {
       let spans = pieces.map { $0.span(isHorizontal: edge.isHorizontal) }
       let least = spans.reduce(spans[0].least) { min($0, $1.least) }
       let greatest = spans.reduce(spans[0].greatest) { max($0, $1.greatest) }
+      var moved: [ObjectID] = []
       for (piece, span) in zip(pieces, spans) {
         let free = greatest - least - (span.greatest - span.least)
-        try move(piece, by: least + free * edge.share - span.least, isHorizontal: edge.isHorizontal)
+        moved += try shift(piece, by: least + free * edge.share - span.least, isHorizontal: edge.isHorizontal)
       }
+      try settle(moved)
     }
   }
 
@@ -52,15 +54,17 @@ extension Board {
       let end = sorted.reduce(sorted[0].span.greatest) { max($0, $1.span.greatest) }
       let total = sorted.reduce(0) { $0 + ($1.span.greatest - $1.span.least) }
       let gap = (end - place - total) / Double(sorted.count - 1)
+      var moved: [ObjectID] = []
       for (piece, span) in sorted {
-        try move(piece, by: place - span.least, isHorizontal: isHorizontal)
+        moved += try shift(piece, by: place - span.least, isHorizontal: isHorizontal)
         place += span.greatest - span.least + gap
       }
+      try settle(moved)
     }
   }
 
-  private func move(_ piece: ArrangedPiece, by distance: Double, isHorizontal: Bool) throws(BoardError) {
-    try move(piece.ids, by: isHorizontal ? Point(x: distance, y: 0) : Point(x: 0, y: distance))
+  private func shift(_ piece: ArrangedPiece, by distance: Double, isHorizontal: Bool) throws(BoardError) -> [ObjectID] {
+    try shift(piece.ids, by: isHorizontal ? Point(x: distance, y: 0) : Point(x: 0, y: distance))
   }
 
   private func pieces(_ ids: [ObjectID]) throws(BoardError) -> [ArrangedPiece] {

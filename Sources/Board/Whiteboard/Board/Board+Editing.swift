@@ -120,13 +120,17 @@ extension Board {
   /// Moves objects by `offset`, in board units.
   /// - Throws: `unknownObject`, `held`, `locked`, `unfinished`, `outOfRange`.
   public func move(_ ids: [ObjectID], by offset: Point) throws(BoardError) {
-    try gesture { () throws(BoardError) in
-      let moved = withFramed(try state.targets(ids))
-      try transform(moved) { (id, record) throws(BoardError) in
-        try write(id, .position, try FixedPoint.position(record.origin + offset))
-      }
-      try settle(moved)
+    try gesture { () throws(BoardError) in try settle(shift(ids, by: offset)) }
+  }
+
+  /// Moves objects, and returns them with those that their frames took along, for one ``settle(_:)`` after all moves: an
+  /// object that is moved onto a frame must not be taken along when that frame moves next.
+  func shift(_ ids: [ObjectID], by offset: Point) throws(BoardError) -> [ObjectID] {
+    let moved = withFramed(try state.targets(ids))
+    try transform(moved) { (id, record) throws(BoardError) in
+      try write(id, .position, try FixedPoint.position(record.origin + offset))
     }
+    return moved
   }
 
   /// Scales objects, and their distances from `pivot`, by `factor`.
