@@ -272,7 +272,7 @@ struct InkPlacement {
     var runs: [Range<Int>] = []
     for first in stride(from: 0, to: max(points.count - 1, 1), by: Self.runLength) {
       let last = min(first + Self.runLength, points.count - 1)
-      guard touches(points[first...last], area, margin) else { continue }
+      guard touches(points, first...last, area, margin) else { continue }
       let run = max(first - 1, 0)..<min(last + 2, points.count)
       if let before = runs.last, before.upperBound >= run.lowerBound {
         runs[runs.count - 1] = before.lowerBound..<run.upperBound
@@ -283,20 +283,23 @@ struct InkPlacement {
     return runs
   }
 
-  private func touches(_ points: ArraySlice<InkPoint>, _ area: DotArea, _ margin: Double) -> Bool {
-    guard let first = points.first else { return false }
-    var (left, right, top, bottom) = (first.x, first.x, first.y, first.y)
-    for point in points {
+  /// Whether the box around some points touches an area or is at most `margin` dots outside it.
+  @inline(__always)
+  private func touches(_ points: [InkPoint], _ part: ClosedRange<Int>, _ area: DotArea, _ margin: Double) -> Bool {
+    var (left, right, top, bottom) = (Int32.max, Int32.min, Int32.max, Int32.min)
+    for index in part {
+      let point = points[index]
       (left, right) = (min(left, point.x), max(right, point.x))
       (top, bottom) = (min(top, point.y), max(bottom, point.y))
     }
-    let corners = [(left, top), (right, top), (left, bottom), (right, bottom)].map { dot(InkPoint(x: $0, y: $1)) }
-    func overlaps(_ part: Range<Int>, _ value: (DotPoint) -> Double) -> Bool {
-      let values = corners.map(value)
-      guard let least = values.min(), let greatest = values.max() else { return false }
-      return greatest + margin >= Double(part.lowerBound) && least - margin <= Double(part.upperBound)
-    }
-    return overlaps(area.columns) { $0.x } && overlaps(area.rows) { $0.y }
+    let (across, down) = ((Double(right) - Double(left)) / 2, (Double(bottom) - Double(top)) / 2)
+    let (middleX, middleY) = (Double(left) + across, Double(top) + down)
+    let column = x.0 * middleX + x.1 * middleY + x.2
+    let row = y.0 * middleX + y.1 * middleY + y.2
+    let width = x.0.magnitude * across + x.1.magnitude * down + margin
+    let height = y.0.magnitude * across + y.1.magnitude * down + margin
+    return column + width >= Double(area.columns.lowerBound) && column - width <= Double(area.columns.upperBound)
+      && row + height >= Double(area.rows.lowerBound) && row - height <= Double(area.rows.upperBound)
   }
 
   /// A sequence that converts points to dots.
