@@ -169,9 +169,9 @@ class WebCase(LinkChecks, SwiftCase):
         return self.peer("guest", kind=Guest, page=page or program.page, carrier=carrier, **options)
 
     def member(self, program):
-        """Lets a peer join with the code, on the port for peers."""
+        """Lets a peer join with the code, on the port for peers; a busy program is dialed again (CLS-4)."""
         member = self.peer("member", program.session, kind=BoardPeer)
-        member.join(program.address, program.id, code=program.code)
+        member.join_patiently(program.address, program.id, code=program.code)
         return member
 
     def attacker(self, program, **options):
