@@ -114,6 +114,23 @@ import Testing
     #expect(boards.anna.state.dump == before)
   }
 
+  @Test("[BRD-12] an offset that no copy can have is refused")
+  func noOffset() throws {
+    let limit = BoardLimits.coordinate
+    for offset in [Double.nan, .infinity, -.infinity, limit, -limit, .greatestFiniteMagnitude] {
+      for place in [Point(x: 0, y: 0), Point(x: limit - 1, y: -limit)] {
+        let board = TwoBoards().anna
+        let text = try board.createText("x", at: place)
+        _ = try? board.duplicate([text], by: Point(x: offset, y: 0))
+        _ = try? board.duplicate([text], by: Point(x: 0, y: offset))
+        #expect(board.objectIDs.contains(text))
+      }
+    }
+    let text = try boards.anna.createText("x", at: Point(x: 0, y: 0))
+    #expect(throws: BoardError.outOfRange("position")) { try boards.anna.duplicate([text], by: Point(x: .nan, y: 0)) }
+    #expect(boards.anna.objectIDs == [text])
+  }
+
   @Test("AirplaIN bug 2: a snapshot does not change after later edits") func values() throws {
     let board = boards.anna
     let id = try boards.texts(1)[0]

@@ -336,8 +336,8 @@ extension Board {
 struct CopyPlace: Hashable {
   let kind: ObjectKind
   /// The position in the units of the board's cells.
-  private(set) var x: Int
-  private(set) var y: Int
+  private(set) var x: Int64
+  private(set) var y: Int64
 
   init(_ kind: ObjectKind, at place: Point) {
     self.kind = kind
@@ -351,13 +351,15 @@ struct CopyPlace: Hashable {
 
   func moved(by offset: Point, times count: Int) -> CopyPlace {
     var moved = self
-    moved.x += Self.whole(offset.x) * count
-    moved.y += Self.whole(offset.y) * count
+    moved.x += Self.whole(offset.x) * Int64(count)
+    moved.y += Self.whole(offset.y) * Int64(count)
     return moved
   }
 
-  private static func whole(_ value: Double) -> Int {
-    Int((min(max(value, -BoardLimits.coordinate), BoardLimits.coordinate) * FixedPoint.unit).rounded())
+  /// Values that are no coordinates count as the limits or as 0; the copies are refused later.
+  private static func whole(_ value: Double) -> Int64 {
+    guard !value.isNaN else { return 0 }
+    return Int64((min(max(value, -BoardLimits.coordinate), BoardLimits.coordinate) * FixedPoint.unit).rounded())
   }
 }
 
