@@ -9,6 +9,7 @@ import pathlib
 import socket
 import sqlite3
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -697,13 +698,23 @@ class Invitations(WebCase):
         guest.ask(link, key=page.key)
         return guest, link
 
+    def scanned(self, svg):
+        """Returns the text that a scanner reads from a picture of a QR code."""
+        with tempfile.TemporaryDirectory() as folder:
+            drawn, picture = pathlib.Path(folder, "qr.svg"), pathlib.Path(folder, "qr.png")
+            drawn.write_text(svg.replace("<svg ", '<svg width="600" height="600" ', 1), encoding="utf-8")
+            subprocess.run(["vips", "copy", drawn, picture], check=True)
+            return subprocess.run(
+                ["zbarimg", "-q", "--raw", picture], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            ).stdout.strip()
+
     def assert_invites(self, answer, guest):
         """Expects a link with which another guest can join; returns it."""
         status, told = answer
         self.assertEqual(status, 200, told)
         page = PageLink(told["link"])
         self.assertEqual(page.session, guest.page.session)
-        self.assertTrue(told["qr"].startswith("<svg "))
+        self.assertEqual(self.scanned(told["qr"]), told["link"])
         self.guest_of(page)
         return page, told
 
