@@ -68,7 +68,7 @@ package struct Screen: Hashable, Sendable {
     }
   }
 
-  /// Replaces one cell; a wide character of which it shows a half becomes a space.
+  /// Replaces one cell; a wide character that covers this cell and another becomes a space.
   mutating func replace(_ x: Int, _ y: Int, with cell: ScreenCell) {
     tear(x..<x + 1, y)
     self[x, y] = cell
