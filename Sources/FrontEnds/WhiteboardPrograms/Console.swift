@@ -39,15 +39,12 @@ package enum Console {
     } catch { throw WhiteboardError(.cannotCreate, UntrustedText("\(file): \(error.message)").escaped()) }
   }
 
-  /// Writes all of a string to standard output; throws if the string cannot be written.
-  ///
-  /// It is not an error if the reader has closed the output.
+  /// Writes to standard output; it is not an error if the reader has closed it.
   package static func tell(_ text: String) throws(WhiteboardError) { try tell(Array(text.utf8)) }
 
-  /// Writes all bytes to standard output; throws if the bytes cannot be written.
-  ///
-  /// It is not an error if the reader has closed the output. If nothing reads the output, the call waits; when the program
-  /// was asked to exit, it gives up after a second.
+  /// Writes all bytes to standard output; throws if the bytes cannot be written. It is not an error if the reader has
+  /// closed the output. If nothing reads the output, the call waits; when the program was asked to exit, it gives up
+  /// after a second.
   package static func tell(_ bytes: [UInt8]) throws(WhiteboardError) {
     // A pipe that is ready takes this many bytes at once (`PIPE_BUF` in pipe(7)), so that no write blocks.
     let piece = 4096
@@ -78,9 +75,7 @@ package enum Console {
     _ = FileWriting.writeAll(Array((line + "\n").utf8), to: STDERR_FILENO)
   }
 
-  package static func warn(_ messages: [String]) {
-    for message in messages { complain("Warning: \(message)") }
-  }
+  package static func warn(_ messages: [String]) { for message in messages { complain("Warning: \(message)") } }
 }
 
 extension WhiteboardError {
@@ -104,9 +99,8 @@ extension Console {
 }
 
 package enum TextTable {
-  /// Returns a line for each row, without trailing spaces or a line feed.
-  ///
-  /// Columns are two spaces apart, and those in `numbers` are aligned to the right.
+  /// Returns a line for each row, without trailing spaces or a line feed. Columns are two spaces apart, and those in
+  /// `numbers` are aligned to the right.
   package static func lines(_ rows: [[String]], numbers: Set<Int> = []) -> [String] {
     var widths: [Int] = []
     for row in rows {
@@ -133,22 +127,17 @@ package enum TextTable {
   }
 }
 
-/// A handler of SIGTERM, SIGINT and SIGHUP.
-///
-/// The first signal asks the program to exit. A second signal terminates the process immediately.
+/// A handler of SIGTERM, SIGINT and SIGHUP. The first signal asks the program to exit. A second signal terminates the
+/// process immediately.
 package final class Termination {
   private let source: any DispatchSourceRead
   private static let asked = Atomic(false)
 
-  /// Whether a signal has asked the program to exit.
-  ///
-  /// It stays true if the program continues, because its user chose so.
+  /// Whether a signal has asked the program to exit; still true if the program continues, because its user chose so.
   static var isAsked: Bool { asked.load(ordering: .relaxed) }
 
-  /// Create only one instance in a process, before starting work that must not be interrupted.
-  ///
-  /// The first signal calls `ask` in a separate task. SIGHUP calls `reload`; if it is nil, SIGHUP terminates the
-  /// program.
+  /// Create only one instance in a process, before starting work that must not be interrupted. The first signal calls
+  /// `ask` in a separate task. SIGHUP calls `reload`; if it is nil, SIGHUP terminates the program.
   package convenience init(_ ask: @escaping @Sendable () async -> Void, reload: (@Sendable () async -> Void)? = nil) {
     self.init(reload: reload) { _ in
       await ask()

@@ -44,9 +44,8 @@ package struct Demo: Sendable {
     await guest.end()
   }
 
-  /// Runs the demo once; returns the digest that both boards have.
-  ///
-  /// Throws if a step fails; the code is `no` if the boards differ.
+  /// Runs the demo once; returns the digest that both boards have. Throws if a step fails; the code is `no` if the
+  /// boards differ.
   package func run() async throws(WhiteboardError) -> String {
     let ada = "\(directory)/ada"
     let ben = "\(directory)/ben"
@@ -181,9 +180,8 @@ private func demoConfiguration(
   return configuration
 }
 
-/// A peer named Ada that hosts a board and draws on it, for a user who is alone.
-///
-/// It is a real peer, which the user finds and joins like any other.
+/// A peer named Ada that hosts a board and draws on it, for a user who is alone. It is a real peer, which the user
+/// finds and joins like any other.
 package struct DemoCompanion: Sendable {
   private let discovery: any Discovery
   private let directory: String
@@ -268,7 +266,6 @@ package struct DemoCompanion: Sendable {
     ]
   }
 
-  /// Returns the points of a circle in command syntax.
   private static func circle(_ x: Double, _ y: Double, _ radius: Double) -> String {
     (0...24).map { step in
       let turn = Rotation(steps: UInt64(step) * 4096 / 24)

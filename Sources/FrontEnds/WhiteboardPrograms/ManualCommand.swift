@@ -120,7 +120,6 @@ extension DocumentedProgram {
   }
 
   /// Returns the arguments with options in front of the command moved behind it, as in `--config FILE config check`.
-  ///
   /// The argument parser would pass such a command to the default command, as an unexpected argument.
   static func optionsAfterCommand(_ arguments: [String]) -> [String] {
     guard arguments.first?.hasPrefix("-") == true, !canParse(arguments) else { return arguments }
@@ -189,7 +188,6 @@ package struct CompletionsCommand<Program: DocumentedProgram>: AsyncParsableComm
 
   package init() {}
 
-  /// Prints the completion script; throws if the program has no completions for the shell.
   package mutating func run() async throws {
     guard let shell = CompletionShell(rawValue: shell) else {
       throw WhiteboardError(.usage, "completions exist only for bash, zsh and fish")
@@ -198,9 +196,8 @@ package struct CompletionsCommand<Program: DocumentedProgram>: AsyncParsableComm
   }
 }
 
-/// A check for mistyped commands, made before the command line is parsed.
-///
-/// The argument parser passes an unknown word to the default command, which cannot report it as a mistyped command.
+/// A check for mistyped commands, made before the command line is parsed. The argument parser passes an unknown word to
+/// the default command, which cannot report it as a mistyped command.
 package enum CommandSpelling {
   /// Returns the number of words at the beginning of arguments that name commands.
   static func commands(_ arguments: ArraySlice<String>, of program: any DocumentedProgram.Type) -> Int {
@@ -215,10 +212,8 @@ package enum CommandSpelling {
     return count
   }
 
-  /// Checks that the commands at the beginning of the command line exist; throws ``WhiteboardError`` with the code
-  /// `usage`.
-  ///
-  /// Its message suggests the most similar command.
+  /// Throws ``WhiteboardError`` with the code `usage` if a command at the beginning of the command line does not exist;
+  /// the message suggests the most similar command.
   package static func check(
     _ arguments: [String],
     of program: any DocumentedProgram.Type,

@@ -54,8 +54,6 @@ extension SettingEntry {
 }
 
 extension Settings {
-  /// Collects the values of all settings from options, the environment and the configuration file; throws
-  /// ``WhiteboardError`` for an invalid value.
   package init(_ entries: [SettingEntry], flags: [String: String] = [:], at place: SettingsFile.Place?)
     throws(WhiteboardError)
   {
@@ -135,7 +133,6 @@ package struct SettingLine: Encodable {
     return withOrigin ? "\(padded(line))# \(place ?? origin)\n" : "\(line)\n"
   }
 
-  /// Returns a value in the syntax of the configuration file.
   static func quoted(_ value: String) -> String {
     let isBare =
       !value.isEmpty && value.first?.isWhitespace == false && value.last?.isWhitespace == false
@@ -166,11 +163,9 @@ package struct KeyLine: Encodable {
   }
 }
 
-/// Returns a line padded with spaces to the column where its comment begins.
 private func padded(_ line: String) -> String { line + String(repeating: " ", count: max(2, 32 - line.count)) }
 
 package enum Environment {
-  /// The login name of the user; "Guest" if it is unknown.
   package static var userName: String { Self["USER"] ?? PeerStore.defaultName }
 
   package static subscript(_ name: String) -> String? {

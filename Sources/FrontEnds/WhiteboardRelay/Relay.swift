@@ -29,7 +29,6 @@ package actor Relay {
 
   private(set) var isEnding = false
   private var endWaiter: CheckedContinuation<Void, Never>?
-  /// A stream that finishes when the relay receives a request to shut down.
   let ending: AsyncStream<Void>
   private let endSource: AsyncStream<Void>.Continuation
   private var boardWaiters: [CheckedContinuation<Void, Never>] = []
@@ -39,9 +38,7 @@ package actor Relay {
 
   typealias Job = @Sendable (isolated Relay) async -> Void
 
-  /// Creates a relay; throws if the list of its boards cannot be read.
-  ///
-  /// The relay does nothing until ``run(ready:)`` is called.
+  /// Throws if the list of boards cannot be read. The relay does nothing until ``run(ready:)`` is called.
   package init(_ configuration: RelayConfiguration) throws(WhiteboardError) {
     self.configuration = configuration
     logger = configuration.logger
@@ -52,9 +49,7 @@ package actor Relay {
   }
 
   /// Serves boards until the relay receives a request to shut down or the task is canceled; then leaves all sessions
-  /// and saves all boards.
-  ///
-  /// Calls `ready` when peers can connect. By then, each board is served or has failed, or
+  /// and saves all boards. Calls `ready` when peers can connect. By then, each board is served or has failed, or
   /// ``RelayConfiguration/openingLimit`` has passed: then the remaining boards are still being opened, and the peers
   /// and commands that need one of them wait for it. Throws if the relay cannot start, or if it could not save every
   /// board.
@@ -154,9 +149,8 @@ package actor Relay {
 
   // MARK: - Opening after the start
 
-  /// Opens the next boards.
-  ///
-  /// Only a few are opened at the same time, so that one that is needed now does not wait for all others.
+  /// Opens the next boards. Only a few are opened at the same time, so that one that is needed now does not wait for
+  /// all others.
   private func openNext() {
     while !unopened.isEmpty, boards.values.count(where: \.isOpening) < Self.openingsAtOnce {
       let id = unopened.removeFirst()
@@ -198,7 +192,6 @@ package actor Relay {
   /// Waits until the state of any board changes, or the relay receives a request to shut down.
   func untilBoardsChange() async { await withCheckedContinuation { boardWaiters.append($0) } }
 
-  /// Updates the metrics, and resumes the tasks that wait for a change of a board.
   func boardsChanged() {
     openNext()
     showMetrics()
@@ -212,9 +205,7 @@ package actor Relay {
 }
 
 extension Relay {
-  /// Performs maintenance periodically until the relay ends.
-  ///
-  /// Metrics are updated every 10 seconds; all other tasks run every minute.
+  /// Performs maintenance until the relay ends: updates metrics every 10 seconds, and does all other work every minute.
   func upkeep() async {
     let clock = ContinuousClock()
     var rounds = 0
@@ -229,9 +220,7 @@ extension Relay {
     }
   }
 
-  /// Applies new limits, for example after the settings are reloaded.
-  ///
-  /// Existing boards remain even if they exceed the new limits, except for boards whose files are too large.
+  /// Applies new limits; existing boards remain even if they exceed them, except for boards whose files are too large.
   package func reload(_ limits: RelayConfiguration.Limits) async {
     self.limits = limits
     logger.notice("Settings reloaded.")

@@ -8,9 +8,8 @@ import WhiteboardKit
 package enum RelayBackup {
   private static let files = ["identity.pem", "peers.json", "relay.json"]
 
-  /// Copies a relay's data, even while the relay runs; returns the number of copied boards.
-  ///
-  /// The copy of each board is a consistent snapshot, and the directory exists only if it is complete.
+  /// Copies a relay's data, even while the relay runs; returns the number of copied boards. The copy of each board is a
+  /// consistent snapshot, and the directory exists only if it is complete.
   package static func make(of dataDirectory: String, at path: String) async throws(WhiteboardError) -> Int {
     guard FileManager.default.fileExists(atPath: dataDirectory + "/identity.pem") else {
       throw WhiteboardError(.noInput, "there is no relay in \(dataDirectory); give its directory with --data-dir")
@@ -23,9 +22,8 @@ package enum RelayBackup {
   }
 
   /// Creates a relay's data directory from a backup; returns the number of restored boards; throws ``WhiteboardError``
-  /// with code `badData` if the backup is damaged, or `cannotCreate` if the directory is not empty.
-  ///
-  /// Every board is checked before the directory is created.
+  /// with code `badData` if the backup is damaged, or `cannotCreate` if the directory is not empty. Every board is
+  /// checked before the directory is created.
   package static func restore(_ path: String, to dataDirectory: String) async throws(WhiteboardError) -> Int {
     guard FileManager.default.fileExists(atPath: path + "/identity.pem") else {
       throw WhiteboardError(.noInput, "\(path) is not the backup of a relay")

@@ -16,9 +16,7 @@ package struct RelayConfiguration: Sendable {
   package var browserGateway: (any BrowserGateway)?
   /// Whether the pages of guests can get links to invite others; `nil` means that they can unless the board has an owner.
   package var guestsInvite: Bool?
-  /// The discovery system that announces the boards; `nil` means that they are not announced.
   package var discovery: (any Discovery)?
-  /// The limits that may change while the relay runs.
   package var limits = Limits()
   package var passing = RelayLimits()
   /// How long the relay waits for a peer whose link broke (LIV-4).
@@ -30,18 +28,14 @@ package struct RelayConfiguration: Sendable {
   package var logger: Logger
   package var metrics = RelayMetrics()
 
-  /// The limits that may change while a relay runs.
-  ///
-  /// They change when the settings are reloaded.
+  /// The limits that may change while a relay runs, when the settings are reloaded.
   package struct Limits: Equatable, Sendable {
     package var boards = BoardsTaken.allowList
-    /// Under ``BoardsTaken/allowList``, boards from all other hosts are refused.
-    ///
-    /// Under ``BoardsTaken/any``, stricter limits apply to boards from all other hosts.
+    /// Under ``BoardsTaken/allowList``, boards from all other hosts are refused. Under ``BoardsTaken/any``, stricter
+    /// limits apply to boards from all other hosts.
     package var allowed: [PeerID] = []
     package var maximumBoards = 100
     package var maximumPeople = 128
-    /// The maximum size of a board's file, in megabytes.
     package var maximumBoardMegabytes = 1_024
     /// The maximum number of boards from each host that is not in ``allowed``, under ``BoardsTaken/any``.
     package var maximumBoardsPerHost = 8

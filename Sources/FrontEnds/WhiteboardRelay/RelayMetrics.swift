@@ -8,13 +8,11 @@ import Glibc
 import Musl
 #endif
 
-/// The metrics of a relay and its process, in version 0.0.4 of the Prometheus text format.
-///
-/// They contain no board names and no peer names. Any thread may use them.
+/// The metrics of a relay and its process, in version 0.0.4 of the Prometheus text format. They contain no board names
+/// and no peer names. Any thread may use them.
 package final class RelayMetrics: Sendable {
   package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-  /// The metrics, in the order in which they are written.
   enum Name: String, CaseIterable {
     case processorTime = "process_cpu_seconds_total"
     case maximumDescriptors = "process_max_fds"
@@ -55,7 +53,6 @@ package final class RelayMetrics: Sendable {
       }
     }
 
-    /// The label that distinguishes the values; nil for a metric with a single value.
     var label: String? {
       switch self {
       case .boards: "state"
@@ -65,9 +62,8 @@ package final class RelayMetrics: Sendable {
     }
   }
 
-  /// The values by the value of the label, which is empty for a metric without one.
-  ///
-  /// All values of labels are words of this program, so they need no escapes and are few.
+  /// The values by the value of the label, which is empty for a metric without one. All values of labels are words of
+  /// this program, so they need no escapes and are few.
   private let values = Locked<[Name: [String: Double]]>([.boards: ["serving": 0, "opening": 0, "failed": 0]])
 
   package init() { set(.startTime, Date.now.timeIntervalSince1970) }

@@ -1,9 +1,7 @@
 import PeerSession
 import WhiteboardKit
 
-/// The gateway that all boards of a program share.
-///
-/// It is open while at least one board lets browsers join.
+/// The gateway that all boards of a program share, open while at least one of them lets browsers join.
 package actor SharedGateway: BrowserGateway {
   private let configuration: WebGateway.Configuration
   private let nextCheck: @Sendable () async throws -> Void
@@ -16,7 +14,6 @@ package actor SharedGateway: BrowserGateway {
   private var users: [Int: User] = [:]
   private var nextUser = 0
 
-  /// A board that lets browsers join.
   private struct User {
     let session: SessionID
     let changes: AsyncStream<BrowserPage>.Continuation

@@ -10,10 +10,8 @@ import Glibc
 import Musl
 #endif
 
-/// A gateway for browsers, which serves the page and accepts web links from it (`Protocol/web.md`).
-///
-/// A gateway belongs to a transport. Each session of the transport decides whether browsers may join it
-/// (`Session.openToGuests()`).
+/// A gateway for browsers, which serves the page and accepts web links from it (`Protocol/web.md`). A gateway belongs
+/// to a transport. Each session of the transport decides whether browsers may join it (`Session.openToGuests()`).
 package actor WebGateway {
   package struct Configuration: Sendable {
     /// The port that the gateway tries first if ``port`` is nil.
@@ -49,9 +47,8 @@ package actor WebGateway {
     page = Self.page(configuration, certificate, hosts, listening.port)
   }
 
-  /// Opens a gateway; throws if the certificate or the port cannot be used.
-  ///
-  /// `invite` answers the pages that ask for a link to show to others.
+  /// Opens a gateway; throws if the certificate or the port cannot be used. `invite` answers the pages that ask for a
+  /// link to show to others.
   package static func open(
     _ configuration: Configuration,
     on transport: PeerTransport,
@@ -67,9 +64,8 @@ package actor WebGateway {
   package func close() async { for channel in listening.channels { try? await channel.close() } }
 
   /// Adopts the current addresses of this machine, and renews the certificate if necessary; returns whether ``page``
-  /// changed.
-  ///
-  /// The user's own certificate is loaded again from its files. If a certificate cannot be used, the old one remains.
+  /// changed. The user's own certificate is loaded again from its files. If a certificate cannot be used, the old one
+  /// remains.
   func refresh(now: Date = .now) async -> Bool {
     let hosts = await Self.reachableHosts(configuration, transport)
     let isOwn = configuration.certificate != nil
@@ -189,9 +185,7 @@ package actor WebGateway {
   }
 }
 
-/// The name of this machine on the local network.
 enum HostName {
-  /// The mDNS name of this machine, such as `laptop.local`; nil if the host name is not suitable.
   static var local: String? {
     var buffer = [CChar](repeating: 0, count: 256)
     guard gethostname(&buffer, buffer.count - 1) == 0 else { return nil }

@@ -1,9 +1,7 @@
 import PeerSession
 import WhiteboardKit
 
-/// A shared board that code controls with lines or commands.
-///
-/// It gives access to each answer and to all events.
+/// A shared board that code controls with lines or commands. It gives access to each answer and to all events.
 package actor ScriptedBoard: EventSink {
   private let feed = CommandFeed()
   package private(set) var sharedBoard: SharedBoard?
@@ -12,11 +10,8 @@ package actor ScriptedBoard: EventSink {
   private var watchers:
     [(matches: @Sendable (SharedBoard.Output) -> Bool, continuation: CheckedContinuation<Bool, Never>)] = []
   private var isOver = false
-  /// Whether ``end()`` was called.
   package private(set) var isEnding = false
   private let narrate: @Sendable (SharedBoard.Output) async -> Void
-
-  /// All events that were received so far, in order.
   package private(set) var events: [SharedBoard.Output] = []
 
   package init(narrate: @escaping @Sendable (SharedBoard.Output) async -> Void = { _ in }) { self.narrate = narrate }
@@ -39,15 +34,12 @@ package actor ScriptedBoard: EventSink {
   }
 
   /// Parses a line, runs its command, and waits for the answer; throws the error that the board answers, or `ending` if
-  /// the board is closed before the answer.
-  ///
-  /// Canceling the task does not end the wait, but ``end()`` does.
+  /// the board is closed before the answer. Canceling the task does not end the wait, but ``end()`` does.
   @discardableResult package func perform(_ line: String) async throws(CommandError) -> CommandOutcome {
     guard let request = try CommandParser.parse(line) else { throw CommandError(.syntax, "the line has no command") }
     return try await perform(request.command)
   }
 
-  /// Runs a command, and waits for the answer; throws the errors of ``perform(_:)-(String)``.
   @discardableResult package func perform(_ command: Command) async throws(CommandError) -> CommandOutcome {
     guard !isOver else { throw CommandError(.ending, "the board is closed") }
     requestCount += 1
@@ -59,9 +51,8 @@ package actor ScriptedBoard: EventSink {
     return try result.get()
   }
 
-  /// Waits for an event that matches; returns whether there was such an event before the board was closed.
-  ///
-  /// Returns immediately if there already was such an event.
+  /// Waits for an event that matches; returns whether there was such an event before the board was closed. Returns
+  /// immediately if there already was such an event.
   package func sees(_ matches: @escaping @Sendable (SharedBoard.Output) -> Bool) async -> Bool {
     if events.contains(where: matches) { return true }
     guard !isOver else { return false }
@@ -74,7 +65,6 @@ package actor ScriptedBoard: EventSink {
     await sharedBoard?.requestEnd()
   }
 
-  /// Waits until the board is ready, and returns the event; nil if the board is closed first.
   package func ready() async -> SharedBoard.News.Ready? {
     guard await sees({ if case .news(.ready) = $0 { true } else { false } }) else { return nil }
     for case .news(.ready(let ready)) in events { return ready }

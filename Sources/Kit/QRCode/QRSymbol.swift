@@ -2,7 +2,6 @@ import CQRCode
 
 package enum QRCodeError: Error, Equatable, Sendable, CustomStringConvertible {
   case empty
-  /// The string has more bytes than the largest symbol holds.
   case tooLong(Int)
   /// The encoder failed, for example because memory is exhausted.
   case notEncoded
@@ -16,10 +15,8 @@ package enum QRCodeError: Error, Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A QR code: a square of dark and light modules that encodes a string.
-///
-/// It uses the lowest error correction (level L), because a screen has no scratches and a smaller symbol fits on more
-/// terminals.
+/// A QR code: a square of dark and light modules that encodes a string. It uses the lowest error correction (level L),
+/// because a screen has no scratches and a smaller symbol fits on more terminals.
 package struct QRSymbol: Hashable, Sendable {
   /// The maximum length of the encoded string, in bytes.
   package static let maximumLength = 2_953
@@ -46,9 +43,7 @@ package struct QRSymbol: Hashable, Sendable {
   }
 
   /// Returns `size + 2 * margin` half blocks per row, each for two modules; `isInverted` is for text lighter than its
-  /// background.
-  ///
-  /// The standard requires a margin of four modules, but scanners need only two.
+  /// background. The standard requires a margin of four modules, but scanners need only two.
   package func lines(margin: Int = 2, isInverted: Bool = false) -> [String] {
     stride(from: -margin, to: size + margin, by: 2).map { y in
       String(
@@ -81,9 +76,7 @@ package struct QRSymbol: Hashable, Sendable {
       + "<path fill=\"#fff\" d=\"M-4-4h\(side)v\(side)h-\(side)z\"/><path d=\"\(runs.joined())\"/></svg>"
   }
 
-  /// Without colors, draws the light modules, since most terminals are dark.
-  ///
-  /// Scanners also accept the inverted code.
+  /// Without colors, draws the light modules, since most terminals are dark. Scanners also accept the inverted code.
   package func drawing(colors: String?) -> String {
     guard let colors else { return lines(isInverted: true).joined(separator: "\n") + "\n" }
     return lines().map { "\u{1B}[\(colors)m\($0)\u{1B}[0m\n" }.joined()

@@ -198,9 +198,7 @@ private struct AnonymousValues {
     }
   }
 
-  /// Returns the number that replaces a person's name.
-  ///
-  /// The person is identified by the name or, if there is no name, by the id. Chat lines contain only names.
+  /// A person is identified by the name or, if there is none, by the id, because chat lines contain only names.
   mutating func number(of name: [UInt8], _ member: MemberID) -> Int { number(of: name.isEmpty ? member.bytes : name) }
 
   private mutating func number(of bytes: [UInt8]) -> Int {
@@ -209,8 +207,6 @@ private struct AnonymousValues {
     return numbers.count
   }
 
-  /// Returns the text, with its characters hidden if that was requested.
-  ///
   /// The result has as many Unicode scalars as the text, because edits by other authors depend on their number.
   private func hidden(_ text: String) -> String {
     guard hidesWords else { return text }

@@ -161,8 +161,6 @@ public struct Verification: Sendable {
 }
 
 extension SplitMix64 {
-  /// Returns the elements in a random order (Fisher and Yates).
-  ///
   /// The same seed produces the same order in every release.
   mutating func shuffled<Element>(_ elements: [Element]) -> [Element] {
     var elements = elements

@@ -16,7 +16,6 @@ package struct Doctor: Sendable {
     package var check: String
     package var verdict: Verdict
     package var seen: String
-    /// The advice to the user; nil if nothing has to be done.
     package var advice: String?
 
     package init(check: String, verdict: Verdict, seen: String, advice: String? = nil) {
@@ -44,12 +43,9 @@ package struct Doctor: Sendable {
     }
   }
 
-  /// The result of one run.
-  ///
-  /// With `--json`, it is printed as a line `doctor`.
+  /// The result of one run. With `--json`, it is printed as a line `doctor`.
   package struct Report: Encodable, Sendable {
     package var findings: [Finding]
-    /// The most likely cause of problems; nil if there are no problems.
     package var likelyCause: String?
 
     package var isHealthy: Bool { !findings.contains { $0.verdict == .fault } }
@@ -72,9 +68,8 @@ package struct Doctor: Sendable {
     self.reading = reading
   }
 
-  /// Runs all checks, in a few seconds at most; one of them announces a test service.
-  ///
-  /// The findings of `others` come last in the report.
+  /// Runs all checks, in a few seconds at most; one of them announces a test service. The findings of `others` come
+  /// last in the report.
   package func run(and others: [Finding] = []) async -> Report {
     let interfaces = NetworkSurvey.interfaces()
     var findings = [interfacesFinding(interfaces), multicastFinding(interfaces), busFinding()]
@@ -218,7 +213,6 @@ package struct Doctor: Sendable {
     }
   }
 
-  /// The result of announcing a test service.
   private enum DaemonAnswer {
     case found
     /// Avahi confirmed the announcement, but the service is not found on the network.
@@ -345,7 +339,6 @@ enum MulticastReading {
     return found
   }
 
-  /// Returns whether `/proc/net/route` has a route to the mDNS group.
   static func hasRoute(_ text: String) -> Bool {
     text.split(separator: "\n").dropFirst().contains { row in
       let words = row.split(whereSeparator: \.isWhitespace)

@@ -19,7 +19,6 @@ package enum NetworkSurvey {
     var internetAddress: UInt32?
   }
 
-  /// Returns the interfaces that are up, sorted by name.
   static func interfaces() -> [Interface] {
     var head: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&head) == 0 else { return [] }
@@ -136,12 +135,9 @@ package struct SystemReading: Sendable {
   /// A function that returns the text of a file; nil if the file does not exist or cannot be read.
   package var file: @Sendable (_ path: String) -> String?
   package var exists: @Sendable (_ path: String) -> Bool
-  /// A function that returns the output of one of the fixed commands; nil if the command is not installed or fails.
   package var output: @Sendable (_ command: Command) -> String?
-  /// A function that returns the value of an environment variable; nil if it is not set or empty.
   package var environment: @Sendable (_ name: String) -> String?
 
-  /// A command whose output contains information that no file contains.
   package enum Command: String, Sendable, CaseIterable {
     /// The rules of nftables, which can include those of iptables; only root can read them.
     case nftables = "/usr/sbin/nft list ruleset"

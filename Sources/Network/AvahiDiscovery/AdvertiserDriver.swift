@@ -1,19 +1,15 @@
 import CAvahi
 import PeerDiscovery
 
-/// Publishes one announcement, renames it after a name collision, and keeps it up to date.
-///
-/// Implements DSC-12, and DSC-8 to DSC-11 on the publishing side.
+/// Publishes one announcement, renames it after a name collision, and keeps it up to date. Implements DSC-12, and DSC-8
+/// to DSC-11 on the publishing side.
 final class AdvertiserDriver: AvahiDriver {
-  /// The maximum number of new names within `renamePeriod`.
-  ///
   /// The limit prevents the local peer from flooding the network if another service takes every new name.
   private static let maximumRenames = 8
   private static let renamePeriod = Duration.seconds(10)
-  /// The first and the longest time in which the daemon must confirm a service.
-  ///
-  /// It usually takes a second. If an address of the machine changes during this time, the daemon may never confirm the
-  /// service, and announces only a part of its records.
+  /// The first and the longest time in which the daemon must confirm a service. It usually takes a second. If an
+  /// address of the machine changes during this time, the daemon may never confirm the service, and announces only a
+  /// part of its records.
   private static let confirmationTimeouts = Duration.seconds(3)...Duration.seconds(48)
 
   private let advertisement: Advertisement
@@ -198,8 +194,6 @@ private func groupChanged(_: OpaquePointer?, _ state: AvahiEntryGroupState, _ co
   Unmanaged<AdvertiserDriver>.fromOpaque(context).takeUnretainedValue().note(state)
 }
 
-/// Calls `body` with a record in the form of a libavahi string list.
-///
 /// The list is built from its end, because libavahi adds strings at the start.
 private func withStringList<Result>(_ info: DiscoveryInfo, _ body: (UnsafeMutablePointer<AvahiStringList>?) -> Result)
   -> Result

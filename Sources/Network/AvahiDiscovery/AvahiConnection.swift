@@ -3,20 +3,15 @@ import Glibc
 import PeerCore
 import PeerDiscovery
 
-/// An advertiser or browser that uses a connection to the daemon, on the connection's thread.
-///
-/// The libavahi callbacks only record events. `work` handles the events later, outside of callbacks, where it may free
-/// any libavahi object.
+/// An advertiser or browser that uses a connection to the daemon, on the connection's thread. The libavahi callbacks
+/// only record events. `work` handles the events later, outside of callbacks, where it may free any libavahi object.
 protocol AvahiDriver: AnyObject {
   /// The time at which to call `work` even if no event occurs; `nil` to wait for an event.
   var deadline: Duration? { get }
 
-  /// Handles a change of the daemon's state.
-  ///
-  /// This is called at least once for each client, before `work`.
+  /// Called at least once for each client, before `work`.
   func daemonChanged(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure)
 
-  /// Handles the recorded events, and performs the work that is due.
   func work(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure)
 
   /// Handles the loss of the connection; all objects of its client are already freed.
@@ -42,10 +37,9 @@ struct AvahiDaemon {
 
 struct AvahiFailure: Error { let code: Int32 }
 
-/// The poll loop of one thread, with an Avahi client that is recreated after each failure.
-///
-/// Implements DSC-21. A client that has lost the daemon or the bus reports `AVAHI_CLIENT_FAILURE` and is unusable, even
-/// if it was created with `AVAHI_CLIENT_NO_FAIL`. Freeing the client also frees all objects that were created with it.
+/// The poll loop of one thread, with an Avahi client that is recreated after each failure. Implements DSC-21. A client
+/// that has lost the daemon or the bus reports `AVAHI_CLIENT_FAILURE` and is unusable, even if it was created with
+/// `AVAHI_CLIENT_NO_FAIL`. Freeing the client also frees all objects that were created with it.
 final class AvahiConnection {
   private static let interfaceCheck = Duration.seconds(2)
 
@@ -86,8 +80,6 @@ final class AvahiConnection {
 
   private var now: Duration { start.duration(to: .now) }
 
-  /// Waits for the next event and handles it.
-  ///
   /// ``StallWatch/begin()`` must have been called.
   func step() {
     checkInterface()
@@ -106,7 +98,6 @@ final class AvahiConnection {
     deal()
   }
 
-  /// Whether a call has taken so long that the daemon or the bus does not answer.
   private var isStalled: Bool { now - callStart >= configuration.stall }
 
   func close() {
@@ -223,11 +214,8 @@ package struct AvahiConfiguration: Sendable {
     "/usr/sbin/avahi-daemon", "/usr/bin/avahi-daemon", "/sbin/avahi-daemon", "/usr/local/sbin/avahi-daemon",
     "/run/current-system/sw/bin/avahi-daemon", "/usr/share/dbus-1/system-services/org.freedesktop.Avahi.service",
   ]
-  /// The path of the system bus socket, or `nil` if it is unknown.
   package var busSocket = SystemBus.socketPath
-  /// The delay before the first reconnection attempt.
-  ///
-  /// The delay doubles after each attempt.
+  /// The delay before the first reconnection attempt; it doubles after each attempt.
   package var shortestPause = Duration.milliseconds(200)
   package var longestPause = Duration.seconds(5)
   /// The time after which a daemon that does not answer is reported.
@@ -240,9 +228,7 @@ package struct AvahiConfiguration: Sendable {
 
 /// Checks the D-Bus system bus without libdbus, to determine why Avahi cannot be reached.
 package enum SystemBus {
-  /// The path of the system bus socket, from `DBUS_SYSTEM_BUS_ADDRESS` or the default.
-  ///
-  /// It is `nil` if the variable contains an address that is not a path.
+  /// From `DBUS_SYSTEM_BUS_ADDRESS` or the default; `nil` if the variable contains an address that is not a path.
   package static var socketPath: String? {
     guard let variable = getenv("DBUS_SYSTEM_BUS_ADDRESS") else { return "/var/run/dbus/system_bus_socket" }
     return socketPath(inAddress: String(cString: variable))

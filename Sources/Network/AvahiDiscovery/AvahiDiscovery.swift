@@ -87,7 +87,6 @@ final class EventOutlet<Queue: Sendable, Event: Sendable>: Sendable {
   @Sendable func finish() { continuation.finish() }
 }
 
-/// Holds the newest announcement that the program wants to publish.
 final class AnnouncementInlet: Sendable {
   private let latest = Locked<Announcement?>(nil)
 
@@ -101,9 +100,7 @@ final class AnnouncementInlet: Sendable {
   }
 }
 
-/// The last reported availability of the discovery system.
-///
-/// The thread that calls libavahi shares it with ``StallWatch``.
+/// The last reported availability, which the thread that calls libavahi shares with ``StallWatch``.
 final class Availability: Sendable {
   private enum State: Equatable {
     case unknown
@@ -126,9 +123,8 @@ final class Availability: Sendable {
   }
 }
 
-/// Reports that a call into libavahi does not return.
-///
-/// Such a call blocks its thread for up to 25 s if the daemon or the bus does not answer.
+/// Reports that a call into libavahi does not return. Such a call blocks its thread for up to 25 s if the daemon or the
+/// bus does not answer.
 final class StallWatch: Sendable {
   private struct State {
     var timer: Task<Void, Never>?

@@ -18,8 +18,6 @@ final class AvahiThread: Sendable {
   private let watch: StallWatch
   private let makeDriver: @Sendable () -> any AvahiDriver
 
-  /// Creates a thread without starting it.
-  ///
   /// `makeDriver` is called once, on the new thread.
   init(configuration: AvahiConfiguration, watch: StallWatch, makeDriver: @escaping @Sendable () -> any AvahiDriver) {
     self.configuration = configuration
@@ -27,9 +25,7 @@ final class AvahiThread: Sendable {
     self.makeDriver = makeDriver
   }
 
-  /// Wakes the driver so that it handles new input.
-  ///
-  /// This method may be called from any thread.
+  /// May be called from any thread.
   func wake() { state.withLock { $0.bell }?.ring() }
 
   /// Runs the thread while `body` runs, and waits until the thread ends, even if the task is canceled.
@@ -65,9 +61,8 @@ final class AvahiThread: Sendable {
     makeDriver().disconnected(.system(status), now: .zero)
   }
 
-  /// Stops the thread, and waits until it has ended or the configured timeout has expired.
-  ///
-  /// After a timeout, the thread ends by itself when the daemon responds.
+  /// Stops the thread, and waits until it has ended or the configured timeout has expired. After a timeout, the thread
+  /// ends by itself when the daemon responds.
   private nonisolated(nonsending) func stop() async {
     state.withLock { $0.isStopRequested = true }
     wake()

@@ -2,16 +2,13 @@ import CAvahi
 import Glibc
 import PeerDiscovery
 
-/// Browses, and keeps a resolver open for every instance on every interface and protocol.
-///
-/// A libavahi browser reports new and removed instances, but not changes of their TXT records. Only an open resolver
-/// reports these changes. If a resolver fails, a new one is opened. If the new one also fails, the peer is removed, but
-/// a resolver is still opened periodically. This is necessary because the daemon does not report the instance again
-/// while its PTR record is cached (75 min), and because an open resolver sends queries less and less often. Implements
-/// DSC-11, DSC-17, DSC-25 and DSC-26.
+/// Browses, and keeps a resolver open for every instance on every interface and protocol. A libavahi browser reports
+/// new and removed instances, but not changes of their TXT records. Only an open resolver reports these changes. If a
+/// resolver fails, a new one is opened. If the new one also fails, the peer is removed, but a resolver is still opened
+/// periodically. This is necessary because the daemon does not report the instance again while its PTR record is cached
+/// (75 min), and because an open resolver sends queries less and less often. Implements DSC-11, DSC-17, DSC-25 and
+/// DSC-26.
 final class BrowserDriver: AvahiDriver {
-  /// The maximum number of open resolvers.
-  ///
   /// The daemon allows 1,024 objects for each client.
   static let maximumResolvers = 900
 
@@ -33,9 +30,7 @@ final class BrowserDriver: AvahiDriver {
     var retry: Duration? { if case .given(let until, _) = self { until } else { nil } }
   }
 
-  /// The maximum number of unanswered resolvers.
-  ///
-  /// If it is reached, no resolver is closed to make room.
+  /// If so many resolvers are unanswered, no resolver is closed to make room.
   private static let maximumReplacing = 32
 
   private struct Resolving {
@@ -43,7 +38,6 @@ final class BrowserDriver: AvahiDriver {
     let domain: String
     var resolver: OpaquePointer
     var attempt = Attempt.first
-    /// The host name of the resolved address, or `nil` before the first answer.
     var host: String?
 
     var isPending: Bool { host == nil && attempt.retry == nil }
@@ -115,10 +109,8 @@ final class BrowserDriver: AvahiDriver {
     publish()
   }
 
-  /// Closes the resolvers of sightings that the table evicted.
-  ///
-  /// If a peer has too many sightings, `areWaiting` must be false, or the instance would displace the peer's next
-  /// sighting.
+  /// Closes the resolvers of sightings that the table evicted. If a peer has too many sightings, `areWaiting` must be
+  /// false, or the instance would displace the peer's next sighting.
   private func dropEvicted(areWaiting: Bool) {
     for key in table.takeEvictions() {
       guard let evicted = stopResolving(key), areWaiting else { continue }
@@ -141,9 +133,8 @@ final class BrowserDriver: AvahiDriver {
     }
   }
 
-  /// Closes a resolver to make room, and returns whether another resolver can be opened.
-  ///
-  /// The resolver of an instance that is not a peer is closed first. If there is no such instance, a peer is evicted.
+  /// Closes a resolver to make room, and returns whether another resolver can be opened. The resolver of an instance
+  /// that is not a peer is closed first. If there is no such instance, a peer is evicted.
   private func freeResolver() -> Bool {
     let pending = resolving.values.count { $0.isPending }
     guard pending < Self.maximumReplacing else { return false }

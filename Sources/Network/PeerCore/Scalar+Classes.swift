@@ -1,9 +1,8 @@
 /// The classes of code points on which all forms of ``UntrustedText`` and the cells of a screen are based.
 extension Unicode.Scalar {
-  /// Whether the general category of the code point allows showing it unchanged.
-  ///
-  /// This excludes controls, format characters, line and paragraph separators, and private and unassigned code points.
-  /// A terminal could interpret them, or they could reorder other text.
+  /// Whether the general category of the code point allows showing it unchanged. This excludes controls, format
+  /// characters, line and paragraph separators, and private and unassigned code points. A terminal could interpret
+  /// them, or they could reorder other text.
   package var isSafe: Bool {
     if (0x20...0x7E).contains(value) { return true }
     switch properties.generalCategory {
@@ -21,7 +20,6 @@ extension Unicode.Scalar {
     }
   }
 
-  /// Whether a terminal shows the code point in two columns.
   package var isWide: Bool {
     var low = 0
     var high = Self.wide.count

@@ -18,7 +18,6 @@ public struct UntrustedText: Hashable, Sendable {
   /// Whether the received text is empty.
   public var isEmpty: Bool { raw.isEmpty }
 
-  /// The size of the received text in UTF-8.
   package var byteCount: Int { raw.utf8.count }
 }
 
@@ -159,9 +158,8 @@ struct MarkLimit {
   }
 }
 
-/// Detection of invisible characters, which can hide words in a string or reverse its direction.
-///
-/// All code that writes text for users or programs uses this type to find them.
+/// Detection of invisible characters, which can hide words in a string or reverse its direction. All code that writes
+/// text for users or programs uses this type to find them.
 package enum InvisibleText {
   /// Calls a closure for each code point of a string, in order.
   ///
@@ -183,7 +181,6 @@ package enum InvisibleText {
     }
   }
 
-  /// Returns a string without its invisible characters; it looks the same.
   package static func removed(from text: String) -> String {
     guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
     var result = String.UnicodeScalarView()
@@ -211,9 +208,8 @@ package enum InvisibleText {
     }
   }
 
-  /// Returns whether a joiner between two code points changes how the letters connect.
-  ///
-  /// This is the case in Arabic, Indic and similar scripts. Nil stands for the end of the text.
+  /// Returns whether a joiner between two code points changes how the letters connect. This is the case in Arabic,
+  /// Indic and similar scripts. Nil stands for the end of the text.
   private static func joinsLetters(_ previous: Unicode.Scalar?, _ next: Unicode.Scalar?) -> Bool {
     guard let previous, isJoinable(previous) else { return false }
     // A word can end with a joiner that follows a sign such as a virama.
@@ -236,8 +232,6 @@ package enum InvisibleText {
     return (isEmoji(previous) || previous == "\u{FE0F}") && isEmoji(next)
   }
 
-  /// Returns whether a code point can be part of a joined emoji.
-  ///
   /// Digits have the emoji property, but never join.
   private static func isEmoji(_ scalar: Unicode.Scalar) -> Bool { scalar.value > 0x7F && scalar.properties.isEmoji }
 }

@@ -27,9 +27,7 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
   /// The text `HOST:PORT`; an IPv6 host is in brackets.
   public var description: String { address.isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// Returns whether to try `one` before `other`.
-  ///
-  /// IPv4 comes first, then global IPv6, then link-local IPv6.
+  /// Returns whether to try `one` before `other`: IPv4 comes first, then global IPv6, then link-local IPv6.
   static func isBetter(_ one: Endpoint, _ other: Endpoint) -> Bool {
     if one.address.rank != other.address.rank { return one.address.rank < other.address.rank }
     if one.interface.index != other.interface.index { return one.interface.index < other.interface.index }
@@ -68,9 +66,8 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     self.bytes = Array(bytes)
   }
 
-  /// The part of the address that a machine cannot choose freely.
-  ///
-  /// It is the first 64 bits of a global IPv6 address, and the whole address otherwise.
+  /// The part of the address that a machine cannot choose freely. It is the first 64 bits of a global IPv6 address, and
+  /// the whole address otherwise.
   package var group: ArraySlice<UInt8> { bytes.prefix(isIPv6 && !isLinkLocal ? 8 : bytes.count) }
 
   /// Whether the address is an IPv6 address.

@@ -1,6 +1,4 @@
-/// The queue holds at most one event for each peer, and one about the discovery system.
-///
-/// Implements DSC-19.
+/// The queue holds at most one event for each peer, and one about the discovery system. Implements DSC-19.
 package struct BrowserQueue: Sendable {
   private enum Pending {
     case found(DiscoveredPeer)
@@ -58,8 +56,6 @@ package struct BrowserQueue: Sendable {
 
 /// The unread events of an advertiser; at most the last 16.
 package struct AdvertiserQueue: Sendable {
-  /// The maximum number of unread events.
-  ///
   /// If a further event is added, the oldest is dropped.
   package static let limit = 16
 

@@ -1,10 +1,8 @@
 import PeerCore
 
-/// Converts sightings of service instances to events about peers.
-///
-/// A sighting is one instance on one interface over one protocol. All sightings with the same peer id and session
-/// belong to one peer. The caller passes in the time and the discovery system's observations. Implements DSC-13,
-/// DSC-14, DSC-16 to DSC-18 and the order defined by DSC-26.
+/// Converts sightings of service instances to events about peers. A sighting is one instance on one interface over one
+/// protocol. All sightings with the same peer id and session belong to one peer. The caller passes in the time and the
+/// discovery system's observations. Implements DSC-13, DSC-14, DSC-16 to DSC-18 and the order defined by DSC-26.
 package struct PeerTable: Sendable {
   /// The identity of a sighting: an instance, an interface and a protocol.
   package struct SightingKey: Hashable, Sendable {
@@ -87,8 +85,6 @@ package struct PeerTable: Sendable {
     report(id)
   }
 
-  /// Handles the loss of the discovery system.
-  ///
   /// Known peers are kept for ``patience`` (DSC-17).
   package mutating func becameUnavailable(now: Duration) {
     for id in sightings.keys { for key in (sightings[id] ?? [:]).keys { sightings[id]?[key]?.isConfirmed = false } }
@@ -96,8 +92,6 @@ package struct PeerTable: Sendable {
     if !owners.isEmpty { dropAll = dropAll ?? now + Self.patience }
   }
 
-  /// Records that the discovery system is available again.
-  ///
   /// The discovery system then reports all instances again. Peers that are not seen again within ``confirmation`` are
   /// removed (DSC-17).
   package mutating func becameAvailable(now: Duration) {
@@ -137,11 +131,9 @@ package struct PeerTable: Sendable {
   }
 
   /// Removes one peer to make room (DSC-18); returns false if the table is empty or all its peers have priority over
-  /// the newcomer.
-  ///
-  /// Only the peers of the lowest rank can be removed. Among them, the method selects the address with the most peers,
-  /// and removes the least recently seen peer at this address. An advertiser that floods the network from one address
-  /// thus evicts only its own instances.
+  /// the newcomer. Only the peers of the lowest rank can be removed. Among them, the method selects the address with
+  /// the most peers, and removes the least recently seen peer at this address. An advertiser that floods the network
+  /// from one address thus evicts only its own instances.
   @discardableResult package mutating func evictPeer(
     for newcomer: (rank: BrowserPreference.Rank, group: ArraySlice<UInt8>)? = nil
   ) -> Bool {
@@ -192,10 +184,9 @@ package struct PeerTable: Sendable {
   }
 }
 
-/// A queue of the instances to resolve, in the order defined by DSC-26.
-///
-/// Instances of known peers come first, followed by instances of known sessions, and then by the newest other
-/// instances. Instances that were resolved before but displaced by others come last.
+/// A queue of the instances to resolve, in the order defined by DSC-26. Instances of known peers come first, followed
+/// by instances of known sessions, and then by the newest other instances. Instances that were resolved before but
+/// displaced by others come last.
 package struct WaitingInstances: Sendable {
   package struct Instance: Sendable {
     package let key: PeerTable.SightingKey
@@ -212,8 +203,6 @@ package struct WaitingInstances: Sendable {
     }
   }
 
-  /// The maximum number of instances.
-  ///
   /// If a further instance is added, the last instance in the order is dropped.
   package static let maximum = 4096
 

@@ -42,9 +42,7 @@ enum AdmissionBasis: Equatable, Sendable {
   case code
   case ask
 
-  /// Whether this link admitted the peer for the first time.
-  ///
-  /// If so, the peer needs a ticket to show to the other members.
+  /// If this link admitted the peer for the first time, the peer needs a ticket to show to the other members.
   var isNew: Bool {
     switch self {
     case .resumed, .ticket: false
@@ -66,9 +64,8 @@ enum AdmissionBasis: Equatable, Sendable {
 
 /// The time limits of `Protocol/session.md`, 3.2.
 enum AdmissionTimes {
-  /// The time limit for each step after HELLO that does not wait for a user.
-  ///
-  /// The limit for TLS (LNK-6), and for a relay's answer to `carry` (RLY-2), is twice as long.
+  /// The time limit for each step after HELLO that does not wait for a user. The limit for TLS (LNK-6), and for a
+  /// relay's answer to `carry` (RLY-2), is twice as long.
   static let step = Duration.seconds(5)
 
   /// Returns how long a listener may hold its answer to HELLO; the dialler gives up after `step`.

@@ -37,9 +37,8 @@ public struct JoinRequest: Sendable {
   public var answerTimeout: Duration?
   /// How the local peer admits newcomers without a ticket after it has joined.
   public var admission: AdmissionPolicy = .known
-  /// Whether the local peer admits newcomers as the host does (MEM-17).
-  ///
-  /// If so, `admission` is only the first policy. A code in it that the listener did not check is not used.
+  /// Whether the local peer admits newcomers as the host does (MEM-17). If so, `admission` is only the first policy. A
+  /// code in it that the listener did not check is not used.
   package var followsHost = false
   /// Whether a user or a program can answer peers that ask to join, if the local peer admits newcomers as the host
   /// does.

@@ -57,8 +57,6 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     self.init(host: host, port: port)
   }
 
-  /// Returns the socket address, and resolves the host if it is a name; throws if the name does not resolve.
-  ///
-  /// This call blocks on name resolution, so do not call it on an event loop.
+  /// Blocks if the host is a name that must be resolved, so do not call it on an event loop.
   func socketAddress() throws -> SocketAddress { try SocketAddress.makeScoped(host: host, port: port) }
 }

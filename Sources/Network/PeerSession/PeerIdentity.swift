@@ -99,9 +99,8 @@ public struct PeerIdentity: Sendable {
     return (old.peerID, new, oldFile.path)
   }
 
-  /// Returns the ids of the former identities that ``renew(inDirectory:)`` kept in a directory.
-  ///
-  /// Files that cannot be read are left out. This call blocks on the disk.
+  /// Returns the ids of the former identities that ``renew(inDirectory:)`` kept in a directory. Files that cannot be
+  /// read are left out. This call blocks on the disk.
   package static func formerPeers(inDirectory directory: String) -> [PeerID] {
     let folder = directory.hasSuffix("/") ? directory : directory + "/"
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
@@ -239,15 +238,11 @@ extension InvitationPass {
 /// The reason for rejecting a certificate and refusing its link (LNK-1).
 enum PeerCertificateError: Error, Equatable, Sendable {
   case tooLarge(Int)
-  /// The bytes are not a certificate in DER.
   case notACertificate
-  /// The key is not on P-256.
   case notP256
 }
 
 extension PeerID {
-  /// The maximum number of bytes of a peer's certificate.
-  ///
   /// The local certificate has about 400 bytes.
   private static let maximumCertificate = 16_384
 
@@ -259,9 +254,7 @@ extension PeerID {
     self.init(publicKey: key)
   }
 
-  /// Returns whether this peer signed a message with ECDSA on P-256 and SHA-256.
-  ///
-  /// `key` is its DER SubjectPublicKeyInfo, and `signature` is in DER.
+  /// ECDSA on P-256 and SHA-256; `key` is this peer's DER SubjectPublicKeyInfo, and `signature` is in DER.
   func hasSigned(_ message: [UInt8], _ signature: [UInt8], key: [UInt8]) -> Bool {
     guard PeerID(spki: key) == self, let publicKey = try? P256.Signing.PublicKey(derRepresentation: key),
       let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature)

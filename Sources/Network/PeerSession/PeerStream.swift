@@ -62,7 +62,6 @@ public final class PeerStream: Sendable {
     observation.report(.streamBroke(self, SessionError(.reset, "This peer reset the stream.")))
   }
 
-  /// Returns the next bytes from the peer, or `nil` after the last.
   fileprivate func read() async throws(SessionError) -> [UInt8]? {
     let bytes = try await observed { () throws(SessionError) in try await core.read() }
     observation.report(bytes.map { .streamBytes($0, of: self, isSent: false) } ?? .streamFinished(self, isSent: false))

@@ -30,7 +30,6 @@ extension Session {
     try await store?.alwaysAdmit(peer, name: name)
   }
 
-  /// Sets the name of the session that peers receive when they join.
   package func setName(_ name: String) async { try? await onLoop { $0.name = .sessionName(name) } }
 
   /// Disconnects one peer.
@@ -48,14 +47,11 @@ extension Session {
     }
   }
 
-  /// Stops or resumes reading the link of one peer, so that TCP slows down only that peer (MSG-5).
-  ///
-  /// The setting lasts until the local peer leaves the session or the peer joins again. Calls take effect in order,
-  /// soon after they return. Data that was read before still arrives as events. The call does nothing for a relayed
-  /// peer, because it has no link of its own, or for a peer that is not in the session.
-  package func setReading(_ reads: Bool, from peer: PeerID) {
-    execute { $0.setReading(reads, from: peer) }
-  }
+  /// Stops or resumes reading the link of one peer, so that TCP slows down only that peer (MSG-5). The setting lasts
+  /// until the local peer leaves the session or the peer joins again. Calls take effect in order, soon after they
+  /// return. Data that was read before still arrives as events. The call does nothing for a relayed peer, because it
+  /// has no link of its own, or for a peer that is not in the session.
+  package func setReading(_ reads: Bool, from peer: PeerID) { execute { $0.setReading(reads, from: peer) } }
 
   /// Disconnects a peer whose messages break the application's own rules.
   ///
@@ -75,9 +71,8 @@ extension Session {
     }
   }
 
-  /// Ends the wait for a peer that is unreachable, because another peer took its place.
-  ///
-  /// The peer may return later. Does nothing if the peer is connected.
+  /// Ends the wait for a peer that is unreachable, because another peer took its place. The peer may return later. Does
+  /// nothing if the peer is connected.
   package func giveUp(_ peer: PeerID) {
     execute { core in
       guard let entry = core.entries[peer], entry.link == nil else { return }
@@ -110,12 +105,9 @@ extension Session {
     }
   }
 
-  /// Confirms the owner of an owned board as the host of the session (MEM-15).
-  ///
-  /// Until this call, no removal of a member counts in such a session.
-  package func confirm(owner: PeerID) {
-    execute { $0.directory.confirm(owner: owner) }
-  }
+  /// Confirms the owner of an owned board as the host of the session (MEM-15). Until this call, no removal of a member
+  /// counts in such a session.
+  package func confirm(owner: PeerID) { execute { $0.directory.confirm(owner: owner) } }
 
   /// Reports that discovery shows a peer of this session (MEM-9).
   ///
@@ -132,12 +124,9 @@ extension Session {
     execute { $0.directory.found(peer, at: addresses, as: incarnation) }
   }
 
-  /// Reports that discovery shows the local key with another incarnation on this session's board.
-  ///
-  /// If another computer at one of the addresses has the key, a warning is emitted (DSC-14).
-  package func foundOwnKey(at addresses: [PeerAddress]) {
-    execute { $0.foundOwnKey(at: addresses) }
-  }
+  /// Reports that discovery shows the local key with another incarnation on this session's board. If another computer
+  /// at one of the addresses has the key, a warning is emitted (DSC-14).
+  package func foundOwnKey(at addresses: [PeerAddress]) { execute { $0.foundOwnKey(at: addresses) } }
 
   /// Returns the current membership record (MEM-7).
   package func membershipRecord() async throws(SessionError) -> MembershipRecord {
@@ -150,7 +139,5 @@ extension Session {
   /// Reports that discovery no longer shows a peer.
   ///
   /// This does not end a link (LIV-5).
-  public func vanished(_ peer: PeerID) {
-    execute { $0.directory.vanished(peer) }
-  }
+  public func vanished(_ peer: PeerID) { execute { $0.directory.vanished(peer) } }
 }

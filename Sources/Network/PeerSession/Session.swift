@@ -36,9 +36,8 @@ public final class Session: Sendable {
   ///
   /// The stream supports one consumer. A slow consumer gets only the latest record. The stream ends with the session.
   public let membership: AsyncStream<MembershipRecord>
-  /// The local admission policies that follow a change of the host's, if the policy follows it (MEM-17).
-  ///
-  /// The stream supports one consumer. A slow consumer gets only the latest policy. The stream ends with the session.
+  /// The local admission policies that follow a change of the host's, if the policy follows it (MEM-17). The stream
+  /// supports one consumer. A slow consumer gets only the latest policy. The stream ends with the session.
   package let admissionChanges: AsyncStream<AdmissionPolicy>
   /// The executor of the thread that serves the session's links, for latency-sensitive tasks.
   ///
@@ -133,9 +132,8 @@ public final class Session: Sendable {
     }
   }
 
-  /// Sends a message to peers of the given join generations; returns the receipt for the peers to which it was sent.
-  ///
-  /// A peer that has joined again since then does not receive the message, because it was meant for the peer's previous
+  /// Sends a message to peers of the given join generations; returns the receipt for the peers to which it was sent. A
+  /// peer that has joined again since then does not receive the message, because it was meant for the peer's previous
   /// process. If a peer has left, or leaves in the meantime, the others still receive it. If no outbox accepts the
   /// message, throws the errors of ``send(_:to:mode:)``; a peer that joined again causes `notConnected`.
   @discardableResult nonisolated(nonsending) package func send(_ bytes: [UInt8], to generations: [PeerID: UInt64])
@@ -272,9 +270,7 @@ extension Session {
   ///
   /// An application that queues its own messages can use it to queue one copy for all peers behind a relay
   /// (``send(_:to:mode:)``).
-  public func nextHop(to peer: PeerID) -> PeerID {
-    published.withLock { $0.routes[peer]?.relayed?.relay } ?? peer
-  }
+  public func nextHop(to peer: PeerID) -> PeerID { published.withLock { $0.routes[peer]?.relayed?.relay } ?? peer }
 
   /// Returns the amount of data that the local peer has forwarded as a relay of this session; zero once the session is
   /// over.

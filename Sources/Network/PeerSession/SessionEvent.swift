@@ -92,7 +92,6 @@ public struct Verification: Sendable {
 package enum WordComparison: Sendable {
   case same
   case different
-  /// The program has no user.
   case noUser
   /// The attempt to join ended before the user answered.
   case stopped

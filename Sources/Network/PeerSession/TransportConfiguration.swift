@@ -73,9 +73,7 @@ public struct TransportConfiguration: Sendable {
   public var isTemporaryResource: (@Sendable (UntrustedText) -> Bool)?
   /// How long a peer with a broken link stays in the session before it is declared lost (LIV-4).
   public var lostAfter = Duration.seconds(60)
-  /// The time limit for each step of admission that does not wait for a user (3.2).
-  ///
-  /// Tests that run on busy machines use a longer one.
+  /// The time limit for each step of admission that does not wait for a user (3.2); longer in tests on busy machines.
   package var stepTimeout = AdmissionTimes.step
   /// The maximum number of peers in a session that the local peer hosts, including the local peer; a joiner uses the
   /// host's value.

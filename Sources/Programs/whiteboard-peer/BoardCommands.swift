@@ -200,7 +200,6 @@ enum BoardName {
 struct HostedBoard {
   /// The name of the board; empty if the name is in its file.
   let name: String
-  /// The path of the board's file; nil if the command line does not name a file.
   let file: String?
 
   /// Interprets the argument NAME|FILE; without the argument, the board is named after the user; throws if the name is
@@ -354,9 +353,8 @@ enum Program {
 }
 
 extension Console {
-  /// Returns whether the program can use the whole terminal as a screen.
-  ///
-  /// This requires a terminal that can move its cursor, and a user who did not choose line mode.
+  /// Returns whether the program can use the whole terminal as a screen. This requires a terminal that can move its
+  /// cursor, and a user who did not choose line mode.
   static func hasScreen(_ settings: Settings) -> Bool {
     let term = Environment["TERM"] ?? ""
     return isTerminal && !term.isEmpty && term != "dumb" && settings.value(.accessible) != true

@@ -19,9 +19,6 @@ struct BoardLine: Encodable {
   let byteCount: Int64
   let thumbnail: String?
   let error: String?
-  /// The members on this network that have the board open.
-  ///
-  /// It is nil if no members were found, or if the command did not search for them.
   let openWith: [Member]?
   let damage: String?
 

@@ -138,9 +138,8 @@ struct BoardsCommand: AsyncParsableCommand {
       }
     }
 
-    /// Returns the line that reports a change, or nil if there is nothing to report.
-    ///
-    /// `told` contains the paths of the boards that were already reported as present.
+    /// Returns the line that reports a change, or nil if there is nothing to report. `told` contains the paths of the
+    /// boards that were already reported as present.
     private static func text(
       _ change: LibraryChange,
       _ filter: BoardLibrary.Filter,

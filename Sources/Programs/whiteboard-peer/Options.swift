@@ -40,9 +40,8 @@ struct CommonOptions: ParsableArguments {
 
   static let entries = SettingEntry.ofBoard + SettingEntry.ofTerminal
 
-  /// Returns the values of the settings; throws ``WhiteboardError`` for an invalid value.
-  ///
-  /// The message states where the value was set, and which values are allowed.
+  /// Returns the values of the settings; throws ``WhiteboardError`` for an invalid value. The message states where the
+  /// value was set, and which values are allowed.
   func settings(_ flags: [String: String] = [:]) throws(WhiteboardError) -> Settings {
     var flags = flags
     flags[.dataDirectory] = dataDirectory

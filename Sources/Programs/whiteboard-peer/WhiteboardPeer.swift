@@ -143,7 +143,6 @@ struct IdentityCommand: AsyncParsableCommand {
     let peer: String
     var former: String?
     var formerFile: String?
-    /// The names of the boards that the former identity hosts; nil if there are none.
     var formerBoards: [UntrustedText]?
 
     var json: String { String(decoding: EventLine.json("identity", self), as: UTF8.self) }
@@ -285,10 +284,9 @@ struct LobbyCommand: AsyncParsableCommand {
 
   @OptionGroup var options: BoardOptions
 
-  /// Runs the lobby until the user leaves it; throws if the lobby cannot start.
-  ///
-  /// If the user chose line mode, or the terminal has no screen, the lobby consists of lines. If the program does not
-  /// run on a terminal, it prints the help, and fails with the exit status for wrong usage.
+  /// Runs the lobby until the user leaves it; throws if the lobby cannot start. If the user chose line mode, or the
+  /// terminal has no screen, the lobby consists of lines. If the program does not run on a terminal, it prints the
+  /// help, and fails with the exit status for wrong usage.
   mutating func run() async throws {
     let settings = try options.settings()
     let isInLines = !Console.hasScreen(settings)

@@ -331,7 +331,6 @@ extension ControlLine {
     }.joined()
   }
 
-  /// The cells of the line in the table; nil for a line outside the table.
   private var cells: [String]? {
     switch self {
     case .board(let report):

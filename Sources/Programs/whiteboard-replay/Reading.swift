@@ -21,9 +21,8 @@ struct RecordingArgument: ParsableArguments {
 }
 
 extension Recording {
-  /// Returns the path of the file that an argument names.
-  ///
-  /// The argument is a path, or the name or id prefix of a saved board.
+  /// Returns the path of the file that an argument names. The argument is a path, or the name or id prefix of a saved
+  /// board.
   static func file(of word: String) async throws(WhiteboardError) -> String {
     if BoardFile.isMeant(by: word) || FileManager.default.fileExists(atPath: word) { return BoardFile.absolute(word) }
     let place = SettingsFile.Place(nil) { Environment[$0] }
@@ -97,7 +96,6 @@ extension Playback {
 }
 
 extension BoardFile {
-  /// Returns the pixels of the photos in a file, for display in cells; unreadable photos are left out.
   static func photoPixels(_ file: String) async -> [AssetID: PhotoPixels] {
     let photos = (try? await photos(file)) ?? [:]
     return photos.compactMapValues { try? PhotoDecoder.pixels(of: $0, within: 400, 400) }

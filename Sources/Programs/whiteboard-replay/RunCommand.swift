@@ -209,9 +209,8 @@ struct RunCommand: AsyncParsableCommand {
     )
   }
 
-  /// Returns an unused file name in the working directory, such as `standup.failed.whiteboard`.
-  ///
-  /// In the directory of the recording, the file could appear as one of the user's boards.
+  /// Returns an unused file name in the working directory, such as `standup.failed.whiteboard`. In the directory of the
+  /// recording, the file could appear as one of the user's boards.
   private static func freeName(for file: String) -> String {
     let end = ".\(BoardFile.fileExtension)"
     let name = file.split(separator: "/").last.map(String.init) ?? file

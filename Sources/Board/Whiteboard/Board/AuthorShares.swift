@@ -1,7 +1,6 @@
-/// A record of how much of a board's storage each author uses (BRD-38).
-///
-/// The usage of each author is limited, so that others always have room, however much a single author wrote. It is
-/// computed only when the board holds about as much as one author may use.
+/// A record of how much of a board's storage each author uses (BRD-38). The usage of each author is limited, so that
+/// others always have room, however much a single author wrote. It is computed only when the board holds about as much
+/// as one author may use.
 struct AuthorShares {
   struct Usage {
     static let share = Usage(
@@ -27,31 +26,24 @@ struct AuthorShares {
       usage.bytes += more.bytes
     }
 
-    /// Returns whether the usage is within a limit after it grew by `more`.
-    ///
-    /// A number that did not grow may exceed the limit, because the author may have been alone before.
+    /// Returns whether the usage is within a limit after it grew by `more`. A number that did not grow may exceed the
+    /// limit, because the author may have been alone before.
     func isWithin(_ limit: Usage, after more: Usage) -> Bool {
       (more.objects == 0 || objects <= limit.objects) && (more.cells == 0 || cells <= limit.cells)
         && (more.bytes == 0 || bytes <= limit.bytes)
     }
   }
 
-  /// The usage of each author as of the last count, plus the operations that were admitted since.
-  ///
-  /// Nil before the first count.
+  /// The usage of each author as of the last count, plus the operations admitted since; nil before the first count.
   private var usage: [MemberID: Usage]?
-  /// The number of refusals after which the usage is counted again.
-  ///
-  /// Counting is slow, so it is not repeated after each refusal.
+  /// The number of refusals after which the usage is counted again, because counting is slow.
   private var recountThreshold = 1
   private var refusals = 0
 
-  /// Whether the usage was counted, so that it must include each further change.
   var isCounted: Bool { usage != nil }
 
-  /// Returns whether an author may write the given operations; if so, they are added to the author's usage.
-  ///
-  /// Call this method only if the board might hold as much as one author may use.
+  /// Returns whether an author may write the given operations; if so, they are added to the author's usage. Call this
+  /// method only if the board might hold as much as one author may use.
   mutating func admit(
     _ operations: some Sequence<Operation>,
     of author: MemberID,
@@ -83,14 +75,10 @@ struct AuthorShares {
 
   // MARK: - Answers
 
-  /// Determines which operations of an answer exceed the limit for a lone author; returns the last sequence number that
-  /// is within the limit, for each incarnation with later operations.
-  ///
-  /// The operations of each author are counted in ascending order of their dots. Therefore replicas that receive the
-  /// same operations accept the same ones. The accepted operations are added to the usage.
-  ///
-  /// - Complexity: O(*n*), where *n* is the number of cells of the answer; also of the board if the usage is counted
-  ///   again.
+  /// Adds the operations of an answer that are within the limit for a lone author to the usage; returns the last
+  /// accepted sequence number of each incarnation with later operations. The operations of each author are counted in
+  /// ascending order of their dots. Therefore replicas that receive the same operations accept the same ones. O(*n*) in
+  /// the number of cells of the answer, and of the board if the usage is counted again.
   mutating func limits(
     of difference: Difference,
     on state: BoardState,
@@ -137,14 +125,12 @@ struct AuthorShares {
     return !sum.isWithin(.whole, after: more)
   }
 
-  /// The operations of an answer that add to the usage of their authors.
   private struct Growth {
     let difference: Difference
     let state: BoardState
     let comparesAll: Bool
     let authors: [Incarnation: MemberID]
 
-    /// Calls a closure with the author, the dot and the additional usage of each operation.
     func visit(_ body: (MemberID, Dot, Usage) -> Void) {
       for entry in difference.entries {
         let record = state.record(entry.object)
@@ -168,7 +154,6 @@ struct AuthorShares {
     }
   }
 
-  /// Returns whether an author may create more objects; does not add them to the usage.
   mutating func mayCreate(_ count: Int, by author: MemberID, on state: BoardState, _ authors: [Incarnation: MemberID])
     -> Bool
   {
@@ -227,6 +212,5 @@ extension AuthorShares.Usage {
     }
   }
 
-  /// Whether the usage includes no cells.
   var isEmpty: Bool { cells == 0 }
 }

@@ -1,6 +1,5 @@
-/// Changing the appearance, position and selection of objects.
-///
-/// Each method is one gesture: if any of the objects is held or locked, no object is changed.
+/// Changing the appearance, position and selection of objects. Each method is one gesture: if any of the objects is
+/// held or locked, no object is changed.
 extension Board {
   // MARK: - Appearance
 
@@ -300,12 +299,9 @@ extension Board {
     try write(id, .purge, .none)
   }
 
-  /// Permanently removes objects of one author from every replica (SYN-8); returns the number of removed objects.
-  ///
-  /// If it is less than `most`, all objects of the author are removed; throws `viewer`. This includes objects that are
-  /// locked, held, or not deleted.
-  ///
-  /// - Complexity: O(*n*), where *n* is the number of stored objects.
+  /// Permanently removes objects of one author from every replica (SYN-8), even if they are locked, held, or not
+  /// deleted; returns the number of removed objects. If it is less than `most`, no objects of the author remain. Throws
+  /// `viewer`. O(*n*) in the number of stored objects.
   package func purge(madeBy author: MemberID, atMost most: Int) throws(BoardError) -> Int {
     var ids: [ObjectID] = []
     for id in state.storedIDs where authors[id.dot.incarnation] == author {

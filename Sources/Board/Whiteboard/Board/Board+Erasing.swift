@@ -71,7 +71,6 @@ extension Board {
 }
 
 extension ObjectRecord {
-  /// Returns whether an eraser that moves along a path reaches the line of a form.
   fileprivate func isLineTouched(by path: [Point], radius: Double) -> Bool {
     let placement = placement(points: nil)
     guard let outline = outline(placement.size) else { return false }
@@ -81,14 +80,11 @@ extension ObjectRecord {
 }
 
 enum Erasure: Equatable {
-  /// The eraser removes no visible part.
   case nothing
-  /// The eraser leaves no visible part.
   case wholeStroke
   /// The eraser removes visible parts; the caller must write the given erasures.
   case parts([Value])
 
-  /// Computes the effect of an erasure; throws if the stroke has too many erasures.
   init(_ spans: StrokeSpans, of record: ObjectRecord, isBeingDrawn: Bool) throws(BoardError) {
     let before = record.erased
     let count = record.points.count
@@ -129,9 +125,8 @@ struct Eraser {
     self.radius = radius / placement.scale
   }
 
-  /// The parts of the stroke under the eraser.
-  ///
-  /// Their ends are rounded to the nearest step, and each part is at least one step long.
+  /// The parts of the stroke under the eraser. Their ends are rounded to the nearest step, and each part is at least
+  /// one step long.
   var spans: StrokeSpans {
     guard let around = path.map({ Rectangle($0.from, $0.to) }).reduced({ $0.union($1) }) else { return StrokeSpans() }
     let reach = around.widened(by: radius)

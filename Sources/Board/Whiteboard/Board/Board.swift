@@ -113,9 +113,7 @@ extension Board {
   }
 }
 
-/// The chat.
-///
-/// Its lines are objects that are not shown on the board (BRD-21).
+/// The chat, whose lines are objects that are not shown on the board (BRD-21).
 extension Board {
   /// Adds a chat line with the name and icon of a profile; `object` is the object that it is about.
   /// - Throws: `empty`, `tooLong`, `boardFull`, `unknownObject`.
@@ -153,9 +151,8 @@ extension Board {
   }
 }
 
-/// Groups of objects (BRD-26).
-///
-/// In every list of ids, the id of a group stands for all objects in that group and in the groups inside it.
+/// Groups of objects (BRD-26). In every list of ids, the id of a group stands for all objects in that group and in the
+/// groups inside it.
 extension Board {
   /// Creates a group of objects and groups.
   ///
@@ -197,7 +194,6 @@ extension Board {
 
 extension Board {
   /// Adds objects in front of all other objects, in the given order, as one undo step; if it throws, nothing is added.
-  ///
   /// If the objects do not fit in one batch, they are split into several. Do not call this method inside a gesture. The
   /// enclosing group of each new group has a smaller index.
   @discardableResult package func add(
@@ -218,9 +214,7 @@ extension Board {
     }
   }
 
-  /// Applies each setting that the board does not have yet.
-  ///
-  /// Invalid values are skipped.
+  /// Applies each setting that the board does not have yet; skips invalid values.
   private func fill(_ new: BoardSettings) {
     let old = settings
     if old.title == nil, let title = new.title { try? setTitle(title) }
@@ -364,9 +358,8 @@ struct CopyPlace: Hashable {
 }
 
 extension BoardState {
-  /// Returns the first multiple of an offset, from `first` times on, at which no copy is exactly on an object.
-  ///
-  /// An offset of zero is for copies that the user moves.
+  /// Returns the first multiple of an offset, from `first` times on, at which no copy is exactly on an object. An
+  /// offset of zero is for copies that the user moves.
   func freeOffset(ofCopiesAt places: [CopyPlace], by offset: Point, first: Int) -> Point {
     let kinds = Set(places.map { $0.kind })
     var taken: Set<CopyPlace> = []
@@ -398,7 +391,6 @@ struct Duplication {
   private let groups: [ObjectID]
   private let offset: Point
 
-  /// Determines the objects and groups to copy; throws `unknownObject`.
   init(_ ids: [ObjectID], by offset: Point, on state: BoardState) throws(BoardError) {
     originals = Set(try state.targets(ids))
     let whole = state.wholeGroups(of: originals)

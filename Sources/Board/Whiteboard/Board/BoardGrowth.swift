@@ -28,8 +28,6 @@ extension BoardState {
     )
   }
 
-  /// Returns whether a batch fits within the storage limits.
-  ///
   /// The exact growth is computed only near a limit.
   func hasRoom(for batch: Batch) -> Bool {
     let count = batch.operations.count
@@ -39,8 +37,6 @@ extension BoardState {
       || hasRoom(for: growth(with: batch))
   }
 
-  /// Returns whether an answer fits within the storage limits if it purges these objects.
-  ///
   /// The exact growth is computed only near a limit.
   func hasRoom(for difference: Difference, without purged: [ObjectID], comparingAll: Bool) -> Bool {
     var cells = 0
@@ -94,8 +90,7 @@ extension BoardState {
     }
   }
 
-  /// Returns the exact growth of the board if a batch is applied.
-  /// - Complexity: About O(*n*), where *n* is the number of operations.
+  /// Exact; about O(*n*), where *n* is the number of operations.
   package func growth(with batch: Batch) -> BoardGrowth {
     var trials: [ObjectID: Trial] = [:]
     var seen = DotSet()
@@ -133,8 +128,7 @@ extension BoardState {
     return growth
   }
 
-  /// Returns the exact growth of the board if an answer is merged and purges these objects.
-  /// - Complexity: O(*n*), where *n* is the number of cells in the answer.
+  /// Exact; O(*n*), where *n* is the number of cells in the answer.
   package func growth(with difference: Difference, without purged: [ObjectID], comparingAll: Bool) -> BoardGrowth {
     var growth = BoardGrowth()
     (growth.incarnations, growth.ranges) = context.growth(with: difference.context)

@@ -29,7 +29,6 @@ extension BoardReplica {
     return presentMembers.contains(winner) && leases.holds(id, winner, uptime) ? winner : nil
   }
 
-  /// Throws an error if a local edit of the object is refused.
   func requireWritable(_ id: ObjectID, asKind kind: ObjectKind? = nil) throws(BoardError) {
     try requireSelectable(id, asKind: kind)
     if let record = state.record(id), record.isLocked { throw .locked(id) }
@@ -46,12 +45,10 @@ extension BoardReplica {
     try requireFree(id)
   }
 
-  /// Throws `held` if another member holds the object.
   func requireFree(_ id: ObjectID) throws(BoardError) {
     if let holder = holder(of: id), holder != member { throw .held(id, by: holder) }
   }
 
-  /// Throws an error if a local move, scaling or rotation of the object is refused.
   func requireTransformable(_ id: ObjectID) throws(BoardError) {
     try requireWritable(id)
     if let record = state.record(id), record.kind == .drawing, !record.isFinished, id.dot.incarnation != incarnation,
@@ -109,9 +106,8 @@ extension BoardReplica {
     if let cell = record[property], !cell.time.canBeFollowed { throw .clockExhausted }
   }
 
-  /// Throws an error if values of these lengths might not fit on the board.
-  ///
-  /// The check is as strict as the one for staged operations.
+  /// Throws an error if values of these lengths might not fit on the board; as strict as the check of staged
+  /// operations.
   func requireRoom(values lengths: [Int]) throws(BoardError) {
     let perBatch = min(lengths.count, BoardLimits.operationsPerBatch)
     guard
@@ -198,9 +194,8 @@ extension BoardReplica {
   }
 
   /// Purges an object, and creates one with the same content that is not locked, deleted or selected; returns the new
-  /// object; throws `tooManyOperations`, `tooLong`, `boardFull`.
-  ///
-  /// The changes are part of the current gesture. They cannot be undone, because a purge cannot be undone.
+  /// object; throws `tooManyOperations`, `tooLong`, `boardFull`. The changes are part of the current gesture. They
+  /// cannot be undone, because a purge cannot be undone.
   @discardableResult func replaceFrozen(_ id: ObjectID) throws(BoardError) -> ObjectID {
     guard let record = state.record(id), let kind = record.kind else { throw .unknownObject(id) }
     let plan = try RestorePlan(replacing: id, record, as: incarnation)
@@ -219,12 +214,10 @@ enum PointKeys {
   /// The distance between the keys of new points.
   private static let step: UInt64 = 1 << 32
 
-  /// The key of a point of a new line; the number of points is limited.
   static func first(_ index: Int) -> UInt64 { UInt64(index + 1) * step }
 
-  /// Returns keys in ascending order between two others; nil if there is no room.
-  ///
-  /// The dot makes it unlikely that two members use the same key.
+  /// Returns keys in ascending order between two others; nil if there is no room. The dot makes it unlikely that two
+  /// members use the same key.
   static func between(_ lower: UInt64?, _ upper: UInt64?, count: Int, jitter dot: Dot) -> [UInt64]? {
     let low = lower ?? 0
     let high = upper ?? min(low, .max - UInt64(count + 1) * step) + UInt64(count + 1) * step

@@ -40,12 +40,9 @@ public class BoardReplica {
   /// The assets whose bytes are stored locally.
   public final var assets: Set<AssetID> = []
 
-  /// The local steps that can be undone and redone.
   final var history = UndoHistory()
   final var leases = SelectionLeases()
-  /// The frontmost z index and the latest chat time so far.
-  ///
-  /// New objects and new chat lines must come after them.
+  /// The frontmost z index and the latest chat time so far. New objects and new chat lines must come after them.
   final private(set) var frontier = Frontier()
 
   /// The agreed state and, after `showStaged`, the edits of the current gesture.
@@ -94,15 +91,13 @@ public class BoardReplica {
 
   package final func isOwn(_ incarnation: Incarnation) -> Bool { localAuthor.isOwn(incarnation) }
 
-  /// Begins a new incarnation of the local member for all further edits.
   package final func beginIncarnation() {
     localAuthor.beginIncarnation(outside: cells.context)
     authors[incarnation] = member
   }
 
-  /// Begins a new incarnation if the context contains dots of the current one that this replica never wrote (BRD-25).
-  ///
-  /// A peer can claim such a dot by purging an object that never existed, or in the context of an answer. Every replica
+  /// Begins a new incarnation if the context contains dots of the current one that this replica never wrote (BRD-25). A
+  /// peer can claim such a dot by purging an object that never existed, or in the context of an answer. Every replica
   /// accepts the claim, so peers would skip an edit that used the dot.
   final func leaveClaimedIncarnation() { if localAuthor.isClaimed(in: cells.context) { beginIncarnation() } }
 
@@ -112,9 +107,7 @@ public class BoardReplica {
   /// - Throws: `BoardError.boardFull`. If it throws, nothing is applied.
   public final func receive(_ batch: Batch) throws(BoardError) { try receive(batch, purgingWithin: [:]) }
 
-  /// Applies a batch, but ignores purges of some objects.
-  ///
-  /// These are the objects whose sequence number is greater than the one given for their incarnation.
+  /// Applies a batch, but ignores purges of objects whose sequence number exceeds the one given for their incarnation.
   package final func receive(_ batch: Batch, purgingWithin last: [Incarnation: UInt64]) throws(BoardError) {
     hideStaged()
     try cells.apply(batch, purgingWithin: last, changes: &output.changes)
@@ -189,18 +182,15 @@ public class BoardReplica {
     cells.limit(limits, changes: &output.changes)
   }
 
-  /// Ignores everything that these incarnations wrote (AUT-17).
-  ///
-  /// If one of them is the local one, a new incarnation begins.
+  /// Ignores everything that these incarnations wrote (AUT-17); if one of them is the local one, a new incarnation
+  /// begins.
   package final func retire(_ incarnations: [Incarnation]) {
     hideStaged()
     cells.retire(incarnations, changes: &output.changes)
     if cells.isRetired(incarnation) { beginIncarnation() }
   }
 
-  /// Shows another state of the board, and makes the board read-only.
-  ///
-  /// The changes are not reported.
+  /// Shows another state of the board, and makes the board read-only; the changes are not reported.
   package final func show(_ state: BoardState, authors: [Incarnation: MemberID]) {
     hideStaged()
     cells = state
@@ -260,7 +250,6 @@ public class BoardReplica {
     }
   }
 
-  /// Applies the edits of the current gesture to the board's cells.
   private final func showStaged() {
     guard let staged, (draft?.shownCount ?? 0) < staged.operations.count else { return }
     var next = draft ?? GestureDraft(clock, wall: wallClock, over: cells)
@@ -270,13 +259,11 @@ public class BoardReplica {
     draft = next
   }
 
-  /// Restores the cells of the board to the agreed state.
   private final func hideStaged() {
     draft?.hide(from: &cells)
     draft = nil
   }
 
-  /// Applies the operations of the current gesture, and ends it.
   private final func commit() {
     guard let staged else { return }
     hideStaged()
@@ -295,9 +282,8 @@ public class BoardReplica {
     output.send(batches)
   }
 
-  /// Replays a batch of a recording, as if its edits were made on this board now; throws `boardFull`.
-  ///
-  /// If it throws, nothing is written. The edits keep the incarnation of the batch. They are not an undo step.
+  /// Replays a batch of a recording, as if its edits were made on this board now; throws `boardFull`. If it throws,
+  /// nothing is written. The edits keep the incarnation of the batch. They are not an undo step.
   package final func reenact(_ batch: Batch) throws(BoardError) {
     try receive(batch)
     localAuthor.record(batch)
@@ -309,7 +295,6 @@ public class BoardReplica {
 
   final var isInGesture: Bool { staged != nil }
 
-  /// Returns the dot of the next staged operation.
   final func nextDot() -> Dot {
     guard let dot = staged?.nextDot else { preconditionFailure("operations can be staged only inside a gesture") }
     return dot
@@ -355,9 +340,7 @@ public class BoardReplica {
     }
   }
 
-  /// Stages one operation.
-  ///
-  /// If no gesture is in progress, the operation is a gesture of its own.
+  /// Stages one operation; if no gesture is in progress, the operation is a gesture of its own.
   final func stageAlone(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
     // An inner gesture is not needed: `stage` changes nothing if it throws.
     if isInGesture { return try stage(id, property, value) }
@@ -396,7 +379,6 @@ struct PendingOutput {
     return batches
   }
 
-  /// `state` is the current state of the board.
   mutating func removeChanges(in state: borrowing BoardState) -> [ObjectChange] {
     defer { changes = ChangeLog() }
     if changes.touchesSettings(in: state) { haveSettingsChanged = true }
@@ -410,17 +392,13 @@ struct PendingOutput {
   }
 }
 
-/// The author of local edits, with the current incarnation and the dots of all local edits.
 struct LocalAuthor {
   let member: MemberID
   private(set) var incarnation: Incarnation
-  /// The dots of all local edits, for each incarnation that the author had.
   private(set) var written = DotSet()
-
   private var incarnations: Set<Incarnation>
   private let newIncarnation: () -> Incarnation
 
-  /// Creates an author that has not made any edits.
   init(_ member: MemberID, incarnation: Incarnation, newIncarnation: @escaping () -> Incarnation) {
     self.member = member
     self.incarnation = incarnation

@@ -26,10 +26,8 @@ extension BoardSettings {
 }
 
 extension BoardState {
-  /// Returns the cell that determines a setting; nil if the setting was never set.
-  ///
-  /// It is the cell with the greatest stamp among the cells of all settings objects that hold a value of the right
-  /// type.
+  /// Returns the cell that determines a setting; nil if the setting was never set. It is the cell with the greatest
+  /// stamp among the cells of all settings objects that hold a value of the right type.
   func settingCell(_ property: Property) -> Cell? { objects.settings.winner(property) }
 
   /// Cells with a value of the wrong type are considered too.
@@ -66,22 +64,18 @@ extension BoardSettings {
     )
   }
 
-  /// Returns the cell value for a title; nil removes the title; throws `tooLong`.
   static func value(title: String?) throws(BoardError) -> Value {
     let title = PlainText.line(title ?? "")
     guard title.utf8.count <= BoardLimits.titleBytes else { throw .tooLong("title") }
     return .text(title)
   }
 
-  /// Returns the cell value for the spacing of a grid; nil removes the grid; throws `outOfRange`.
   static func value(grid spacing: Double?) throws(BoardError) -> Value {
     guard let spacing else { return .unsigned(0) }
     guard spacing > 0, spacing <= BoardLimits.grid else { throw .outOfRange("grid") }
     return .unsigned(UInt64(max(1, (spacing * FixedPoint.unit).rounded())))
   }
 
-  /// Returns the cell value for a language tag; nil removes the language; throws `tooLong`, `outOfRange` if `tag`
-  /// contains characters that are not allowed in tags.
   static func value(language tag: String?) throws(BoardError) -> Value {
     let tag = tag ?? ""
     guard tag.utf8.count <= BoardLimits.languageBytes else { throw .tooLong("language") }
@@ -140,16 +134,14 @@ public enum ProfileIcon: String, CaseIterable, Hashable, Sendable {
   public var emoji: String { rawValue }
 }
 
-/// An index of the visible settings objects of a board, with the cells of each setting sorted by stamp (BRD-28).
-///
-/// Any member may create settings objects. With the index, reading or writing a setting takes O(log *n*) time, where
-/// *n* is the number of settings objects.
+/// An index of the visible settings objects of a board, with the cells of each setting sorted by stamp (BRD-28). Any
+/// member may create settings objects. With the index, reading or writing a setting takes O(log *n*) time, where *n* is
+/// the number of settings objects.
 struct SettingsIndex: Sendable {
   private struct Entry: Sendable {
     let object: ObjectID
     let cell: Cell
 
-    /// Returns whether the cell of another entry wins over the cell of this entry.
     func isBefore(_ other: Entry) -> Bool {
       if other.cell.beats(cell) { return true }
       return object < other.object && !cell.beats(other.cell)
@@ -168,16 +160,12 @@ struct SettingsIndex: Sendable {
   private(set) var objects = ChunkedSortedArray<ObjectID>()
   private var cells = Array(repeating: Cells(), count: SettingsIndex.properties.count)
 
-  /// Returns the cell that determines a setting; nil if the setting was never set.
-  ///
-  /// It is the cell with the greatest stamp among those with a value of the right type.
   func winner(_ property: Property) -> Cell? {
     Self.properties.firstIndex(of: property).flatMap { cells[$0].legal.last?.cell }
   }
 
-  /// Returns the cell of a setting with the greatest stamp; nil if no settings object has such a cell.
-  ///
-  /// Cells with a value of the wrong type are considered too.
+  /// Returns the cell of a setting with the greatest stamp; nil if no settings object has such a cell. Cells with a
+  /// value of the wrong type are considered too.
   func latest(_ property: Property) -> Cell? {
     guard let index = Self.properties.firstIndex(of: property) else { return nil }
     guard let other = cells[index].others.last?.cell else { return cells[index].legal.last?.cell }
@@ -185,7 +173,6 @@ struct SettingsIndex: Sendable {
     return legal.beats(other) ? legal : other
   }
 
-  /// Adds an object if it is a visible settings object.
   mutating func insert(_ id: ObjectID, _ record: ObjectRecord) {
     guard record.isVisible, record.kind == .settings else { return }
     objects.insert(id, at: objects.position { $0 < id })

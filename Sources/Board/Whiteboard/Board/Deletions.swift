@@ -67,9 +67,8 @@ extension BoardState {
 }
 
 extension Cell {
-  /// The difference between the time and the sequence number of the cell.
-  ///
-  /// Both increase together within a batch (BRD-11). Therefore the difference is the same for all cells of one batch,
-  /// and for all batches that one author writes within one millisecond.
+  /// The difference between the time and the sequence number of the cell. Both increase together within a batch
+  /// (BRD-11). Therefore the difference is the same for all cells of one batch, and for all batches that one author
+  /// writes within one millisecond.
   fileprivate var offset: UInt64 { time.rawValue &- dot.sequence }
 }

@@ -1,6 +1,4 @@
-/// A plan of the writes that add the objects of a file to the board.
-///
-/// All values in a plan are valid.
+/// A plan of the writes that add the objects of a file to the board; all its values are valid.
 struct ImportPlan {
   enum Change {
     case create(ObjectKind)
@@ -22,9 +20,7 @@ struct ImportPlan {
     }
   }
 
-  /// The changes in order, each with the index of its object.
-  ///
-  /// Groups come before objects.
+  /// The changes in order, each with the index of its object; groups come before objects.
   private var content: [(index: Int, change: Change)] = []
   /// The references to other objects, which may come later.
   private var references: [(index: Int, change: Change)] = []

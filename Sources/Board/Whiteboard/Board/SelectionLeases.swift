@@ -1,7 +1,6 @@
-/// The leases of members on the objects that they selected, as this replica sees them (BRD-22).
-///
-/// A selection holds an object only while its member has a lease on the object. The leases depend on what this replica
-/// has received and when, not on the times of the selections. They are neither stored nor shared.
+/// The leases of members on the objects that they selected, as this replica sees them (BRD-22). A selection holds an
+/// object only while its member has a lease on the object. The leases depend on what this replica has received and
+/// when, not on the times of the selections. They are neither stored nor shared.
 struct SelectionLeases {
   /// The minimum time between two searches for leases that have ended, in milliseconds.
   private static let searchInterval: UInt64 = 1000
@@ -85,8 +84,7 @@ struct SelectionLeases {
   }
 
   /// Removes the leases that no longer have an effect; returns the objects whose leases have ended since the last call.
-  ///
-  /// - Complexity: O(*n*), where *n* is the number of leases; O(1) before ``nextEnd``.
+  /// O(*n*) in the number of leases; O(1) before ``nextEnd``.
   mutating func removeEnded(_ now: UInt64) -> [ObjectID] {
     guard let due = nextEnd, now >= due else { return [] }
     nextEnd = nil

@@ -56,9 +56,8 @@ struct Stack {
     return staying
   }
 
-  /// Returns the order after each moved object is swapped with the object before it.
-  ///
-  /// Objects are not swapped if both of them are moved.
+  /// Returns the order after each moved object is swapped with the object before it. Objects are not swapped if both of
+  /// them are moved.
   private static func stepped(_ order: some Sequence<ObjectID>, _ moving: Set<ObjectID>) -> [ObjectID] {
     var order = Array(order)
     for index in order.indices.dropFirst() where moving.contains(order[index]) && !moving.contains(order[index - 1]) {
@@ -68,9 +67,7 @@ struct Stack {
   }
 
   /// Assigns new z indexes to the moved objects, unless their current ones are already in order; returns whether there
-  /// was room.
-  ///
-  /// `jitter` makes equal z indexes of two members unlikely.
+  /// was room. `jitter` makes equal z indexes of two members unlikely.
   mutating func assign(
     to moving: Set<ObjectID>,
     zIndex: (ObjectID) -> [UInt8],
@@ -91,10 +88,8 @@ struct Stack {
   }
 
   /// Assigns new z indexes to adjacent objects, unless their current ones are already in order; returns whether there
-  /// was room.
-  ///
-  /// If no z index is left between the neighbors, neighbors get new z indexes too. Their number doubles in each step,
-  /// until there is room (BRD-34).
+  /// was room. If no z index is left between the neighbors, neighbors get new z indexes too. Their number doubles in
+  /// each step, until there is room (BRD-34).
   private mutating func place(
     _ row: Range<Int>,
     zIndex: (ObjectID) -> [UInt8],

@@ -1,6 +1,5 @@
-/// The operations of the current gesture, in order, before times are assigned to them.
-///
-/// A gesture writes each cell only once: a later write of the same cell replaces the earlier one.
+/// The operations of the current gesture, in order, before times are assigned to them. A gesture writes each cell only
+/// once: a later write of the same cell replaces the earlier one.
 struct StagedOperations {
   private struct Address: Hashable {
     let object: ObjectID
@@ -8,30 +7,25 @@ struct StagedOperations {
   }
 
   let author: Incarnation
-  /// The sequence number of the first operation.
   let firstSequence: UInt64
   private(set) var label: String?
   private(set) var operations: [Operation] = []
   /// For each operation, a time that the operation's own time must exceed.
   private(set) var floors: [HybridTime?] = []
-  /// The number of bytes in the values of the operations.
   private(set) var valueBytes = 0
   /// The operations that later writes of the same cells replaced, with their indices.
   private var replaced: [(index: Int, former: Operation)] = []
   /// The index in `operations` of the operation that writes each cell.
   private var indices: [Address: Int] = [:]
 
-  /// Creates the operations of a gesture that begins now.
   init(author: Incarnation, firstSequence: UInt64, label: String?) {
     self.author = author
     self.firstSequence = firstSequence
     self.label = label
   }
 
-  /// The dot of the next operation.
   var nextDot: Dot { dot(at: operations.count) }
 
-  /// Returns the dot of an operation.
   func dot(at index: Int) -> Dot { Dot(author, firstSequence + UInt64(index)) }
 
   func hasMove(of game: ObjectID) -> Bool {
@@ -41,7 +35,6 @@ struct StagedOperations {
   /// Sets the label of the gesture, if it has neither a label nor operations yet.
   mutating func setLabel(_ label: String?) { if self.label == nil, operations.isEmpty { self.label = label } }
 
-  /// Replaces the earlier operation that writes the same cell, and returns its index; nil if there is none.
   mutating func replace(with operation: Operation) -> Int? {
     let address = Address(object: operation.object, property: operation.property)
     guard let index = indices[address] else { return nil }
@@ -50,7 +43,6 @@ struct StagedOperations {
     return index
   }
 
-  /// A position to which the operations can be rolled back.
   struct Savepoint {
     fileprivate let operationCount: Int
     fileprivate let replacedCount: Int
@@ -67,7 +59,6 @@ struct StagedOperations {
     )
   }
 
-  /// Removes all changes since the savepoint.
   mutating func roll(backTo point: Savepoint) {
     for (index, former) in replaced[point.replacedCount...].reversed() { operations[index] = former }
     replaced.removeSubrange(point.replacedCount...)
@@ -134,13 +125,11 @@ struct StagedOperations {
   }
 }
 
-/// The edits of the current gesture, which are shown in a board's cells until the gesture ends.
-///
-/// The draft stores the previous state of each object that the gesture touches, so that the board can be restored
-/// before the edits are applied. The cost depends on the number of edits, not on the size of the board.
+/// The edits of the current gesture, which are shown in a board's cells until the gesture ends. The draft stores the
+/// previous state of each object that the gesture touches, so that the board can be restored before the edits are
+/// applied. The cost depends on the number of edits, not on the size of the board.
 struct GestureDraft {
   private(set) var shownCount = 0
-  /// The growth of the board due to the operations that are shown in the cells.
   private(set) var growth = BoardGrowth()
 
   /// The time that the first operation would get if the gesture ended now.
@@ -151,7 +140,6 @@ struct GestureDraft {
   /// The touched objects, in the order in which they were first touched.
   private var touched: [ObjectID] = []
 
-  /// Creates a draft without edits.
   init(_ clock: HybridClock, wall: UInt64, over cells: borrowing BoardState) {
     var clock = clock
     base = clock.next(wall: wall, after: [nil])?.first?.time.rawValue ?? 0
@@ -162,7 +150,6 @@ struct GestureDraft {
   /// it.
   func original(of id: ObjectID) -> ObjectRecord? { originals[id]??.record }
 
-  /// Shows the operations of the gesture that are not shown yet in the board's cells.
   mutating func show(_ staged: borrowing StagedOperations, in cells: inout BoardState) {
     for index in shownCount..<staged.operations.count {
       show(staged.operations[index], as: staged.dot(at: index), after: staged.floors[index], in: &cells)
@@ -191,7 +178,6 @@ struct GestureDraft {
     measure(cells)
   }
 
-  /// Replaces the value in a cell that the gesture wrote before.
   mutating func rewrite(_ operation: Operation, in cells: inout BoardState) {
     guard let cell = cells.record(operation.object)?[operation.property], cell.value != operation.value else { return }
     cells.objects.overwrite(
@@ -202,7 +188,6 @@ struct GestureDraft {
     measure(cells)
   }
 
-  /// Restores the cells to their state before the gesture.
   func hide(from cells: inout BoardState) {
     for id in touched.reversed() { cells.objects.restore(originals[id] ?? nil, as: id) }
   }

@@ -1,28 +1,23 @@
-/// Arithmetic on z indexes, which order the objects in the stack (BRD-13, BRD-34).
-///
-/// Z indexes are compared byte by byte, and a prefix comes before a longer z index. Objects with a greater z index are
-/// in front. There is room between any two different z indexes, unless one of them ends in zero bytes. Z indexes that
-/// this program writes never do: they end with a jitter byte that is not zero. The jitter byte makes it unlikely that
-/// two replicas write equal z indexes at the same place.
+/// Arithmetic on z indexes, which order the objects in the stack (BRD-13, BRD-34). Z indexes are compared byte by byte,
+/// and a prefix comes before a longer z index. Objects with a greater z index are in front. There is room between any
+/// two different z indexes, unless one of them ends in zero bytes. Z indexes that this program writes never do: they
+/// end with a jitter byte that is not zero. The jitter byte makes it unlikely that two replicas write equal z indexes
+/// at the same place.
 package enum ZIndex {
   /// The maximum number of bytes in a z index that this program writes (BRD-34).
   package static let longest = 32
-  /// The maximum number of 0xFF bytes at the start of a z index that can still get a neighbor in front.
-  ///
-  /// The same number of zero bytes is the limit for a neighbor behind (BRD-34).
+  /// The maximum number of 0xFF bytes at the start of a z index that can still get a neighbor in front. The same number
+  /// of zero bytes is the limit for a neighbor behind (BRD-34).
   private static let mostEqual = 8
   private static let first: UInt32 = 0x8000_0000
 
-  /// Returns whether new objects can be placed in front of a z index.
-  ///
-  /// They cannot if the z index starts with too many 0xFF bytes, because only a long one could be greater.
+  /// Returns whether new objects can be placed in front of a z index: not if it starts with too many 0xFF bytes,
+  /// because only a long one could be greater.
   package static func isFollowed(_ place: [UInt8]) -> Bool {
     place.count <= BoardLimits.zIndexBytes && leading(0xFF, of: place) <= mostEqual
   }
 
-  /// Returns a z index in front of `top` that ends with `jitter`.
-  ///
-  /// - Precondition: ``isFollowed(_:)`` is true for `top`.
+  /// Returns a z index in front of `top` that ends with `jitter`; ``isFollowed(_:)`` must be true for `top`.
   package static func above(_ top: [UInt8]?, jitter: UInt8) -> [UInt8] {
     guard let top else { return counted(first, jitter: jitter) }
     // Increment the number in the four bytes after the leading 0xFF bytes. Its first byte is less than 0xFF, so the sum
@@ -95,9 +90,7 @@ package enum ZIndex {
 
   private static func leading(_ byte: UInt8, of place: [UInt8]) -> Int { place.prefix { $0 == byte }.count }
 
-  /// Returns the four bytes at an offset as a number.
-  ///
-  /// Missing bytes are read as 0.
+  /// Returns the four bytes at an offset as a number; missing bytes are read as 0.
   private static func number(in place: [UInt8], at offset: Int) -> UInt32 {
     (offset..<offset + 4).reduce(0) { ($0 << 8) | ($1 < place.count ? UInt32(place[$1]) : 0) }
   }
@@ -115,10 +108,8 @@ public enum RectangleMode: Hashable, Sendable {
   case inside
 }
 
-/// A stroke covers its line, with the line's width and without erased parts. A form covers its line and, if it has a fill
-/// or a label, its area.
-///
-/// Every other object covers its rotated and scaled box.
+/// A stroke covers its line, with the line's width and without erased parts. A form covers its line and, if it has a
+/// fill or a label, its area. Every other object covers its rotated and scaled box.
 extension ObjectRecord {
   /// Returns whether any point that the object covers is at most `tolerance` away from `place`.
   func covers(_ place: Point, within tolerance: Double) -> Bool {
@@ -168,12 +159,9 @@ extension ObjectRecord {
     }
   }
 
-  /// The smallest upright rectangle around the object's box.
   var bounds: Rectangle { placement(points: ink).bounds }
 
-  /// Returns the position, size and rotation at which the object is shown.
-  ///
-  /// `points` are the points of ink.
+  /// Returns the position, size and rotation at which the object is shown. `points` are the points of ink.
   func placement(points: [InkPoint]?) -> Placement {
     let frame = frame(points: points)
     return Placement(
@@ -191,7 +179,6 @@ extension ObjectRecord {
     return TextLayout(text, style, form, size, nil)?.shownSize(form, size) ?? size
   }
 
-  /// Returns the visible pieces of a stroke, in board coordinates.
   private func shownLines(_ ink: [InkPoint], _ placement: Placement) -> [Segment] {
     guard let middle = InkBounds(ink)?.center else { return [] }
     let places = ink.map { placement.shown(Point(x: $0.point.x - middle.x, y: $0.point.y - middle.y)) }

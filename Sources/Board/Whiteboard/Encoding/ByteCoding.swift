@@ -1,9 +1,8 @@
 import PeerCore
 
-/// A reader of the binary formats of `Protocol/board.md` that is safe for hostile input.
-///
-/// Reading past the end throws an error, and no method allocates more than the number of remaining bytes. Small methods
-/// are inlined into the decoders of other modules, because those decoders spend most of their time in them.
+/// A reader of the binary formats of `Protocol/board.md` that is safe for hostile input. Reading past the end throws an
+/// error, and no method allocates more than the number of remaining bytes. Small methods are inlined into the decoders
+/// of other modules, because those decoders spend most of their time in them.
 package struct ByteReader {
   @usableFromInline let bytes: [UInt8]
   @usableFromInline var offset: Int
@@ -39,9 +38,7 @@ package struct ByteReader {
     return number
   }
 
-  /// Reads a number that is at most `limit`.
-  ///
-  /// `what` names it in the error.
+  /// Reads a number that is at most `limit`; `what` names it in the error.
   @inlinable package mutating func varint(upTo limit: UInt64, _ what: String) throws(CodecError) -> UInt64 {
     let number = try varint()
     guard number <= limit else { throw .overLimit(what) }
@@ -101,7 +98,6 @@ package struct ByteReader {
     return Array(bytes[offset...])
   }
 
-  /// Throws `trailingBytes` if any bytes are left.
   package func finish() throws(CodecError) { guard remaining == 0 else { throw .trailingBytes } }
 }
 
@@ -113,7 +109,6 @@ package struct ByteWriter {
 
   package init() {}
 
-  /// Creates an empty writer with space reserved for `capacity` bytes.
   package init(capacity: Int) { written.reserveCapacity(capacity) }
 
   @inlinable package mutating func byte(_ byte: UInt8) { written.append(byte) }

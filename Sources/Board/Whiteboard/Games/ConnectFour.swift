@@ -35,7 +35,6 @@ package struct ConnectFour: Game {
     }
   }
 
-  /// Returns the encoded setup of a game, for the given players or for the first two members who make a move.
   static func setup(between players: (MemberID, MemberID)?) -> [UInt8] {
     [version] + (players.map { $0.0.bytes + $0.1.bytes } ?? [])
   }
@@ -74,9 +73,8 @@ package struct ConnectFour: Game {
     return stacks[column][row]
   }
 
-  /// Returns the positions on all winning lines through a position.
-  ///
-  /// A line wins if it has four or more discs of one color.
+  /// Returns the positions on all winning lines through a position. A line wins if it has four or more discs of one
+  /// color.
   private func fours(through place: ConnectFourView.Place) -> Set<ConnectFourView.Place> {
     let own = seat(place.column, place.row)
     var result: Set<ConnectFourView.Place> = []

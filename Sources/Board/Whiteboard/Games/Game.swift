@@ -5,7 +5,6 @@ package struct PlacedMove: Hashable, Comparable, Sendable {
   package let dot: Dot
   package let time: HybridTime
   package let member: MemberID
-  /// Skips whitespace, and consumes `byte` if it is next.
   package let bytes: [UInt8]
 
   /// Compares two moves by stamp, then by sequence number: the order in which moves are applied (GAM-3).
@@ -14,18 +13,14 @@ package struct PlacedMove: Hashable, Comparable, Sendable {
   }
 }
 
-/// The state of one game, to which moves are applied in order.
-///
-/// The state depends only on the setup and the moves, so replicas with the same cells have the same state. A move that
-/// throws does not change the state.
+/// The state of one game, to which moves are applied in order. The state depends only on the setup and the moves, so
+/// replicas with the same cells have the same state. A move that throws does not change the state.
 package protocol Game: Sendable {
   /// Throws the reason if the move must be ignored.
   mutating func apply(_ move: PlacedMove) throws(GameError)
 
-  /// Returns the bytes of a move that `member` makes with the operation `dot`.
-  ///
-  /// This method checks that the move has a valid format and does not waste a turn of the member. `apply(_:)` checks
-  /// whether the member may make the move.
+  /// Returns the bytes of a move that `member` makes with the operation `dot`. This method checks that the move has a
+  /// valid format and does not waste a turn of the member. `apply(_:)` checks whether the member may make the move.
   func encode(_ move: GameMove, by member: MemberID, as dot: Dot) throws(GameError) -> [UInt8]
 
   /// Returns the time of the latest move that a new move of `member` must follow (GAM-4).
@@ -59,7 +54,6 @@ package enum SupportedGame: Game {
 
   package static let names = [Wordle.name, ConnectFour.name]
 
-  /// Creates the state of a game before its first move; throws `unknownGame`, or an error about the setup.
   package init(_ name: String, setup: [UInt8], of id: ObjectID) throws(GameError) {
     switch name {
     case Wordle.name: self = .wordle(try Wordle(setup: setup, of: id))
@@ -108,18 +102,13 @@ package enum SupportedGame: Game {
   }
 }
 
-/// The result of applying all moves of a game.
-///
-/// Replicas with the same cells compute the same result.
+/// The result of applying all moves of a game, the same for replicas with the same cells.
 package struct GameFold: Sendable {
   package private(set) var game: SupportedGame
   package private(set) var acceptedCount = 0
-  /// The moves that were ignored, in order.
   package private(set) var ignored: [IgnoredMove] = []
 
-  /// Applies `moves` in their order to the state before the first move.
-  ///
-  /// The array may be unsorted.
+  /// Applies `moves`, which may be unsorted, in their order to the state before the first move.
   package init(_ start: SupportedGame, moves: [PlacedMove]) {
     game = start
     for move in moves.sorted() {
@@ -375,7 +364,6 @@ extension MemberID {
 }
 
 extension GameView {
-  /// Creates the view of a game as `member` sees it; nil if the object `id` is not a visible game.
   init?(_ id: ObjectID, on state: BoardState, authors: [Incarnation: MemberID], for member: MemberID, isRevealing: Bool)
   {
     guard state.isVisible(id), let record = state.record(id), record.kind == .game else { return nil }

@@ -104,10 +104,9 @@ package struct Wordle: Game {
     }
   }
 
-  /// Returns the marks of a guess (GAM-7).
-  ///
-  /// Letters in the right position are marked first. Then the other letters are matched, from left to right, with the
-  /// remaining letters of the answer. Therefore a letter is never marked more often than it occurs in the answer.
+  /// Returns the marks of a guess (GAM-7). Letters in the right position are marked first. Then the other letters are
+  /// matched, from left to right, with the remaining letters of the answer. Therefore a letter is never marked more
+  /// often than it occurs in the answer.
   package static func marks(of guess: [UInt8], for answer: [UInt8]) -> [WordleMark] {
     var marks = [WordleMark](repeating: .absent, count: guess.count)
     var left: [UInt8: Int] = [:]
@@ -143,9 +142,7 @@ enum WordleList {
   }
 }
 
-/// A word of five letters from a to z, in the lower 40 bits.
-///
-/// The first letter is in the highest of these bits.
+/// A word of five letters from a to z, in the lower 40 bits; the first letter is in the highest of these bits.
 struct WordleWord: Hashable, Sendable {
   let bits: UInt64
 
@@ -164,16 +161,14 @@ struct WordleWord: Hashable, Sendable {
   var text: String { String(decoding: letters, as: UTF8.self) }
 }
 
-/// A cipher that hides a word from a casual look at the data (GAM-6).
-///
-/// It does not keep the word secret, because the key is computed from public data.
+/// A cipher that hides a word from a casual look at the data (GAM-6). It does not keep the word secret, because the key
+/// is computed from public data.
 struct WordleCipher {
   private static let domain: UInt64 = 0x776F_7264_6C65_2D31
   private let key: UInt64
 
   init(_ id: ObjectID) { key = Self.taken(Self.taken(0, Self.domain), id.dot) }
 
-  /// Creates the cipher for the guess that the operation `dot` makes in a game.
   init(_ id: ObjectID, move dot: Dot) { key = Self.taken(WordleCipher(id).key, dot) }
 
   /// Returns the eight bytes that hide a word: its letters and a check value of 24 bits, encrypted with the key.

@@ -87,20 +87,16 @@ package enum InkCoding {
   }
 }
 
-/// A set of parts of a stroke, in units of 1/16 of the distance between consecutive points (BRD-29).
-///
-/// Point *i* is at 16 *i*. A span includes both its ends. The spans are sorted, do not touch, and are longer than zero.
-/// The union of two sets contains everything that either set contains. Therefore members can erase the same stroke at
-/// the same time without conflict.
+/// A set of parts of a stroke, in units of 1/16 of the distance between consecutive points (BRD-29). Point *i* is at 16
+/// *i*. A span includes both its ends. The spans are sorted, do not touch, and are longer than zero. The union of two
+/// sets contains everything that either set contains. Therefore members can erase the same stroke at the same time
+/// without conflict.
 package struct StrokeSpans: Hashable, Sendable {
   package static let steps = 16
 
-  /// The spans in ascending order.
-  ///
-  /// No two of them touch.
+  /// The spans in ascending order; no two of them touch.
   package private(set) var ranges: [ClosedRange<Int>] = []
 
-  /// Creates a set without spans.
   package init() {}
 
   /// Spans of length zero are ignored.
@@ -116,9 +112,8 @@ package struct StrokeSpans: Hashable, Sendable {
 
   package func union(_ other: StrokeSpans) -> StrokeSpans { StrokeSpans(ranges + other.ranges) }
 
-  /// Returns the parts of a stroke of `count` points that are not in the set.
-  ///
-  /// If the stroke has a single point, the only part is `0...0`.
+  /// Returns the parts of a stroke of `count` points that are not in the set. If the stroke has a single point, the
+  /// only part is `0...0`.
   package func rest(ofPoints count: Int) -> [ClosedRange<Int>] {
     guard count > 0 else { return [] }
     let end = (count - 1) * Self.steps

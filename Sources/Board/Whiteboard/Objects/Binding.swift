@@ -28,7 +28,6 @@ public struct Binding: Hashable, Sendable {
     self.isExact = isExact
   }
 
-  /// Reads the value of a cell; nil if it is malformed.
   init?(_ value: Value?) {
     guard case .bytes(let bytes)? = value else { return nil }
     var reader = ByteReader(bytes)
@@ -45,7 +44,6 @@ public struct Binding: Hashable, Sendable {
     } catch { return nil }
   }
 
-  /// The value of a cell with this binding.
   var value: Value {
     var writer = ByteWriter()
     writer.incarnation(target.dot.incarnation)
@@ -64,11 +62,9 @@ public enum LineSide: Hashable, Sendable {
   /// The last point.
   case end
 
-  /// The property that contains the binding of the end.
   var property: Property { self == .start ? .startBinding : .endBinding }
 }
 
-/// An object to which an end of a line is bound.
 private struct Target {
   let placement: Placement
   let form: DrawingForm?
@@ -94,7 +90,6 @@ private struct Target {
     Point(x: binding.anchor.x * placement.size.width, y: binding.anchor.y * placement.size.height)
   }
 
-  /// The position of the anchor on the board.
   var place: Point { placement.shown(anchor) }
 
   /// The position on the board of the end of a line that comes from `start`.
@@ -170,12 +165,10 @@ extension BoardState {
 }
 
 extension ObjectRecord {
-  /// The binding of an end of a line or arrow; nil if it is free.
   package func binding(_ side: LineSide) -> Binding? {
     form?.hasPoints == true ? Binding(self[side.property]?.value) : nil
   }
 
-  /// The position on the board of an end of a line or arrow.
   fileprivate func place(of side: LineSide) -> Point? {
     let points = linePoints
     guard form?.hasPoints == true, let point = side == .start ? points.first : points.last else { return nil }
@@ -251,7 +244,6 @@ extension Board {
 }
 
 extension [Point] {
-  /// The values of cells with these points.
   func values() throws(BoardError) -> [Value] {
     var values: [Value] = []
     for point in self { values.append(try FixedPoint.position(point)) }

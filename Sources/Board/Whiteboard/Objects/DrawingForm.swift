@@ -222,7 +222,6 @@ public enum StyleChange: Hashable, Sendable {
   /// Whether a text is as wide as its longest paragraph.
   case isAutoWidth(Bool)
 
-  /// Whether an object has the property.
   func applies(to record: ObjectRecord) -> Bool {
     let form = record.form
     return switch self {
@@ -247,7 +246,6 @@ public enum StyleChange: Hashable, Sendable {
     }
   }
 
-  /// The cell that the change writes.
   func cell(_ record: ObjectRecord) throws(BoardError) -> (property: Property, value: Value) {
     switch self {
     case .color(let color): (.color, Self.value(color))
@@ -296,21 +294,18 @@ extension ObjectStyle {
 }
 
 extension ObjectRecord {
-  /// Whether the object has a text or a label.
   package var hasText: Bool { kind == .text || form != nil }
 
   /// Whether the object has a width and a height that users can change.
   var hasSize: Bool { kind == .photo || kind == .text || form?.hasPoints == false }
 
-  /// The form of a drawing; nil for ink and for objects of other kinds.
-  ///
-  /// A form that this version does not know is shown as a rectangle.
+  /// The form of a drawing; nil for ink and for objects of other kinds. A form that this version does not know is shown
+  /// as a rectangle.
   package var form: DrawingForm? {
     guard kind == .drawing, case .unsigned(let number)? = self[.form]?.value, number > 0 else { return nil }
     return DrawingForm(rawValue: number) ?? .rectangle
   }
 
-  /// The points of ink; nil for forms and for objects of other kinds.
   package var ink: [InkPoint]? { kind == .drawing && form == nil ? points : nil }
 
   /// The points of a line or arrow, relative to its position, neither scaled nor rotated.

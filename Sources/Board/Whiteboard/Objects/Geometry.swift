@@ -87,9 +87,7 @@ package enum FixedPoint {
   /// Returns the cell value of an angle, even if the angle exceeds a full turn.
   package static func angle(_ angle: Angle) throws(BoardError) -> Value { .unsigned(try angleSteps(angle.radians)) }
 
-  /// Converts an angle in radians to steps of 1/4096 turn.
-  ///
-  /// The angle may exceed a full turn.
+  /// Converts an angle in radians, which may exceed a full turn, to steps of 1/4096 turn.
   package static func angleSteps(_ radians: Double) throws(BoardError) -> UInt64 {
     guard radians.isFinite, radians.magnitude <= 1e6 else { throw .outOfRange("angle") }
     let steps = Int64((radians / fullTurn * turn).rounded())

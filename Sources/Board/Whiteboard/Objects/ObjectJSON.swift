@@ -40,7 +40,6 @@ extension ObjectSnapshot {
     return json.text
   }
 
-  /// Adds the frame, the link, the votes, and how a photo is cropped and mirrored.
   package func addReferences(to json: inout JSONObject) {
     if let frame { json.add("frame", string: frame.description) }
     if let link { json.add("link", string: link) }
@@ -58,7 +57,6 @@ extension ObjectSnapshot {
     if isFlippedVertically { json.add("isFlippedVertically", true) }
   }
 
-  /// Adds the form, the bound ends, and what differs from the default style of the object.
   package func addStyle(to json: inout JSONObject) {
     let usual = ObjectStyle(form: form)
     if let form { json.add("form", string: form.name) }

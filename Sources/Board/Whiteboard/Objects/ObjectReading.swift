@@ -93,14 +93,10 @@ extension ObjectRecord {
   /// Whether the object is a text that is as wide as its longest paragraph.
   package var isAutoWidth: Bool { kind == .text && self[.autoWidth]?.value.isTrue ?? false }
 
-  /// The position on the board of the object's own point (0, 0).
-  ///
-  /// It is the center of every object except lines, arrows and texts with an automatic width.
-  ///
-  /// Moving, scaling or rotating an object does the same to its origin.
+  /// The position on the board of the object's own point (0, 0). It is the center of every object except lines, arrows
+  /// and texts with an automatic width. Moving, scaling or rotating an object does the same to its origin.
   var origin: Point { position ?? (ink.flatMap(InkBounds.init)?.center ?? Point(x: 0, y: 0)) }
 
-  /// The outline of a form, around its center; nil for other objects.
   func outline(_ size: Size) -> Outline? {
     guard let form else { return nil }
     guard form.hasPoints else { return Outline(form, size) }
@@ -213,9 +209,8 @@ extension BoardState {
 extension ObjectRecord {
   var isShown: Bool { isVisible && kind?.isShown ?? false }
 
-  /// Whether an object with these cells is visible: it is created, not deleted and, if it is a chat line, complete.
-  ///
-  /// The result is computed again after each write that may change it (`Property.decidesVisibility`).
+  /// Whether an object with these cells is visible: it is created, not deleted and, if it is a chat line, complete. The
+  /// result is computed again after each write that may change it (`Property.decidesVisibility`).
   var cellsAreVisible: Bool {
     guard let kind, !isDeleted else { return false }
     return kind != .chat || chatLine != nil

@@ -172,7 +172,6 @@ extension ObjectSnapshot {
 }
 
 extension ObjectSnapshot {
-  /// Creates a description of a group, whose center and size are those of the bounding box of its members.
   package init(group id: ObjectID, of members: [ObjectSnapshot], within groups: [ObjectID], bounds: Rectangle) {
     let size = Size(width: bounds.greatest.x - bounds.least.x, height: bounds.greatest.y - bounds.least.y)
     self.init(
@@ -237,9 +236,8 @@ public struct ChatLine: Hashable, Sendable {
 }
 
 extension ChatLine {
-  /// Creates the chat line that an object holds; nil if the object is not a complete chat line.
-  ///
-  /// If the author field of a line names a member other than its signer, the line is ignored.
+  /// Creates the chat line that an object holds; nil if the object is not a complete chat line. If the author field of
+  /// a line names a member other than its signer, the line is ignored.
   init?(_ id: ObjectID, on state: BoardState, authors: [Incarnation: MemberID]) {
     guard state.isVisible(id), let record = state.record(id), record.kind == .chat, let line = record.chatLine,
       let time = record[.kind]?.time,

@@ -68,9 +68,8 @@ public struct Outline: Hashable, Sendable {
     self.init(point(-u, -y), pieces, isClosed: true)
   }
 
-  /// Creates the line through points; nil if there are none.
-  ///
-  /// A curve is a Catmull-Rom spline: the tangent at each point is parallel to the line between its neighbors.
+  /// Creates the line through points; nil if there are none. A curve is a Catmull-Rom spline: the tangent at each point
+  /// is parallel to the line between its neighbors.
   package init?(through points: [Point], isCurved: Bool) {
     guard let first = points.first, let last = points.last else { return nil }
     let isClosed = points.count > 2 && first == last
@@ -123,7 +122,6 @@ public struct Outline: Hashable, Sendable {
     return points
   }
 
-  /// Returns the mark at an end of a line of this width; nil if the end has no mark.
   private static func mark(_ end: LineEnd, at tip: Point, from before: Point, room: Double, lineWidth: Double)
     -> Outline?
   {
@@ -142,7 +140,6 @@ public struct Outline: Hashable, Sendable {
     }
   }
 
-  /// Returns the marks at the ends of the line.
   func marks(_ style: ObjectStyle, lineWidth: Double) -> [Outline] {
     guard let last = pieces.last else { return [] }
     let before = pieces.count > 1 ? pieces[pieces.count - 2].end : start

@@ -19,7 +19,6 @@ extension ObjectRecord {
     return Rectangle(Point(x: parts[0], y: parts[1]), Point(x: parts[2], y: parts[3]))
   }
 
-  /// Returns the value for a part of a photo.
   static func value(ofCrop part: Rectangle) -> Value {
     let sides = [part.least.x, part.least.y, part.greatest.x, part.greatest.y]
     return .bytes(
@@ -88,9 +87,8 @@ extension ObjectRecord {
       .sorted { $0.reaction.utf8.lexicographicallyPrecedes($1.reaction.utf8) }
   }
 
-  /// Returns the deciding cell of each member, by the UTF-8 of the reaction.
-  ///
-  /// Strings would be compared by canonical equivalence, which the replica for browsers does not have.
+  /// Returns the deciding cell of each member, by the UTF-8 of the reaction. Strings would be compared by canonical
+  /// equivalence, which the replica for browsers does not have.
   fileprivate func latestVotes(_ authors: [Incarnation: MemberID]) -> [[UInt8]: [MemberID: Cell]] {
     var latest: [[UInt8]: [MemberID: Cell]] = [:]
     for entry in entries(of: Property.voteNumber, upTo: BoardLimits.votes) {
@@ -110,9 +108,7 @@ extension ObjectRecord {
 
 extension Cell {
   /// Whether the cell casts a vote; false if it withdraws one.
-  fileprivate var isVote: Bool {
-    if case .bytes(let bytes) = value { bytes.first == 1 } else { false }
-  }
+  fileprivate var isVote: Bool { if case .bytes(let bytes) = value { bytes.first == 1 } else { false } }
 }
 
 extension BoardState {
@@ -155,9 +151,8 @@ extension Board {
     return ids + framed.filter { known.insert($0).inserted && (try? requireTransformable($0)) != nil }
   }
 
-  /// Assigns objects to the frontmost frame in which their centers lie, after they were created or moved.
-  ///
-  /// An object that was moved together with its frame stays in it.
+  /// Assigns objects to the frontmost frame in which their centers lie, after they were created or moved. An object
+  /// that was moved together with its frame stays in it.
   func settle(_ ids: [ObjectID]) throws(BoardError) {
     guard !state.objects.frames.isEmpty else { return }
     let frames = state.frames.reversed().compactMap { id in

@@ -59,14 +59,12 @@ extension Point {
   static func * (lhs: Point, factor: Double) -> Point { Point(x: lhs.x * factor, y: lhs.y * factor) }
 }
 
-/// A rotation clockwise (y points down), in steps of 1/4096 turn.
-///
-/// The sine and cosine are computed with basic arithmetic only, so that every machine gets the same bits.
+/// A rotation clockwise (y points down), in steps of 1/4096 turn. The sine and cosine are computed with basic
+/// arithmetic only, so that every machine gets the same bits.
 package struct Rotation: Hashable, Sendable {
   package let sine: Double
   package let cosine: Double
 
-  /// Creates the rotation by `steps` of 1/4096 turn.
   package init(steps: UInt64) {
     let step = steps % 4096
     // Within an eighth of a turn, the series converges after few terms.
@@ -122,9 +120,7 @@ struct Placement {
     halfHeight = size.height * scale / 2
   }
 
-  /// Returns the position on the board of a point of the object.
-  ///
-  /// The argument is the offset of the point from the center before scaling and rotation.
+  /// Returns the position on the board of a point, given its offset from the center before scaling and rotation.
   func shown(_ offset: Point) -> Point {
     let turned = rotation.turned(offset)
     return Point(x: center.x + scale * turned.x, y: center.y + scale * turned.y)
@@ -200,10 +196,9 @@ struct Segment {
     )
   }
 
-  /// In the result, 0 stands for the start of this segment and 1 for its end.
-  ///
-  /// The area within `radius` of a segment is a disc at each end and a band between them. The area is convex, so the
-  /// parts of this segment inside the three shapes form one part.
+  /// In the result, 0 stands for the start of this segment and 1 for its end. The area within `radius` of a segment is
+  /// a disc at each end and a band between them. The area is convex, so the parts of this segment inside the three
+  /// shapes form one part.
   func part(within radius: Double, of other: Segment) -> ClosedRange<Double>? {
     var parts = [part(within: radius, of: other.from), part(within: radius, of: other.to)]
     let axis = other.step

@@ -62,9 +62,7 @@ public class WhiteboardObject {
   }
 
   /// Moves the center of the object to `position`.
-  public final func move(to position: Point) throws(BoardError) {
-    try board.move([id], by: position - record.center)
-  }
+  public final func move(to position: Point) throws(BoardError) { try board.move([id], by: position - record.center) }
 
   /// Sets the scale of the object.
   ///
@@ -227,18 +225,13 @@ public struct ObjectKind: RawRepresentable, Hashable, Sendable, CustomStringConv
 }
 
 package struct ObjectDraft: Hashable, Sendable {
-  /// The content of an object.
-  ///
-  /// It also determines the kind of the object.
+  /// The content of an object, which also determines its kind.
   package enum Content: Hashable, Sendable {
     /// If the size is nil, the text has the default size of text objects.
     case text(String, size: Size?)
     case drawing([InkPoint], lineWidth: Double, erased: StrokeSpans)
-    /// A form with a label. The points of a line or arrow are relative to its center; other forms have none.
     case form(DrawingForm, size: Size, points: [Point], label: String, lineWidth: Double)
-    /// A photo, whose bytes are stored separately.
     case photo(AssetReference, size: Size)
-    /// A game before its first move.
     case game(String, setup: [UInt8], size: Size)
   }
 
@@ -265,11 +258,9 @@ package struct ObjectDraft: Hashable, Sendable {
   package var color: UInt32?
   package var isLocked = false
   package var group: Int?
-  /// The style; nil for the default style of the object.
   package var style: ObjectStyle?
   /// The frame that the object belongs to, by its index among the drafts.
   package var frameIndex: Int?
-  /// The link of the object (`ObjectLink`).
   package var link: String?
   /// The object that the link leads to, by its index among the drafts.
   package var linkedObject: Int?
@@ -348,7 +339,6 @@ package struct ObjectDraft: Hashable, Sendable {
 }
 
 extension Point {
-  /// The center of every board.
   fileprivate static var zero: Point { Point(x: 0, y: 0) }
 }
 

@@ -86,7 +86,6 @@ public struct AssetReference: Hashable, Sendable {
 }
 
 extension AssetReference {
-  /// Returns whether an image with this header has the same format and size as the reference states.
   package func hasHeader(_ header: PhotoHeader) -> Bool {
     header.format == format && header.width == width && header.height == height
   }

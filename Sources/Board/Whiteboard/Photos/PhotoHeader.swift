@@ -64,9 +64,7 @@ public struct PhotoHeader: Hashable, Sendable {
     bytes.starts(with: pngBeginning) || bytes.starts(with: jpegBeginning)
   }
 
-  /// Returns whether a file begins like a WebP.
-  ///
-  /// Boards do not accept this format, but a WebP can be converted.
+  /// Returns whether a file begins like a WebP. Boards do not accept this format, but a WebP can be converted.
   package static func isWebP(_ bytes: [UInt8]) -> Bool {
     bytes.starts(with: "RIFF".utf8) && bytes.dropFirst(8).starts(with: "WEBP".utf8)
   }
@@ -178,9 +176,8 @@ package struct PNGChunks: Sequence, IteratorProtocol {
 
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Returns the name of the next chunk, and the indexes of its data.
-  ///
-  /// The length and the name are the 8 bytes before the data, and the checksum is the 4 bytes after it.
+  /// Returns the name of the next chunk, and the indexes of its data. The length and the name are the 8 bytes before
+  /// the data, and the checksum is the 4 bytes after it.
   package mutating func next() -> (name: ArraySlice<UInt8>, data: Range<Int>)? {
     guard bytes.count - offset >= 12 else { return nil }
     let length = bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
@@ -192,11 +189,9 @@ package struct PNGChunks: Sequence, IteratorProtocol {
   }
 }
 
-/// The orientation of a photo's pixels (Exif tag 0x0112).
-///
-/// A camera stores the orientation in the file if the camera was held sideways or upside down.
+/// The orientation of a photo's pixels (Exif tag 0x0112). A camera stores the orientation in the file if the camera was
+/// held sideways or upside down.
 package enum PhotoOrientation: UInt8, Hashable, Sendable, CaseIterable {
-  /// The pixels are in the right orientation.
   case upright = 1
   /// The pixels are mirrored left to right.
   case mirrored
@@ -218,9 +213,8 @@ package enum PhotoOrientation: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 extension PhotoHeader {
-  /// Returns the orientation that a photo's file states; `upright` if it states none, or an invalid one.
-  ///
-  /// Only the Exif data of a JPEG or PNG are read.
+  /// Returns the orientation that a photo's file states; `upright` if it states none, or an invalid one. Only the Exif
+  /// data of a JPEG or PNG are read.
   package static func orientation(of bytes: [UInt8]) -> PhotoOrientation {
     orientationPlace(in: bytes)?.orientation ?? .upright
   }
@@ -271,7 +265,6 @@ extension PhotoHeader {
     return nil
   }
 
-  /// Returns the orientation in the first directory of Exif data.
   package static func orientation(tiff data: ArraySlice<UInt8>) -> (orientation: PhotoOrientation, place: Range<Int>)? {
     let tiff = Array(data)
     guard tiff.count >= 8 else { return nil }

@@ -64,9 +64,7 @@ public struct BoardState: Sendable {
     try apply(batch, purgingWithin: [:], changes: &changes)
   }
 
-  /// Applies a batch, but ignores purges of some objects.
-  ///
-  /// These are the objects whose sequence number is greater than the one given for their incarnation.
+  /// Applies a batch, but ignores purges of objects whose sequence number exceeds the one given for their incarnation.
   package mutating func apply(_ batch: Batch, purgingWithin last: [Incarnation: UInt64], changes: inout ChangeLog)
     throws(BoardError)
   {
@@ -183,9 +181,8 @@ public struct BoardState: Sendable {
 
   // MARK: - Revoked rights
 
-  /// Ignores everything that each incarnation in `limits` wrote after the given sequence number (AUT-14).
-  ///
-  /// This applies to changes that have already arrived and to later ones.
+  /// Ignores everything that each incarnation in `limits` wrote after the given sequence number (AUT-14). This applies
+  /// to changes that have already arrived and to later ones.
   package mutating func limit(_ limits: [Incarnation: UInt64], changes: inout ChangeLog) {
     guard limits != self.limits else { return }
     self.limits = limits
@@ -204,13 +201,10 @@ public struct BoardState: Sendable {
     retired.isEmpty ? difference : difference.without(retired)
   }
 
-  /// Returns whether the host retired an incarnation.
   package func isRetired(_ incarnation: Incarnation) -> Bool { !retired.isEmpty && retired.contains(incarnation) }
 
-  /// Ignores everything that these incarnations wrote, and removes the objects that they created.
-  ///
-  /// This applies to changes that have already arrived and to later ones.
-  /// - Complexity: O(*n*), where *n* is the number of cells on the board.
+  /// Ignores everything that these incarnations wrote, already or later, and removes the objects that they created.
+  /// O(*n*) in the number of cells on the board.
   package mutating func retire(_ incarnations: [Incarnation], changes: inout ChangeLog) {
     let new = Set(incarnations).subtracting(retired)
     guard !new.isEmpty else { return }
@@ -223,10 +217,8 @@ public struct BoardState: Sendable {
   }
 
   /// Removes incarnations from the context if this board has neither an object nor a cell of them; returns the number
-  /// of removed incarnations, and the number of unknown incarnations that remain.
-  ///
-  /// - Complexity: O(*n*). If an incarnation is unknown, *n* is the number of cells; otherwise, it is the number of
-  ///   incarnations.
+  /// of removed incarnations, and the number of unknown incarnations that remain. O(*n*) in the number of cells if an
+  /// incarnation is unknown; otherwise, in the number of incarnations.
   package mutating func forgetEmpty(unless isKnown: (Incarnation) -> Bool) -> (forgotten: Int, kept: Int) {
     let unknown = Set(context.incarnations.filter { !isKnown($0) })
     guard !unknown.isEmpty else { return (0, 0) }
@@ -242,11 +234,8 @@ public struct BoardState: Sendable {
     return (empty.count, unknown.count - empty.count)
   }
 
-  private func counts(_ dot: Dot) -> Bool {
-    (limits.isEmpty || dot.isWithin(limits)) && !isRetired(dot.incarnation)
-  }
+  private func counts(_ dot: Dot) -> Bool { (limits.isEmpty || dot.isWithin(limits)) && !isRetired(dot.incarnation) }
 
-  /// Returns the part of a batch up to the limit of its incarnation; nil if nothing remains.
   private func counted(of batch: Batch) -> Batch? {
     if isRetired(batch.author) { return nil }
     guard !limits.isEmpty, let last = limits[batch.author], batch.sequences.upperBound > last else { return batch }
@@ -264,9 +253,7 @@ public struct BoardState: Sendable {
     withoutRetired(limits.isEmpty ? difference : difference.limited(to: limits))
   }
 
-  /// Writes a cell that was not seen before.
-  ///
-  /// Returns whether the board changed.
+  /// Writes a cell that was not seen before; returns whether the board changed.
   @discardableResult private mutating func write(
     _ cell: Cell,
     at property: Property,
@@ -280,9 +267,7 @@ public struct BoardState: Sendable {
     return objects.write(cell, at: property, of: id, at: known, changes: &changes)
   }
 
-  /// Adds an unknown object with the cells that were not seen before.
-  ///
-  /// Returns whether any cell was added.
+  /// Adds an unknown object with the cells that were not seen before; returns whether any cell was added.
   private mutating func add(_ entry: Difference.Entry, comparingAll: Bool, isReplacing: Bool, changes: inout ChangeLog)
     -> Bool
   {
@@ -309,10 +294,9 @@ extension BoardState {
     return (ObjectID(dot), cell)
   }
 
-  /// Returns the groups that contain an object, innermost first, at most `BoardLimits.groupDepth`.
-  ///
-  /// If groups contain each other in a ring, the cell in the ring with the greatest stamp is ignored, so all replicas
-  /// agree. A ring longer than `BoardLimits.groupDepth` is not detected.
+  /// Returns the groups that contain an object, innermost first, at most `BoardLimits.groupDepth`. If groups contain
+  /// each other in a ring, the cell in the ring with the greatest stamp is ignored, so all replicas agree. A ring
+  /// longer than `BoardLimits.groupDepth` is not detected.
   package func groups(of id: ObjectID) -> [ObjectID] {
     var path = [id]
     var cells: [Cell] = []
@@ -362,9 +346,8 @@ extension BoardState {
     return found.sorted()
   }
 
-  /// Returns the objects with these ids, without duplicates; throws if an id is neither an object nor a group.
-  ///
-  /// The id of a group stands for the objects in the group.
+  /// Returns the objects with these ids, without duplicates; throws if an id is neither an object nor a group. The id
+  /// of a group stands for the objects in the group.
   func targets(_ ids: [ObjectID]) throws(BoardError) -> [ObjectID] {
     let contents = self.contents(of: Set(ids.filter(isGroup)))
     var seen: Set<ObjectID> = []
@@ -409,12 +392,10 @@ extension BoardState {
   var deletedIDs: [ObjectID] { objects.lists.members(of: ObjectStore.everyDeletion) }
 }
 
-/// A fast hash by which replicas with equal contexts detect that their cells differ (SYN-41).
-///
-/// The hash detects faults, not forgeries. If a peer forges cells with equal sums, the difference is detected when the
-/// context next changes. Only the digest proves that cells are equal.
+/// A fast hash by which replicas with equal contexts detect that their cells differ (SYN-41). The hash detects faults,
+/// not forgeries. If a peer forges cells with equal sums, the difference is detected when the context next changes.
+/// Only the digest proves that cells are equal.
 package struct BucketHash {
-  /// The number of buckets into which the objects of a board are divided.
   package static let buckets = 16
   package private(set) var value: UInt64 = 0
 

@@ -111,7 +111,6 @@ extension Operation {
   /// (BRD-9).
   package func validate(as dot: Dot) throws(CodecError) { try Self.validate(object, property, value, as: dot) }
 
-  /// Throws an error if an operation with the given parts would break a rule.
   static func validate(_ object: ObjectID, _ property: Property, _ value: Value, as dot: Dot) throws(CodecError) {
     guard value.length <= BoardLimits.valueBytes else { throw .overLimit("value") }
     if property.isPurge {

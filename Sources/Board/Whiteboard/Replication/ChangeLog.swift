@@ -36,16 +36,14 @@ public struct ChangeLog: Sendable {
   /// Whether no object changed.
   public var isEmpty: Bool { entries.isEmpty }
 
-  /// Reserves space for `more` objects if the log is empty.
   mutating func reserve(_ more: Int) {
     // Reserve only at the start; later, the array should grow geometrically.
     if entries.isEmpty { entries.reserveCapacity(more) }
   }
 
-  /// Returns the index of the entry of an object that is about to change, and adds the entry if needed.
-  ///
-  /// `mark` caches the index between calls. Marks from an earlier log need no reset: such a mark is recognized, because
-  /// the entry at its index belongs to another object.
+  /// Returns the index of the entry of an object that is about to change, and adds the entry if needed. `mark` caches
+  /// the index between calls. Marks from an earlier log need no reset: such a mark is recognized, because the entry at
+  /// its index belongs to another object.
   mutating func place(of id: ObjectID, at place: Int, _ mark: inout UInt32) -> Int {
     let known = Int(mark)
     if known < entries.count, entries[known].object == id { return known }
@@ -118,9 +116,7 @@ public struct ChangeLog: Sendable {
 }
 
 extension Property {
-  /// Whether a write of this property may affect the visibility of an object.
-  ///
-  /// If this is unknown, the value is true.
+  /// Whether a write of this property may affect the visibility of an object; true if this is unknown.
   var decidesVisibility: Bool {
     switch number {
     case 0...2, 4...6, 9, 10, 27...45, 64, 65, 128...132: false

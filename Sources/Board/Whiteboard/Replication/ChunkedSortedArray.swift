@@ -1,7 +1,6 @@
-/// A sorted array that is stored in pieces of bounded length, so that all insertions have a similar cost.
-///
-/// The caller defines the order and passes it to each search. Nearly all arrays have only one piece. The first piece is
-/// therefore stored outside the array of pieces.
+/// A sorted array that is stored in pieces of bounded length, so that all insertions have a similar cost. The caller
+/// defines the order and passes it to each search. Nearly all arrays have only one piece. The first piece is therefore
+/// stored outside the array of pieces.
 struct ChunkedSortedArray<Element: Sendable>: Sendable {
   struct Position: Hashable {
     /// The index of the piece; 0 for the first one.
@@ -10,9 +9,7 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
   }
 
   private var first: [Element] = []
-  /// The pieces after the first one.
-  ///
-  /// None of them is empty.
+  /// The pieces after the first one; none of them is empty.
   private var rest: [[Element]] = []
   private(set) var count = 0
   private var pieceLength: Int { 256 }
@@ -86,8 +83,6 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
     return position.index < rest[piece].count ? body(&rest[piece][position.index]) : nil
   }
 
-  /// Calls `body` to modify the last element in place.
-  ///
   /// Returns nil if there are no elements.
   mutating func updateLast<Result>(_ body: (inout Element) -> Result?) -> Result? {
     if rest.isEmpty { return first.isEmpty ? nil : body(&first[first.count - 1]) }

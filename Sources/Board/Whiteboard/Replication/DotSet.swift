@@ -190,9 +190,8 @@ public struct DotSet: Sendable {
   /// - Complexity: O(*n* log *n*).
   public var incarnations: [Incarnation] { authors.sorted() }
 
-  /// Calls `body` for each incarnation, in ascending order.
-  ///
-  /// `order` is the order of the last call, empty before the first one; only new incarnations are then sorted.
+  /// Calls `body` for each incarnation, in ascending order. `order` is the order of the last call, empty before the
+  /// first one; only new incarnations are then sorted.
   package func visit(reusing order: inout [Int], _ body: (Incarnation, SequenceRanges) -> Void) {
     if !isAscending(order) { order = [] }
     if order.count < authors.count {
@@ -256,8 +255,6 @@ public struct DotSet: Sendable {
     rangeCount += sets[place].rangeCount
   }
 
-  /// Removes the dots of one incarnation with sequence numbers greater than `last`; returns whether any dot was
-  /// removed.
   mutating func removeAll(after last: UInt64, of incarnation: Incarnation) -> Bool {
     guard let place = place(of: incarnation) else { return false }
     let before = sets[place]
@@ -276,8 +273,7 @@ public struct DotSet: Sendable {
     return true
   }
 
-  /// Removes all dots of the given incarnations.
-  /// - Complexity: O(*n*), where *n* is the number of incarnations.
+  /// O(*n*), where *n* is the number of incarnations.
   mutating func removeAll(of removed: Set<Incarnation>) {
     let kept = zip(authors, sets).filter { !removed.contains($0.0) }
     guard kept.count < authors.count else { return }
@@ -292,7 +288,6 @@ public struct DotSet: Sendable {
     for place in other.authors.indices { formUnion(other.sets[place], of: other.authors[place]) }
   }
 
-  /// Adds the dots of one incarnation with sequence numbers in `ranges`.
   package mutating func formUnion(_ ranges: SequenceRanges, of incarnation: Incarnation) {
     guard let place = place(of: incarnation) else {
       append(ranges, of: incarnation)
@@ -303,7 +298,6 @@ public struct DotSet: Sendable {
     rangeCount += sets[place].rangeCount
   }
 
-  /// Returns how many incarnations and ranges the set would gain by adding `other`.
   package func growth(with other: DotSet) -> (incarnations: Int, ranges: Int) {
     var growth = (incarnations: 0, ranges: 0)
     for (incarnation, ranges) in zip(other.authors, other.sets) {

@@ -100,10 +100,9 @@ public struct HybridClock: Sendable {
     if time.rawValue <= Self.limit(wall) { last = max(last, time.rawValue) }
   }
 
-  /// Returns the end index of the leading operations that can share a batch, and the time of that batch.
-  ///
-  /// All floors of the batch are within `BoardLimits.drift` of each other. Therefore the time is at most
-  /// `BoardLimits.drift` later than any of the operations requires.
+  /// Returns the end index of the leading operations that can share a batch, and the time of that batch. All floors of
+  /// the batch are within `BoardLimits.drift` of each other. Therefore the time is at most `BoardLimits.drift` later
+  /// than any of the operations requires.
   private static func farRun(_ floors: ArraySlice<HybridTime?>, _ limit: UInt64) -> (end: Int, time: UInt64) {
     var (least, greatest) = (UInt64.max, UInt64(0))
     var end = floors.startIndex

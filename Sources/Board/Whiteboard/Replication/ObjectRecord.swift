@@ -1,16 +1,13 @@
-/// The cells of one object, sorted by property.
-///
-/// The cells are stored in pieces of bounded length, so that the cost of a write does not depend on the order in which
-/// properties are written.
+/// The cells of one object, sorted by property. The cells are stored in pieces of bounded length, so that the cost of a
+/// write does not depend on the order in which properties are written.
 package struct ObjectRecord: Sendable {
   package typealias Entry = PropertyCell
 
   private var pieces = ChunkedSortedArray<Entry>()
   /// The number of bytes in the values of the cells.
   package private(set) var valueBytes = 0
-  /// The time of the latest write to a property other than the selection, in milliseconds since 1970.
-  ///
-  /// The time of a cell never decreases, so the greatest time of any write is the time of a current cell.
+  /// The time of the latest write to a property other than the selection, in milliseconds since 1970. The time of a
+  /// cell never decreases, so the greatest time of any write is the time of a current cell.
   package private(set) var updatedAt: UInt64 = 0
 
   /// Whether the object is created, not deleted and, if it is a chat line, complete.
@@ -22,12 +19,9 @@ package struct ObjectRecord: Sendable {
   /// empty for stored objects, because the places depend on other objects.
   var ends: [Point?] = []
 
-  /// Creates an object without cells.
   package init() {}
 
-  /// Creates an object from cells in ascending order.
-  ///
-  /// The array is shared with the caller, not copied.
+  /// The array of cells in ascending order is shared with the caller, not copied.
   init(ascending entries: [Entry]) {
     pieces = ChunkedSortedArray(entries)
     for entry in entries {
@@ -40,9 +34,7 @@ package struct ObjectRecord: Sendable {
   package enum Outcome {
     /// The object had no cell for this property.
     case added
-    /// The write beat the existing cell.
     case won
-    /// The existing cell beat the write.
     case beaten
   }
 
@@ -52,8 +44,7 @@ package struct ObjectRecord: Sendable {
   /// - Complexity: O(*n*) if there are hundreds of cells.
   package var entries: [Entry] { pieces.elements }
 
-  /// The cell of a property; nil if the property has no cell.
-  /// - Complexity: O(log *n*).
+  /// O(log *n*).
   package subscript(property: Property) -> Cell? {
     guard let entry = pieces[position(of: property)], entry.property == property else { return nil }
     return entry.cell
@@ -107,13 +98,11 @@ package struct ObjectRecord: Sendable {
 }
 
 extension ObjectRecord {
-  /// The name of the game, such as `wordle`; nil if the cell is missing or malformed.
   package var gameName: String? {
     guard case .text(let name)? = self[.game]?.value, name.utf8.count <= BoardLimits.gameNameBytes else { return nil }
     return name
   }
 
-  /// The encoded setup of the game; nil if the cell is missing or malformed.
   package var setup: [UInt8]? {
     guard case .bytes(let bytes)? = self[.setup]?.value, bytes.count <= BoardLimits.setupBytes else { return nil }
     return bytes
@@ -126,9 +115,8 @@ extension ObjectRecord {
     guard moves.count < BoardLimits.gameMoves, own < BoardLimits.gameMovesPerIncarnation else { throw .tooManyMoves }
   }
 
-  /// Returns the moves of the game within the limits of GAM-3, in no particular order.
-  ///
-  /// Moves of incarnations without a known member are left out.
+  /// Returns the moves of the game within the limits of GAM-3, in no particular order. Moves of incarnations without a
+  /// known member are left out.
   package func moves(by member: (Incarnation) -> MemberID?) -> [PlacedMove] {
     var result: [PlacedMove] = []
     var author: (incarnation: Incarnation, member: MemberID?, count: Int)?

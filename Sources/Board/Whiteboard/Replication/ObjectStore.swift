@@ -1,7 +1,5 @@
-/// The stored objects of a board with their cells.
-///
-/// Each method that changes an object also updates the totals, the set of orphans, and the indexes. The store does not
-/// know the context. `BoardState` decides which cells are valid.
+/// The stored objects of a board with their cells. Each method that changes an object also updates the totals, the set
+/// of orphans, and the indexes. The store does not know the context. `BoardState` decides which cells are valid.
 struct ObjectStore: Sendable {
   /// The objects that have cells, but no `kind` cell, because their create operation has not arrived yet.
   private(set) var orphans: Set<ObjectID> = []
@@ -112,11 +110,8 @@ struct ObjectStore: Sendable {
     removeIndex(index)
   }
 
-  /// Removes the cells for which `isRemoved` returns true; returns whether any cell was removed.
-  ///
-  /// Objects stay stored, even if they have no cells left.
-  ///
-  /// - Complexity: O(*n*), where *n* is the number of cells of all objects.
+  /// Removes the cells for which `isRemoved` returns true; returns whether any cell was removed. Objects stay stored,
+  /// even if they have no cells left. O(*n*) in the number of cells of all objects.
   mutating func removeCells(changes: inout ChangeLog, where isRemoved: (ObjectID, PropertyCell) -> Bool) -> Bool {
     var isAny = false
     for index in ids.indices {
@@ -144,7 +139,6 @@ struct ObjectStore: Sendable {
     return isAny
   }
 
-  /// Removes the objects that have no cells left.
   mutating func removeEmpty(changes: inout ChangeLog) {
     for id in ids.filter({ record($0)?.count == 0 }) { remove(id, changes: &changes) }
   }
@@ -215,7 +209,6 @@ struct ObjectStore: Sendable {
     marks.removeLast()
   }
 
-  /// Adds an object with these cells to the indexes and to the number of shown objects.
   private mutating func list(_ id: ObjectID, _ record: ObjectRecord) {
     if record.isShown { shownCount += 1 }
     lists.insert(id, record)
@@ -225,7 +218,6 @@ struct ObjectStore: Sendable {
     frames.insert(id, record)
   }
 
-  /// Removes an object with these cells from the indexes and from the number of shown objects.
   private mutating func unlist(_ id: ObjectID, _ record: ObjectRecord) {
     if record.isShown { shownCount -= 1 }
     lists.remove(id, record)
@@ -261,10 +253,8 @@ package struct ObjectRecords: Sequence {
 }
 
 /// An index of the objects on a board by the objects that their cells name, such as a group (BRD-26), even if these do
-/// not exist.
-///
-/// Finding the members of a group, or the lines that are bound to an object, takes O(log *n*) time, where *n* is the number of grouped objects, plus O(1) for each
-/// member.
+/// not exist. Finding the members of a group, or the lines that are bound to an object, takes O(log *n*) time, where
+/// *n* is the number of grouped objects, plus O(1) for each member.
 struct ReferenceIndex: Sendable {
   private struct Entry: Sendable {
     let group: ObjectID
@@ -292,7 +282,6 @@ struct ReferenceIndex: Sendable {
     return members
   }
 
-  /// Adds an object, if its cells name others.
   mutating func insert(_ id: ObjectID, _ record: ObjectRecord) {
     for entry in entries(of: id, record) { entries.insert(entry, at: entries.position { $0.isBefore(entry) }) }
   }
@@ -307,16 +296,13 @@ struct ReferenceIndex: Sendable {
   }
 }
 
-/// An open-addressing hash table that finds the index of an object in an array of ids.
-///
-/// Peers choose ids and could choose many with the same hash. The hash therefore has a secret seed that differs in each
-/// run of the program. The seed does not affect anything that leaves the board.
+/// An open-addressing hash table that finds the index of an object in an array of ids. Peers choose ids and could
+/// choose many with the same hash. The hash therefore has a secret seed that differs in each run of the program. The
+/// seed does not affect anything that leaves the board.
 struct ObjectTable: Sendable {
   private let seed = UInt64(truncatingIfNeeded: Hasher().finalize())
 
-  /// A slot is 0 if it is free; otherwise, it is the index in the array plus 1.
-  ///
-  /// At least half of the slots are free.
+  /// A slot is 0 if it is free; otherwise, it is the index in the array plus 1. At least half of the slots are free.
   private var places: [UInt32] = []
 
   func find(_ id: ObjectID, in ids: [ObjectID]) -> Int? {
@@ -331,7 +317,6 @@ struct ObjectTable: Sendable {
     }
   }
 
-  /// Reserves space for `count` ids if the table is empty.
   mutating func reserve(_ count: Int) {
     guard places.isEmpty, count > 0 else { return }
     var size = 16
@@ -339,9 +324,7 @@ struct ObjectTable: Sendable {
     places = Array(repeating: 0, count: size)
   }
 
-  /// Adds the last id of `ids`.
-  ///
-  /// The id must be new.
+  /// Adds the last id of `ids`, which must be new.
   mutating func appended(to ids: [ObjectID]) {
     if ids.count * 2 > places.count {
       places = Array(repeating: 0, count: max(16, places.count * 2))

@@ -168,7 +168,6 @@ extension Property {
   ///
   /// `first` is the index of the first point of the chunk.
   public static func ink(first: UInt64) -> Property { Property(64, index: first) }
-  /// The properties of an object's form and style.
   static let looks: [Property] = [
     .form, .fill, .lineStyle, .opacity, .lineStart, .lineEnd, .curve, .textSize, .typeface, .alignment, .emphasis,
     .textColor, .autoWidth,
@@ -201,9 +200,7 @@ extension Property {
     /// Only the operation whose dot qualifies the property may write it.
     case own
     /// Only the operation whose dot qualifies the property, and later operations of its incarnation, may write the
-    /// property.
-    ///
-    /// This allows the author to undo the write.
+    /// property. This allows the author to undo the write.
     case writer
     /// Only the operation that creates the object may write the property.
     case create
@@ -219,7 +216,6 @@ extension Property {
     }
   }
 
-  /// Returns whether the operation `dot` has the right to write this property of `object`.
   package func mayBeWritten(by dot: Dot, of object: ObjectID) -> Bool {
     switch right {
     case .anyone: dot != object.dot

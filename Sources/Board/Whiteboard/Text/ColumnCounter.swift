@@ -33,10 +33,9 @@ extension Unicode.Scalar {
     return low > 0 && value - table[low - 1] >> 8 <= table[low - 1] & 0xFF
   }
 
-  /// The code points from U+0300 on with the general category Mn, Me or Cf in Unicode 14, U+1160 to U+11FF, and skin tones.
-  ///
-  /// Each number is a code point x 256 + the number of such code points that follow it. Other versions of the Swift
-  /// library have other categories, and the replica for browsers has none.
+  /// The code points from U+0300 on with the general category Mn, Me or Cf in Unicode 14, U+1160 to U+11FF, and skin
+  /// tones. Each number is a code point x 256 + the number of such code points that follow it. Other versions of the
+  /// Swift library have other categories, and the replica for browsers has none.
   private static let withoutColumns: [UInt32] = [
     0x3006F, 0x48306, 0x5912C, 0x5BF00, 0x5C101, 0x5C401, 0x5C700, 0x60005, 0x6100A, 0x61C00, 0x64B14, 0x67000, 0x6D607,
     0x6DF05, 0x6E701, 0x6EA03, 0x70F00, 0x71100, 0x7301A, 0x7A60A, 0x7EB08, 0x7FD00, 0x81603, 0x81B08, 0x82502, 0x82904,

@@ -2,9 +2,7 @@ import PeerCore
 
 /// The rows of a text or label, in the object's own board units relative to its center (BRD-53).
 package struct TextLayout: Hashable, Sendable {
-  /// The size of a letter.
   package let letter: Size
-  /// The middle of the rows.
   package let center: Point
   /// The number of columns of the longest row, at least 1.
   package let columns: Int
@@ -20,7 +18,6 @@ package struct TextLayout: Hashable, Sendable {
   /// The numbers of columns to which a text object is wrapped.
   private static let columnLimits = 4.0...4_096.0
 
-  /// Lays out the text of an object; nil if there is none.
   package init?(_ snapshot: ObjectSnapshot) {
     guard let text = snapshot.text else { return nil }
     self.init(text, snapshot.style, snapshot.form, snapshot.size, snapshot.outline)
@@ -71,7 +68,6 @@ package struct TextLayout: Hashable, Sendable {
     }
   }
 
-  /// Returns the size of a text with an automatic width.
   static func automaticSize(_ text: String, _ style: ObjectStyle) -> Size {
     if let layout = TextLayout(text, style, nil, Size(width: 0, height: 0), nil) { return layout.size }
     let factor = style.textSize / ObjectStyle.textSize
@@ -81,20 +77,15 @@ package struct TextLayout: Hashable, Sendable {
   /// Returns the width to which the label of a form is wrapped; nil for lines and for objects that are no forms.
   package static func innerWidth(of form: DrawingForm?, width: Double) -> Double? { FormInset(form)?.width(width) }
 
-  /// The rows as text.
   package var lines: [String] { rows.lines }
-
-  /// The size of all rows.
   package var size: Size { Size(width: Double(columns) * letter.width, height: Double(rows.count) * letter.height) }
 
-  /// The box of the rows.
   package var box: Rectangle {
     let left = left(ofColumns: columns)
     let top = center.y - size.height / 2
     return Rectangle(Point(x: left, y: top), Point(x: left + size.width, y: top + size.height))
   }
 
-  /// Returns the top left corner of a row.
   package func corner(ofRow row: Int) -> Point {
     Point(
       x: left(ofColumns: rows.widths[row]),
@@ -114,11 +105,9 @@ package struct TextLayout: Hashable, Sendable {
   }
 }
 
-/// A text that is broken into rows.
 private struct TextRows: Hashable {
   private let text: String
   private var ranges: [Range<String.Index>] = []
-  /// The number of columns of each row.
   private(set) var widths: [Int] = []
 
   /// The number of rows that are shown of one text or label.
@@ -210,7 +199,6 @@ struct FormInset {
 }
 
 extension Outline {
-  /// The middle of the length of a line.
   fileprivate var middle: Point? {
     let points = points()
     guard var last = points.first else { return nil }

@@ -1,8 +1,6 @@
-/// The text of one object: a Fugue tree of runs and deletions.
-///
-/// Both are cells that are written only once (BRD-14). The text is computed from the set of runs and the set of
-/// deletions. Both sets only grow, so merging the sets also merges the text. Runs that two members type at the same
-/// place are not interleaved.
+/// The text of one object: a Fugue tree of runs and deletions. Both are cells that are written only once (BRD-14). The
+/// text is computed from the set of runs and the set of deletions. Both sets only grow, so merging the sets also merges
+/// the text. Runs that two members type at the same place are not interleaved.
 package struct TextTree {
   /// The id of one character: the run that inserted it, and its offset in that run.
   package struct Element: Hashable {
@@ -17,7 +15,6 @@ package struct TextTree {
     case right(Element)
   }
 
-  /// A deletion of consecutive characters of one run.
   package struct Deletion: Hashable {
     package let run: Dot
     package let offsets: ClosedRange<Int>
@@ -39,9 +36,8 @@ package struct TextTree {
   private var hasRightRun: Set<Element> = []
   private var lengths: [Dot: Int] = [:]
 
-  /// Creates the tree from the cells of an object, up to the 65,536th character (BRD-24).
-  ///
-  /// Malformed cells, and runs whose anchor is unknown, are not shown.
+  /// Creates the tree from the cells of an object, up to the 65,536th character (BRD-24). Malformed cells, and runs
+  /// whose anchor is unknown, are not shown.
   package init(_ record: ObjectRecord) {
     var runs: [Dot: Run] = [:]
     var lefts: [Element: [Dot]] = [:]
@@ -107,9 +103,8 @@ package struct TextTree {
     return text
   }
 
-  /// Returns the cells with this property number, in the order of their dots and within the limits of BRD-24.
-  ///
-  /// The result depends only on the cells, not on the order in which they arrived.
+  /// Returns the cells with this property number, in the order of their dots and within the limits of BRD-24. The
+  /// result depends only on the cells, not on the order in which they arrived.
   private static func considered(_ record: ObjectRecord, _ number: UInt16) -> ArraySlice<ObjectRecord.Entry> {
     let entries = record.entries(of: number, upTo: BoardLimits.textElements)
     var bytes = 0
@@ -149,7 +144,6 @@ package struct TextTree {
     return items.last.map { .right($0.element) } ?? .root
   }
 
-  /// Returns the deletions that remove the visible characters in `range`.
   package func deletions(of range: Range<Int>) -> [Deletion] {
     var result: [Deletion] = []
     var visible = 0
@@ -260,20 +254,15 @@ package struct TextTree {
 }
 
 /// The difference between two strings: the part of each string that lies between their common prefix and their common
-/// suffix.
-///
-/// All positions and counts are in Unicode scalars.
+/// suffix. All positions and counts are in Unicode scalars.
 package struct TextDifference: Hashable, Sendable {
   /// The range of the first string that differs from the second string.
   package let range: Range<Int>
   /// The text that replaces the range in the second string.
   package let words: String
-  /// The number of scalars in the replacement.
   private let count: Int
 
-  /// Creates the difference between two strings.
-  ///
-  /// - Complexity: O(*n*), where *n* is the total length of both strings.
+  /// O(*n*), where *n* is the total length of both strings.
   package init(from old: [Unicode.Scalar], to new: [Unicode.Scalar]) {
     let room = min(old.count, new.count)
     var start = 0
@@ -287,34 +276,23 @@ package struct TextDifference: Hashable, Sendable {
     self.words = String(words)
   }
 
-  /// Converts a position in the first string to a position in the second string.
-  ///
-  /// Positions inside the replaced range move to its start.
+  /// Converts a position in the first string to one in the second; positions in the replaced range move to its start.
   package func moved(_ place: Int) -> Int {
     if place <= range.lowerBound { return place }
     return place >= range.upperBound ? place + count - range.count : range.lowerBound
   }
 }
 
-/// The normal form in which this program writes text to a board (BRD-33).
-///
-/// Text from peers is not changed. It may contain any characters, because BRD-30 limits only its length.
+/// The normal form in which this program writes text to a board (BRD-33). Text from peers is not changed. It may
+/// contain any characters, because BRD-30 limits only its length.
 package enum PlainText {
-  /// Normalizes text that may have several lines, such as the content of a text object or a chat line; returns the text
-  /// as it is stored.
-  ///
-  /// Normalizing it again does not change it. Every line end becomes a line feed: CR, CRLF, vertical tab, form feed,
-  /// NEL, and the line and paragraph separators. Tabs are kept. All other control characters are removed.
-  ///
-  /// - Complexity: O(*n*), where *n* is the length of the text.
+  /// Normalizes text that may have several lines, such as the content of a text object or a chat line. Every line end
+  /// becomes a line feed: CR, CRLF, vertical tab, form feed, NEL, and the line and paragraph separators. Tabs are kept.
+  /// All other control characters are removed. Normalizing the result again does not change it.
   package static func lines(_ text: String) -> String { normalized(text, lineEnd: "\n", tab: "\t") }
 
-  /// Normalizes text that has only one line, such as a name or a title; returns the text as it is stored.
-  ///
-  /// Normalizing it again does not change it. Line ends and tabs become spaces. All other control characters are
-  /// removed.
-  ///
-  /// - Complexity: O(*n*), where *n* is the length of the text.
+  /// Normalizes text that has only one line, such as a name or a title. Line ends and tabs become spaces. All other
+  /// control characters are removed. Normalizing the result again does not change it.
   package static func line(_ text: String) -> String { normalized(text, lineEnd: " ", tab: " ") }
 
   private static func normalized(_ text: String, lineEnd: Unicode.Scalar, tab: Unicode.Scalar) -> String {

@@ -1,7 +1,6 @@
-/// The writes that restore an earlier state of a board.
-///
-/// If this replica has the right to change an existing object back, the object is changed. If not, or if the object was
-/// purged, a new object is created that names the object that it replaces (`Property.replaces`).
+/// The writes that restore an earlier state of a board. If this replica has the right to change an existing object
+/// back, the object is changed. If not, or if the object was purged, a new object is created that names the object that
+/// it replaces (`Property.replaces`).
 struct RestorePlan {
   /// The object that a change applies to: an existing one, or a new one in place of another.
   enum Place: Hashable {
@@ -28,9 +27,7 @@ struct RestorePlan {
     }
   }
 
-  /// The changes in order.
-  ///
-  /// Objects are created before other changes refer to them.
+  /// The changes in order; objects are created before other changes refer to them.
   private(set) var changes: [(place: Place, change: Change)] = []
   private var places: [ObjectID: Place] = [:]
 
@@ -43,7 +40,6 @@ struct RestorePlan {
     try make(record, insteadOf: id, at: .anew(id))
   }
 
-  /// Creates the plan that restores `earlier`; throws if a text object has no room for its earlier content.
   init(from present: BoardState, to earlier: BoardState, as incarnation: Incarnation) throws(BoardError) {
     self.present = present
     self.earlier = earlier
@@ -115,9 +111,8 @@ struct RestorePlan {
     }
   }
 
-  /// Returns whether a restore writes back the old value of a property.
-  ///
-  /// It does not write back deletions and properties that undo skips.
+  /// Returns whether a restore writes back the old value of a property. It does not write back deletions and properties
+  /// that undo skips.
   private static func isPlain(_ property: Property) -> Bool {
     property.right == .anyone && property.isUndoable && property != .deleted
   }
@@ -142,7 +137,6 @@ struct RestorePlan {
   }
 
   /// Returns the value; if it names a replaced object, such as a group, returns the value that names the replacement.
-  ///
   /// If the replacement does not exist yet, the value is returned unchanged. No existing object has that id.
   private func resolved(_ value: Value, of property: Property) -> Value {
     Self.naming(value, of: property) { id in if case .here(let here)? = places[id] { here } else { nil } }

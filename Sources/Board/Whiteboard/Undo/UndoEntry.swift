@@ -3,13 +3,10 @@ struct CellKey: Hashable {
   let property: Property
 }
 
-/// If undo restores an earlier write, the cell has the state of that earlier write.
-///
-/// Therefore the step before it can be undone too, and another member's write is never mistaken for a local one.
+/// If undo restores an earlier write, the cell has the state of that earlier write. Therefore the step before it can be
+/// undone too, and another member's write is never mistaken for a local one.
 enum Standing: Hashable {
-  /// The object was not created yet.
   case uncreated
-  /// The cell had not been written yet.
   case absent
   /// The cell has the value that the operation `dot` wrote.
   case written(Dot)
@@ -23,16 +20,13 @@ struct UndoItem {
   }
 
   let object: ObjectID
-  /// When a step inserts text, this is the property of the inserted run.
-  ///
-  /// After an undo of the step, it is the property of the run's deletion.
+  /// When a step inserts text, this is the property of the inserted run. After an undo of the step, it is the property
+  /// of the run's deletion.
   var property: Property
   var before: Side
   var after: Side
   /// If the item deletes or restores an object: for each incarnation that had written to the object before the step, or
-  /// before its last undo or redo, the sequence number of its latest write.
-  ///
-  /// It is empty if the step created the object.
+  /// before its last undo or redo, the sequence number of its latest write. It is empty if the step created the object.
   var writes: [Incarnation: UInt64] = [:]
 
   var key: CellKey { CellKey(object: object, property: property) }
@@ -75,9 +69,7 @@ struct UndoEntry {
     created = []
   }
 
-  /// Appends the changes of a later typing step.
-  ///
-  /// The steps have no cell in common, because typing writes new cells.
+  /// Appends the changes of a later typing step. The steps have no cell in common, because typing writes new cells.
   mutating func join(_ later: UndoEntry) {
     items += later.items
     byteCount += later.byteCount
@@ -191,9 +183,8 @@ public struct Difference: Hashable, Sendable {
   /// Creates an answer with a context and no cells.
   public init(context: Context) { self.context = context }
 
-  /// Returns the answer without dots after the given sequence numbers.
-  ///
-  /// In the result, objects with a removed dot are neither living nor purged.
+  /// Returns the answer without dots after the given sequence numbers. In the result, objects with a removed dot are
+  /// neither living nor purged.
   package func limited(to last: [Incarnation: UInt64]) -> Difference {
     var limited = self
     for (incarnation, last) in last {
@@ -221,9 +212,7 @@ public struct Difference: Hashable, Sendable {
     return rest
   }
 
-  /// Throws an error if parts of the answer contradict each other.
-  ///
-  /// No correct replica can send such an answer.
+  /// Throws an error if parts of the answer contradict each other, as no correct replica's answer does.
   package func validate() throws(CodecError) {
     guard context.isSuperset(of: living) else { throw .inconsistent("living") }
     for entry in entries {

@@ -1,14 +1,9 @@
-/// The local steps on one board that can be undone and redone.
-///
-/// The history is neither shared with other members nor stored. An undo is an ordinary write.
+/// The local steps on one board that can be undone and redone. The history is neither shared with other members nor
+/// stored. An undo is an ordinary write.
 struct UndoHistory {
-  /// The maximum number of steps.
-  ///
-  /// The oldest step is removed first.
+  /// The maximum number of steps; the oldest step is removed first.
   static let steps = 1000
-  /// The approximate maximum size of all steps in bytes.
-  ///
-  /// The latest step is kept whatever its size.
+  /// The approximate maximum size of all steps in bytes; the latest step is kept whatever its size.
   static let bytes = 16 << 20
 
   /// The pause in milliseconds after which typing begins a new step.
@@ -18,9 +13,7 @@ struct UndoHistory {
   private(set) var done: [UndoEntry] = []
   /// The steps that can be redone, the next one last.
   private(set) var undone: [UndoEntry] = []
-  /// Whether an undo or redo is in progress.
-  ///
-  /// Its gestures are not recorded as steps.
+  /// Whether an undo or redo is in progress, whose gestures are not recorded as steps.
   var isReplaying = false
 
   private var open: UndoEntry?
@@ -38,7 +31,6 @@ struct UndoHistory {
   /// restored.
   private var replaced: [(key: CellKey, known: (winner: Dot?, standing: Standing)?)] = []
 
-  /// A user's typing in a text object, and the time of the typing.
   private struct Typing {
     let text: ObjectID
     let time: UInt64
@@ -55,17 +47,14 @@ struct UndoHistory {
     return winner.map { .written($0) } ?? .absent
   }
 
-  /// Records that the operation `winner` restored the state of a cell.
-  ///
-  /// If no operation was needed, `winner` is nil.
+  /// Records that the operation `winner` restored the state of a cell; `winner` is nil if no operation was needed.
   mutating func note(_ standing: Standing, by winner: Dot?, at key: CellKey) {
     replaced.append((key, standings[key]))
     standings[key] = (winner, standing)
   }
 
-  /// Returns whether other members have changed the object of an item since the step.
-  ///
-  /// If an undo restored a value, the value counts as the write that it restored.
+  /// Returns whether other members have changed the object of an item since the step. If an undo restored a value, the
+  /// value counts as the write that it restored.
   func isChangedByOthers(_ item: UndoItem, in state: borrowing BoardState, isOwn: (Incarnation) -> Bool) -> Bool {
     for key in Self.content(of: item.object, in: state) {
       guard case .written(let dot) = standing(of: key, in: state), !isOwn(dot.incarnation) else { continue }
@@ -83,9 +72,8 @@ struct UndoHistory {
     return latest
   }
 
-  /// Returns the cells that users see as part of an object: all cells except the selection.
-  ///
-  /// A group also consists of the cells that assign objects to it.
+  /// Returns the cells that users see as part of an object: all cells except the selection. A group also consists of
+  /// the cells that assign objects to it.
   private static func content(of id: ObjectID, in state: borrowing BoardState) -> [CellKey] {
     guard let record = state.record(id) else { return [] }
     var keys = record.entries.filter { $0.property != .selection }.map { CellKey(object: id, property: $0.property) }
@@ -125,7 +113,6 @@ struct UndoHistory {
     if depth == 0 { closeStep() }
   }
 
-  /// Ends the step in progress, if there is one.
   mutating func closeStep() {
     depth = 0
     guard let entry = open else { return }
@@ -133,9 +120,8 @@ struct UndoHistory {
     push(entry)
   }
 
-  /// Marks the next gesture as typing.
-  ///
-  /// The gesture is added to the latest step if that step is recent typing in the same text object.
+  /// Marks the next gesture as typing. The gesture is added to the latest step if that step is recent typing in the
+  /// same text object.
   mutating func beginTyping(into text: ObjectID, at time: UInt64) { typing = Typing(text: text, time: time) }
 
   /// Ends the typing, so that later gestures are separate steps.
@@ -236,7 +222,6 @@ struct UndoHistory {
     standingsLimit = 2 * standings.count + 64
   }
 
-  /// Moves a step from the undo stack to the redo stack.
   mutating func didUndo(_ entry: UndoEntry) {
     typed = nil
     guard let old = done.popLast() else { return }
@@ -244,7 +229,6 @@ struct UndoHistory {
     undone.append(entry)
   }
 
-  /// Moves a step from the redo stack to the undo stack.
   mutating func didRedo(_ entry: UndoEntry) {
     typed = nil
     guard let old = undone.popLast() else { return }
@@ -264,14 +248,12 @@ extension Property {
   }
 }
 
-/// Undo and redo of the local member's edits, step by step.
-///
-/// A step is one gesture, or the gestures between `beginStep` and `endStep`, or text that is typed without a pause
-/// (`TextObject.type(replacing:with:)`). Undo restores a cell only if the step's write is still the last one, so it
-/// never overwrites another member's write. Selections, chat lines, moves of games and purges are not steps. Neither
-/// undo nor redo deletes an object that another member has changed since the step (BRD-40), or a game in which moves
-/// were made. Changes of an object that is deleted are left out, because they would not be visible. If nothing of a
-/// step can be restored, the step is skipped.
+/// Undo and redo of the local member's edits, step by step. A step is one gesture, or the gestures between `beginStep`
+/// and `endStep`, or text that is typed without a pause (`TextObject.type(replacing:with:)`). Undo restores a cell only
+/// if the step's write is still the last one, so it never overwrites another member's write. Selections, chat lines,
+/// moves of games and purges are not steps. Neither undo nor redo deletes an object that another member has changed
+/// since the step (BRD-40), or a game in which moves were made. Changes of an object that is deleted are left out,
+/// because they would not be visible. If nothing of a step can be restored, the step is skipped.
 extension BoardReplica {
   /// Whether there is a step to undo.
   ///

@@ -2,7 +2,6 @@ struct UndoPlan {
   enum Direction { case undo, redo }
 
   struct Write {
-    /// The index of the cell in the items of the step.
     let item: Int
     let to: UndoItem.Side
     /// Whether the value is written to a new cell, because this incarnation must not write the original cell.
@@ -11,9 +10,7 @@ struct UndoPlan {
 
   /// `write(on:)` replaces the items whose cells could not be written.
   private(set) var entry: UndoEntry
-  /// The writes in order.
   private(set) var writes: [Write] = []
-  /// The result of the undo if all writes are made.
   private(set) var outcome: UndoOutcome
 
   private let direction: Direction
@@ -21,8 +18,6 @@ struct UndoPlan {
   /// The objects that are not deleted, because other members have changed them.
   private var kept: Set<ObjectID> = []
 
-  /// Plans an undo or a redo.
-  ///
   /// Cells that already have the right value are recorded in the history, but not written.
   init(
     _ entry: UndoEntry,
@@ -107,9 +102,8 @@ struct UndoPlan {
 
   // MARK: - Writing
 
-  /// Makes the writes, in as few batches as possible; throws `held`, `locked`, `clockExhausted` or `boardFull`.
-  ///
-  /// If it throws, nothing is written.
+  /// Makes the writes, in as few batches as possible; throws `held`, `locked`, `clockExhausted` or `boardFull`. If it
+  /// throws, nothing is written.
   mutating func write(on board: BoardReplica) throws(BoardError) {
     try requireWritable(on: board)
     board.history.isReplaying = true
@@ -135,9 +129,8 @@ struct UndoPlan {
     }
   }
 
-  /// Throws an error if any of the writes would be refused.
-  ///
-  /// All writes are checked before the first one is made, so that no step is restored in part.
+  /// Throws an error if any of the writes would be refused. All writes are checked before the first one is made, so
+  /// that no step is restored in part.
   private func requireWritable(on board: BoardReplica) throws(BoardError) {
     // Ignore a lock that the step itself set or removed, even temporarily.
     var unlocked: Set<ObjectID> = []
@@ -156,10 +149,8 @@ struct UndoPlan {
     try board.requireRoom(values: writes.map { $0.to.value.length })
   }
 
-  /// Returns whether the write is allowed despite a lock.
-  ///
-  /// Undeleting is always allowed. Deleting is allowed if the step created the object and this member locked it. This
-  /// is the case for the copy of a locked object.
+  /// Returns whether the write is allowed despite a lock. Undeleting is always allowed. Deleting is allowed if the step
+  /// created the object and this member locked it. This is the case for the copy of a locked object.
   private func isFreeOfLock(_ write: Write, on board: BoardReplica) -> Bool {
     let item = entry.items[write.item]
     guard item.property == .deleted else { return false }
@@ -168,7 +159,6 @@ struct UndoPlan {
     return board.isOwn(lock.dot.incarnation)
   }
 
-  /// Records in the step and in the history that a write was made.
   private mutating func didPut(_ write: Write, as dot: Dot, _ history: inout UndoHistory) {
     var item = entry.items[write.item]
     guard write.isFresh else {
@@ -185,9 +175,8 @@ struct UndoPlan {
 }
 
 extension Property {
-  /// Returns the property for a new cell that has the same effect as this property.
-  ///
-  /// The operation `dot` writes the new cell. For a run of text, the new property is the deletion of the run.
+  /// Returns the property for a new cell that has the same effect as this property. The operation `dot` writes the new
+  /// cell. For a run of text, the new property is the deletion of the run.
   fileprivate func fresh(_ dot: Dot) -> Property {
     switch number {
     case Property.erasureNumber: .erasure(dot)
@@ -226,7 +215,6 @@ public struct UndoOutcome: Hashable, Sendable {
   /// Whether the whole step was restored.
   public var isComplete: Bool { overwritten + purged + unwritable + played + kept + deleted == 0 }
 
-  /// The reason why nothing was restored.
   var skipReason: SkippedStep.Reason {
     if overwritten > 0 { return .overwritten }
     if kept > 0 { return .kept }

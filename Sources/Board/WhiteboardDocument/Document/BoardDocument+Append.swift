@@ -54,9 +54,8 @@ extension BoardDocument {
   /// The position after all entries appended so far.
   public var position: LogPosition { LogPosition(tail: tail) }
 
-  /// Waits for the transaction that runs `steps`, and returns its error if it failed.
-  ///
-  /// Without steps, it waits for all steps that were enqueued before.
+  /// Waits for the transaction that runs `steps`, and returns its error if it failed. Without steps, it waits for all
+  /// steps that were enqueued before.
   func enqueue(_ steps: [LogWriter.Step]) async -> DocumentError? {
     await withCheckedContinuation { done in
       guard queue.add(StepQueue.Caller(steps: steps, done: done)) else { return }
@@ -65,7 +64,6 @@ extension BoardDocument {
     }
   }
 
-  /// Commits groups of steps until none are waiting.
   private func storeSteps() async {
     while true {
       await gatherSteps()
@@ -81,9 +79,8 @@ extension BoardDocument {
     }
   }
 
-  /// Waits for steps that can share the next transaction, if the last one was just before.
-  ///
-  /// Steps that arrive rarely are stored without a timer. Closing the document does not wait.
+  /// Waits for steps that can share the next transaction, if the last one was just before. Steps that arrive rarely are
+  /// stored without a timer. Closing the document does not wait.
   private func gatherSteps() async {
     guard !queue.isEmpty, !queue.hasBarrier, nextGroup > .now else { return }
     try? await Task.sleep(until: nextGroup, clock: .continuous)
@@ -104,10 +101,8 @@ extension BoardDocument {
 /// A position in the log of a document, for a keyframe that is written later.
 public struct LogPosition: Sendable { let tail: LogTail }
 
-/// The steps that wait for the next transaction of a document, by caller.
-///
-/// The owner runs a loop that stores the steps group by group. The loop starts when the first steps arrive, and ends
-/// when none are left.
+/// The steps that wait for the next transaction of a document, by caller. The owner runs a loop that stores the steps
+/// group by group. The loop starts when the first steps arrive, and ends when none are left.
 struct StepQueue: Sendable {
   struct Caller: Sendable {
     let steps: [LogWriter.Step]
@@ -120,9 +115,7 @@ struct StepQueue: Sendable {
 
   var isEmpty: Bool { callers.isEmpty }
 
-  /// Whether a caller without steps is waiting.
-  ///
-  /// Such a caller only waits for the steps before it.
+  /// Whether a caller without steps is waiting; it only waits for the steps before it.
   var hasBarrier: Bool { callers.contains(where: \.steps.isEmpty) }
 
   /// Adds a caller; returns whether the owner must start its loop.

@@ -139,9 +139,8 @@ public actor BoardDocument {
     if let error = await connection.close(at: tail) ?? stored { throw error }
   }
 
-  /// Limits the size of the file, as a full disk does; for tests; returns the new limit in pages.
-  ///
-  /// It is never less than the current number of pages.
+  /// Limits the size of the file, as a full disk does, but not below the current number of pages; returns the new limit
+  /// in pages; for tests.
   package func limitPages(to pages: Int) async throws(DocumentError) -> Int {
     try await connection.run { db in try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(pages)") ?? 0 }.get()
   }
@@ -242,17 +241,15 @@ extension BoardDocument {
   }
 }
 
-/// The files of an open document: the database file and its WAL file.
-///
-/// A process can still write to an open file that was removed, or whose disk was unmounted. A document therefore
-/// compares the files at its path with the files that it opened.
+/// The files of an open document: the database file and its WAL file. A process can still write to an open file that
+/// was removed, or whose disk was unmounted. A document therefore compares the files at its path with the files that it
+/// opened.
 struct StoredFiles: Sendable {
   private let path: String
   private let database: FileIdentity?
   private let log: FileIdentity?
   private let directory: FileIdentity?
 
-  /// Records the identities of the files that are at `path` now.
   init(_ path: String) {
     self.path = path
     database = FileIdentity(path)
@@ -399,7 +396,6 @@ extension BoardDocument {
   }
 }
 
-/// The rules for names of boards, versions and markers.
 enum DocumentName {
   /// The maximum length of a name, in bytes of UTF-8.
   static let limit = 128

@@ -2,9 +2,8 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The database connection of an open document.
-///
-/// It runs code on the serial queue of the database, and converts all errors to ``DocumentError``.
+/// The database connection of an open document. It runs code on the serial queue of the database, and converts all
+/// errors to ``DocumentError``.
 struct DocumentConnection: Sendable {
   let path: String
   let database: DatabaseQueue
@@ -14,9 +13,8 @@ struct DocumentConnection: Sendable {
     try await run { db in try Self.transaction(.deferred, db, body) }.get()
   }
 
-  /// Runs `body` in one write transaction; if it throws, nothing is stored.
-  ///
-  /// Throws the error of `body` or of the commit, or `removed` if the file is no longer at its path.
+  /// Runs `body` in one write transaction; if it throws, nothing is stored. Throws the error of `body` or of the
+  /// commit, or `removed` if the file is no longer at its path.
   func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(DocumentError) -> T {
     try await run { [files] db in
       let result = try Self.transaction(.immediate, db, body)
@@ -101,22 +99,18 @@ struct DocumentConnection: Sendable {
     }.get()
   }
 
-  /// Moves all pages of the WAL file into the database file.
-  ///
-  /// If a reader still needs the WAL file, it stays for now.
+  /// Moves all pages of the WAL file into the database file. If a reader still needs the WAL file, it stays for now.
   private static func emptyLog(_ db: Database) throws {
     do { _ = try db.checkpoint(.truncate) } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {}
   }
 
-  /// Prevents SQLite from removing the WAL file when the database is closed.
   private static func preventLogRemoval(_ db: Database) {
     var isPersistent: CInt = 1
     sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &isPersistent)
   }
 
-  /// Returns the `errno` of the last failed write to the WAL file or the database file; 0 if no write failed.
-  ///
-  /// SQLite reports all failed writes with the same code, and a commit does not set `sqlite3_system_errno`.
+  /// Returns the `errno` of the last failed write to the WAL file or the database file; 0 if no write failed. SQLite
+  /// reports all failed writes with the same code, and a commit does not set `sqlite3_system_errno`.
   static func systemError(of db: Database) -> Int32 {
     var log: UnsafeMutablePointer<sqlite3_file>?
     var number: CInt = 0

@@ -2,19 +2,15 @@ import Foundation
 import GRDB
 import Whiteboard
 
-/// A copier that writes an open document to a new file.
-///
-/// The file appears when it is complete and on the disk.
+/// A copier that writes an open document to a new file, which appears when it is complete and on the disk.
 struct DocumentCopier: Sendable {
   private let connection: DocumentConnection
 
   init(_ connection: DocumentConnection) { self.connection = connection }
 
   /// Copies the file through a separate connection, so that no other call has to wait; throws `exists`, `full`,
-  /// `readOnly` or `damaged`.
-  ///
-  /// If it throws, there is no new file. The copy does not have the join code, the membership record or the removal
-  /// record.
+  /// `readOnly` or `damaged`. If it throws, there is no new file. The copy does not have the join code, the membership
+  /// record or the removal record.
   func copy(to path: String, _ edit: (@Sendable (Database, inout LogTail) throws -> Void)? = nil)
     async throws(DocumentError)
   {
@@ -45,9 +41,8 @@ struct DocumentCopier: Sendable {
     }
   }
 
-  /// Turns a copy into a document of a new board without content.
-  ///
-  /// Records, batches and heads are signed for one board, so they are removed.
+  /// Turns a copy into a document of a new board without content. Records, batches and heads are signed for one board,
+  /// so they are removed.
   static func beginBoard(_ board: [UInt8], name: String, keeping assets: Set<[UInt8]>, now: Int64, _ db: Database)
     throws
   {
@@ -66,19 +61,15 @@ struct DocumentCopier: Sendable {
     try Meta.set(db, .changed, String(now))
   }
 
-  /// Copies the document through the open connection; throws `exists`, `full`, `readOnly` or `inputOutput`.
-  ///
-  /// If it throws, there is no new file. This works even if the file was removed.
+  /// Copies the document through the open connection; throws `exists`, `full`, `readOnly` or `inputOutput`. If it
+  /// throws, there is no new file. This works even if the file was removed.
   func copyOpenFile(to path: String) async throws(DocumentError) {
     try await publishOpenFile(at: path) { db, tail in try Meta.set(db, .closed, tail.text) }
   }
 
   /// Writes a copy of a document that cannot be written, and adds the state in memory; returns whether the copy has the
-  /// history.
-  ///
-  /// Throws `exists`, `full`, `readOnly` or `inputOutput`.
-  ///
-  /// If it throws, there is no new file. If the document cannot be read either, the copy has only the state in memory.
+  /// history. Throws `exists`, `full`, `readOnly` or `inputOutput`. If it throws, there is no new file. If the document
+  /// cannot be read either, the copy has only the state in memory.
   func rescue(to path: String, board: [UInt8], _ rescue: BoardRescue) async throws(DocumentError) -> Bool {
     do throws(DocumentError) {
       try await publishOpenFile(at: path) { db, tail in

@@ -39,9 +39,8 @@ public enum DocumentEntry: Hashable, Sendable {
   }
 }
 
-/// The batches and answers in one row of the log, which a single transaction stored.
-///
-/// Entries share a row to save space, since each row adds about 20 bytes. Implements REC-5.
+/// The batches and answers in one row of the log, which a single transaction stored. Entries share a row to save space,
+/// since each row adds about 20 bytes. Implements REC-5.
 package struct LogRow: Hashable, Sendable {
   /// The number of the row; rows are numbered consecutively.
   package let id: Int64
@@ -108,9 +107,7 @@ package struct LogRow: Hashable, Sendable {
     return result
   }
 
-  /// The first byte of a packed body.
-  ///
-  /// A body that is not packed begins with 0 or 1, the header of its first entry.
+  /// The first byte of a packed body. A body that is not packed begins with 0 or 1, the header of its first entry.
   private static let packedMark: UInt8 = 2
 
   private static func plain(_ entries: [(bytes: [UInt8], time: Int64, isAnswer: Bool)], from first: Int64) -> [UInt8] {

@@ -62,7 +62,6 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
   /// Returns whether two errors have the same code.
   public static func == (lhs: DocumentError, rhs: DocumentError) -> Bool { lhs.code == rhs.code }
 
-  /// Converts an error of SQLite or the file system; `number` is the `errno` of a failed read or write, or 0.
   static func from(_ error: any Error, at path: String, systemError number: Int32 = 0) -> DocumentError {
     if let error = error as? DocumentError { return error }
     if let database = error as? DatabaseError, [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(database.resultCode),

@@ -134,7 +134,6 @@ public struct DocumentHistory: Sendable {
 }
 
 extension DocumentHistory {
-  /// Reads the history from the log of a database; throws if damaged pages prevent reading the log to its end.
   init(_ db: Database, at path: String, board: [UInt8], name: String, damages known: [String] = []) throws {
     var reader = HistoryReader(LogReader(db, path: path), DocumentHistory(board: board, name: name))
     self = try reader.read()

@@ -2,9 +2,7 @@ import GRDB
 
 /// A reader that reads a log to its end, even if parts of it are missing.
 struct HistoryReader {
-  /// A mark or a keyframe.
-  ///
-  /// Its position is between two rows of the log.
+  /// A mark or a keyframe, whose position is between two rows of the log.
   private enum Annotation {
     case mark(StoredMark)
     case keyframe(StoredKeyframe)
@@ -47,7 +45,6 @@ struct HistoryReader {
     self.history = history
   }
 
-  /// Reads the history; throws if damaged pages prevent reading the log to its end.
   mutating func read() throws -> DocumentHistory {
     let keyframes = try readKeyframes()
     // If a gap ends at the time of a keyframe, the gap comes first: the keyframe contains the changes of the gap.

@@ -267,7 +267,6 @@ public final class LibraryListing: Sendable {
   /// Creates a listing; the files are read when the listing is first needed.
   public convenience init() { self.init { try KnownBoards.board(of: $0) } }
 
-  /// Creates a listing with a function that returns the id of the board in a file.
   init(_ read: @escaping @Sendable (_ path: String) throws -> [UInt8]) { self.read = read }
 
   /// Returns the files that hold a board, and those that might hold it because they cannot be read; blocks the thread.
@@ -362,10 +361,8 @@ enum KnownBoards {
   }
 }
 
-/// A lock on a directory, held while a board is found or created.
-///
-/// Waiting for the lock blocks no thread of a pool: the callers of this process wait in a queue, and the first of them
-/// waits for other processes on a thread of its own.
+/// A lock on a directory, held while a board is found or created. Waiting for the lock blocks no thread of a pool: the
+/// callers of this process wait in a queue, and the first of them waits for other processes on a thread of its own.
 final class LibraryLock: Sendable {
   /// The callers that wait, by directory; a directory without an entry is not locked by this process.
   private static let queues = Locked<[String: [CheckedContinuation<Void, Never>]]>([:])

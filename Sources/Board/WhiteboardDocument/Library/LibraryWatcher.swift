@@ -11,7 +11,6 @@ public enum LibraryChange: Hashable, Sendable {
 }
 
 actor LibraryWatcher {
-  /// The stamps of a document and of its WAL file.
   private typealias Mark = [FileStamp?]
 
   private let directory: String
@@ -65,11 +64,10 @@ actor LibraryWatcher {
   }
 }
 
-/// A watch that ticks when something in a directory is created, written, renamed or removed.
-///
-/// Ticks that were not received yet are merged into one. The watch uses inotify. If inotify is not available, or while
-/// the directory does not exist, the watch ticks every second instead. If another directory takes its place, the watch
-/// needs up to 10 s to notice.
+/// A watch that ticks when something in a directory is created, written, renamed or removed. Ticks that were not
+/// received yet are merged into one. The watch uses inotify. If inotify is not available, or while the directory does
+/// not exist, the watch ticks every second instead. If another directory takes its place, the watch needs up to 10 s to
+/// notice.
 package final class DirectoryWatch: Sendable {
   private let stream: AsyncStream<Void>
   // `nonisolated(unsafe)` is safe because the property is set once. After that, the sources are only canceled, and any
@@ -143,7 +141,6 @@ package final class DirectoryWatch: Sendable {
     }
 
     /// Watches the directory, and returns the number of the watch; negative if the directory cannot be watched.
-    ///
     /// Watching the same directory again returns the same number.
     private static func aim(_ directory: String, _ descriptor: CInt) -> CInt {
       let mask =

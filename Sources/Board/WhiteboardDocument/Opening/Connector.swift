@@ -1,19 +1,17 @@
 import Foundation
 import GRDB
 
-/// A namespace for opening the databases of documents, so that no damage is hidden or made worse.
-///
-/// Implements REC-1 and REC-16.
+/// A namespace for opening the databases of documents, so that no damage is hidden or made worse. Implements REC-1 and
+/// REC-16.
 enum Connector {
   static func connect(_ path: String, _ mode: BoardDocument.Mode) throws -> DatabaseQueue {
     try connectReportingDamage(path, mode).database
   }
 
-  /// Opens the database at `path`, and returns descriptions of the damage in its WAL file.
-  ///
-  /// A process that was killed may have left a transaction that must be rolled back. Reading must not write to a
-  /// recording (REC-1), so in the mode `reading` the transaction is rolled back in a copy of the file. If the WAL file
-  /// is damaged, the mode `reading` opens a copy that contains all readable pages of the WAL file (REC-16).
+  /// Opens the database at `path`, and returns descriptions of the damage in its WAL file. A process that was killed
+  /// may have left a transaction that must be rolled back. Reading must not write to a recording (REC-1), so in the
+  /// mode `reading` the transaction is rolled back in a copy of the file. If the WAL file is damaged, the mode
+  /// `reading` opens a copy that contains all readable pages of the WAL file (REC-16).
   static func connectReportingDamage(_ path: String, _ mode: BoardDocument.Mode) throws -> (
     database: DatabaseQueue, damages: [String]
   ) {
@@ -49,7 +47,6 @@ enum Connector {
     }
   }
 
-  /// Opens a temporary copy with its last transaction rolled back; nil if no copy can be made.
   static func connectToCopy(of path: String) throws -> DatabaseQueue? {
     let files = FileManager.default
     try DocumentFile.checkNotEmpty(of: path)
@@ -63,9 +60,8 @@ enum Connector {
     return try connectInPlace(copy, .reading)
   }
 
-  /// Creates a directory that only this user can read; nil if that is not possible.
-  ///
-  /// If the usual directory is on a disk that accepts no data, the new directory is in memory.
+  /// Creates a directory that only this user can read; nil if that is not possible. If the usual directory is on a disk
+  /// that accepts no data, the new directory is in memory.
   static func temporaryDirectory() -> String? {
     let places = [NSTemporaryDirectory(), "/dev/shm"]
     for place in places.filter({ DiskCondition.systemError(at: $0) == 0 }) + places {
@@ -80,9 +76,8 @@ enum Connector {
     return nil
   }
 
-  /// Opens a temporary database that contains all readable pages of a damaged WAL file.
-  ///
-  /// The temporary file is removed before this function returns. Its space is freed when the database is closed.
+  /// Opens a temporary database that contains all readable pages of a damaged WAL file. The temporary file is removed
+  /// before this function returns. Its space is freed when the database is closed.
   static func connectToMerged(_ log: WriteAheadLog, of path: String) throws -> (
     database: DatabaseQueue, isComplete: Bool
   ) {
@@ -94,9 +89,8 @@ enum Connector {
   }
 
   /// Opens the database at `path` without examining its WAL file; throws if the file is empty, has a journal that names
-  /// another file, has the tables of another program, or has values that are too long.
-  ///
-  /// The caller must have examined the WAL file.
+  /// another file, has the tables of another program, or has values that are too long. The caller must have examined
+  /// the WAL file.
   static func connectInPlace(_ path: String, _ mode: BoardDocument.Mode) throws -> DatabaseQueue {
     try DocumentFile.checkNotEmpty(of: path)
     try DocumentFile.checkJournal(of: path)
@@ -153,9 +147,7 @@ enum DiskCondition {
   }
 
   /// Returns the `errno` that a write to the file at `path` would cause now, judging by the state of its disk; 0 if no
-  /// reason for a failure is apparent.
-  ///
-  /// SQLite does not always report the `errno` of a failed call.
+  /// reason for a failure is apparent. SQLite does not always report the `errno` of a failed call.
   static func systemError(at path: String) -> Int32 {
     var status = statvfs()
     let directory = (path as NSString).deletingLastPathComponent

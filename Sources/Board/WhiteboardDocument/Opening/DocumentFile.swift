@@ -5,9 +5,8 @@ import Whiteboard
 
 /// The file of a document on the disk, and its WAL file and journal, examined without SQLite.
 enum DocumentFile {
-  /// Returns the path of the file itself, after following a symbolic link.
-  ///
-  /// The lock file and the WAL file are in the directory of the file itself, not in that of a symbolic link to it.
+  /// Returns the path of the file itself, after following a symbolic link. The lock file and the WAL file are in the
+  /// directory of the file itself, not in that of a symbolic link to it.
   static func resolved(_ path: String) -> String {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let real = realpath(path, nil) else {
@@ -34,10 +33,8 @@ enum DocumentFile {
     guard mode == .reading || access(path, W_OK) == 0 else { throw DocumentError.creating(path) }
   }
 
-  /// Checks that SQLite cannot remove another file when it rolls back the journal.
-  ///
-  /// A journal can end with the name of another file, and SQLite removes that file. The journals of this program
-  /// contain no such name.
+  /// Checks that SQLite cannot remove another file when it rolls back the journal. A journal can end with the name of
+  /// another file, and SQLite removes that file. The journals of this program contain no such name.
   static func checkJournal(of path: String) throws {
     let descriptor = open(path + "-journal", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return }
@@ -55,9 +52,8 @@ enum DocumentFile {
     }
   }
 
-  /// Checks that the file is not empty.
-  ///
-  /// SQLite deletes the WAL file and the journal of an empty file, even if it opens the file only for reading.
+  /// Checks that the file is not empty. SQLite deletes the WAL file and the journal of an empty file, even if it opens
+  /// the file only for reading.
   static func checkNotEmpty(of path: String) throws(DocumentError) {
     guard size(of: path) == 0 else { return }
     throw DocumentError(
@@ -74,10 +70,8 @@ enum DocumentFile {
   }
 
   /// Describes damage to the version bytes in the file's header that prevents programs from writing the file; nil if
-  /// there is none, if the file is not an SQLite database, or if this process has it open.
-  ///
-  /// If byte 18 is greater than 2, SQLite can only read the file. If byte 19 is greater than 2, SQLite cannot open it
-  /// at all.
+  /// there is none, if the file is not an SQLite database, or if this process has it open. If byte 18 is greater than
+  /// 2, SQLite can only read the file. If byte 19 is greater than 2, SQLite cannot open it at all.
   static func headerDamage(of path: String) -> String? {
     OpenFiles.holding(path) { use in
       let descriptor = use == .none ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1
@@ -212,10 +206,9 @@ struct FileStamp: Hashable, Sendable {
   }
 }
 
-/// A file whose inode number the kernel gives to no other file while this object exists.
-///
-/// Without this object, a new file can get the inode number of a removed file as soon as the removed file is closed,
-/// and the two files have the same ``FileIdentity``.
+/// A file whose inode number the kernel gives to no other file while this object exists. Without this object, a new
+/// file can get the inode number of a removed file as soon as the removed file is closed, and the two files have the
+/// same ``FileIdentity``.
 final class ReservedInode: Sendable {
   let identity: FileIdentity
   /// A descriptor that was opened with `O_PATH`; -1 if the file could not be opened.

@@ -89,9 +89,8 @@ public struct DocumentSeal: Sendable {
   }
 }
 
-/// Functions that read and write the facts in `meta` that make a program act (REC-20).
-///
-/// Each fact has a row of its own, and a second row with its seal.
+/// Functions that read and write the facts in `meta` that make a program act (REC-20). Each fact has a row of its own,
+/// and a second row with its seal.
 enum SealedFacts {
   static let keys = BoardFact.allCases.map(\.key)
 

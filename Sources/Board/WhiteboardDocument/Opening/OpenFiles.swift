@@ -2,11 +2,9 @@ import Foundation
 import GRDB
 import PeerCore
 
-/// If a process closes any descriptor of a file, it loses all of SQLite's locks on that file.
-///
-/// Therefore, while this process has a file open, only SQLite may read the file and its WAL index.
+/// If a process closes any descriptor of a file, it loses all of SQLite's locks on that file. Therefore, while this
+/// process has a file open, only SQLite may read the file and its WAL index.
 enum OpenFiles {
-  /// The state of a file in this process.
   enum Use: Comparable, Sendable {
     /// The file is not open, so all of it may be read without SQLite.
     case none
@@ -20,10 +18,8 @@ enum OpenFiles {
   private struct Connection {
     let number: Int
     let use: Use
-    /// The connected file.
-    ///
-    /// Its inode number stays reserved while the connection is tracked. Otherwise a new file could get the same inode
-    /// number and would seem to be open.
+    /// The connected file. Its inode number stays reserved while the connection is tracked. Otherwise a new file could
+    /// get the same inode number and would seem to be open.
     var file: ReservedInode
     /// The database connection; nil while it is being opened.
     weak var queue: DatabaseQueue?
@@ -48,7 +44,6 @@ enum OpenFiles {
       return count
     }
 
-    /// Notes that a connection was opened, or failed to open.
     mutating func opened(_ number: Int, of file: FileIdentity, _ queue: DatabaseQueue?, _ actual: ReservedInode?) {
       guard let index = connections[file]?.firstIndex(where: { $0.number == number }),
         var connection = connections[file]?.remove(at: index)
@@ -76,7 +71,6 @@ enum OpenFiles {
 
   private static let state = Locked(State())
 
-  /// Opens a database connection and tracks it until it is closed.
   static func connecting(to path: String, _ mode: BoardDocument.Mode, _ open: () throws -> DatabaseQueue) throws
     -> DatabaseQueue
   {
@@ -94,20 +88,18 @@ enum OpenFiles {
     try queue.close()
   }
 
-  /// Runs `body` with the state of the file at `path` in this process.
-  ///
-  /// Keep `body` short, since no connection can be opened while it runs.
+  /// Runs `body` with the state of the file at `path` in this process. Keep `body` short, since no connection can be
+  /// opened while it runs.
   static func holding<T: Sendable>(_ path: String, _ body: (Use) throws -> T) rethrows -> T {
     let file = FileIdentity(path)
     return try state.withLock { state in try body(file.map { state.use(of: $0) } ?? .none) }
   }
 }
 
-/// The exclusive right to write a document, among all processes and within this one.
-///
-/// It is an `flock` on a separate lock file in the same directory. The document itself cannot be locked: closing any
-/// descriptor of it would release all of SQLite's locks. The kernel releases the lock when the process exits for any
-/// reason. A lock file that is left behind has no effect. Readers ignore the lock.
+/// The exclusive right to write a document, among all processes and within this one. It is an `flock` on a separate
+/// lock file in the same directory. The document itself cannot be locked: closing any descriptor of it would release
+/// all of SQLite's locks. The kernel releases the lock when the process exits for any reason. A lock file that is left
+/// behind has no effect. Readers ignore the lock.
 final class WriterLock: Sendable {
   private let descriptor: Locked<CInt?>
   private let path: String
@@ -139,12 +131,10 @@ final class WriterLock: Sendable {
     }
   }
 
-  /// Returns whether this is the lock of the document at the path `document`.
   func isLock(of document: String) -> Bool { path == document + "-lock" && descriptor.withLock { $0 != nil } }
 
-  /// Releases the lock now, without waiting for `deinit`.
-  ///
-  /// A closure that already ran may still hold a reference to the lock.
+  /// Releases the lock now, without waiting for `deinit`. A closure that already ran may still hold a reference to the
+  /// lock.
   func release() {
     descriptor.withLock { descriptor in
       guard let open = descriptor else { return }

@@ -2,19 +2,15 @@ import Foundation
 import GRDB
 import PeerCore
 
-/// The result of inspecting a file before it is opened for writing, and of repairing it if necessary.
-///
-/// Implements REC-16 and REC-17.
+/// The result of inspecting a file before it is opened for writing, and of repairing it if necessary. Implements REC-16
+/// and REC-17.
 struct WriterInspection: Sendable {
   let facts: DocumentFacts
-  /// Messages to the user about the damage; empty if none was found.
   let damages: [String]
 
   /// Inspects a file before it is opened for writing, and copies it if it is damaged; throws the reason why the
-  /// document cannot be opened for writing.
-  ///
-  /// If it throws, nothing was changed. The inspection opens the file only for reading. If the file were opened for
-  /// writing, closing the connection would empty the WAL file.
+  /// document cannot be opened for writing. If it throws, nothing was changed. The inspection opens the file only for
+  /// reading. If the file were opened for writing, closing the connection would empty the WAL file.
   init(_ path: String, expecting expected: [UInt8]?) throws {
     // If the file has a transaction to roll back, try that on a copy of the file first.
     let copy = try Self.rolledBackCopy(of: path)
@@ -52,8 +48,6 @@ struct WriterInspection: Sendable {
     ]
   }
 
-  /// Replaces a file whose WAL file is damaged with one that contains all readable pages of the WAL file; returns a
-  /// description of the damage, for the user.
   private static func replace(_ path: String, _ log: WriteAheadLog, _ damage: String, _ expected: [UInt8]?) throws
     -> String
   {
@@ -134,7 +128,6 @@ struct DocumentIdentity: Sendable {
   var isEmpty: Bool { values.isEmpty }
 
   /// Reads the identity of a file without its WAL file; nil if SQLite does not use the WAL file, or if it is unknown.
-  ///
   /// If the file and its WAL file together have a different identity, the WAL file belongs to another file.
   static func withoutLog(_ path: String, log: WriteAheadLog?) throws -> DocumentIdentity? {
     guard let log, log.usable > 0, log.damage == nil else { return nil }

@@ -12,7 +12,6 @@ enum DamagedCopies {
 
   /// Copies a file and its `-wal`, `-shm` and `-journal` files, and returns when the copies are on the disk; returns
   /// the path of the copy; throws `full`, `readOnly`, `inputOutput`, or `exists` if there are ``limit`` copies already.
-  ///
   /// If it throws, the file must not be changed. If the newest copy has the same content, no new copy is made.
   static func make(of path: String) throws(DocumentError) -> String {
     let copies = all(of: path)
@@ -45,9 +44,7 @@ enum DamagedCopies {
   }
 
   /// Copies one file to an unused path, and returns when the copy is on the disk; throws `full`, `readOnly`,
-  /// `inputOutput`.
-  ///
-  /// The incomplete copy is not removed.
+  /// `inputOutput`. The incomplete copy is not removed.
   static func copy(_ source: String, to target: String, orEmpty mayBeMissing: Bool = false) throws(DocumentError) {
     let isEmpty = mayBeMissing && access(source, F_OK) != 0
     let input = open(isEmpty ? "/dev/null" : source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -71,9 +68,7 @@ enum DamagedCopies {
     guard fsync(output) == 0 else { throw .writing(target) }
   }
 
-  /// Returns whether no file of the copy exists.
-  ///
-  /// An interrupted attempt may have left some files.
+  /// Returns whether no file of the copy exists; an interrupted attempt may have left some files.
   private static func isFree(_ copy: String) -> Bool { (companions + [""]).allSatisfy { access(copy + $0, F_OK) != 0 } }
 
   private static func isSame(_ copy: String, as path: String) -> Bool {

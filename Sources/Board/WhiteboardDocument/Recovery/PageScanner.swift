@@ -1,10 +1,9 @@
 import Foundation
 import GRDB
 
-/// A reader of the rows on the pages of an SQLite file.
-///
-/// It does not use SQLite, so it works even if the file's b-trees are damaged or the file is cut off. It checks every
-/// number in the file before using it, and skips unreadable data. The caller must verify each row by its checksum.
+/// A reader of the rows on the pages of an SQLite file. It does not use SQLite, so it works even if the file's b-trees
+/// are damaged or the file is cut off. It checks every number in the file before using it, and skips unreadable data.
+/// The caller must verify each row by its checksum.
 final class PageScanner {
   /// The position of a row in the database file or in its WAL file.
   struct Place: Hashable, Sendable {
@@ -22,25 +21,19 @@ final class PageScanner {
   /// The frames of the WAL file, including frames that SQLite would not use.
   private let frames: [WALFrame]
   private let framePageSize: Int
-  /// The number of the newest WAL frame of each page.
   private let newest: [Int: Int]
-  /// A description of the damage in the WAL file, or the reason why the WAL file is ignored; nil if there is none.
   private(set) var logDamage: String?
   /// The number of bytes in the database file and its WAL file together; no row can be longer.
   private let totalSize: Int
-  /// The number of bytes of long rows that may still be read.
-  ///
-  /// This limits the work for a file in which many cells refer to the same pages.
+  /// The number of bytes of long rows that may still be read. This limits the work for a file in which many cells refer
+  /// to the same pages.
   private var budget: Int
-  /// The long rows that a scan already found.
-  ///
-  /// A row is identified by its rowid, its length, and the part of it that is on its own page.
+  /// The long rows that a scan already found. A row is identified by its rowid, its length, and the part of it that is
+  /// on its own page.
   private var known: Set<[UInt8]> = []
 
   /// Opens the database file at `path` for reading, and its WAL file if there is one; throws `notFound`, `wrongKind`,
-  /// `inputOutput`.
-  ///
-  /// If the database file is missing, only the WAL file is read.
+  /// `inputOutput`. If the database file is missing, only the WAL file is read.
   init(_ path: String, readsLog: Bool = true) throws(DocumentError) {
     // Without O_NONBLOCK, opening a pipe that has no writer would block.
     let isMissing = readsLog && access(path, F_OK) != 0 && access(path + "-wal", R_OK) == 0
@@ -104,10 +97,9 @@ final class PageScanner {
   }
 
   /// Calls `body` with each row of each page, first in the database file and then in its WAL file; returns whether all
-  /// rows were read; false if long rows exceeded a limit.
-  ///
-  /// Without the limit, a file in which many cells refer to the same pages could take forever. If a long row occurs
-  /// more than once, for example in the database file and in the WAL file, `body` gets only the first one.
+  /// rows were read; false if long rows exceeded a limit. Without the limit, a file in which many cells refer to the
+  /// same pages could take forever. If a long row occurs more than once, for example in the database file and in the
+  /// WAL file, `body` gets only the first one.
   @discardableResult func scan(_ body: (Place, _ rowid: Int64, _ columns: [StoredValue]) -> Void) -> Bool {
     for page in 1...max(1, pageCount) { scan(nil, page, body) }
     guard !leavesOutLog else { return budget > 0 }

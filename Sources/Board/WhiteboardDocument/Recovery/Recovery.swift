@@ -64,9 +64,8 @@ struct Recovery: Sendable {
     self.played = played
   }
 
-  /// Prevents other programs from writing the damaged file until the lock is released.
-  /// - Returns: The lock; nil if no program can write the file, so that no lock is needed.
-  /// - Throws: `inUse` if another program writes the file.
+  /// Prevents other programs from writing the damaged file until the lock is released. The lock is nil if no program
+  /// can write the file; throws `inUse` if another program writes it.
   func lock() async throws(DocumentError) -> WriterLock? {
     let source = source
     return try await Blocking.run(source) {
@@ -77,9 +76,8 @@ struct Recovery: Sendable {
     }
   }
 
-  /// Writes the intact data to a new document; throws `damaged` if nothing can be saved.
-  ///
-  /// `board` is needed only if the file no longer contains the id; `now` is in milliseconds since 1970.
+  /// Writes the intact data to a new document; throws `damaged` if nothing can be saved. `board` is needed only if the
+  /// file no longer contains the id; `now` is in milliseconds since 1970.
   func run(to path: String, board: [UInt8]?, now: Int64) async throws(DocumentError) -> RecoveryReport {
     let (source, played) = (source, played)
     let found = try await Blocking.run(source) { try Salvage.withCopies(of: source) }
@@ -181,7 +179,6 @@ struct SalvageWriter {
     try LogWriter.mark(1, from, after ?? from, log, "", db)
   }
 
-  /// Stores the assets that match their hash; returns the number of stored assets, and descriptions of the lost assets.
   private func storeAssets(_ db: Database) throws -> (count: Int, losses: [String]) {
     var good: Set<[UInt8]> = []
     var seen: Set<[UInt8]> = []

@@ -20,7 +20,6 @@ struct Salvage: Sendable {
   var assets: [Asset] = []
   var traffic: [LogRow] = []
   var lostRows: [ClosedRange<Int64>] = []
-  /// Descriptions of losses other than rows of the log.
   var otherLosses: [String] = []
   var rowLosses: [String] = []
   /// The hashes of the assets that the file lists, intact or not.
@@ -72,7 +71,6 @@ struct Salvage: Sendable {
     }
   }
 
-  /// Returns the board's id according to the signed records of the authors; nil if they do not agree on one.
   func board(byRecords kind: any PlayedBoard.Type) -> [UInt8]? {
     let boards = Set(authors.values.compactMap { kind.board(of: $0) })
     return boards.count == 1 ? boards.first : nil
@@ -138,9 +136,8 @@ struct Salvage: Sendable {
   }
 }
 
-/// The rows of a file whose checksums match.
-///
-/// Several rows can have the same number, since freed pages retain their old rows until SQLite uses the pages again.
+/// The rows of a file whose checksums match. Several rows can have the same number, since freed pages retain their old
+/// rows until SQLite uses the pages again.
 struct FoundRows {
   var meta: [String: String] = [:]
   var identity: StoredIdentity?
@@ -192,7 +189,6 @@ extension StoredAuthor {
 }
 
 extension Salvage {
-  /// Returns the intact data of a file and of the copies that were made of it.
   static func withCopies(of source: String) throws(DocumentError) -> Salvage {
     let own: Result<Salvage, DocumentError>
     do throws(DocumentError) { own = .success(try Salvage(source)) } catch { own = .failure(error) }
@@ -202,10 +198,9 @@ extension Salvage {
     return all
   }
 
-  /// The file and the copy have the same rows up to the point where the copy was made.
-  ///
-  /// In the result, the file's later rows come after the copy's last row. This order is correct because batches apply
-  /// in any order, and an answer omits only entries that are before it in the file.
+  /// The file and the copy have the same rows up to the point where the copy was made. In the result, the file's later
+  /// rows come after the copy's last row. This order is correct because batches apply in any order, and an answer omits
+  /// only entries that are before it in the file.
   private mutating func merge(_ copy: Salvage) {
     let fork = Self.fork(rows, copy.rows)
     let shift = fork.map { ($0, by: (copy.rows.last?.id ?? 0) - $0 + 1) }
@@ -243,15 +238,12 @@ extension Salvage {
     findLostRows()
   }
 
-  /// Returns the first row number at which two logs have different rows; nil if there is none.
   private static func fork(_ own: [LogRow], _ other: [LogRow]) -> Int64? {
     let known = Dictionary(other.map { ($0.id, $0) }) { first, _ in first }
     return own.first { row in known[row.id].map { $0 != row } ?? false }?.id
   }
 
-  /// Returns the rows of both logs in order.
-  ///
-  /// From the first different row on, the rows of `other` come first.
+  /// Returns the rows of both logs in order. From the first different row on, the rows of `other` come first.
   private static func merged(_ own: [LogRow], _ other: [LogRow], _ fork: Int64?) -> [LogRow] {
     let fork = fork ?? .max
     let known = Set(other.map(\.id))
@@ -264,9 +256,8 @@ extension Salvage {
   }
 }
 
-/// A list of the data that a damaged file should contain, as far as its tables can be read.
-///
-/// Data is lost if it is listed, but no row with a matching checksum is found.
+/// A list of the data that a damaged file should contain, as far as its tables can be read. Data is lost if it is
+/// listed, but no row with a matching checksum is found.
 struct Inventory: Sendable {
   /// A keyframe, with its name if it is a version.
   struct Keyframe: Hashable, Sendable {
@@ -279,7 +270,6 @@ struct Inventory: Sendable {
   private(set) var authors: Set<UInt64> = []
   private(set) var marks: Set<Int64> = []
   private(set) var assets: Set<[UInt8]> = []
-  /// The row numbers in the table `traffic`.
   private(set) var traffic: Set<Int64> = []
   private(set) var settings: Set<String> = []
   /// The reasons why these lists may be incomplete.

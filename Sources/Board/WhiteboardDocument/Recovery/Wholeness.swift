@@ -45,7 +45,6 @@ struct Replay {
   struct Mismatch {
     let check: DocumentHistory.Check
     let step: Int?
-    /// The digest of the replayed board at this position.
     let digest: [UInt8]
     let keyframe: [UInt8]
   }
@@ -53,7 +52,6 @@ struct Replay {
   struct Outcome {
     var mismatches: [Mismatch] = []
     var faults: [Int] = []
-    /// The ids of the keyframes whose content does not match their digest.
     var wrong: [Int64] = []
 
     var problems: [String] {

@@ -1,9 +1,7 @@
 import Whiteboard
 
-/// A CRC-32C (Castagnoli), as in RFC 3720.
-///
-/// It verifies the rows of a document. It detects accidental damage, not forgery. The authors' data is signed
-/// separately.
+/// A CRC-32C (Castagnoli), as in RFC 3720. It verifies the rows of a document. It detects accidental damage, not
+/// forgery. The authors' data is signed separately.
 package struct Checksum {
   private var state: UInt32 = .max
 
@@ -12,7 +10,6 @@ package struct Checksum {
   package var value: UInt32 { ~state }
 
   /// Adds bytes, eight at a time.
-  /// - Complexity: O(*n*), where *n* is the number of bytes.
   package mutating func add(_ bytes: [UInt8]) {
     let tables = Self.tables
     var state = state
@@ -38,9 +35,7 @@ package struct Checksum {
     self.state = state
   }
 
-  /// Returns the checksum of a row.
-  ///
-  /// It covers the letter of the table, the numbers, and the blobs with their lengths.
+  /// The checksum covers the letter of the table, the numbers, and the blobs with their lengths.
   package static func row(_ table: UInt8, _ numbers: [Int64], _ blobs: [[UInt8]]) -> UInt32 {
     var head = ByteWriter()
     head.byte(table)

@@ -49,9 +49,7 @@ struct LogReader {
     return DocumentContent(keyframe: base?.state, entries: entries, authors: try authors(), notes: notes)
   }
 
-  /// Returns descriptions of the gaps after `base`.
-  ///
-  /// A gap is a period whose changes were never stored in the log.
+  /// Returns descriptions of the gaps after `base`. A gap is a period whose changes were never stored in the log.
   private func gaps(after base: StoredKeyframe?, upTo time: Int64?) throws -> [String] {
     let rows = try Row.fetchAll(
       db,
@@ -95,7 +93,6 @@ struct LogReader {
     throw DocumentError.damagedRow("every keyframe", at: path)
   }
 
-  /// Returns the first intact keyframe whose number is greater than `number`; nil if there is none.
   func keyframe(after number: Int64) throws -> StoredKeyframe? {
     let rows = try Row.fetchCursor(
       db,
@@ -157,9 +154,8 @@ struct LogReader {
     return Date(timeIntervalSince1970: Double(seconds)).ISO8601Format()
   }
 
-  /// Checks pages, indexes, rows and photos, and describes all damage.
-  /// - Returns: One line for each problem that was found.
-  /// - Complexity: O(*n* log *n*), where *n* is the size of the file, since the order of its indexes is checked.
+  /// Checks pages, indexes, rows and photos; returns one line for each problem. O(*n* log *n*), where *n* is the size
+  /// of the file, since the order of its indexes is checked.
   func damages() -> [String] {
     let parts: [() throws -> [String]] = [
       { try String.fetchAll(db, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }.map { "pages: \($0)" } },
@@ -254,9 +250,8 @@ struct LogTail: Sendable {
   var entries: Int64 { entriesBefore + entriesSince }
 
   /// The time from which a keyframe is due: the last keyframe is 30 seconds or 4,096 entries ago; nil if the rows since
-  /// then have less than a quarter of its size.
-  ///
-  /// A keyframe contains the whole board. Without the limit, a few edits on a large board would write many megabytes.
+  /// then have less than a quarter of its size. A keyframe contains the whole board. Without the limit, a few edits on
+  /// a large board would write many megabytes.
   var keyframeDue: Int64? {
     guard entriesSince > 0, bytesSince >= keyframeSize / 4 else { return nil }
     return entriesSince >= 4096 ? .min : keyframeTime.addingReportingOverflow(30_000).partialValue

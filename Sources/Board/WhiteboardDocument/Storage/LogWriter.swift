@@ -128,9 +128,8 @@ enum LogWriter {
     )
   }
 
-  /// Stores a keyframe at a position, or after the last row of the log, and removes an older keyframe that is not needed.
-  ///
-  /// No other keyframe may have been stored after the position.
+  /// Stores a keyframe at a position, or after the last row of the log, and removes an older keyframe that is not
+  /// needed. No other keyframe may have been stored after the position.
   static func keyframe(
     _ bytes: [UInt8],
     _ digest: [UInt8],
@@ -195,7 +194,6 @@ enum LogWriter {
 /// A namespace for removing old history from a document.
 enum Retention {
   /// Removes rows and keyframes that are older than a number of days: `days`, or else the number in the file, if any.
-  ///
   /// Of the older keyframes, the newest one remains. All rows and keyframes before it are removed, except named
   /// versions. At least two keyframes remain, since one may be damaged. `now` is in milliseconds since 1970.
   static func dropHistory(_ db: Database, at path: String, now: Int64, keeping days: Int?) throws {
@@ -229,21 +227,17 @@ enum Retention {
   }
 }
 
-/// The limits for the sizes of values and tables in a document (REC-19).
-///
-/// A file may come from an untrusted source. Its sizes are checked before its values are read, since reading a value
-/// allocates as much memory as the file claims.
+/// The limits for the sizes of values and tables in a document (REC-19). A file may come from an untrusted source. Its
+/// sizes are checked before its values are read, since reading a value allocates as much memory as the file claims.
 enum StoredSizes {
-  /// The maximum size of any value, in bytes.
-  ///
-  /// A keyframe of the largest board that a replica stores (BRD-30) is smaller.
+  /// The maximum size of any value, in bytes; a keyframe of the largest board that a replica stores (BRD-30) is
+  /// smaller.
   static let value = 402_653_184
   /// The maximum number of rows in the table `author`.
   static let authors = 262_144
 
-  /// The maximum size of the values in each column, in bytes.
-  ///
-  /// Columns of `log` and `traffic` have only the limit ``value``, since these tables may have millions of rows.
+  /// The maximum size of the values in each column, in bytes. Columns of `log` and `traffic` have only the limit
+  /// ``value``, since these tables may have millions of rows.
   private static let columns: [(table: String, column: String, limit: Int, what: String)] = [
     ("author", "record", 1024, "a record of an author"), ("author", "head", 1024, "a head of an author"),
     ("meta", "key", 4096, "the name of a setting"), ("meta", "value", 16_777_216, "a setting"),
@@ -257,10 +251,8 @@ enum StoredSizes {
   private static let texts: Set = ["key", "value", "name", "picture"]
 
   /// Checks the sizes in a file, and makes SQLite refuse to read values larger than ``value``; throws `DocumentError`
-  /// with the code `damaged` if something is too large.
-  ///
-  /// The cost depends on the number of rows, not on their bytes. Missing and damaged tables are ignored here, since
-  /// reading their rows reports them.
+  /// with the code `damaged` if something is too large. The cost depends on the number of rows, not on their bytes.
+  /// Missing and damaged tables are ignored here, since reading their rows reports them.
   static func check(_ db: Database, at path: String) throws {
     defer { sqlite3_limit(db.sqliteConnection, SQLITE_LIMIT_LENGTH, CInt(value)) }
     sqlite3_limit(db.sqliteConnection, SQLITE_LIMIT_LENGTH, CInt(value))

@@ -1,9 +1,7 @@
 import Whiteboard
 
-/// A packed encoding of the batches in a row of the log.
-///
-/// Each batch omits the values that follow from the batches before it. Implements REC-11. Only the heading of a batch
-/// is packed. The bytes of its operations do not change.
+/// A packed encoding of the batches in a row of the log. Each batch omits the values that follow from the batches
+/// before it. Implements REC-11. Only the heading of a batch is packed. The bytes of its operations do not change.
 struct PackedBatches {
   /// The values that the next batch of an incarnation is expected to have.
   private struct Author {
@@ -13,9 +11,8 @@ struct PackedBatches {
     var lead: Int64 = 0
     var end: UInt64 = 0
 
-    /// If the time after the last batch is in the expected millisecond, that time is expected.
-    ///
-    /// Otherwise, the first time of the millisecond is expected.
+    /// If the time after the last batch is in the expected millisecond, that time is expected. Otherwise, the first
+    /// time of the millisecond is expected.
     func expected(at time: Int64) -> UInt64 {
       let first = UInt64(bitPattern: time &+ lead) << 16
       return end >> 16 == first >> 16 ? end : first

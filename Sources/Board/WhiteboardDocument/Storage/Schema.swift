@@ -8,9 +8,8 @@ enum Schema {
   static let applicationID: Int32 = 0x7762_7264
   /// The format of a file without retirements (`PRAGMA user_version`).
   static let format: Int32 = 2
-  /// The format of a file with retirements, and the greatest that this release reads.
-  ///
-  /// Earlier releases refuse such a file and say that a newer release wrote it. Otherwise, they would call it damaged.
+  /// The format of a file with retirements, and the greatest that this release reads. Earlier releases refuse such a
+  /// file and say that a newer release wrote it. Otherwise, they would call it damaged.
   static let formatWithRetirements: Int32 = 3
 
   static var migrator: DatabaseMigrator {
@@ -57,18 +56,15 @@ enum Schema {
     }
   }
 
-  /// The names of the tables that this program reads and writes.
   private static let tables: Set = [
     "meta", "author", "log", "keyframe", "mark", "asset", "traffic", StoredIdentity.table, StoredThumbnail.table,
   ]
 
   /// Throws if reading or writing the tables could run code that an untrusted file contains: views, computed columns,
-  /// triggers, or indexes on expressions (REC-1).
-  ///
-  /// Names in `sqlite_schema` can be wrong. Therefore the check asks SQLite how it parsed the schema, with statements
-  /// that no table of the file can replace. Only triggers and virtual tables are searched for in the SQL text, because
-  /// no statement lists triggers, and any statement would load the module of a virtual table. After the check, SQLite
-  /// ignores the CHECK constraints of the file.
+  /// triggers, or indexes on expressions (REC-1). Names in `sqlite_schema` can be wrong. Therefore the check asks
+  /// SQLite how it parsed the schema, with statements that no table of the file can replace. Only triggers and virtual
+  /// tables are searched for in the SQL text, because no statement lists triggers, and any statement would load the
+  /// module of a virtual table. After the check, SQLite ignores the CHECK constraints of the file.
   static func checkTables(_ db: Database, at path: String) throws {
     guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == applicationID else { return }
     let strange = DocumentError(.wrongKind, "\(path): its tables are not those of a whiteboard; it was not changed")
@@ -95,10 +91,8 @@ enum Schema {
     try db.execute(sql: "PRAGMA ignore_check_constraints = ON")
   }
 
-  /// Brings a file that an earlier release wrote to the current format.
-  ///
-  /// The file is marked, so that releases with an earlier format refuse it: they cannot read the rows that this release
-  /// writes to the log.
+  /// Brings a file that an earlier release wrote to the current format. The file is marked, so that releases with an
+  /// earlier format refuse it: they cannot read the rows that this release writes to the log.
   static func raise(_ db: Database, at path: String) throws {
     try makeOwnTables(db)
     try StoredIdentity.copy(db, at: path)
@@ -111,9 +105,8 @@ enum Schema {
     try db.execute(sql: "PRAGMA user_version = \(format)")
   }
 
-  /// Creates the tables of values that must not share pages with other values.
-  ///
-  /// Earlier releases ignore these tables. A new file creates them first, so that its first pages contain its identity.
+  /// Creates the tables of values that must not share pages with other values. Earlier releases ignore these tables. A
+  /// new file creates them first, so that its first pages contain its identity.
   private static func makeOwnTables(_ db: Database) throws {
     try db.execute(
       sql: """
@@ -203,10 +196,9 @@ enum Meta {
   }
 }
 
-/// A second copy of the board's id and the creation time, in a table that has a single row (REC-2).
-///
-/// The table `meta` grows. When SQLite distributes its rows over several pages, their first row moves to one of the
-/// last pages of the file, and is lost if the end of the file is. The row of this table stays on its page.
+/// A second copy of the board's id and the creation time, in a table that has a single row (REC-2). The table `meta`
+/// grows. When SQLite distributes its rows over several pages, their first row moves to one of the last pages of the
+/// file, and is lost if the end of the file is. The row of this table stays on its page.
 struct StoredIdentity: Hashable, Sendable {
   static let table = "identity"
 

@@ -48,11 +48,8 @@ public struct StoredAuthor: Hashable, Sendable {
   }
 }
 
-/// The limits of row numbers and counts of entries.
 enum StoredNumber {
-  /// The maximum row number or count.
-  ///
-  /// No document comes near it, and incrementing it cannot overflow.
+  /// The maximum row number or count. No document comes near it, and incrementing it cannot overflow.
   static let limit: Int64 = 1 << 53
 
   static func next(in table: String, _ db: Database) throws -> Int64 {
@@ -96,8 +93,6 @@ struct StoredKeyframe: Hashable, Sendable {
     self.body = body
   }
 
-  /// Creates a row of `keyframe` from its columns; nil if they do not match their checksum, or a number is out of
-  /// range.
   init?(_ columns: [StoredValue]) {
     guard columns.count == 9, let id = columns[0].integer, let log = columns[1].integer, let chain = columns[2].integer,
       let entries = columns[3].integer, let time = columns[4].integer, columns[5] == .null || columns[5].text != nil,
@@ -202,9 +197,8 @@ struct StoredLogRow: Hashable, Sendable {
 }
 
 extension LogRow {
-  /// Returns the row of the log with these columns; nil if they do not match the row's own checksum.
-  ///
-  /// It does not check the chain, so it does not detect a missing or different row before this one.
+  /// Returns the row of the log with these columns; nil if they do not match the row's own checksum. It does not check
+  /// the chain, so it does not detect a missing or different row before this one.
   static func checked(_ columns: [StoredValue], in table: UInt8 = log) -> StoredLogRow? {
     guard columns.count == 5, let id = columns[0].integer, let time = columns[1].integer,
       let entries = columns[2].integer, let body = columns[3].blob, let sum = columns[4].integer

@@ -1,15 +1,11 @@
 import Foundation
 import GRDB
 
-/// Functions that read and write rows of the table `traffic` (REC-13).
-///
-/// The first write creates the table.
+/// Functions that read and write rows of the table `traffic` (REC-13); the first write creates the table.
 enum StoredTraffic {
   static let table = "traffic"
 
-  /// Stores entries in order.
-  ///
-  /// A new row begins when a row reaches `rowSize` bytes.
+  /// Stores entries in order; a new row begins when a row reaches `rowSize` bytes.
   static func append(_ entries: [TrafficEntry], cutAt rowSize: Int, _ db: Database) throws {
     guard !entries.isEmpty else { return }
     try db.execute(
@@ -41,7 +37,6 @@ enum StoredTraffic {
     if first < entries.count { try store(entries[first...]) }
   }
 
-  /// Returns all intact entries of the table, and descriptions of the damage.
   static func read(_ db: Database, _ path: String) throws -> (entries: [TrafficEntry], damages: [String]) {
     guard try db.tableExists(table) else { return ([], []) }
     var entries: [TrafficEntry] = []

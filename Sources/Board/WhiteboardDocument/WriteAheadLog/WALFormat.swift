@@ -23,9 +23,7 @@ struct WALHeader {
   static let size = 32
 
   let pageSize: Int
-  /// A random value that changes whenever SQLite restarts the WAL file.
-  ///
-  /// Each frame has a copy of it.
+  /// A random value that changes whenever SQLite restarts the WAL file; each frame has a copy of it.
   let salts: [UInt8]
 
   init?(_ bytes: [UInt8]) {
@@ -39,16 +37,12 @@ struct WALHeader {
   }
 }
 
-/// The header of a WAL index (`-shm`).
-///
-/// Its numbers are in the byte order of the machine.
+/// The header of a WAL index (`-shm`). Its numbers are in the byte order of the machine.
 struct WALIndex {
   let pageSize: Int
   let salts: [UInt8]
   let committed: Int
-  /// Whether the writer created this index while committing.
-  ///
-  /// Otherwise, a reader rebuilt the index from the WAL file.
+  /// Whether the writer created this index while committing. Otherwise, a reader rebuilt the index from the WAL file.
   let isOfWriter: Bool
 
   init?(_ path: String) {
@@ -85,9 +79,7 @@ struct WALChecksum: Equatable {
     second = isThere ? UInt32(SQLiteFormat.number(bytes, offset + 4)) : 0
   }
 
-  /// Returns the checksum after adding bytes.
-  ///
-  /// Their number must be a multiple of eight.
+  /// Returns the checksum after adding bytes, whose number must be a multiple of eight.
   func adding(_ bytes: ArraySlice<UInt8>, _ isBigEndian: Bool) -> WALChecksum {
     var (first, second) = (first, second)
     bytes.withUnsafeBytes { buffer in
@@ -104,10 +96,8 @@ struct WALChecksum: Equatable {
   }
 
   /// Returns each bit among `count` bytes whose flip would explain the difference between two checksums; empty if there
-  /// are too many.
-  ///
-  /// The sums are linear: flipping a bit adds to each sum, or subtracts from it, a multiple that depends only on the
-  /// bit's position.
+  /// are too many. The sums are linear: flipping a bit adds to each sum, or subtracts from it, a multiple that depends
+  /// only on the bit's position.
   static func flips(_ count: Int, from found: WALChecksum, to expected: WALChecksum, _ isBigEndian: Bool) -> [WALFrame
     .Flip]
   {

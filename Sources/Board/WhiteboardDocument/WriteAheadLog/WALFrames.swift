@@ -24,10 +24,9 @@ struct WALFrame: Hashable, Sendable {
   }
 }
 
-/// The frames of the current round of a WAL file, in order.
-///
-/// A round begins when SQLite overwrites the WAL file from its beginning, with new salts in each frame. The frames
-/// include those that SQLite does not reach because of a damaged frame before them.
+/// The frames of the current round of a WAL file, in order. A round begins when SQLite overwrites the WAL file from its
+/// beginning, with new salts in each frame. The frames include those that SQLite does not reach because of a damaged
+/// frame before them.
 struct WALFrames: Sendable {
   private(set) var frames: [WALFrame] = []
   /// The number of frames that SQLite uses: up to the last commit that it reaches.
@@ -103,10 +102,9 @@ struct WALFrames: Sendable {
     let expected: WALChecksum
   }
 
-  /// Repairs a frame by the bit flip that makes it match its checksum.
-  ///
-  /// The checksum does not distinguish high bits of different words. If several bit flips are possible, the frame stays
-  /// damaged, and ``candidates`` has the possible repairs.
+  /// Repairs a frame by the bit flip that makes it match its checksum. The checksum does not distinguish high bits of
+  /// different words. If several bit flips are possible, the frame stays damaged, and ``candidates`` has the possible
+  /// repairs.
   private mutating func correct(_ slot: Int, _ suspect: Suspect, _ isBigEndian: Bool) {
     let flips = WALChecksum.flips(suspect.bytes.count, from: suspect.found, to: suspect.expected, isBigEndian)
     let right = flips.compactMap { flip -> WALFrame? in

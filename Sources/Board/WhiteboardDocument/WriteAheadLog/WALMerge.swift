@@ -1,15 +1,11 @@
 import Foundation
 import GRDB
 
-/// A merge of a WAL file into a copy of its database file, so that the copy needs no WAL file.
-///
-/// Implements REC-17.
+/// A merge of a WAL file into a copy of its database file, so that the copy needs no WAL file. Implements REC-17.
 struct WALMerge {
-  /// The frames of the WAL file that are merged.
   private enum Choice: CaseIterable {
-    /// All frames up to the last commit, even damaged ones.
-    ///
-    /// Most bytes of a damaged page are intact, and the checksums of rows show which rows are intact.
+    /// All frames up to the last commit, even damaged ones. Most bytes of a damaged page are intact, and the checksums
+    /// of rows show which rows are intact.
     case all
     /// The intact frames up to the last commit.
     case intact
@@ -67,10 +63,8 @@ struct WALMerge {
   }
 
   /// Returns merges for several versions of the WAL file, the likeliest first; empty unless exactly one frame has
-  /// several possible repairs.
-  ///
-  /// Each version repairs a different possibly damaged bit of the same frame. A bit is likely to be the damaged one if
-  /// flipping it makes its byte equal to that of the page's earlier version.
+  /// several possible repairs. Each version repairs a different possibly damaged bit of the same frame. A bit is likely
+  /// to be the damaged one if flipping it makes its byte equal to that of the page's earlier version.
   private func variants(upTo count: Int) -> [WALMerge] {
     guard let (slot, candidates) = log.ambiguousFrame else { return [] }
     let (frames, pageSize) = (log.frames, log.pageSize)

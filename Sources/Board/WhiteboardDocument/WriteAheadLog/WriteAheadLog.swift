@@ -39,11 +39,9 @@ struct WriteAheadLog: Sendable {
 
   var replacesFirstPage: Bool { frames.prefix(usable).contains { $0.page == 1 } }
 
-  /// Reads the WAL file of the database at `path`.
-  ///
-  /// Another process may write at the same time, so damage is reported only if it is found twice.
-  /// - Returns: The write-ahead log; nil if there is none, if it is empty, or if this process writes the database.
-  /// - Complexity: O(*n*), where *n* is the size of the WAL file.
+  /// Reads the WAL file of the database at `path`; nil if there is none, if it is empty, or if this process writes the
+  /// database. Another process may write at the same time, so damage is reported only if it is found twice. O(*n*),
+  /// where *n* is the size of the WAL file.
   static func examine(_ path: String) -> WriteAheadLog? {
     OpenFiles.holding(path) { use in
       guard use < .writing else { return nil }
@@ -89,9 +87,8 @@ struct WriteAheadLog: Sendable {
     isForeign = mainPageSize != pageSize || (main.bytes(at: 18, 1) == [1] && differs(log, main))
   }
 
-  /// The damaged frame for which several repairs are possible, and the results of these repairs.
-  ///
-  /// It is nil unless there is exactly one such frame, and the frame was committed.
+  /// The damaged frame for which several repairs are possible, and the results of these repairs. It is nil unless there
+  /// is exactly one such frame, and the frame was committed.
   var ambiguousFrame: (slot: Int, candidates: [WALFrame])? {
     guard content.candidates.count == 1, let (slot, candidates) = content.candidates.first, slot < content.committed
     else { return nil }
@@ -132,7 +129,6 @@ struct WriteAheadLog: Sendable {
   }
 
   /// Sets ``damage`` if the database file at `path` is missing or shorter than a page, although the WAL file has pages.
-  ///
   /// A program writes at least one page of the database file before it writes a WAL file. SQLite deletes the WAL file
   /// of an empty database, even if it opens the database only for reading.
   private mutating func checkLength(of path: String, _ least: Int, _ slots: Int) {

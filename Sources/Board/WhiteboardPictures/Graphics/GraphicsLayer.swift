@@ -3,20 +3,15 @@ import Glibc
 import Whiteboard
 import WhiteboardRendering
 
-/// A layer that shows photos as pixels on a terminal, and encodes their changes as bytes.
-///
-/// Photos are drawn below text, so the cells over a visible photo must be blank. The layer returns the bytes to write,
-/// and the caller writes them to the terminal. Do not place sixels in the last row of the screen, since a terminal
-/// scrolls if they reach below that row.
+/// A layer that shows photos as pixels on a terminal, and encodes their changes as bytes. Photos are drawn below text,
+/// so the cells over a visible photo must be blank. The layer returns the bytes to write, and the caller writes them to
+/// the terminal. Do not place sixels in the last row of the screen, since a terminal scrolls if they reach below that
+/// row.
 package struct GraphicsLayer: Sendable {
   package struct Update: Hashable, Sendable {
-    /// The bytes to write before the cells of the same frame.
-    ///
-    /// They leave the cursor at an unspecified position.
+    /// The bytes to write before the cells of the same frame. They leave the cursor at an unspecified position.
     package var bytes: [UInt8] = []
-    /// The cells that the update clears or covers with a photo.
-    ///
-    /// After the update, write the text of these cells again.
+    /// The cells that the update clears or covers with a photo. After the update, write the text of these cells again.
     package var overwritten: [CellArea] = []
   }
 
@@ -28,9 +23,8 @@ package struct GraphicsLayer: Sendable {
   static let keptImages = 16
   /// The maximum size in pixels at which a photo is sent as sixels; larger photos are drawn in cells.
   static let sixelPixels = 1_500_000
-  /// The z-index of the lowest photo.
-  ///
-  /// All z-indexes are below -1,073,741,824, so that photos are also under cells with a background color.
+  /// The z-index of the lowest photo. All z-indexes are below -1,073,741,824, so that photos are also under cells with
+  /// a background color.
   private static let lowestLayer = -1_073_751_824
   private static let highestLayer = -1_073_741_825
 
@@ -66,16 +60,12 @@ package struct GraphicsLayer: Sendable {
     self.cellHeight = min(max(cellHeight, 1), 256)
   }
 
-  /// Returns the size in pixels at which a photo is shown.
-  ///
-  /// Its ``TerminalPhoto`` must be created for this size.
+  /// Returns the size in pixels at which a photo is shown. Its ``TerminalPhoto`` must be created for this size.
   package func pixels(of placement: GraphicsPlacement) -> (width: Int, height: Int) {
     (min(placement.box.width, 1 << 15) * cellWidth, min(placement.box.height, 1 << 15) * cellHeight)
   }
 
-  /// Returns whether a photo can be shown as pixels.
-  ///
-  /// Otherwise it must be drawn in cells.
+  /// Returns whether a photo can be shown as pixels. Otherwise it must be drawn in cells.
   package func canShow(_ placement: GraphicsPlacement, _ photo: TerminalPhoto?) -> Bool {
     guard let photo else { return false }
     switch graphics {
@@ -87,7 +77,6 @@ package struct GraphicsLayer: Sendable {
   }
 
   /// Shows only the given photos, from back to front, except those that ``canShow(_:_:)`` refuses; returns the changes.
-  ///
   /// `repainted` are the cells that were written since the last update or will be written in this frame: sixels under
   /// them are sent again. It has no effect on kitty graphics.
   package mutating func update(
@@ -214,19 +203,17 @@ package struct GraphicsLayer: Sendable {
     return update
   }
 
-  /// Returns the parts of a photo that must be drawn again.
-  ///
-  /// If there are many parts, returns one part that covers all of them.
+  /// Returns the parts of a photo that must be drawn again. If there are many parts, returns one part that covers all
+  /// of them.
   private static func parts(of visible: CellArea, _ dirty: [CellArea]) -> [CellArea] {
     let parts = dirty.map { $0.clamped(to: visible) }.filter { !$0.isEmpty }
     guard parts.count > 4 else { return parts }
     return [parts.dropFirst().reduce(parts[0]) { $0.union($1) }]
   }
 
-  /// Draws a part of a photo in some cells, and returns these cells; nil if no sixels could be encoded.
-  ///
-  /// Sixels come in rows of six pixels. If the photo continues in the next row of cells, the sixels extend into that
-  /// row. In the last row of the photo, up to five pixels stay blank.
+  /// Draws a part of a photo in some cells, and returns these cells; nil if no sixels could be encoded. Sixels come in
+  /// rows of six pixels. If the photo continues in the next row of cells, the sixels extend into that row. In the last
+  /// row of the photo, up to five pixels stay blank.
   private func draw(_ placement: GraphicsPlacement, _ photo: TerminalPhoto, _ area: CellArea, _ bytes: inout [UInt8])
     -> CellArea?
   {
@@ -256,7 +243,6 @@ package struct GraphicsPlacement: Hashable, Sendable {
   package let box: CellArea
   package let visible: CellArea
 
-  /// Creates the position of a photo; nil if no part of it is in view.
   package init?(object: ObjectID, asset: AssetID, box: CellArea, within view: CellArea) {
     let visible = box.clamped(to: view)
     guard !visible.isEmpty else { return nil }
@@ -267,7 +253,6 @@ package struct GraphicsPlacement: Hashable, Sendable {
   }
 
   /// Creates the position of an object; nil if it is not a photo, is rotated, cropped or mirrored, or is not in view.
-  ///
   /// Terminals show pictures only upright and whole, so other photos are drawn in cells.
   package init?(_ snapshot: ObjectSnapshot, in viewport: Viewport, at origin: (x: Int, y: Int) = (0, 0)) {
     guard snapshot.kind == .photo, snapshot.angle == 0, PhotoView(snapshot).isPlain, let asset = snapshot.asset?.id
@@ -298,9 +283,8 @@ enum SixelPicture {
   /// The size in bytes above which a picture is encoded again with only sixteen colors.
   static let byteBudget = 512 << 10
 
-  /// Encodes a part of a photo, scaled to a size in screen pixels; nil if there is not enough memory.
-  ///
-  /// The height `down` must be at least 6, and is cut to a multiple of 6, the height of a sixel.
+  /// Encodes a part of a photo, scaled to a size in screen pixels; nil if there is not enough memory. The height `down`
+  /// must be at least 6, and is cut to a multiple of 6, the height of a sixel.
   static func encode(_ photo: PhotoPixels, part: PixelArea, across: Int, down: Int) -> [UInt8]? {
     guard across > 0, down >= 6 else { return nil }
     // Set the opacity. Without it, the library would treat all pixels as transparent.
@@ -337,9 +321,7 @@ enum SixelPicture {
   }
 }
 
-/// All commands contain `q=2`, so that the terminal sends no reply.
-///
-/// The program would read a reply as typed text.
+/// All commands contain `q=2`, so that the terminal sends no reply, which the program would read as typed text.
 package enum KittyCommands {
   /// The maximum number of bytes in one chunk of a photo.
   static let chunk = 4096
@@ -358,9 +340,8 @@ package enum KittyCommands {
     return bytes
   }
 
-  /// Returns the command that shows a part of a photo in some cells, or moves it to these cells.
-  ///
-  /// The cursor stays at the first of these cells.
+  /// Returns the command that shows a part of a photo in some cells, or moves it to these cells. The cursor stays at
+  /// the first of these cells.
   static func place(_ image: Int, _ placement: Int, part: PixelArea, in area: CellArea, z: Int) -> [UInt8] {
     let keys =
       "a=p,i=\(image),p=\(placement),x=\(part.x),y=\(part.y),w=\(part.width),h=\(part.height),"

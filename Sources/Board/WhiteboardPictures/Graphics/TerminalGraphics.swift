@@ -9,19 +9,14 @@ package enum TerminalGraphics: Hashable, Sendable, CaseIterable {
   case sixel
 }
 
-/// Creating a value is slow, because it decodes and encodes the photo.
-///
-/// Create it outside the main loop, and only once for each photo and size.
+/// Creating a value is slow, because it decodes and encodes the photo. Create it outside the main loop, and only once
+/// for each photo and size.
 package struct TerminalPhoto: Hashable, Sendable {
   package let pixels: PhotoPixels
-  /// The photo as a PNG in base64, for kitty; it has half as many bytes as deflated pixels.
-  ///
-  /// It is empty for sixels.
+  /// The photo as a PNG in base64, for kitty; it has half as many bytes as deflated pixels. It is empty for sixels.
   let png: [UInt8]
 
-  /// The maximum number of pixels of a photo that is sent to a terminal.
-  ///
-  /// A larger photo is reduced first.
+  /// The maximum number of pixels of a photo that is sent to a terminal; a larger photo is reduced first.
   package static let pixelLimit = 1_000_000
 
   package init(_ pixels: PhotoPixels, for graphics: TerminalGraphics) throws(PictureError) {

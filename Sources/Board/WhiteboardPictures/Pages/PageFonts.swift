@@ -2,10 +2,8 @@ import CCairo
 import PeerCore
 import WhiteboardRendering
 
-/// The fonts of the system, and rows of text in them.
-///
-/// Pango joins and reorders the letters of a row as its script requires, and takes letters that the wanted font lacks
-/// from other fonts. It is confined to one thread.
+/// The fonts of the system, and rows of text in them. Pango joins and reorders the letters of a row as its script
+/// requires, and takes letters that the wanted font lacks from other fonts. It is confined to one thread.
 final class PageFonts {
   private let map = pango_cairo_font_map_new()
   private let context: OpaquePointer?
@@ -60,7 +58,6 @@ final class PageFonts {
     return description
   }
 
-  /// The problem with letters that are missing on the page, and what to do about it; nil if there are none.
   var warning: String? {
     guard incomplete.count > 0 else { return nil }
     let rows = incomplete.count == 1 ? "a row of text has" : "\(incomplete.count) rows of text have"

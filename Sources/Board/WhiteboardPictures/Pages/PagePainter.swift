@@ -139,9 +139,8 @@ extension PagePainter {
   /// The maximum letter size in pixels that is requested from a font.
   private static let largestLetter = 8_000.0
 
-  /// Draws a row of words, unless its letters are too large.
-  ///
-  /// Letters keep their own width. If together they are wider than the columns of the row, all become narrower.
+  /// Draws a row of words, unless its letters are too large. Letters keep their own width. If together they are wider
+  /// than the columns of the row, all become narrower.
   func draw(_ words: PageWords, of snapshot: ObjectSnapshot) {
     let factor = words.face.factor
     guard BoardPicture.fontSize * factor * snapshot.scale * scale <= Self.largestLetter else { return }
@@ -223,7 +222,6 @@ extension PagePainter {
     }
   }
 
-  /// Returns a JPEG that is embedded in the PDF unchanged; nil if that is not possible.
   private func embedded(_ bytes: [UInt8], _ asset: AssetID) -> CairoImage? {
     guard (try? PhotoDecoder.header(bytes)) != nil, let library = tjInitDecompress() else { return nil }
     defer { tjDestroy(library) }

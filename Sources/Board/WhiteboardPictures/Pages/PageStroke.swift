@@ -34,9 +34,8 @@ struct PageStroke {
     cairo_paint_with_alpha(page, color.opacity)
   }
 
-  /// The number of pieces that are drawn together.
-  ///
-  /// The time for one path can grow faster than its length, because each piece can cross all others.
+  /// The number of pieces that are drawn together. The time for one path can grow faster than its length, because each
+  /// piece can cross all others.
   private static let pieceLimit = 256
 
   /// Adds a line to the path, and draws the path when it is long; a line without pieces is a dot.
@@ -60,7 +59,6 @@ struct PageStroke {
     }
   }
 
-  /// Adds a piece to the path, or the part of it that is within range.
   private func add(_ piece: InkCurve.Piece, from start: Point, on page: OpaquePointer) {
     if case .curve(let control, let end) = piece, room.holds(start), room.holds(control), room.holds(end) {
       // Convert the quadratic curve to a cubic curve.
@@ -78,7 +76,6 @@ struct PageStroke {
 }
 
 extension PageLine {
-  /// Returns the line in board coordinates, given the object that it belongs to.
   fileprivate func shown(by snapshot: ObjectSnapshot) -> PageLine {
     let rotation = snapshot.rotation
     func shown(_ offset: Point) -> Point { snapshot.shown(offset, sine: rotation.sine, cosine: rotation.cosine) }

@@ -2,14 +2,13 @@ import CCairo
 import Whiteboard
 import WhiteboardRendering
 
-/// A namespace for drawing pages of a board as PNG and PDF files.
-///
-/// Objects look as they do on the board. Strokes have round ends and their real width, are thinner where the pen
-/// pressure was lower, and omit erased parts. Letters are 8 by 16 board units, times the object's scale; lines break in
-/// the same places as on a terminal at 100 % zoom. Photos are rotated and scaled; missing photos are gray boxes. Games
-/// look like their panels on a terminal. The part of a stroke that is not committed yet is not on the page. Words are
-/// drawn with Pango. Letters that no font of the system has are shown as boxes with a warning, and letters larger than
-/// 8,000 pixels are left out. In a PDF, words stay text, and a JPEG is embedded unchanged.
+/// A namespace for drawing pages of a board as PNG and PDF files. Objects look as they do on the board. Strokes have
+/// round ends and their real width, are thinner where the pen pressure was lower, and omit erased parts. Letters are 8
+/// by 16 board units, times the object's scale; lines break in the same places as on a terminal at 100 % zoom. Photos
+/// are rotated and scaled; missing photos are gray boxes. Games look like their panels on a terminal. The part of a
+/// stroke that is not committed yet is not on the page. Words are drawn with Pango. Letters that no font of the system
+/// has are shown as boxes with a warning, and letters larger than 8,000 pixels are left out. In a PDF, words stay text,
+/// and a JPEG is embedded unchanged.
 package enum PicturePage {
   package static let pixelLimit = BoardLimits.photoPixels
   package static let sideLimit = CairoImage.longestSide
@@ -21,9 +20,8 @@ package enum PicturePage {
   /// The number of PNG pixels for each board unit if the user gave none; small letters are legible.
   static let pixelsPerUnit = 2.0
 
-  /// Returns the page as a PNG with `scale` pixels for each board unit; nil is 2, or fewer on a large board.
-  ///
-  /// Time and memory are proportional to the number of pixels. Call this function off the main loop.
+  /// Returns the page as a PNG with `scale` pixels for each board unit; nil is 2, or fewer on a large board. Time and
+  /// memory are proportional to the number of pixels. Call this function off the main loop.
   package static func png(_ picture: BoardPicture, scale chosen: Double?) throws(PicturePageError) -> ExportedFile {
     var scale = chosen ?? pixelsPerUnit
     guard scale.isFinite, scale > 0 else { throw .scale(scale) }
@@ -119,9 +117,8 @@ package enum PicturePage {
     return (width, height)
   }
 
-  /// Returns the warnings about the page.
-  ///
-  /// If there is a corner, nothing is drawn outside of the region, whose upper left corner is there.
+  /// Returns the warnings about the page. If there is a corner, nothing is drawn outside of the region, whose upper
+  /// left corner is there.
   private static func draw(
     _ picture: BoardPicture,
     on surface: OpaquePointer,
@@ -153,12 +150,10 @@ package enum PicturePage {
 
 package enum PicturePageError: Error, Hashable, Sendable, CustomStringConvertible {
   case empty
-  /// The scale is not a number above zero.
   case scale(Double)
   /// The page would have too many pixels. The values are its size in pixels, and the maximum scale at which it fits.
   case tooLarge(width: Double, height: Double, fitting: Double)
   case outOfMemory
-  /// Drawing failed; the value is cairo's error message.
   case cairo(String)
 
   package var description: String {
@@ -183,8 +178,6 @@ enum PNGFile {
     try encode(photo.pixels, width: photo.width, height: photo.height, hasOpacity: false)
   }
 
-  /// Returns the PNG file of some pixels.
-  ///
   /// If `hasOpacity` is true, the colors must be premultiplied.
   static func encode(_ pixels: [UInt32], width: Int, height: Int, hasOpacity: Bool) throws(PictureError) -> [UInt8] {
     let sink = ByteSink()
@@ -205,9 +198,8 @@ enum PNGFile {
   }
 }
 
-/// A sink that collects the bytes that cairo writes.
-///
-/// Keep the object alive as long as cairo can write to it, since cairo does not retain it.
+/// A sink that collects the bytes that cairo writes. Keep the object alive as long as cairo can write to it, since
+/// cairo does not retain it.
 final class ByteSink {
   private(set) var bytes: [UInt8] = []
 
@@ -224,9 +216,7 @@ final class ByteSink {
   }
 }
 
-/// A writer that renders boards as PNG and PDF files.
-///
-/// It needs libraries that only some of the programs link.
+/// A writer that renders boards as PNG and PDF files. It needs libraries that only some of the programs link.
 package struct CairoPages: PageWriter {
   package init() {}
 

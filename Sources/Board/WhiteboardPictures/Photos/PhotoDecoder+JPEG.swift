@@ -11,10 +11,8 @@ extension PhotoDecoder {
     let isCMYK: Bool
   }
 
-  /// Decodes a JPEG to upright pixels that fit into `limit`.
-  ///
-  /// If data inside the picture is damaged, the damage is visible in the result, as in other programs. If the file is
-  /// truncated, an error is thrown.
+  /// Decodes a JPEG to upright pixels that fit into `limit`. If data inside the picture is damaged, the damage is
+  /// visible in the result, as in other programs. If the file is truncated, an error is thrown.
   static func jpeg(_ bytes: [UInt8], within limit: (width: Int, height: Int)) throws(PictureError) -> PhotoPixels {
     _ = try header(bytes)
     let orientation = PhotoHeader.orientation(of: bytes)
@@ -75,8 +73,6 @@ extension PhotoDecoder {
     return (info.width, info.height)
   }
 
-  /// Returns the RGB color of a CMYK pixel.
-  ///
   /// The file contains the inverted values of the pixel.
   private static func color(_ pixel: UInt32) -> UInt32 {
     let black = pixel >> 24

@@ -3,7 +3,6 @@ import Whiteboard
 import WhiteboardRendering
 
 extension PhotoDecoder {
-  /// Decodes a PNG to pixels that fit into `limit`, on a background of the color `paper`.
   static func png(_ bytes: [UInt8], within limit: (width: Int, height: Int), on paper: UInt32) throws(PictureError)
     -> PhotoPixels
   {

@@ -3,18 +3,14 @@ import CWebP
 import Whiteboard
 import WhiteboardRendering
 
-/// A namespace for decoding photo files to pixels: JPEG, PNG and WebP.
-///
-/// For any input, the result is pixels or a ``PictureError``. Nothing larger than `BoardLimits.photoBytes` and
-/// `BoardLimits.photoPixels` is decoded. A JPEG is decoded at a reduced size: the smallest multiple of one eighth of
-/// its full size that is large enough. Therefore a small picture of a large photo needs little memory. However, a
-/// progressive JPEG takes up to six bytes for each pixel of the photo. A PNG and a lossless WebP take four bytes for
-/// each pixel.
+/// A namespace for decoding photo files to pixels: JPEG, PNG and WebP. For any input, the result is pixels or a
+/// ``PictureError``. Nothing larger than `BoardLimits.photoBytes` and `BoardLimits.photoPixels` is decoded. A JPEG is
+/// decoded at a reduced size: the smallest multiple of one eighth of its full size that is large enough. Therefore a
+/// small picture of a large photo needs little memory. However, a progressive JPEG takes up to six bytes for each pixel
+/// of the photo. A PNG and a lossless WebP take four bytes for each pixel.
 package enum PhotoDecoder {
   /// Returns the photo upright, in as many pixels as fit into a limit, but never more than it has; throws if it cannot
-  /// be decoded.
-  ///
-  /// Call this function off the main loop: its time is proportional to the number of pixels of the photo.
+  /// be decoded. Call this function off the main loop: its time is proportional to the number of pixels of the photo.
   package static func pixels(of bytes: [UInt8], within width: Int, _ height: Int, on paper: UInt32 = 0xFFFFFF)
     throws(PictureError) -> PhotoPixels
   {
@@ -32,7 +28,6 @@ enum PictureFormat: Hashable, Sendable {
   case png
   case webP
 
-  /// Determines the format of a file; throws if the file has another format, is empty, or is too large.
   init(of bytes: [UInt8]) throws(PictureError) {
     guard !bytes.isEmpty, bytes.count <= BoardLimits.photoBytes else { throw .photo(.tooManyBytes) }
     if bytes.starts(with: [0xFF, 0xD8]) {
@@ -52,9 +47,8 @@ package struct PhotoSize: Hashable, Sendable {
   package let width: Int
   package let height: Int
 
-  /// Reads the size from a complete file; throws if the file is not a valid picture, or is animated.
-  ///
-  /// If the metadata of the file rotates it, this is the size after the rotation.
+  /// Reads the size from a complete file; throws if the file is not a valid picture, or is animated. If the metadata of
+  /// the file rotates it, this is the size after the rotation.
   package static func read(_ bytes: [UInt8]) throws(PictureError) -> PhotoSize {
     let size: (width: Int, height: Int)
     switch try PictureFormat(of: bytes) {
@@ -69,7 +63,6 @@ package struct PhotoSize: Hashable, Sendable {
 }
 
 extension PhotoDecoder {
-  /// Reads the header of a JPEG or PNG, and checks that the file is complete.
   static func header(_ bytes: [UInt8]) throws(PictureError) -> PhotoHeader {
     do { return try PhotoHeader(ofWhole: bytes) } catch { throw .photo(error) }
   }
@@ -91,7 +84,6 @@ extension PhotoDecoder {
     return .upright
   }
 
-  /// Returns premultiplied pixels on a background of the color `paper`.
   static func laid(_ pixels: [UInt32], on paper: UInt32) -> [UInt32] {
     pixels.map { pixel in
       let rest = 255 - (pixel >> 24)
@@ -106,7 +98,6 @@ extension PhotoDecoder {
 }
 
 extension PhotoDecoder {
-  /// Decodes a WebP to pixels that fit into `limit`, on a background of the color `paper`.
   static func webP(_ bytes: [UInt8], within limit: (width: Int, height: Int), on paper: UInt32) throws(PictureError)
     -> PhotoPixels
   {
@@ -164,10 +155,8 @@ extension PhotoDecoder {
 }
 
 package enum PictureError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The header is not valid, or exceeds a limit; the value is the reason.
   case photo(PhotoError)
   case isAnimated
-  /// The data after the header is damaged or unsupported; the value is the library's message.
   case undecodable(String)
   case outOfMemory
 
@@ -193,12 +182,9 @@ package enum BoardPhoto {
   /// The size of a PNG above which it becomes a JPEG, in bytes, if the caller allows that.
   private static let largePNG = 1 << 20
 
-  /// Returns the photo for a picture; throws if the picture cannot be shown.
-  ///
   /// A WebP becomes a PNG if it is lossless or transparent, otherwise a JPEG. A JPEG or PNG stays unchanged, but if
-  /// `mayCompress` is true, a large PNG without transparency becomes a JPEG.
-  ///
-  /// - Complexity: O(*n*) time and memory, where *n* is the number of pixels. Call this function off the main loop.
+  /// `mayCompress` is true, a large PNG without transparency becomes a JPEG. Time and memory grow with the number of
+  /// pixels, so call this function off the main loop.
   package static func file(of bytes: [UInt8], mayCompress: Bool = false) throws(PictureError) -> [UInt8] {
     let file: [UInt8]
     if PhotoHeader.isWebP(bytes) {

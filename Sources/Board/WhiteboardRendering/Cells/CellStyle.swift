@@ -5,12 +5,10 @@ package struct CellColor: Hashable, Sendable {
 
   private init(bits: UInt32) { self.bits = bits }
 
-  /// The terminal's default foreground or background color.
   package static let terminal = CellColor(bits: .max)
 
   package init(rgb: UInt32) { bits = rgb & 0xFF_FFFF }
 
-  /// The color `0xRRGGBB`; nil for the terminal's default.
   package var rgb: UInt32? { bits == .max ? nil : bits }
 }
 
@@ -37,7 +35,6 @@ package struct CellStyle: Hashable, Sendable {
     self.attributes = attributes
   }
 
-  /// The terminal's default style.
   package static let plain = CellStyle()
 }
 
@@ -54,7 +51,6 @@ package struct ScreenCell: Hashable, Sendable {
 /// The glyph of a cell: a code point, a cluster of code points in a ``Screen``, or the right half of a wide character.
 package struct Glyph: Hashable, Sendable {
   let bits: UInt32
-
   private static let cluster: UInt32 = 1 << 31
 
   init(bits: UInt32) { self.bits = bits }
@@ -62,10 +58,8 @@ package struct Glyph: Hashable, Sendable {
   /// Creates the glyph of one code point, which must be printable and one column wide.
   init(_ scalar: Unicode.Scalar) { bits = scalar.value }
 
-  /// Creates the glyph for an entry in the screen's table of clusters.
   init(cluster index: Int) { bits = Self.cluster | UInt32(truncatingIfNeeded: index) }
 
-  /// The index in the screen's table of clusters; nil if the glyph is not a cluster.
   var clusterIndex: Int? { bits & Self.cluster == 0 ? nil : Int(bits & ~Self.cluster) }
 
   package static let space = Glyph(" ")
@@ -78,19 +72,15 @@ package struct Glyph: Hashable, Sendable {
 package enum ColorDepth: String, Hashable, Sendable, CaseIterable {
   /// No colors, only shapes and attributes.
   case none
-  /// The 16 ANSI colors.
   case sixteen = "16"
-  /// The palette of 256 colors.
   case palette = "256"
-  /// All 24-bit colors.
   case full = "24bit"
 }
 
 /// A namespace for finding the palette color that looks most like a given color.
 enum PaletteColor {
-  /// Returns the index in the 256-color palette: in its color cube or its gray ramp.
-  ///
-  /// The first 16 colors are never chosen, because users can redefine them.
+  /// Returns the index in the 256-color palette: in its color cube or its gray ramp. The first 16 colors are never
+  /// chosen, because users can redefine them.
   static func index256(_ rgb: UInt32) -> UInt8 { UInt8(16 + nearest(rgb, among: fixed)) }
 
   static func index16(_ rgb: UInt32) -> UInt8 { UInt8(nearest(rgb, among: sixteen)) }
@@ -131,7 +121,6 @@ struct PerceivedColor: Hashable, Sendable {
   /// The position between blue (negative) and yellow (positive).
   let b: Double
 
-  /// Converts the sRGB color `0xRRGGBB`.
   init(_ rgb: UInt32) {
     let red = Self.linear[Int(rgb >> 16 & 0xFF)]
     let green = Self.linear[Int(rgb >> 8 & 0xFF)]
@@ -152,7 +141,6 @@ struct PerceivedColor: Hashable, Sendable {
     return l * l + a * a + b * b
   }
 
-  /// The linear light intensity for each value of an sRGB channel.
   private static let linear: [Double] = (0...255).map { value in
     let share = Double(value) / 255
     guard share > 0.04045 else { return share / 12.92 }

@@ -1,9 +1,7 @@
 import PeerCore
 
-/// The width of characters in terminal columns.
-///
-/// Terminals disagree about the width of rare characters. Therefore the writer positions the cursor again after such a
-/// character.
+/// The width of characters in terminal columns. Terminals disagree about the width of rare characters. Therefore the
+/// writer positions the cursor again after such a character.
 package enum CharacterWidth {
   /// Returns the number of columns of a character: 0 if it only modifies its neighbors, otherwise 1 or 2.
   package static func columns(_ character: Character) -> Int {
@@ -36,9 +34,8 @@ extension Character {
   /// The maximum number of code points that one cell can hold, enough for joined emoji.
   private static let maximumScalars = 9
 
-  /// Whether a cell of a screen may show the character unchanged.
-  ///
-  /// All its code points must be safe, or join letters or emoji.
+  /// Whether a cell of a screen may show the character unchanged. All its code points must be safe, or join letters or
+  /// emoji.
   var isShown: Bool {
     guard let first = unicodeScalars.first, first.isSafe else { return false }
     if unicodeScalars.count == 1, first.isASCII { return true }
@@ -52,11 +49,9 @@ extension Character {
   }
 }
 
-/// A namespace for fitting text into columns.
 package enum TextLines {
-  /// Breaks text into lines of at most `columns` columns, at spaces if possible.
-  ///
-  /// Text of more than `limit` lines is truncated and ends in `…`.
+  /// Breaks text into lines of at most `columns` columns, at spaces if possible; text of more than `limit` lines ends
+  /// in `…`.
   package static func wrapped(_ text: String, columns: Int, limit: Int) -> [String] {
     let columns = max(columns, 1)
     var lines: [String] = []

@@ -1,7 +1,5 @@
-/// A rectangle of cells, which is the content of a terminal.
-///
-/// Any text may be written to the screen. The terminal never interprets the text as commands, because a character that
-/// is not printable becomes `�`.
+/// A rectangle of cells, which is the content of a terminal. Any text may be written to the screen. The terminal never
+/// interprets the text as commands, because a character that is not printable becomes `�`.
 package struct Screen: Hashable, Sendable {
   package let width: Int
   package let height: Int
@@ -10,9 +8,7 @@ package struct Screen: Hashable, Sendable {
   private(set) var clusters: [String] = []
   private var clusterIndices: [String: Int] = [:]
 
-  /// The maximum number of different characters with more than one code point.
-  ///
-  /// Further such characters become `�`.
+  /// The maximum number of different characters with more than one code point; further ones become `�`.
   private static let clusterLimit = 1 << 16
 
   package init(width: Int, height: Int, fill: ScreenCell = ScreenCell()) {
@@ -30,7 +26,6 @@ package struct Screen: Hashable, Sendable {
 
   func row(_ y: Int) -> ArraySlice<ScreenCell> { cells[y * width..<(y + 1) * width] }
 
-  /// Returns the text of a glyph; empty for the right half of a wide character.
   package func text(of glyph: Glyph) -> String {
     if let index = glyph.clusterIndex { return clusters[index] }
     guard glyph != .continuation, let scalar = Unicode.Scalar(glyph.bits) else { return "" }
@@ -74,10 +69,8 @@ package struct Screen: Hashable, Sendable {
     self[x, y] = cell
   }
 
-  /// Writes text at a position, clipped to an area; returns the column after the text.
-  ///
-  /// A wide character that does not fit completely is omitted. If the style has the terminal's background, the cells
-  /// keep their background.
+  /// Writes text at a position, clipped to an area; returns the column after the text. A wide character that does not
+  /// fit completely is omitted. If the style has the terminal's background, the cells keep their background.
   @discardableResult package mutating func put(
     _ text: some StringProtocol,
     x: Int,
@@ -130,7 +123,6 @@ package struct Screen: Hashable, Sendable {
     return Glyph(cluster: clusters.count - 1)
   }
 
-  /// Copies the cells of another screen to a position, clipped to this screen.
   package mutating func copy(_ other: Screen, to origin: (x: Int, y: Int)) {
     let target = CellArea(x: origin.x, y: origin.y, width: other.width, height: other.height).clamped(to: area)
     let isPlain = other.clusters.isEmpty

@@ -1,18 +1,14 @@
-/// A writer that encodes the difference between two screens as bytes for a terminal.
-///
-/// The result depends only on the two screens and the color depth. The writer has no other state.
+/// A writer that encodes the difference between two screens as bytes for a terminal. The result depends only on the two
+/// screens and the color depth. The writer has no other state.
 package struct ScreenWriter: Sendable {
   package let depth: ColorDepth
 
   package init(depth: ColorDepth) { self.depth = depth }
 
-  /// The sequence that clears a terminal and resets its colors.
   package static let clearing = "\u{1B}[0m\u{1B}[2J"
 
   /// Returns the bytes that change a terminal from `old` to `new`, empty if nothing changed; the cursor stays after the
-  /// last change.
-  ///
-  /// If `old` is nil or has another size, the whole screen is written.
+  /// last change. If `old` is nil or has another size, the whole screen is written.
   package func bytes(from old: Screen?, to new: Screen) -> [UInt8] {
     let old = old.flatMap { $0.width == new.width && $0.height == new.height ? $0 : nil }
     var output = WriterOutput(depth: depth, width: new.width)
@@ -28,7 +24,6 @@ package struct ScreenWriter: Sendable {
     return output.bytes
   }
 
-  /// Adjacent cells of a row that are written in sequence.
   private struct Run {
     let y: Int
     let columns: Range<Int>
@@ -38,7 +33,6 @@ package struct ScreenWriter: Sendable {
   private static let sortLimit = 32
 
   /// Returns the runs, split and sorted so that the style rarely changes; nil if they must be written in screen order.
-  ///
   /// This is the case if there are too many, or if terminals disagree about the cursor position after a glyph, since
   /// the cells that it may overwrite must be written after it. Styles with fewer attributes come first, because adding
   /// an attribute needs fewer bytes than removing one.
@@ -69,9 +63,7 @@ package struct ScreenWriter: Sendable {
     return indices.flatMap { groups[$0].runs }
   }
 
-  /// The minimum number of unchanged cells that are skipped.
-  ///
-  /// Fewer unchanged cells are written again.
+  /// The minimum number of unchanged cells that are skipped; fewer are written again.
   private static let gap = 4
 
   private func row(_ y: Int, _ old: Screen?, _ new: Screen, _ runs: inout [Run]) {

@@ -1,30 +1,24 @@
-/// The output to a terminal, with the resulting position and style of its cursor.
 struct WriterOutput {
   private let depth: ColorDepth
   private let width: Int
   private(set) var bytes: [UInt8] = []
   private var cursor: (x: Int, y: Int)?
   private var trust = Trust.sure
-  /// `told` is the same style as sent to the terminal: if the terminal has a palette, its colors are palette indices.
-  ///
-  /// The current style, as the caller requested it.
+  /// The current style, as the caller requested it. `told` is the same style as sent to the terminal: if the terminal
+  /// has a palette, its colors are palette indices.
   private var style = CellStyle.plain
   private var told = CellStyle.plain
   private var indices: [UInt32: UInt8] = [:]
 
   /// The certainty of the cursor position after a glyph.
   private enum Trust {
-    /// The cursor is at the expected position.
     case sure
-    /// The cursor is probably at the expected position.
-    ///
-    /// If it is not, only the current run of letters is affected, because the cursor is positioned again after the run.
+    /// The cursor is probably at the expected position. If it is not, only the current run of letters is affected,
+    /// because the cursor is positioned again after the run.
     case inRun
-    /// Terminals disagree about the cursor position.
     case none
   }
 
-  /// Creates an output for a plain style and an unknown cursor position.
   init(depth: ColorDepth, width: Int) {
     self.depth = depth
     self.width = width
@@ -39,7 +33,6 @@ struct WriterOutput {
 
   // MARK: - The cursor
 
-  /// Moves the cursor to the position at which a glyph will be written.
   mutating func move(to x: Int, _ y: Int, before glyph: Glyph) {
     guard let cursor, trust == .sure || (trust == .inRun && Self.trust(glyph) == .inRun) else { return jump(to: x, y) }
     let (across, down) = (x - cursor.x, y - cursor.y)
@@ -168,7 +161,6 @@ struct WriterOutput {
     bytes.append(UInt8(ascii: ";"))
   }
 
-  /// Returns a color as sent to the terminal: unchanged, or as a palette index.
   private mutating func shown(_ color: CellColor) -> CellColor {
     guard let rgb = color.rgb else { return color }
     switch depth {

@@ -57,10 +57,8 @@ package struct BoardExport: Sendable {
 
   package var snapshots: [ObjectSnapshot] { picture.items.map(\.snapshot) }
 
-  /// Returns the file.
-  ///
-  /// `scale` is in pixels per board unit, and used only for PNG; if it is nil, the writer chooses it. `pages` writes PNG
-  /// and PDF; it is nil if the program cannot. `paper` is only for PDF, and so is a page for each frame.
+  /// `scale` is in pixels per board unit, and used only for PNG; if it is nil, the writer chooses it. `pages` writes
+  /// PNG and PDF; it is nil if the program cannot. `paper` is only for PDF, and so is a page for each frame.
   package func file(
     as format: ExportFormat,
     scale: Double? = nil,
@@ -117,7 +115,6 @@ package enum ExportFormat: String, CaseIterable, Sendable {
   /// The board in characters, as a terminal shows it.
   case text = "txt"
 
-  /// Creates the format for the extension of a file name; nil for unknown extensions.
   package init?(fileName: String) {
     guard let dot = fileName.lastIndex(of: "."),
       let format = Self(rawValue: fileName[fileName.index(after: dot)...].lowercased())
@@ -125,7 +122,6 @@ package enum ExportFormat: String, CaseIterable, Sendable {
     self = format
   }
 
-  /// The file name extensions of all formats, for messages to the user.
   package static let endings = allCases.map { ".\($0.rawValue)" }.joined(separator: " ")
 }
 
@@ -143,9 +139,7 @@ public enum PaperSize: String, CaseIterable, Sendable {
   }
 }
 
-/// A writer that renders pages as PNG and PDF files.
-///
-/// It needs libraries that only some of the programs link.
+/// A writer that renders pages as PNG and PDF files. It needs libraries that only some of the programs link.
 package protocol PageWriter: Sendable {
   /// Returns the picture as a PNG with `scale` pixels for each board unit, nil for the default; throws
   /// ``ExportError/page(_:)``.
@@ -157,20 +151,14 @@ package protocol PageWriter: Sendable {
 }
 
 package enum ExportError: Error, Hashable, Sendable {
-  /// This program cannot write files of that format.
   case noPages(ExportFormat)
-  /// Files of that format cannot contain a drawing.
   case noDrawing(ExportFormat)
-  /// Files of that format have no paper size.
   case noPaper(ExportFormat)
-  /// Files of that format have no pages.
   case noFramePages(ExportFormat)
-  /// The board has no frames.
   case noFrames
   /// The page could not be written; the value is the reason.
   case page(String)
 
-  /// The problem and what to do about it, for the user.
   package var message: String {
     switch self {
     case .noPages(let format): "this program cannot write .\(format.rawValue) files; use .svg instead"
@@ -190,7 +178,6 @@ package enum TextPage {
   /// The maximum number of rows; a taller board is scaled down.
   package static let rowLimit = 400
 
-  /// Returns the page as lines that end with line feeds.
   package static func text(_ picture: BoardPicture) -> String {
     let region = picture.region
     let columns = (region.greatest.x - region.least.x) / BoardPicture.letter.width
@@ -221,7 +208,6 @@ package enum ImportError: Error, Hashable, Sendable {
   case tooDeep(at: Int)
   case tooManyValues
   case unknownFormat
-  /// A newer version of this program wrote the file.
   case newerVersion
   /// A value is missing or not valid. The error contains the path of the value, and a description of a valid value.
   case wrongValue(String, expected: String)
@@ -241,7 +227,6 @@ package enum ImportError: Error, Hashable, Sendable {
       }
   }
 
-  /// The problem and what to do about it, in at most one line.
   package var message: String {
     switch self {
     case .tooLong(let limit): "it has more than \(limit / 1_000_000) MB, which is the limit"

@@ -6,9 +6,7 @@ package struct ImportedBoard: Sendable {
   package static let byteLimit = 100_000_000
 
   package var objects: [ObjectDraft] = []
-  /// The value for each group is the index of its enclosing group, or nil if it has none.
-  ///
-  /// An enclosing group comes before the groups inside it.
+  /// For each group, the index of its enclosing group, which comes before it; nil if it has none.
   package var groups: [Int?] = []
   package var photos: [AssetID: [UInt8]] = [:]
   package var settings = BoardSettings()
@@ -19,11 +17,9 @@ package struct ImportedBoard: Sendable {
 
   package init() {}
 
-  /// Reads a board in this program's JSON format, a drawing or library of Excalidraw, or a flowchart of Mermaid; throws ``ImportError`` with
-  /// the reason.
-  ///
-  /// `photo` returns the photo for a picture, which may have another format; nil if the picture is damaged. It reports
-  /// a problem itself.
+  /// Reads a board in this program's JSON format, a drawing or library of Excalidraw, or a flowchart of Mermaid; throws
+  /// ``ImportError`` with the reason. `photo` returns the photo for a picture, which may have another format; nil if
+  /// the picture is damaged. It reports a problem itself.
   package init(
     reading bytes: [UInt8],
     photo: @escaping ([UInt8]) -> [UInt8]? = { $0 },
@@ -71,9 +67,8 @@ package struct ImportedBoard: Sendable {
     return reference
   }
 
-  /// Returns the index in ``groups`` of the innermost group of an object.
-  ///
-  /// Adds groups that are missing. `names` begins with the innermost group.
+  /// Returns the index in ``groups`` of the innermost group of an object. Adds groups that are missing. `names` begins
+  /// with the innermost group.
   mutating func group(_ names: [String], _ known: inout [String: Int]) -> Int? {
     var around: Int?
     for name in names.prefix(BoardLimits.groupDepth).reversed() {
@@ -106,10 +101,8 @@ package struct ImportedBoard: Sendable {
 
 enum ImportedInk {
   /// Returns the ink points of a stroke around `center`, without changing the distances between them; nil if a point is
-  /// outside the board.
-  ///
-  /// Ink points are multiples of 1/16 board unit, so their center can differ from `center`; if it does, the center to
-  /// store is also returned.
+  /// outside the board. Ink points are multiples of 1/16 board unit, so their center can differ from `center`; if it
+  /// does, the center to store is also returned.
   static func points(_ offsets: [Point], pressures: [UInt8], around center: Point) -> (ink: [InkPoint], center: Point?)?
   {
     guard let first = offsets.first else { return nil }

@@ -14,7 +14,6 @@ package struct BoardPicture: Sendable {
   /// The spacing of the board's grid, in board units; nil without a grid.
   package var grid: Double?
   package var names: [MemberID: String]
-  /// A function that returns the original file of a photo; nil if the photo is not available.
   package var photo: @Sendable (AssetID) -> [UInt8]?
 
   /// Creates the content of a page; `items` are in order from back to front.
@@ -34,9 +33,7 @@ package struct BoardPicture: Sendable {
     self.photo = photo
   }
 
-  /// Returns the region that contains all objects and a margin in board units.
-  ///
-  /// Returns nil if there are no objects.
+  /// Returns the region that contains all objects and a margin in board units; nil if there are no objects.
   package static func region(around items: [BoardCanvas.Item], margin: Double = 20) -> Rectangle? {
     let whole = items.reduce(Rectangle?.none) { whole, item in whole?.union(item.pageBounds) ?? item.pageBounds }
     return whole.map { whole in
@@ -49,22 +46,19 @@ package struct BoardPicture: Sendable {
 }
 
 extension BoardPicture {
-  /// Returns the picture of the area of a frame.
   package func alone(_ frame: ObjectSnapshot) -> BoardPicture {
     var picture = self
     (picture.region, picture.isWhole, picture.frame) = (frame.bounds, false, frame.id)
     return picture
   }
 
-  /// The pictures of all frames, in their order.
   package var frames: [BoardPicture] { items.filter { $0.snapshot.form == .frame }.map { alone($0.snapshot) } }
 
   /// The distance in board units from which objects are far from all others.
   private static let farDistance = 10_000.0
 
-  /// Returns the picture without the objects that are far from the others, and these objects.
-  ///
-  /// Returns nil if the user chose the region, if no objects are far away, or if most of them are far from each other.
+  /// Returns the picture without the objects that are far from the others, and these objects. Returns nil if the user
+  /// chose the region, if no objects are far away, or if most of them are far from each other.
   package func withoutStrays() -> (picture: BoardPicture, strays: [BoardCanvas.Item])? {
     guard isWhole else { return nil }
     var near = items.map { ($0.snapshot.id, $0.pageBounds) }
@@ -106,7 +100,6 @@ extension BoardPicture {
   /// The margin around a game's panel in board units.
   package static let panelMargin = 6.0
 
-  /// Returns the lines of a text object or label, wrapped to the width of its box.
   package static func lines(of snapshot: ObjectSnapshot) -> [String] { TextLayout(snapshot)?.lines ?? [] }
 
   package static func columns(_ lines: [String]) -> Int { lines.reduce(0) { max($0, CharacterWidth.columns($1)) } }
@@ -118,9 +111,7 @@ extension BoardPicture {
 }
 
 extension BoardCanvas.Item {
-  /// The bounds of the object on a page.
-  ///
-  /// They include its box, and also a text or game panel that extends beyond the box.
+  /// The bounds of the object on a page, including text or a game panel that extends beyond its box.
   package var pageBounds: Rectangle {
     let label: Size?
     switch snapshot.kind {
@@ -148,7 +139,6 @@ extension BoardCanvas.Item {
 }
 
 extension ObjectSnapshot {
-  /// The box of everything that is shown of a form, on the board.
   var formBounds: Rectangle {
     guard let outline else { return bounds }
     let width = form == .note ? 0 : (lineWidth ?? ObjectDefaults.lineWidth) / 2

@@ -4,7 +4,6 @@ import Whiteboard
 package struct PageObject: Hashable, Sendable {
   /// The object, whose center, scale and angle determine where the marks are on the page.
   package let snapshot: ObjectSnapshot
-  /// The box around everything that is shown of the object, on the board.
   package let bounds: Rectangle
   package let marks: [PageMark]
 }
@@ -17,9 +16,7 @@ package enum PageMark: Hashable, Sendable {
   case box(Rectangle, fill: PageColor?, border: PageColor?)
   /// The area inside a closed outline, by the even-odd rule.
   case area(Outline, PageColor)
-  /// The line of a form.
   case line(PageOutline)
-  /// Text in one row of letters.
   case words(PageWords)
   case photo(PagePhoto)
 }
@@ -53,7 +50,6 @@ extension String {
   }
 }
 
-/// The size and shape of letters.
 package struct PageFace: Hashable, Sendable {
   /// The size relative to letters of the size ``BoardPicture/letter``.
   package var factor = 1.0
@@ -75,21 +71,16 @@ package struct PageFace: Hashable, Sendable {
 package struct PageWords: Hashable, Sendable {
   /// The text, with `�` in place of characters that are not printable.
   package let text: String
-  /// The top left corner of the row.
   package let corner: Point
   package let color: PageColor
   package let face: PageFace
   /// The side to which letters are aligned that are narrower than their columns.
   package let alignment: TextAlignment
-  /// Whether the row is written from right to left.
   package let isRightToLeft: Bool
-
-  /// The width of the columns of the row.
   package let width: Double
   /// The distance of the baseline of letters from the top of their row, in letters without a factor.
   package static let baseline = 12.0
 
-  /// Creates a row from unchecked text; nil if the text has no visible characters.
   package init?(
     _ text: String,
     _ corner: Point,
@@ -110,9 +101,8 @@ package struct PageWords: Hashable, Sendable {
     self.isRightToLeft = isRightToLeft
   }
 
-  /// Returns a line of text that contains only characters that fonts, XML and graphics libraries accept.
-  ///
-  /// Invisible characters are removed, and other unsafe characters become `�`.
+  /// Returns a line of text that contains only characters that fonts, XML and graphics libraries accept. Invisible
+  /// characters are removed, and other unsafe characters become `�`.
   private static func shown(_ line: String) -> String {
     var scalars = String.UnicodeScalarView()
     InvisibleText.scan(line) { scalar, isInvisible in
@@ -137,7 +127,6 @@ package struct PagePhoto: Hashable, Sendable {
   package let view: PhotoView
 
   /// Returns the transform from a unit square to the area of the whole picture, for pixels in the given orientation.
-  ///
   /// The part of the picture that is shown fills the box.
   package func transform(_ orientation: PhotoOrientation) -> PageTransform {
     let origin = view.place(inBox: Point(x: 0, y: 0))
@@ -170,16 +159,14 @@ package struct PageTransform: Hashable, Sendable {
   package let right: Point
   /// The vector of the square's left side.
   package let down: Point
-  /// The position of the square's top left corner.
   package let corner: Point
 }
 
 // MARK: - Objects as marks
 
 extension BoardPicture {
-  /// Each object is computed when it is requested.
-  ///
-  /// Lines are at least 0.7 pixels wide; `pixelsPerUnit` is the number of pixels per board unit.
+  /// Each object is computed when it is requested. Lines are at least 0.7 pixels wide; `pixelsPerUnit` is the number of
+  /// pixels per board unit.
   package func objects(pixelsPerUnit: Double) -> some Sequence<PageObject> {
     let leastWidth = 0.7 / pixelsPerUnit
     let grounds = PageGrounds(items, paper: background)
@@ -253,7 +240,6 @@ extension BoardPicture {
     }
   }
 
-  /// Returns the marks of a form: its area, its line and its label.
   private func form(_ snapshot: ObjectSnapshot, _ outline: Outline, _ width: Double, _ ink: PageInk) -> [PageMark] {
     let (style, isFrame) = (snapshot.style, snapshot.form == .frame)
     let fill = outline.isClosed ? PageColor(fill: style.fill) : nil
@@ -300,7 +286,6 @@ extension BoardPicture {
     return [ground, .words(words)]
   }
 
-  /// Returns the marks of a game panel: cells on a background, in a frame.
   private func panel(_ label: Label, _ ink: PageInk) -> [PageMark] {
     let size = Self.size(columns: label.width, rows: label.height)
     let (left, top) = (-size.width / 2, -size.height / 2)
@@ -351,7 +336,6 @@ package struct PageColor: Hashable, Sendable {
     self.opacity = opacity
   }
 
-  /// Creates the color of a fill `0xRRGGBBAA`; nil if it is not visible.
   init?(fill: UInt32?) {
     guard let fill, fill & 0xFF > 0 else { return nil }
     self.init(rgb: fill >> 8, opacity: Double(fill & 0xFF) / 255)
@@ -386,16 +370,14 @@ package struct PageInk: Hashable, Sendable {
   /// Returns the colors on a fill, which may be translucent.
   func over(_ fill: PageColor?) -> PageInk { fill.map { PageInk(paper: $0.blended(with: paper)) } ?? self }
 
-  /// Returns the colors on a photo.
   func overPhoto() -> PageInk {
     var ink = self
     ink.isOnPhoto = true
     return ink
   }
 
-  /// Colors with too little contrast to the background become ``plain``.
-  ///
-  /// Black becomes ``plain`` too, because terminals also show it in their default text color.
+  /// Colors with too little contrast to the background become ``plain``. Black becomes ``plain`` too, because terminals
+  /// also show it in their default text color.
   package func color(_ rgba: UInt32?) -> PageColor {
     guard let rgba else { return PageColor(rgb: plain) }
     let isPlain = !isOnPhoto && (rgba >> 8 == 0 || !isVisible(rgba >> 8))
@@ -427,10 +409,8 @@ package struct PageInk: Hashable, Sendable {
   }
 }
 
-/// The background below each object, with the fills and photos on it.
-///
-/// A text is on the fill below its center. A drawing is on a fill only if its whole box is, because the other parts would
-/// not be visible.
+/// The background below each object, with the fills and photos on it. A text is on the fill below its center. A drawing
+/// is on a fill only if its whole box is, because the other parts would not be visible.
 struct PageGrounds {
   private let items: [BoardCanvas.Item]
   private let paper: PageInk
@@ -466,7 +446,6 @@ struct PageGrounds {
     }
   }
 
-  /// Returns the colors on the ground below an item.
   func ink(onItem index: Int) -> PageInk {
     let snapshot = items[index].snapshot
     let center = snapshot.bounds.center
@@ -496,7 +475,6 @@ struct PageGrounds {
 }
 
 extension ObjectSnapshot {
-  /// The color that is seen inside a form or behind a text; nil if there is none.
   fileprivate var fillColor: PageColor? {
     guard kind == .text || outline?.isClosed == true, let fill = PageColor(fill: style.fill) else { return nil }
     return PageColor(rgb: fill.rgb, opacity: fill.opacity * style.opacity)
@@ -517,9 +495,8 @@ package struct PageLine: Hashable, Sendable {
     self.pieces = pieces
   }
 
-  /// Returns the visible parts of a drawing as lines around its center, without scale and rotation.
-  ///
-  /// A part whose pen pressure is constant or unknown is one line. Otherwise it is several consecutive lines.
+  /// Returns the visible parts of a drawing as lines around its center, without scale and rotation. A part whose pen
+  /// pressure is constant or unknown is one line. Otherwise it is several consecutive lines.
   static func lines(of snapshot: ObjectSnapshot, width: Double) -> [PageLine] {
     snapshot.inkLines.flatMap { line -> [PageLine] in
       guard let curve = InkCurve(line.points) else { return [] }

@@ -6,7 +6,6 @@ extension BoardCanvas {
   /// The color `0xRRGGBB` on which a fill is seen if nothing else is behind it.
   private var plainGround: UInt32 { shownBackground ?? (paper == .light ? 0xFFFFFF : 0x000000) }
 
-  /// Returns the color of letters or lines on a fill.
   func color(_ rgba: UInt32?, on fill: CellFill?) -> CellColor {
     guard !isMonochrome, let fill, fill.isHiding else { return InkColor.shown(rgba, on: surface) }
     let paper = Paper(fill.seen(on: plainGround))
@@ -63,7 +62,6 @@ extension BoardCanvas {
     return CellArea(x: cell.x, y: cell.y, width: max(min(across.wholeCells(.down), layout.columns), 1), height: 1)
   }
 
-  /// Returns the cells for the label of a line, around its middle.
   private func lineRoom(_ snapshot: ObjectSnapshot, _ layout: TextLayout) -> CellArea? {
     let rotation = snapshot.rotation
     let middle = viewport.cell(of: snapshot.shown(layout.center, sine: rotation.sine, cosine: rotation.cosine))
@@ -76,7 +74,6 @@ extension BoardCanvas {
     return CellArea(x: middle.x - width / 2, y: middle.y - height / 2, width: width, height: height)
   }
 
-  /// Returns the cells inside a form for its label; nil if there is none.
   private func room(_ snapshot: ObjectSnapshot, _ shape: FormShape) -> CellArea? {
     let factor = factor(snapshot)
     let line = hasLine(shape.form) ? shape.lineWidth * factor / 2 : 0
@@ -211,9 +208,8 @@ extension BoardCanvas {
     dots.draw(points.lazy.map { DotPoint(x: $0.x, y: $0.y) }, isBend: { _ in false }, pen, within: area)
   }
 
-  /// Returns the cells of a rectangle that is drawn with characters; nil if the form is drawn with dots.
-  ///
-  /// Characters are used where dots are too coarse for a thin line.
+  /// Returns the cells of a rectangle that is drawn with characters; nil if the form is drawn with dots. Characters are
+  /// used where dots are too coarse for a thin line.
   private func frame(_ shape: FormShape, _ breadth: Int) -> CellArea? {
     // In all styles, a frame is less prominent than a rectangle: a thin, dim line that hides nothing.
     let isBox = shape.form.map { [.rectangle, .roundedRectangle, .note].contains($0) } ?? false
@@ -253,7 +249,6 @@ extension BoardCanvas {
   }
 }
 
-/// The characters of a rectangle.
 struct FrameSigns {
   let across: Unicode.Scalar
   let down: Unicode.Scalar
@@ -282,13 +277,10 @@ struct FrameSigns {
   /// The characters of frames, which show the lines that cross them.
   static let ofFrames = Set("┌┐└┘─│╌╎┈┊+-|".unicodeScalars.map { Glyph($0) })
 
-  /// Returns whether a cell at a distance from the corner is part of a dash.
   func isDrawn(_ distance: Int) -> Bool { period == .max || distance % period != 0 }
 }
 
 extension Double {
   /// The rounded number, limited to ±1,000,000, which is more cells than any screen has.
-  func wholeCells(_ rule: FloatingPointRoundingRule) -> Int {
-    isNaN ? 0 : Int(min(max(rounded(rule), -1e6), 1e6))
-  }
+  func wholeCells(_ rule: FloatingPointRoundingRule) -> Int { isNaN ? 0 : Int(min(max(rounded(rule), -1e6), 1e6)) }
 }

@@ -39,9 +39,8 @@ extension BoardCanvas {
     screen.takeClusters(of: ground)
   }
 
-  /// Returns whether a line may replace the glyph of a cell.
-  ///
-  /// This applies to spaces, parts of photos, the grid, and the lines of frames.
+  /// Returns whether a line may replace the glyph of a cell. This applies to spaces, parts of photos, the grid, and the
+  /// lines of frames.
   func isBare(_ cell: ScreenCell) -> Bool {
     let glyph = cell.glyph
     return glyph == .space || glyph == .upperHalf || glyph == .lowerHalf || cell == gridCell
@@ -198,7 +197,6 @@ extension BoardCanvas {
 
   var shownBackground: UInt32? { isMonochrome ? nil : background }
 
-  /// The areas of the photos that the terminal shows as pixels.
   private var pixelAreas: [CellArea] {
     photoItems.compactMap { item in
       guard let asset = item.snapshot.asset, shownAsPixels.contains(asset.id) else { return nil }
@@ -206,9 +204,8 @@ extension BoardCanvas {
     }
   }
 
-  /// Gives the area of a screen that shows the canvas the board's background, in place of the terminal's default colors.
-  ///
-  /// Cells over the pixels of a photo stay without a background, because it would cover the photo.
+  /// Gives the area of a screen that shows the canvas the board's background, in place of the terminal's default
+  /// colors. Cells over the pixels of a photo stay without a background, because it would cover the photo.
   package func setBackground(of screen: inout Screen, in area: CellArea) {
     guard let background = shownBackground else { return }
     let plain = CellColor(rgb: surface == .light ? 0x000000 : 0xFFFFFF)
@@ -264,10 +261,8 @@ struct InkPlacement {
   /// The number of points of the parts in which a stroke is drawn or left out.
   static let runLength = 16
 
-  /// Returns the parts of a stroke to draw in an area, with one point more on either side.
-  ///
-  /// The line at the additional points differs from that of the whole stroke, but only outside the area: in the boxes
-  /// of parts that are left out.
+  /// Returns the parts of a stroke to draw in an area, with one point more on either side. The line at the additional
+  /// points differs from that of the whole stroke, but only outside the area: in the boxes of parts that are left out.
   func runs(of points: [InkPoint], in area: DotArea, margin: Double) -> [Range<Int>] {
     var runs: [Range<Int>] = []
     for first in stride(from: 0, to: max(points.count - 1, 1), by: Self.runLength) {
@@ -302,9 +297,8 @@ struct InkPlacement {
       && row + height >= Double(area.rows.lowerBound) && row - height <= Double(area.rows.upperBound)
   }
 
-  /// A sequence that converts points to dots.
-  ///
-  /// It is a concrete type for speed, because a board can have half a million points.
+  /// A sequence that converts points to dots. It is a concrete type for speed, because a board can have half a million
+  /// points.
   struct Path: Sequence, IteratorProtocol {
     fileprivate let placement: InkPlacement
     fileprivate var points: IndexingIterator<ArraySlice<InkPoint>>
@@ -321,9 +315,7 @@ struct InkPlacement {
   }
 }
 
-/// Lines of text in several styles, for a text object or a game.
 package struct Label: Hashable, Sendable {
-  /// Text in one style.
   package struct Span: Hashable, Sendable {
     /// The text; it may contain names chosen by other members.
     package let text: String
@@ -336,7 +328,6 @@ package struct Label: Hashable, Sendable {
   }
 
   package var lines: [[Span]] = []
-  /// The side to which the lines are aligned.
   var alignment = TextAlignment.left
 
   package var width: Int { lines.reduce(0) { max($0, Self.columns($1)) } }
@@ -344,7 +335,6 @@ package struct Label: Hashable, Sendable {
 
   static func columns(_ line: [Span]) -> Int { line.reduce(0) { $0 + CharacterWidth.columns($1.text) } }
 
-  /// Returns the number of columns to the left of a line.
   func indent(ofRow row: Int) -> Int {
     switch alignment {
     case .left: 0
@@ -353,7 +343,6 @@ package struct Label: Hashable, Sendable {
     }
   }
 
-  /// Draws the label from its top left corner, clipped to an area.
   func draw(on screen: inout Screen, at origin: (x: Int, y: Int), in area: CellArea) {
     for (row, line) in lines.enumerated() {
       var column = origin.x + indent(ofRow: row)
@@ -410,7 +399,6 @@ struct PlacedLabel: Sendable {
   }
 }
 
-/// The panel that shows a game on the board, in terminal cells or on a page.
 package enum GamePanel {
   package static func label(_ view: GameView, isASCII: Bool, naming name: (MemberID) -> String) -> Label {
     switch view.detail {
@@ -493,9 +481,8 @@ package enum GamePanel {
     return label
   }
 
-  /// Returns whose turn it is.
-  ///
-  /// It is `Your turn` only if `name` returns `you` for the local member, as on the member's own screen.
+  /// Returns whose turn it is. It is `Your turn` only if `name` returns `you` for the local member, as on the member's
+  /// own screen.
   private static func turn(of member: MemberID, _ game: ConnectFourView, naming name: (MemberID) -> String) -> String {
     let player = name(member)
     if member == game.member, player == "you" { return "Your turn" }

@@ -89,7 +89,6 @@ extension BoardCanvas {
     }
   }
 
-  /// Returns the caption of a photo whose pixels are missing.
   private func caption(_ snapshot: ObjectSnapshot) -> String {
     guard let asset = snapshot.asset else { return "photo" }
     let amount = ByteCount.text(asset.byteCount)
@@ -98,10 +97,9 @@ extension BoardCanvas {
   }
 }
 
-/// The labels of objects.
-///
-/// A terminal has letters of one size and one direction. Therefore text is wrapped to the width of its box, bold if it
-/// is large, and dim if it is small. Rotated text is shown upright around its center, followed by its angle.
+/// The labels of objects. A terminal has letters of one size and one direction. Therefore text is wrapped to the width
+/// of its box, bold if it is large, and dim if it is small. Rotated text is shown upright around its center, followed
+/// by its angle.
 extension BoardCanvas {
   func label(_ item: Item) -> Label? {
     let snapshot = item.snapshot
@@ -118,7 +116,6 @@ extension BoardCanvas {
   private static let boldScale = 1.5
   private static let dimScale = 0.67
 
-  /// Returns the label of a text object, wrapped to the columns of its box.
   private func textLabel(_ snapshot: ObjectSnapshot) -> Label? {
     guard let text = snapshot.text, !text.isEmpty else { return nil }
     let cell = Double(DotGrid.fine.across) / viewport.scale
@@ -155,7 +152,6 @@ extension BoardCanvas {
     return shown
   }
 
-  /// Returns a text object's angle as a string; nil if the rotation is too small to see.
   private func angle(_ snapshot: ObjectSnapshot) -> String? {
     let degrees = Int((snapshot.angle * 180 / .pi).rounded()) % 360
     guard degrees > 2, degrees < 358 else { return nil }
@@ -177,11 +173,9 @@ package struct PhotoView: Hashable, Sendable {
     (isFlippedHorizontally, isFlippedVertically) = (snapshot.isFlippedHorizontally, snapshot.isFlippedVertically)
   }
 
-  /// Creates the view of a whole picture.
   package init() { (part, isFlippedHorizontally, isFlippedVertically) = (Self.whole, false, false) }
 
   package var isCropped: Bool { part != Self.whole }
-  /// Whether the whole picture is shown, and is not mirrored.
   package var isPlain: Bool { self == Self() }
 
   /// Returns the position in the picture that is shown at a position in the box, both as fractions of the width and
@@ -203,9 +197,7 @@ package struct PhotoPixels: Hashable, Sendable {
   /// The pixels `0xRRGGBB`, row by row.
   package let pixels: [UInt32]
 
-  /// Creates a photo from its pixels.
-  ///
-  /// - Precondition: `width` and `height` are positive, and `pixels` has `width` times `height` elements.
+  /// `width` and `height` must be positive, and `pixels` must have `width` times `height` elements.
   package init(width: Int, height: Int, pixels: [UInt32]) {
     precondition(width > 0 && height > 0 && pixels.count == width * height)
     self.width = width
@@ -223,21 +215,10 @@ package struct PhotoPixels: Hashable, Sendable {
 
 /// Each pixel of the result is the average of the pixels that it replaces.
 package enum BoxFilter {
-  /// Returns the picture scaled to `across` by `down` pixels.
-  ///
-  /// The four bytes of a pixel are averaged separately, so the colors of a picture with transparency must be
-  /// premultiplied. If a picture is enlarged, pixels are repeated.
-  ///
-  /// - Parameters:
-  ///   - pixels: The pixels, row by row.
-  ///   - stride: The number of elements of `pixels` per row, at least `width`.
-  ///   - width: The width of the picture in pixels.
-  ///   - height: The height of the picture in pixels.
-  ///   - across: The width of the result in pixels.
-  ///   - down: The height of the result in pixels.
-  /// - Returns: The pixels of the result, row by row, without gaps.
-  /// - Complexity: O(`width` times `height`).
-  /// - Precondition: All numbers are positive and `pixels` contains `height` rows.
+  /// Returns the picture scaled to `across` by `down` pixels, row by row, without gaps. The four bytes of a pixel are
+  /// averaged separately, so the colors of a picture with transparency must be premultiplied. If a picture is enlarged,
+  /// pixels are repeated. `stride` is the number of elements of `pixels` per row, at least `width`. All numbers must be
+  /// positive, and `pixels` must contain `height` rows.
   package static func averaged(_ pixels: Span<UInt32>, stride: Int, width: Int, height: Int, across: Int, down: Int)
     -> [UInt32]
   {
@@ -318,7 +299,6 @@ extension PhotoPixels {
   }
 }
 
-/// A namespace for formatting file sizes for users.
 package enum ByteCount {
   /// Returns a size in the largest suitable decimal unit, such as `2.1 MB`, rounded down to a tenth.
   package static func text(_ size: Int) -> String {

@@ -1,7 +1,6 @@
 import Whiteboard
 
 extension BoardCanvas {
-  /// Returns the layout of an object: its cells, label and line style.
   func place(_ item: Item) -> Place {
     let snapshot = item.snapshot
     var place = Place(
@@ -16,7 +15,6 @@ extension BoardCanvas {
     return place
   }
 
-  /// Updates the area and label position of an object whose label is already laid out.
   func move(_ place: inout Place, _ item: Item) {
     let snapshot = item.snapshot
     if let shape = item.shape {
@@ -44,9 +42,8 @@ extension BoardCanvas {
     return least.x < viewport.columns + 2 && greatest.x >= -2 && least.y < viewport.rows + 2 && greatest.y >= -2
   }
 
-  /// Returns the part of the board that the text of an object covers; nil if the object has no text, or is a form.
-  ///
-  /// The rectangle connects the centers of the outermost cells.
+  /// Returns the part of the board that the text of an object covers; nil if the object has no text, or is a form. The
+  /// rectangle connects the centers of the outermost cells.
   package func words(of id: ObjectID) -> Rectangle? {
     guard items[id]?.shape == nil, let area = place(of: id)?.label?.area, !area.isEmpty else { return nil }
     let (columns, rows) = (area.columns, area.rows)
@@ -56,7 +53,6 @@ extension BoardCanvas {
     )
   }
 
-  /// Returns whether the text of an object covers a position on the board.
   package func hasWords(of id: ObjectID, at place: Point) -> Bool {
     let cell = viewport.cell(of: place)
     return self.place(of: id)?.label?.area.contains(x: cell.x, y: cell.y) ?? false
@@ -69,10 +65,9 @@ extension BoardCanvas {
     return area(of: (item.snapshot.ink?.suffix(Self.reach) ?? []) + item.preview, item)
   }
 
-  /// The number of points at the end of a stroke whose appearance can change when a point is added.
-  ///
-  /// A new point makes a turn at the last point. That can change how the turns before it are drawn (``InkTurn``), and a
-  /// curve starts halfway between its point and the previous one.
+  /// The number of points at the end of a stroke whose appearance can change when a point is added. A new point makes a
+  /// turn at the last point. That can change how the turns before it are drawn (``InkTurn``), and a curve starts
+  /// halfway between its point and the previous one.
   private static let reach = InkTurn.window + 2
 
   private func area(of points: some Sequence<InkPoint>, _ item: Item) -> CellArea? {
@@ -116,7 +111,6 @@ extension BoardCanvas {
   }
 
   /// Returns the areas in which a stroke with more points, committed or not, looks different: one for each part of it.
-  ///
   /// The first `known` points are the same.
   func growth(from old: Item, to new: Item, known: Int = 0) -> [CellArea] {
     let (before, after) = (LiveLine(old), LiveLine(new))
@@ -160,19 +154,16 @@ package struct BoardGrid: Hashable, Sendable {
 
   /// The minimum distance between lines on a page, in pixels.
   private static let leastPixels = 8.0
-  /// The maximum number of lines in each direction.
   private static let lineLimit = 1_000.0
 
-  /// Creates the lines to show; nil if there is no grid.
-  ///
-  /// If lines would be too close, every second, fourth, eighth and so on line is shown.
+  /// Creates the lines to show; nil if there is no grid. If lines would be too close, every second, fourth, eighth and
+  /// so on line is shown.
   init?(_ grid: Double?, least: Double) {
     guard var spacing = grid, spacing > 0, least.isFinite else { return nil }
     while spacing < least { spacing *= 2 }
     self.spacing = spacing
   }
 
-  /// Creates the lines to show on a page; nil if there is no grid.
   package init?(_ picture: BoardPicture, pixelsPerUnit: Double) {
     let region = picture.region
     let size = max(region.greatest.x - region.least.x, region.greatest.y - region.least.y)

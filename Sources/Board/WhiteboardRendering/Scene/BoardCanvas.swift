@@ -1,15 +1,12 @@
 import Whiteboard
 
-/// The visible part of a board, painted in cells.
-///
-/// Only the areas that changed are repainted. The caller passes changed objects to ``set(_:)``, and ``paint()`` updates
-/// ``screen``. The cost depends on the changes and not on the size of the board: for example, only the new part of a
-/// growing stroke is painted.
+/// The visible part of a board, painted in cells. Only the areas that changed are repainted. The caller passes changed
+/// objects to ``set(_:)``, and ``paint()`` updates ``screen``. The cost depends on the changes and not on the size of
+/// the board: for example, only the new part of a growing stroke is painted.
 package struct BoardCanvas: Sendable {
   package struct Item: Sendable {
     private let content: Content
     package var game: GameView?
-    /// Points that were drawn but are not committed yet, in their original position.
     package var preview: [InkPoint] = []
 
     /// An object and its computed values; the copies of an item share them, because a snapshot is large.
@@ -45,7 +42,6 @@ package struct BoardCanvas: Sendable {
   }
 
   package private(set) var viewport: Viewport
-  /// The characters that show lines.
   package private(set) var dotStyle: DotStyle
   /// The cells as of the last ``paint()``.
   package internal(set) var screen: Screen
@@ -56,21 +52,17 @@ package struct BoardCanvas: Sendable {
       layOut { $0.game != nil }
     }
   }
-  /// The background of the terminal.
-  ///
-  /// Line colors are adapted to be visible on it, unless the board has a background of its own.
+  /// The background of the terminal, on which line colors are made visible, unless the board has a background of its
+  /// own.
   package var paper = Paper.unknown { didSet { if paper != oldValue { placeAll() } } }
   /// The background `0xRRGGBB` of the board; nil for that of the terminal.
   package var background: UInt32? { didSet { if background != oldValue { placeAll() } } }
   /// The spacing of the board's grid, in board units; nil without a grid.
   package var grid: Double? { didSet { if grid != oldValue { spoilAll() } } }
-  /// Whether the terminal has no colors.
-  ///
-  /// Without colors, gaps distinguish the lines.
+  /// Whether the terminal has no colors, so that gaps distinguish the lines.
   package var isMonochrome = false { didSet { if isMonochrome != oldValue { placeAll() } } }
-  /// The photos that the terminal shows as pixels.
-  ///
-  /// Their cells are left blank so that the pixels are visible. Objects drawn above a photo still cover it.
+  /// The photos that the terminal shows as pixels. Their cells are left blank so that the pixels are visible. Objects
+  /// drawn above a photo still cover it.
   package var shownAsPixels: Set<AssetID> = [] {
     didSet { for asset in shownAsPixels.symmetricDifference(oldValue) { spoil(photo: asset) } }
   }
@@ -82,7 +74,6 @@ package struct BoardCanvas: Sendable {
   var order = PlaceList()
   var items: [ObjectID: Item] = [:]
   var photos: [AssetID: PhotoPixels] = [:]
-  /// The objects that are photos.
   private var photoIDs: Set<ObjectID> = []
   private var damage: [CellArea] = []
   /// The area that is being painted; nil between two areas.
@@ -95,29 +86,23 @@ package struct BoardCanvas: Sendable {
     /// The area without the labels that overlap it.
     let damage: CellArea
     let area: CellArea
-    /// The objects in the area, from back to front.
     let places: [Place]
     var next = 0
   }
 
-  /// The layout of an object on the screen.
   struct Place: Sendable {
     let id: ObjectID
     /// The cells of the object; empty if it is not in view.
     var area: CellArea
     /// A label is always painted completely.
     var label: PlacedLabel?
-    /// The color of the object's lines.
     let color: CellColor
-    /// The gaps in the object's lines.
     let dashes: Dashes
-    /// How a form is drawn; nil for all other objects.
     let shape: FormShape?
   }
 
-  /// The layout of all objects, from back to front.
-  ///
-  /// The areas are stored separately, so that a search for the objects in an area reads little memory.
+  /// The layout of all objects, from back to front. The areas are stored separately, so that a search for the objects
+  /// in an area reads little memory.
   struct PlaceList: Sendable {
     private var places: [Place] = []
     private var areas: [CellArea] = []
@@ -162,13 +147,9 @@ package struct BoardCanvas: Sendable {
     }
   }
 
-  /// The maximum number of areas that are painted separately.
-  ///
-  /// If there are more areas, they are merged into one.
+  /// The maximum number of areas that are painted separately; more areas are merged into one.
   private static let damageLimit = 24
-  /// The work that a client does for one frame, in dots.
-  ///
-  /// It takes a few milliseconds.
+  /// The work that a client does for one frame, in dots; it takes a few milliseconds.
   package static let frameWork = 1_000_000
 
   package init(_ viewport: Viewport, dotStyle: DotStyle = .braille) {
@@ -226,9 +207,8 @@ package struct BoardCanvas: Sendable {
     spoil(order[index(of: id)].area)
   }
 
-  /// Shows points of a stroke that were drawn but are not committed yet.
-  ///
-  /// The points are in their original position. `start` is the index of the first of these points in the stroke.
+  /// Shows points of a stroke that were drawn but are not committed yet. The points are in their original position.
+  /// `start` is the index of the first of these points in the stroke.
   package mutating func preview(_ points: [InkPoint], from start: Int, of id: ObjectID) {
     guard var item = items[id], let ink = item.snapshot.ink, start <= ink.count + item.preview.count else { return }
     let old = item
@@ -287,7 +267,6 @@ package struct BoardCanvas: Sendable {
     placeRest(&work)
   }
 
-  /// Computes the remaining layouts, as far as the work allows.
   private mutating func placeRest(_ work: inout Int) {
     while work > 0, let id = unplaced.popLast() {
       guard let item = items[id] else { continue }
@@ -302,7 +281,6 @@ package struct BoardCanvas: Sendable {
   /// The work for the layout of an object without its letters, in dots.
   private static let placingWork = 100
 
-  /// Shows lines in another style and repaints everything.
   package mutating func show(_ style: DotStyle) {
     defer { spoilAll() }
     guard style != dotStyle else { return }
@@ -318,7 +296,6 @@ package struct BoardCanvas: Sendable {
     dots = DotLayer(columns: viewport.columns, rows: viewport.rows, grid: dotStyle.grid)
   }
 
-  /// Computes the layout of some objects again.
   private mutating func layOut(_ isMeant: (Item) -> Bool) {
     for index in 0..<order.count {
       guard let item = items[order.id(at: index)], isMeant(item) else { continue }
@@ -345,7 +322,6 @@ package struct BoardCanvas: Sendable {
     return first == second ? one < other : first.lexicographicallyPrecedes(second)
   }
 
-  /// Returns the part of a preview that is not yet committed.
   private static func rest(of preview: [InkPoint], committed: Int, _ old: Item) -> [InkPoint] {
     let before = old.snapshot.ink?.count ?? 0
     return Array(preview.dropFirst(max(0, committed - before)))
@@ -370,19 +346,16 @@ package struct BoardCanvas: Sendable {
     photoIDs.compactMap { id in items[id].map { (index(of: id), $0) } }.sorted { $0.index < $1.index }
   }
 
-  /// The photos from back to front.
   package var photoItems: [Item] { photosInOrder.map(\.item) }
 
   private mutating func spoil(photo asset: AssetID) {
     for (index, item) in photosInOrder where item.snapshot.asset?.id == asset { spoil(order[index].area) }
   }
 
-  /// Whether ``screen`` shows the current state of all objects.
   package var isPainted: Bool { damage.isEmpty && job == nil && unplaced.isEmpty }
 
-  /// Updates the screen, as far as the work (in dots) allows; returns the painted areas.
-  ///
-  /// An area of the screen changes only when it is complete. A single object can exceed the work.
+  /// Updates the screen, as far as the work (in dots) allows; returns the painted areas. An area of the screen changes
+  /// only when it is complete. A single object can exceed the work.
   @discardableResult package mutating func paint(_ work: Int = .max) -> [CellArea] {
     var work = work
     placeRest(&work)
@@ -421,7 +394,6 @@ package struct BoardCanvas: Sendable {
 }
 
 extension BoardCanvas {
-  /// Returns the cell for the caret after a number of Unicode scalars; nil if the object shows no text.
   package func caret(in id: ObjectID, after scalars: Int) -> (x: Int, y: Int)? {
     guard let item = items[id], let text = item.snapshot.text, let placed = place(of: id)?.label else { return nil }
     let lines = placed.label.lines

@@ -1,8 +1,6 @@
 /// The number of dots that a cell is divided into.
 struct DotGrid: Hashable, Sendable {
-  /// The number of dots in a row of a cell.
   let across: Int
-  /// The number of dots in a column of a cell.
   let down: Int
 
   /// Two by four dots, as in braille; a ``Viewport`` measures in these dots.
@@ -14,31 +12,25 @@ struct DotGrid: Hashable, Sendable {
   var factor: Double { Double(across) / Double(Self.fine.across) }
 }
 
-/// A position measured in dots, with the pen pressure.
 struct DotPoint: Hashable, Sendable {
-  /// The distance from the left edge.
   var x: Double
-  /// The distance from the upper edge.
   var y: Double
   /// The pen pressure; 0 if it is unknown.
   var pressure: UInt8 = 0
 }
 
-/// A rectangle of dots.
 struct DotArea: Sendable {
   let columns: Range<Int>
   let rows: Range<Int>
 
-  /// Converts an area of cells to dots.
   init(_ cells: CellArea, _ grid: DotGrid) {
     let (across, down) = (grid.across, grid.down)
     columns = cells.columns.lowerBound * across..<cells.columns.upperBound * across
     rows = cells.rows.lowerBound * down..<cells.rows.upperBound * down
   }
 
-  /// Returns the part of a line that is in the area or at most `margin` dots outside it.
-  ///
-  /// The result is a range of fractions of the line's length (Liang–Barsky), or nil if no part is.
+  /// Returns the part of a line that is in the area or at most `margin` dots outside it. The result is a range of
+  /// fractions of the line's length (Liang–Barsky), or nil if no part is.
   func shares(from start: DotPoint, to end: DotPoint, margin: Int) -> (first: Double, last: Double)? {
     let (dx, dy) = (end.x - start.x, end.y - start.y)
     guard dx.isFinite, dy.isFinite else { return nil }
@@ -57,17 +49,14 @@ struct DotArea: Sendable {
   }
 }
 
-/// A layer with the dots of lines.
-///
-/// Each dot has its own color. A cell shows the most frequent color of its dots, or a color for each half.
+/// A layer with the dots of lines. Each dot has its own color. A cell shows the most frequent color of its dots, or a
+/// color for each half.
 struct DotLayer: Sendable {
-  /// The number of dots per cell.
   let grid: DotGrid
   private let width: Int
   /// The dots, row by row: the color of a dot, or 0 if it is not set.
   private var dots: [UInt32]
 
-  /// Returns the value that stores a color in a dot.
   static func dot(_ color: CellColor) -> UInt32 { color.rgb.map { 0xFF00_0000 | $0 } ?? 1 }
 
   private static func color(_ dot: UInt32) -> CellColor { dot == 1 ? .terminal : CellColor(rgb: dot) }
@@ -78,16 +67,14 @@ struct DotLayer: Sendable {
     dots = Array(repeating: 0, count: width * rows * grid.down)
   }
 
-  /// Removes all dots in an area of cells.
   mutating func clear(_ area: CellArea) {
     let (area, width) = (DotArea(area, grid), width)
     var dots = dots.mutableSpan
     for y in area.rows { for x in area.columns { dots[y * width + x] = 0 } }
   }
 
-  /// Draws along a path with a pen, clipped to an area of dots; returns the work, in dots.
-  ///
-  /// `isBend` returns whether the line bends at the point with an index (``InkTurn``).
+  /// Draws along a path with a pen, clipped to an area of dots; returns the work, in dots. `isBend` returns whether the
+  /// line bends at the point with an index (``InkTurn``).
   mutating func draw(_ path: some Sequence<DotPoint>, isBend: (Int) -> Bool, _ pen: DotPen, within area: DotArea) -> Int
   {
     var stroke = DotStroke(pen, width: width, within: area)
@@ -96,7 +83,6 @@ struct DotLayer: Sendable {
     return stroke.work
   }
 
-  /// Sets all dots in a polygon, clipped to an area of dots.
   mutating func fill(_ polygon: DotPolygon, _ color: UInt32, within area: DotArea) {
     var polygon = polygon
     var spans: [Range<Int>] = []
@@ -109,9 +95,8 @@ struct DotLayer: Sendable {
 
   // MARK: - Cells
 
-  /// Returns the dots of a cell as a braille mask, and their most frequent color; nil if none is set.
-  ///
-  /// - Precondition: The grid is ``DotGrid/fine``.
+  /// Returns the dots of a cell as a braille mask, and their most frequent color; nil if none is set. The grid must be
+  /// ``DotGrid/fine``.
   func cell(_ x: Int, _ y: Int) -> (mask: UInt8, color: CellColor)? {
     var mask: UInt8 = 0
     var first: UInt32 = 0
@@ -149,9 +134,7 @@ struct DotLayer: Sendable {
 
   private func dot(_ x: Int, _ y: Int, _ place: Int) -> UInt32 { dots[(y * 4 + place / 2) * width + x * 2 + place % 2] }
 
-  /// Returns the colors of a cell's upper and lower half.
-  ///
-  /// - Precondition: The grid is ``DotGrid/halves``.
+  /// Returns the colors of a cell's upper and lower half; the grid must be ``DotGrid/halves``.
   func halves(_ x: Int, _ y: Int) -> (upper: CellColor?, lower: CellColor?) {
     let (upper, lower) = (dots[2 * y * width + x], dots[(2 * y + 1) * width + x])
     return (upper == 0 ? nil : Self.color(upper), lower == 0 ? nil : Self.color(lower))

@@ -1,9 +1,7 @@
 import Whiteboard
 
-/// A pen that moves over dots and draws a stroke.
-///
-/// A line always has the same dots, even if only a part of it is drawn. Therefore a repainted area matches its
-/// surroundings.
+/// A pen that moves over dots and draws a stroke. A line always has the same dots, even if only a part of it is drawn.
+/// Therefore a repainted area matches its surroundings.
 struct DotStroke {
   private let pen: DotPen
   private let width: Int
@@ -32,9 +30,7 @@ struct DotStroke {
   private static let longSegment = 3.0
 
   /// If long segments meet at a bend (``InkCurve``), they are joined by a curve between their midpoints, as in a fast
-  /// hand-drawn line.
-  ///
-  /// Corners and close points are drawn unchanged.
+  /// hand-drawn line. Corners and close points are drawn unchanged.
   mutating func draw(_ path: some Sequence<DotPoint>, isBend: (Int) -> Bool, on dots: inout MutableSpan<UInt32>) {
     var points = path.makeIterator()
     guard var here = points.next() else { return }
@@ -82,7 +78,6 @@ struct DotStroke {
 
   // MARK: - Curves and lines
 
-  /// Draws a quadratic curve from the current position to `end`, with `corner` as the control point.
   private mutating func curve(around corner: DotPoint, to end: DotPoint, on dots: inout MutableSpan<UInt32>) {
     let start = place
     let length = max((end.x - start.x).magnitude, (end.y - start.y).magnitude)
@@ -156,7 +151,6 @@ struct DotStroke {
     dots[index &+ width &+ 1] = pen.color
   }
 
-  /// Draws the part of the nib that is in the area.
   private func pressWhole(_ column: Int, _ row: Int, isInside: Bool, on dots: inout MutableSpan<UInt32>) {
     let breadth = nib.breadth
     guard
@@ -179,11 +173,9 @@ struct DotPen: Sendable {
   let breadths: PenBreadth
   /// The pen's color, as returned by ``DotLayer/dot(_:)``.
   let color: UInt32
-  /// The gaps in the pen's lines.
   var dashes = Dashes.none
 }
 
-/// The width of a pen's line in dots.
 struct PenBreadth: Sendable {
   /// The width on the board, in dots of a ``Viewport``.
   let dots: Double
@@ -227,11 +219,10 @@ struct Dashes: Hashable, Sendable {
 struct Nib: Sendable {
   /// The diameter in dots.
   let breadth: Int
-  /// The offset to add to a coordinate; truncating the sum gives the first dot of the nib.
-  ///
-  /// Points are often exactly between dots, because a mouse reports cells. The added quarter of a dot, or half a dot
-  /// for a nib of even width, avoids a single protruding dot at the end of a round shape. The large constant makes
-  /// every coordinate in view positive, so that truncation rounds down.
+  /// The offset to add to a coordinate; truncating the sum gives the first dot of the nib. Points are often exactly
+  /// between dots, because a mouse reports cells. The added quarter of a dot, or half a dot for a nib of even width,
+  /// avoids a single protruding dot at the end of a round shape. The large constant makes every coordinate in view
+  /// positive, so that truncation rounds down.
   let bias: Double
   /// The columns of each row, for a nib wider than two dots.
   let rows: [Range<Int>]
@@ -266,14 +257,12 @@ package enum DotStyle: String, Hashable, Sendable, CaseIterable {
   case half
   case ascii
 
-  /// The dots per cell of this style.
   var grid: DotGrid { self == .half ? .halves : .fine }
 
-  /// Returns the width of a line in dots of this style's grid; `dots` is its width in ``Viewport`` dots.
-  ///
-  /// Braille dots do not touch, so a line of one dot looks faint. Braille therefore widens thin lines to up to two
-  /// dots. If the board is zoomed out, thin lines stay one dot wide, because wider lines would merge. ASCII draws lines
-  /// below four dots as one dot, because characters can follow only the shape of thin lines.
+  /// Returns the width of a line in dots of this style's grid; `dots` is its width in ``Viewport`` dots. Braille dots
+  /// do not touch, so a line of one dot looks faint. Braille therefore widens thin lines to up to two dots. If the
+  /// board is zoomed out, thin lines stay one dot wide, because wider lines would merge. ASCII draws lines below four
+  /// dots as one dot, because characters can follow only the shape of thin lines.
   func breadth(_ dots: Double, limit: Double) -> Int {
     let wanted =
       switch self {
@@ -311,7 +300,6 @@ package enum DotStyle: String, Hashable, Sendable, CaseIterable {
 
 /// A namespace for selecting the ASCII character whose shape is most similar to the dots of a cell.
 enum DotSign {
-  /// Returns the character for a braille mask with at least one dot.
   static func sign(_ mask: UInt8) -> Unicode.Scalar { signs[Int(mask)] }
 
   private static let signs: [Unicode.Scalar] = (0..<256).map { choose(UInt8($0)) }

@@ -1,8 +1,7 @@
 import Whiteboard
 
-/// The properties of a form that a canvas needs to draw it.
-///
-/// It is a class, because a snapshot is large and a board has many forms.
+/// The properties of a form that a canvas needs to draw it. It is a class, because a snapshot is large and a board has
+/// many forms.
 final class FormShape: Sendable {
   /// A part of the form as straight lines, in the form's own board units relative to its center.
   struct Part: Sendable {
@@ -27,14 +26,12 @@ final class FormShape: Sendable {
   let corners: Rectangle
   /// The box around all visible parts of the form, in board units.
   let bounds: Rectangle
-  /// The label as on a page; nil if there is none.
   let label: TextLayout?
   let center: Point
   let scale: Double
   let rotation: Rotation
   let lineWidth: Double
   let lineStyle: LineStyle
-  /// The fill; nil if there is none.
   let fill: CellFill?
   let isVisible: Bool
   /// The number of bytes of the label.
@@ -63,7 +60,6 @@ final class FormShape: Sendable {
   /// The maximum distance from the center, in dots, at which few points are enough: the error is a tenth of a dot.
   private static let coarseReach = 4.0
 
-  /// Returns a part of the form in dots of a grid.
   func dots(of part: Part, in viewport: Viewport, _ grid: DotGrid) -> [Point] {
     let reach = max(box.greatest.x - box.center.x, box.greatest.y - box.center.y) * scale * viewport.scale
     return (reach <= Self.coarseReach ? part.coarse : part.points).map { point in
@@ -80,7 +76,6 @@ final class FormShape: Sendable {
 /// An area inside a closed line, in dots.
 struct DotPolygon: Sendable {
   private let points: [Point]
-  /// The uppermost and the lowest point.
   private let rows: (Double, Double)
   private var crossings: [Double] = []
 
@@ -124,6 +119,5 @@ struct CellFill: Hashable, Sendable {
 
   var isHiding: Bool { opacity >= Self.hiding }
 
-  /// Returns the color that is seen on a background `0xRRGGBB`.
   func seen(on ground: UInt32) -> UInt32 { PageColor(rgb: rgb, opacity: opacity).blended(with: ground) }
 }

@@ -4,9 +4,7 @@ import Whiteboard
 package enum Paper: String, Hashable, Sendable, CaseIterable {
   /// The background is unknown, so lines must be visible on light and dark backgrounds.
   case unknown
-  /// Light text on a dark background.
   case dark
-  /// Dark text on a light background.
   case light
 
   /// The range of lightness in which a color is visible on the background, from 0 to 1.
@@ -32,12 +30,10 @@ extension Paper {
   }
 }
 
-/// The colors of a board as a terminal shows them.
 enum InkColor {
-  /// Returns the color that shows a board color `0xRRGGBBAA` on a terminal.
-  ///
-  /// A missing color, or a color close to black or white, becomes the terminal's default color, which is visible on
-  /// every background. Other colors are made lighter or darker if they would not be visible.
+  /// Returns the color that shows a board color `0xRRGGBBAA` on a terminal. A missing color, or a color close to black
+  /// or white, becomes the terminal's default color, which is visible on every background. Other colors are made
+  /// lighter or darker if they would not be visible.
   static func shown(_ rgba: UInt32?, on paper: Paper) -> CellColor {
     guard let rgba else { return .terminal }
     let rgb = rgba >> 8
@@ -67,7 +63,6 @@ enum InkColor {
     return readable
   }
 
-  /// Returns whether a color is black or white, or close to it.
   private static func isPaper(_ color: PerceivedColor) -> Bool {
     color.chroma < 0.04 && !(0.3...0.95).contains(color.lightness)
   }
@@ -79,9 +74,8 @@ enum InkColor {
     }
   }
 
-  /// Returns the pattern of gaps that replaces a line's color on a terminal without colors.
-  ///
-  /// Each sixth of the color wheel has its own pattern.
+  /// Returns the pattern of gaps that replaces a line's color on a terminal without colors. Each sixth of the color
+  /// wheel has its own pattern.
   static func dashes(_ rgba: UInt32?) -> Dashes {
     guard let rgba, case let rgb = rgba >> 8, PerceivedColor(rgb).chroma >= 0.04 else { return .none }
     let (red, green, blue) = (rgb >> 16 & 0xFF, rgb >> 8 & 0xFF, rgb & 0xFF)

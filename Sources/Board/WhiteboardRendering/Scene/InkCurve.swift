@@ -1,8 +1,7 @@
 import Whiteboard
 
-/// A stroke as a smooth line on a page.
-///
-/// At bends, it has curves between the midpoints of the segments; corners stay sharp.
+/// A stroke as a smooth line on a page. At bends, it has curves between the midpoints of the segments; corners stay
+/// sharp.
 package struct InkCurve: Hashable, Sendable {
   /// One segment of the line, which starts at the end of the previous one.
   package enum Piece: Hashable, Sendable {
@@ -54,9 +53,7 @@ package struct InkCurve: Hashable, Sendable {
     self.targets = targets
   }
 
-  /// Returns the width of a line at a pen pressure, as a fraction of its full width.
-  ///
-  /// It is 1 if the pressure is 0, which means unknown.
+  /// Returns the width of a line at a pen pressure, as a fraction of its full width; 1 if the pressure is 0, unknown.
   package static func breadth(atPressure pressure: UInt8) -> Double {
     pressure == 0 ? 1 : 0.3 + 0.7 * Double(pressure) / 255
   }
@@ -73,17 +70,15 @@ enum InkTurn: Hashable, Sendable {
   case corner
   case step(isClockwise: Bool, isShort: Bool)
 
-  /// The maximum distance between successive points of a hand-drawn curve, in board units.
-  ///
-  /// It is about the diagonal of a cell, because a terminal reports the mouse position in cells.
+  /// The maximum distance between successive points of a hand-drawn curve, in board units. It is about the diagonal of
+  /// a cell, because a terminal reports the mouse position in cells.
   static let stretch = 18.0
   /// The number of turns before and after a step that determine whether it is part of a staircase.
   static let window = 3
 
-  /// Returns whether a line bends at a point; otherwise it has a corner there.
-  ///
-  /// Steps that alternate in direction are a line drawn by hand in cells, and are smoothed. Steps in the same
-  /// direction, as in a small rectangle, and a single step are corners that were drawn.
+  /// Returns whether a line bends at a point; otherwise it has a corner there. Steps that alternate in direction are a
+  /// line drawn by hand in cells, and are smoothed. Steps in the same direction, as in a small rectangle, and a single
+  /// step are corners that were drawn.
   @inline(__always) static func isBend(at index: Int, of count: Int, point: (Int) -> Point) -> Bool {
     switch InkTurn(at: index, point) {
     case .bend: true
@@ -153,9 +148,8 @@ extension ObjectSnapshot {
     return !DenseInk.isDense(points, width: lineWidth ?? ObjectDefaults.lineWidth)
   }
 
-  /// The remaining lines of a drawing; empty for other objects.
-  ///
-  /// Parts of lines that would add nothing visible are left out (``DenseInk``).
+  /// The remaining lines of a drawing; empty for other objects. Parts of lines that would add nothing visible are left
+  /// out (``DenseInk``).
   package var inkLines: [InkLine] {
     guard let ink, let points, let spans = visibleSpans, let lines = visibleLines else { return [] }
     return zip(spans, lines).flatMap { span, line -> [InkLine] in
@@ -173,10 +167,9 @@ extension ObjectSnapshot {
   }
 }
 
-/// A rule that leaves out the parts of a stroke that are on top of much other ink of the same stroke.
-///
-/// A stroke can cross its own box tens of thousands of times, and would then stop a program that draws it. Such a
-/// stroke looks the same without the parts that add nothing visible. Nearly all strokes are drawn completely.
+/// A rule that leaves out the parts of a stroke that are on top of much other ink of the same stroke. A stroke can
+/// cross its own box tens of thousands of times, and would then stop a program that draws it. Such a stroke looks the
+/// same without the parts that add nothing visible. Nearly all strokes are drawn completely.
 enum DenseInk {
   /// The amount of ink above which parts are left out, as a multiple of the area that the ink covers.
   static let limit = 8.0
@@ -188,16 +181,12 @@ enum DenseInk {
   /// The minimum width of a line for this rule, because clients draw even thinner lines with at least one pixel.
   private static let leastWidth = 1.0
 
-  /// Returns whether parts of a line are left out.
   static func isDense(_ points: [Point], width: Double) -> Bool {
     points.count > simple && InkGrid(points, width) != nil
   }
 
-  /// Returns the parts of a line to draw, as ranges of the indexes of its points; nil for the whole line.
-  ///
-  /// A segment is left out if most of it is in parts of the box that have much ink already.
-  ///
-  /// - Complexity: O(*n*).
+  /// Returns the parts of a line to draw, as ranges of the indexes of its points; nil for the whole line. A segment is
+  /// left out if most of it is in parts of the box that have much ink already. O(*n*).
   static func parts(of points: [Point], width: Double) -> [ClosedRange<Int>]? {
     guard points.count > simple, let box = InkGrid(points, width) else { return nil }
     var grid = box
@@ -217,10 +206,8 @@ enum DenseInk {
     /// The length of a line that fills a part up to the limit.
     private let room: Double
     private var lengths: [Double]
-    /// The indexes of the parts on a segment.
     private var places: [Int] = []
 
-    /// Creates an empty grid for the box around a line; nil if the ink of the line is not dense.
     init?(_ points: [Point], _ width: Double) {
       let width = max(width, leastWidth)
       var (last, length) = (points[0], 0.0)

@@ -2,7 +2,6 @@ import Whiteboard
 
 /// The visible part of the board and its scale: a mapping from board units to dots, eight per cell.
 package struct Viewport: Hashable, Sendable {
-  /// The position on the board at the center of the view.
   package var center: Point
   /// The number of dots per board unit.
   package var scale: Double
@@ -20,9 +19,7 @@ package struct Viewport: Hashable, Sendable {
     self.rows = max(rows, 1)
   }
 
-  /// The width of the view in dots.
   var dotWidth: Int { columns * DotGrid.fine.across }
-  /// The height of the view in dots.
   var dotHeight: Int { rows * DotGrid.fine.down }
 
   /// The zoom factor; 1 means 100 %.
@@ -79,7 +76,6 @@ package struct Viewport: Hashable, Sendable {
     center = Point(x: place.x + (center.x - place.x) * ratio, y: place.y + (center.y - place.y) * ratio)
   }
 
-  /// Moves the view by a number of dots.
   package mutating func pan(byDots x: Double, _ y: Double) {
     let limit = BoardLimits.coordinate
     center = Point(x: min(max(center.x + x / scale, -limit), limit), y: min(max(center.y + y / scale, -limit), limit))

@@ -1,8 +1,7 @@
 import Whiteboard
 
-/// The replica requests each asset from one member at a time.
-///
-/// If that member fails, the replica requests the asset from the next member. Implements SYN-35 to SYN-37.
+/// The replica requests each asset from one member at a time. If that member fails, the replica requests the asset from
+/// the next member. Implements SYN-35 to SYN-37.
 struct AssetExchange {
   enum Effect: Equatable {
     case ask(AssetID, MemberID)
@@ -10,18 +9,15 @@ struct AssetExchange {
 
   /// The maximum number of assets that are requested at the same time.
   static let parallel = 4
-  /// The maximum number of assets that are requested from one member at the same time.
-  ///
-  /// It is lower than ``parallel``, so that a member that never sends does not delay all other assets.
+  /// The maximum number of assets that are requested from one member at the same time. It is lower than ``parallel``,
+  /// so that a member that never sends does not delay all other assets.
   static let parallelOfMember = 3
   /// The time without progress after which the next member is asked, in milliseconds.
   static let patience: UInt64 = 30_000
   /// The time in milliseconds after which all members are asked again for an asset that no member had.
   static let retry: UInt64 = 10_000
 
-  /// The maximum number of missing assets that are tracked.
-  ///
-  /// Others are requested later.
+  /// The maximum number of missing assets that are tracked; others are requested later.
   static let most = 4096
 
   private struct Want {
@@ -37,9 +33,7 @@ struct AssetExchange {
   private var members: Set<MemberID> = []
   /// Whether a missing asset is not tracked because ``most`` assets are tracked already.
   private(set) var hasOverflowed = false
-  /// The time when ``tick(_:)`` must be called next.
-  ///
-  /// Later progress can postpone it.
+  /// The time when ``tick(_:)`` must be called next; later progress can postpone it.
   private(set) var nextDeadline: UInt64?
 
   func isAsking(_ id: AssetID, from member: MemberID) -> Bool { wants[id]?.asking == member }
@@ -88,14 +82,11 @@ struct AssetExchange {
     return advance(now)
   }
 
-  /// Clears `hasOverflowed`.
-  ///
-  /// The caller then requests all missing assets again.
+  /// Clears `hasOverflowed`; the caller then requests all missing assets again.
   mutating func beginAgain() { hasOverflowed = false }
 
-  /// Stops tracking an asset that a member could not send, so that unavailable assets do not block others.
-  ///
-  /// Returns false if there is no such asset.
+  /// Stops tracking an asset that a member could not send, so that unavailable assets do not block others. Returns
+  /// false if there is no such asset.
   private mutating func makeRoom() -> Bool {
     let place = order.firstIndex { id in wants[id].map { $0.asking == nil && !$0.tried.isEmpty } ?? true }
     guard let place else { return false }

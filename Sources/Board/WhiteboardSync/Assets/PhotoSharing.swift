@@ -48,9 +48,7 @@ final class PhotoSharing {
     }
   }
 
-  /// Returns whether a photo of this size is within the budget of its author and of the board.
-  ///
-  /// The result is always true for a local photo.
+  /// Returns whether a photo of this size is within the budget of its author and of the board; true for a local photo.
   func hasRoom(for id: AssetID, bytes: Int) -> Bool {
     let author = author(of: id)
     return author == board.member || budget.hasRoom(for: Int64(bytes), of: author)
@@ -131,7 +129,6 @@ final class PhotoSharing {
     request(asset, of: object, preferring: nil, now)
   }
 
-  /// Returns the properties of an asset, as stated by one of the objects that show it.
   func reference(of id: AssetID) -> AssetReference? {
     if let asset = objects[id].flatMap({ board.state.record($0)?.asset }), asset.id == id { return asset }
     // The first object was purged, so look for another one.
@@ -168,7 +165,6 @@ final class PhotoSharing {
     perform(exchange.memberLeft(member, now: now.uptime))
   }
 
-  /// Whether a requested asset is being received, or may still arrive.
   var isReceiving: Bool { exchange.isBusy }
 
   func isSending(to member: MemberID) -> Bool { sending[member]?.isEmpty == false }
@@ -176,9 +172,8 @@ final class PhotoSharing {
   var isSending: Bool { !sending.values.allSatisfy { $0.isEmpty } }
 }
 
-/// The photos whose bytes are stored locally, and their total size for each author and for the board (BRD-38).
-///
-/// The sizes that objects state are not counted, because they may be false.
+/// The photos whose bytes are stored locally, and their total size for each author and for the board (BRD-38). The
+/// sizes that objects state are not counted, because they may be false.
 struct PhotoBudget {
   private struct Photo {
     let author: MemberID?
@@ -189,9 +184,8 @@ struct PhotoBudget {
   private var ofAuthor: [MemberID: Int64] = [:]
   private var total: Int64 = 0
 
-  /// Counts a photo whose bytes are stored locally.
-  ///
-  /// Its size is counted for the author of the first object that showed the photo.
+  /// Counts a photo whose bytes are stored locally. Its size is counted for the author of the first object that showed
+  /// the photo.
   mutating func count(_ id: AssetID, _ bytes: Int64, of author: MemberID?) {
     remove(id)
     photos[id] = Photo(author: author, bytes: bytes)

@@ -87,7 +87,6 @@ public struct ResourceDTO: Hashable, Sendable {
     }
   }
 
-  /// Returns a field, or nil if it is missing or null; throws an error if its value is not valid.
   private static func optional<Value>(_ field: JSONTree?, _ value: (JSONTree) -> Value?) throws(ResourceDTOError)
     -> Value?
   {

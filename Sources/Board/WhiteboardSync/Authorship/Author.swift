@@ -97,9 +97,7 @@ public final class Author {
     }
   }
 
-  /// Returns the record of a local incarnation.
-  ///
-  /// Its signature may still be missing.
+  /// Returns the record of a local incarnation, whose signature may still be missing.
   package func record(of incarnation: Incarnation) -> AuthorRecord {
     guard let record = records[incarnation] else { preconditionFailure("every local incarnation has a record") }
     return record
@@ -133,9 +131,7 @@ public final class Author {
   /// Signs the head of a local chain with the local key (AUT-7).
   package func sign(_ chain: BatchChain) -> SignedHead { signHead(of: chain).complete }
 
-  /// Whether the author signs immediately, with a local key.
   var hasLocalKey: Bool { signer.isLocal }
-
   var isAwaitingSignature: Bool { signer.isPending }
 
   var hasSigningRequests: Bool { signer.hasNewRequests }
@@ -183,9 +179,7 @@ public final class Author {
 }
 
 /// The order of incarnations decides between simultaneous writes, and orders letters that were typed at the same
-/// position.
-///
-/// A renaming that keeps this order changes nothing else on the board.
+/// position. A renaming that keeps this order changes nothing else on the board.
 package struct IncarnationRenaming {
   private let renamed: (Incarnation) -> Incarnation
 
@@ -225,7 +219,6 @@ package struct IncarnationRenaming {
     )
   }
 
-  /// Returns a set of dots with renamed incarnations.
   package func dots(_ dots: DotSet) -> DotSet {
     var result = DotSet()
     for incarnation in dots.incarnations {

@@ -54,9 +54,8 @@ public struct AuthorRecord: Hashable, Sendable {
   package private(set) var signature: [UInt8]
   private let granterSignature: [UInt8]?
 
-  /// Creates and signs a record with a nonce of 16 unpredictable bytes; nil if the incarnation would be 0.
-  ///
-  /// In that case, another nonce is needed.
+  /// Creates and signs a record with a nonce of 16 unpredictable bytes; nil if the incarnation would be 0, so that
+  /// another nonce is needed.
   init?(board: BoardID, nonce: [UInt8], role: Role, grant: Grant? = nil, key: some AuthorKey) {
     var signer = Signer(key)
     guard let record = Self.make(board: board, nonce: nonce, role: role, grant: grant, &signer) else { return nil }
@@ -114,9 +113,7 @@ public struct AuthorRecord: Hashable, Sendable {
     return hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Decodes a record; throws if the bytes are malformed.
-  ///
-  /// ``verify(board:with:)`` checks its content.
+  /// ``verify(board:with:)`` checks the content.
   package init(_ bytes: [UInt8]) throws(CodecError) {
     guard bytes.count <= Self.byteLimit else { throw .overLimit("record") }
     var reader = ByteReader(bytes)
@@ -151,7 +148,6 @@ public struct AuthorRecord: Hashable, Sendable {
     }
   }
 
-  /// Throws an error if the record is for another board, or if a signature in it is not valid.
   package func verify(board: BoardID, with verifier: some SignatureVerifier) throws(ReplicaError) {
     guard self.board == board else { throw .wrongBoard }
     guard verifier.isKey(key), granter.map(verifier.isKey) ?? true else { throw .wrongKey }
@@ -192,9 +188,7 @@ public protocol SignatureVerifier {
 /// Functions instead of `any SignatureVerifier`, because Embedded Swift has no existential types.
 package struct LocalVerifier {
   let isKey: ([UInt8]) -> Bool
-  /// Returns whether a signature is valid.
-  ///
-  /// The arguments are the signature, the signed bytes and the key.
+  /// Returns whether a signature is valid; the arguments are the signature, the signed bytes and the key.
   let isValid: ([UInt8], [UInt8], [UInt8]) -> Bool
 
   package init(_ verifier: some SignatureVerifier) {
@@ -219,15 +213,11 @@ extension MemberID {
     0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
   ]
 
-  /// Creates the member id of a public key (AUT-3).
-  ///
-  /// The key is uncompressed, as in SEC 1.
+  /// Creates the member id of a public key (AUT-3), which is uncompressed, as in SEC 1.
   package init(publicKey: [UInt8]) { self.init(Bytes32.sha256(Self.keyPrefix + publicKey)) }
 }
 
-/// The head of a chain, signed by its author.
-///
-/// It proves the author of all batches up to this head (AUT-7).
+/// The head of a chain, signed by its author, which proves the author of all batches up to this head (AUT-7).
 package struct SignedHead: Hashable, Sendable {
   private static let domain = Array("whiteboard-head-1\n".utf8)
 
@@ -273,7 +263,6 @@ package struct SignedHead: Hashable, Sendable {
     return text.bytes
   }
 
-  /// Throws an error if the author of a record did not sign this head.
   func verify(by record: AuthorRecord, with verifier: some SignatureVerifier) throws(ReplicaError) {
     let chain = BatchChain(record.incarnation, sequence: sequence, hash: hash)
     guard verifier.isValid(signature, of: Self.text(of: chain, on: record.board), by: record.key) else {

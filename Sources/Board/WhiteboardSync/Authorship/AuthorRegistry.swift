@@ -10,9 +10,8 @@ public struct UnrecordedAuthors: Hashable, Sendable {
   public var kept = 0
 }
 
-/// The author records of the incarnations in the local context, and of the local incarnations.
-///
-/// A context may name only incarnations with a record, and only a limited number of them (BRD-37, SYN-48).
+/// The author records of the incarnations in the local context, and of the local incarnations. A context may name only
+/// incarnations with a record, and only a limited number of them (BRD-37, SYN-48).
 final class AuthorRegistry {
   private let board: Board
   private let author: Author
@@ -41,9 +40,7 @@ final class AuthorRegistry {
 
   func insertOwn(_ record: AuthorRecord) { set(record) }
 
-  func replaceOwn(_ record: AuthorRecord) {
-    if records[record.incarnation] != nil { set(record) }
-  }
+  func replaceOwn(_ record: AuthorRecord) { if records[record.incarnation] != nil { set(record) } }
 
   /// Removes the record of a local incarnation if the context does not contain the incarnation.
   func removeUnusedOwn(_ incarnation: Incarnation) {
@@ -147,9 +144,7 @@ final class AuthorRegistry {
   }
 
   /// Checks the incarnations that an answer would add to the context; throws if one of the incarnations has no record,
-  /// `boardFull` if there is no room for the record of one of them.
-  ///
-  /// The caller checks signatures later.
+  /// `boardFull` if there is no room for the record of one of them. The caller checks signatures later.
   func requireRecords(in answer: Answer) throws(ReceiveError) {
     let context = board.state.context
     let new = answer.difference.context.incarnations.filter {
@@ -164,10 +159,8 @@ final class AuthorRegistry {
   }
 
   /// Throws if one author would have too many incarnations, or if authors would use the room that is reserved for
-  /// others.
-  ///
-  /// Up to a limit, the share of a connected author is checked only in batches, because an answer contains what other
-  /// replicas accepted when they had more room.
+  /// others. Up to a limit, the share of a connected author is checked only in batches, because an answer contains what
+  /// other replicas accepted when they had more room.
   private func requireRoom(for new: [AuthorRecord], isBatch: Bool = false) throws(BoardError) {
     guard !new.isEmpty else { return }
     let context = board.state.context
@@ -197,7 +190,6 @@ final class AuthorRegistry {
 }
 
 /// Detects changes that an answer or a batch refers to, but that their connected author has not sent yet (BRD-39).
-///
 /// While the author of an incarnation is connected, all its changes arrive in order on the link to the author. A claim
 /// about a later change is therefore either early or false.
 final class ClaimCheck {
@@ -207,7 +199,6 @@ final class ClaimCheck {
   static let doubtTimeout: UInt64 = 30_000
 
   private struct Doubt {
-    /// The time when the claim first arrived.
     let since: UInt64
     let sequence: UInt64
   }
@@ -237,10 +228,9 @@ final class ClaimCheck {
     return last
   }
 
-  /// Returns the part of an answer's difference that the connected authors do not contradict.
-  ///
-  /// If a claim was only early, the change arrives on the author's own link. A member's claims about itself are
-  /// accepted, because the member signed the answer.
+  /// Returns the part of an answer's difference that the connected authors do not contradict. If a claim was only
+  /// early, the change arrives on the author's own link. A member's claims about itself are accepted, because the
+  /// member signed the answer.
   func removingContradictedClaims(from difference: Difference, by member: MemberID, _ now: Moment) -> Difference {
     let (own, local) = (peers[member]?.link.head?.incarnation, publisher.chain.incarnation)
     let written = lastWritten(now)

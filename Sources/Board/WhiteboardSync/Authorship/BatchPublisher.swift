@@ -100,9 +100,8 @@ final class BatchPublisher {
     }
   }
 
-  /// Sends all members the record of the current incarnation and the head of its chain.
-  ///
-  /// On each link, later batches then refer to this author, and no longer to incarnations in earlier messages.
+  /// Sends all members the record of the current incarnation and the head of its chain. On each link, later batches
+  /// then refer to this author, and no longer to incarnations in earlier messages.
   private func introduceIncarnation() {
     writer.beginAuthor()
     hasNewcomer = false
@@ -160,10 +159,9 @@ struct OwnHeads {
   private var last: (chain: BatchChain, head: Signed<SignedHead>)?
   private var sent: BatchChain?
   private var sentAt: UInt64
-  /// The part of the interval, in 256ths, after which the first head is sent.
-  ///
-  /// It differs between members. Otherwise, members that joined at the same time would always sign at the same time,
-  /// and each member would have to verify all heads in a burst.
+  /// The part of the interval, in 256ths, after which the first head is sent. It differs between members. Otherwise,
+  /// members that joined at the same time would always sign at the same time, and each member would have to verify all
+  /// heads in a burst.
   private let phase: UInt64
   private var isFirst = true
 
@@ -214,9 +212,7 @@ public struct BatchChain: Hashable, Sendable {
   public let incarnation: Incarnation
   /// The sequence number of the last operation; 0 if the chain is empty.
   public private(set) var sequence: UInt64
-  /// The hash after the last operation.
-  ///
-  /// The next hash covers it.
+  /// The hash after the last operation, which the next hash covers.
   private var hashed: [UInt8]
 
   /// The hash after the last operation.

@@ -95,11 +95,10 @@ final class ContextReports {
     reportToAll(by: now.uptime + peers.reportDelay)
   }
 
-  /// Compares boards with some members if a comparison is due (SYN-15); returns whether a comparison was due.
-  ///
-  /// Some members receive the local bucket sums. Some members with a different context are asked for missing changes.
-  /// Both numbers are limited, so that a large board needs no more messages than a small one. Other members follow at
-  /// the next comparison.
+  /// Compares boards with some members if a comparison is due (SYN-15); returns whether a comparison was due. Some
+  /// members receive the local bucket sums. Some members with a different context are asked for missing changes. Both
+  /// numbers are limited, so that a large board needs no more messages than a small one. Other members follow at the
+  /// next comparison.
   func compareIfDue(_ now: Moment) -> Bool {
     guard !peers.isEmpty, now.uptime >= nextComparison else { return false }
     nextComparison = now.uptime + Self.interval
@@ -120,9 +119,8 @@ final class ContextReports {
     return true
   }
 
-  /// Returns whether the sums are sent at this comparison.
-  ///
-  /// The sums of a large board are sent only after a pause, whose length grows with the board (SYN-42).
+  /// Returns whether the sums are sent at this comparison. The sums of a large board are sent only after a pause, whose
+  /// length grows with the board (SYN-42).
   private func maySendSums(_ now: Moment) -> Bool {
     let cells = board.state.cellCount
     guard cells > divergenceCheck.step else { return true }
@@ -152,7 +150,6 @@ final class ContextReports {
     if let sums = localSums(now) { compare(sums, with: member, now) }
   }
 
-  /// Compares the local sums with those that a member with an equal context reported.
   private func compare(_ sums: [UInt64], with member: MemberID, _ now: Moment) {
     guard let peer = peers[member], !peer.newSums.isEmpty, peer.contextHash == currentContextHash else { return }
     let buckets = DivergenceCheck.buckets(sums, unlike: peer.newSums)
@@ -186,10 +183,8 @@ final class ContextReports {
 
   func reportToAll(by time: UInt64) { reportToAllDue = min(reportToAllDue ?? time, time) }
 
-  /// Sends all scheduled reports if one of them is due.
-  ///
-  /// Members that need no individual report receive the same bytes. Reports that are due soon are sent at the same
-  /// time.
+  /// Sends all scheduled reports if one of them is due. Members that need no individual report receive the same bytes.
+  /// Reports that are due soon are sent at the same time.
   func sendReports(_ now: Moment) {
     let isToAll = reportToAllDue.map { now.uptime >= $0 } ?? false
     guard isToAll || peers.states.contains(where: { $0.isReportDue(now.uptime) }) else { return }
@@ -260,7 +255,6 @@ final class ContextReports {
   }
 }
 
-/// A record of the times when the board changed, used to determine whether it is changing now.
 struct Activity {
   private(set) var revision: UInt64 = 0
   private var since: UInt64 = 0
@@ -281,18 +275,15 @@ struct Activity {
   }
 }
 
-/// Detects whether replicas with equal contexts have different boards.
-///
-/// Implements SYN-42.
+/// Detects whether replicas with equal contexts have different boards (SYN-42).
 struct DivergenceCheck {
   /// The number of cells that are added at once; a larger board is large.
   var step = 50_000
   private var known: (revision: UInt64, sums: [UInt64])?
   private var partial: BucketSums.Partial?
 
-  /// Discards the cached sums.
-  ///
-  /// They may be wrong, because a memory fault can change cells without changing the revision.
+  /// Discards the cached sums. They may be wrong, because a memory fault can change cells without changing the
+  /// revision.
   mutating func begin() { known = nil }
 
   /// Returns the sums; nil if more calls are needed to complete them, because the board is large.

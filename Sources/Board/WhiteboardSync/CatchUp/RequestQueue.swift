@@ -1,10 +1,9 @@
 import PeerCore
 import Whiteboard
 
-/// A queue of the members that the replica will ask for missing changes (SYN-11).
-///
-/// The replica asks one member at a time, so that members do not all send the same answer. If an answer takes too long,
-/// the replica asks the next member without waiting for it.
+/// A queue of the members that the replica will ask for missing changes (SYN-11). The replica asks one member at a
+/// time, so that members do not all send the same answer. If an answer takes too long, the replica asks the next member
+/// without waiting for it.
 final class RequestQueue {
   private let board: Board
   private let peers: MemberLinks
@@ -25,9 +24,8 @@ final class RequestQueue {
 
   func remove(_ member: MemberID) { waiting.removeAll { $0 == member } }
 
-  /// Asks the next member, unless an answer from another member is expected soon.
-  ///
-  /// Members that are silent are asked last: their links have probably broken.
+  /// Asks the next member, unless an answer from another member is expected soon. Members that are silent are asked
+  /// last: their links have probably broken.
   func sendNext(_ now: Moment) {
     guard !waiting.isEmpty, peers.states.allSatisfy({ $0.requestInFlight == nil || $0.isSlow(now.uptime) }),
       let next = firstWaiting(where: { now.uptime < $0.silenceDeadline }) ?? firstWaiting(where: { _ in true })
@@ -58,7 +56,6 @@ final class RequestQueue {
     waiting.append(member)
   }
 
-  /// The time when the next member is asked; nil if no member can be asked.
   var nextDeadline: UInt64? {
     guard waiting.contains(where: { peers[$0]?.requestInFlight == nil }) else { return nil }
     return peers.states.compactMap { $0.slowDeadline }.max() ?? 0
@@ -105,9 +102,7 @@ final class AnswerSender {
     self.actions = actions
   }
 
-  /// The request replaces the member's earlier request.
-  ///
-  /// A viewer does not answer.
+  /// Replaces the member's earlier request; a viewer does not answer.
   func receive(_ request: CatchUpRequest, from member: MemberID, _ now: Moment) {
     guard author.role.mayWrite else { return }
     peers[member]?.pendingRequest = request

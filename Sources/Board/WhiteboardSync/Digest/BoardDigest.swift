@@ -87,9 +87,8 @@ public enum BucketSums {
     return partial.sums
   }
 
-  /// The sums of some of a board's objects.
-  ///
-  /// Adding all cells of a large board takes long, so other work is done between two parts.
+  /// The sums of some of a board's objects. Adding all cells of a large board takes long, so other work is done between
+  /// two parts.
   struct Partial {
     let revision: UInt64
     private let start: BucketHash
@@ -101,9 +100,8 @@ public enum BucketSums {
       start = BucketSums.start(of: state.context)
     }
 
-    /// Adds further objects with about this number of cells; returns whether all objects were added.
-    ///
-    /// The state must have the revision with which the sums were begun.
+    /// Adds further objects with about this number of cells; returns whether all objects were added. The state must
+    /// have the revision with which the sums were begun.
     mutating func add(_ cells: Int, of state: BoardState) -> Bool {
       let records = state.records
       var left = cells
@@ -122,9 +120,8 @@ public enum BucketSums {
     }
   }
 
-  /// The value depends on the whole context.
-  ///
-  /// If an attacker constructs cells with equal sums, the sums differ again after the next change.
+  /// The value depends on the whole context. If an attacker constructs cells with equal sums, the sums differ again
+  /// after the next change.
   package static func start(of context: Context) -> BucketHash {
     var hash = BucketHash()
     let bytes = Bytes32.sha256(ContextCoding.encode(context)).bytes

@@ -1,9 +1,7 @@
 import PeerCore
 import Whiteboard
 
-/// The answer to a request: author records and cells, signed by the member that answers.
-///
-/// Implements SYN-29.
+/// The answer to a request: author records and cells, signed by the member that answers. Implements SYN-29.
 package struct Answer {
   static let byteLimit = 256 << 20
   /// The maximum number of records in an answer: one for each incarnation in a full context, and one for the
@@ -27,8 +25,6 @@ package struct Answer {
     as incarnation: Incarnation
   ) -> [UInt8] { make(records, difference, by: author, as: incarnation).complete }
 
-  /// Returns the bytes of an answer.
-  ///
   /// The signature at the end may be missing.
   static func make(
     _ records: some Collection<AuthorRecord>,
@@ -46,9 +42,7 @@ package struct Answer {
     return Signed(value: writer.bytes, request: signature.request)
   }
 
-  /// Decodes an answer; throws if the bytes are malformed.
-  ///
-  /// ``verify(by:with:)`` checks its signature.
+  /// ``verify(by:with:)`` checks the signature.
   init(_ bytes: [UInt8]) throws(CodecError) {
     guard bytes.count <= Self.byteLimit else { throw .overLimit("answer") }
     var reader = ByteReader(bytes)
@@ -76,9 +70,8 @@ package struct Answer {
   }
 }
 
-/// The unsigned content of an answer or of a keyframe in a document: author records and cells.
-///
-/// A keyframe can also contain the grant of the local author, revocations and retirements.
+/// The unsigned content of an answer or of a keyframe in a document: author records and cells. A keyframe can also
+/// contain the grant of the local author, revocations and retirements.
 struct KeptState {
   let records: [AuthorRecord]
   let difference: Difference

@@ -69,9 +69,7 @@ public enum DifferenceCoding {
     return difference
   }
 
-  /// Decodes the cells of an answer.
-  ///
-  /// Other bytes may follow them.
+  /// Decodes the cells of an answer, which other bytes may follow.
   static func read(_ reader: inout ByteReader) throws(CodecError) -> Difference {
     guard try reader.byte() == version else { throw .reserved("version") }
     var difference = Difference(context: try ContextCoding.read(&reader))
@@ -108,9 +106,7 @@ public enum DifferenceCoding {
     return difference
   }
 
-  /// The last cell by one author.
-  ///
-  /// The next cell by that author is encoded as a difference from it.
+  /// The last cell by one author. The next cell by that author is encoded as a difference from it.
   private struct LastCell {
     private var sequence: UInt64 = 0
     private var milliseconds: UInt64 = 0

@@ -15,9 +15,8 @@ struct OperationEncoder {
   private var table: IncarnationTable
   private var context = OperationContext()
 
-  /// Creates an encoder for a batch.
-  ///
-  /// It collects all incarnations first, because the encoded references depend on their number.
+  /// Creates an encoder for a batch. It collects all incarnations first, because the encoded references depend on their
+  /// number.
   init(_ batch: Batch) {
     table = IncarnationTable([batch.author])
     for operation in batch.operations {
@@ -52,9 +51,8 @@ struct OperationEncoder {
     }
   }
 
-  /// Returns the number that encodes an object (SYN-23).
-  ///
-  /// It is at most 2^49 times 12,289, so twice the number fits in 64 bits.
+  /// Returns the number that encodes an object (SYN-23). It is at most 2^49 times 12,289, so twice the number fits in
+  /// 64 bits.
   private mutating func number(of object: ObjectID, as dot: Dot) -> UInt64 {
     guard object.dot != dot else { return 0 }
     let index = UInt64(table.index(of: object.dot.incarnation))
@@ -72,16 +70,12 @@ struct OperationEncoder {
   }
 }
 
-/// A decoder of the operations of one batch.
-///
-/// It accepts only the canonical encoding.
+/// Decodes the operations of one batch; accepts only the canonical encoding.
 struct OperationDecoder {
   private let author: Incarnation
   private let others: [Incarnation]
   private let incarnations: UInt64
-  /// The number of incarnations in `others` that were used so far.
-  ///
-  /// They must be used in order.
+  /// The number of incarnations in `others` that were used so far; they must be used in order.
   private var used: UInt64 = 0
   private var context = OperationContext()
 

@@ -1,8 +1,6 @@
 import Whiteboard
 
-/// A reliable message between replicas.
-///
-/// Implements SYN-10 to SYN-16.
+/// A reliable message between replicas. Implements SYN-10 to SYN-16.
 package enum SyncMessage: Hashable, Sendable {
   package static let batchKind: UInt8 = 0x01
   static let applicationKind: UInt8 = 0x10
@@ -195,9 +193,8 @@ package struct CatchUpRequest: Hashable, Sendable {
 package struct ReplicaReport: Hashable, Sendable {
   /// The first 8 bytes of the SHA-256 of the sender's context in its binary form.
   package let contextHash: UInt64
-  /// The number of the sender's latest request to the receiver whose answer was applied.
-  ///
-  /// It is 0 in a report to several members.
+  /// The number of the sender's latest request to the receiver whose answer was applied. It is 0 in a report to several
+  /// members.
   package let applied: UInt64
   /// The sum of each bucket of the sender's board (SYN-41); empty in a report without sums.
   package let sums: [UInt64]
@@ -229,9 +226,7 @@ package struct ReplicaReport: Hashable, Sendable {
   }
 }
 
-/// A datagram between replicas.
-///
-/// It may be lost. Implements SYN-30 to SYN-34.
+/// A datagram between replicas. It may be lost. Implements SYN-30 to SYN-34.
 package enum SyncDatagram: Hashable, Sendable {
   /// The presence of the sender. `counter` increases with each datagram. `wall` is the time of the sender's wall clock,
   /// if it is included.

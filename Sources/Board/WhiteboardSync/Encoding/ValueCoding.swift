@@ -1,6 +1,5 @@
 import Whiteboard
 
-/// The incarnations that a batch or an answer refers to by index.
 struct IncarnationTable {
   /// The number of incarnations up to which a linear search is faster than hashing.
   static let few = 8
@@ -9,7 +8,6 @@ struct IncarnationTable {
   /// The index of each incarnation; empty if there are at most `few`.
   private var indices: [Incarnation: Int] = [:]
 
-  /// Returns the index of an incarnation, and adds the incarnation if it is new.
   mutating func index(of incarnation: Incarnation) -> Int {
     let known = incarnations.count <= Self.few ? incarnations.firstIndex(of: incarnation) : indices[incarnation]
     if let known { return known }
@@ -33,9 +31,7 @@ struct IncarnationTable {
   }
 }
 
-/// The last pair.
-///
-/// The next pair is encoded as a difference from it.
+/// The last pair; the next pair is encoded as a difference from it.
 struct LastPair {
   private var x: Int32 = 0
   private var y: Int32 = 0

@@ -49,9 +49,8 @@ public struct Certificate: Hashable, Sendable {
   let holder: [UInt8]
   /// The rights of the holder.
   public let rights: Rights
-  /// The serial number: the time of issue by the issuer's clock, in milliseconds since 1970.
-  ///
-  /// A revocation covers all certificates up to a serial number.
+  /// The serial number: the time of issue by the issuer's clock, in milliseconds since 1970. A revocation covers all
+  /// certificates up to a serial number.
   let serial: UInt64
   private let signature: [UInt8]
 

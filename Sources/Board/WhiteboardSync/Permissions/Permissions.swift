@@ -1,8 +1,6 @@
 import Whiteboard
 
-/// The rights with which a member was admitted.
 private struct Admission {
-  /// The rights of the member; nil for a viewer.
   let rights: Rights?
   /// Whether a user chose these rights explicitly.
   let isChosen: Bool
@@ -80,10 +78,9 @@ final class Permissions {
 
   // MARK: - Admitting and revoking
 
-  /// Sets the rights with which a member was admitted (nil for a viewer), and grants them when the member joins.
-  ///
-  /// If no user chose the rights, they do not replace chosen ones, and a member whose rights were revoked becomes a
-  /// viewer, so that it does not regain them by joining again.
+  /// Sets the rights with which a member was admitted (nil for a viewer), and grants them when the member joins. If no
+  /// user chose the rights, they do not replace chosen ones, and a member whose rights were revoked becomes a viewer,
+  /// so that it does not regain them by joining again.
   func admit(_ member: MemberID, for rights: Rights?, isChosen: Bool, _ now: Moment) {
     if isChosen {
       admissions[member] = Admission(rights: rights, isChosen: true)
@@ -107,9 +104,8 @@ final class Permissions {
 
   private var knownRecords: [AuthorRecord] { Array(registry.all) + peers.states.compactMap { $0.link.record } }
 
-  /// Revokes the rights of a member; returns whether the revocation is valid.
-  ///
-  /// Changes that have already arrived on this replica remain valid.
+  /// Revokes the rights of a member; returns whether the revocation is valid. Changes that have already arrived on this
+  /// replica remain valid.
   func revoke(_ member: MemberID, _ now: Moment) -> Bool {
     var serial = now.wall
     var counted: [Incarnation: UInt64] = [:]
@@ -133,9 +129,7 @@ final class Permissions {
     return revocations.contains(revocation.value)
   }
 
-  /// Fills in a requested signature if it belongs to a revocation.
-  ///
-  /// The revocation then takes effect.
+  /// Fills in a requested signature if it belongs to a revocation, which then takes effect.
   func didSign(_ id: SigningID, _ signature: [UInt8], _ now: Moment) {
     guard var revocation = unsignedRevocations.removeValue(forKey: id) else { return }
     revocation.fill(signature)
@@ -148,9 +142,7 @@ final class Permissions {
     sendGrant(to: revocation.member, now)
   }
 
-  /// A viewer receives a grant without rights.
-  ///
-  /// A member that already has the rights receives nothing.
+  /// A viewer receives a grant without rights; a member that already has the rights receives nothing.
   func sendGrant(to member: MemberID, _ now: Moment) {
     guard author.mayGrant, let admission = admissions[member], let peer = peers[member], let record = peer.link.record,
       peer.granted != record.incarnation, let grant = author.grant,
@@ -174,9 +166,8 @@ final class Permissions {
   /// The id of a board determines its owner.
   func isOwners(_ grant: Grant) -> Bool { grant.owner.board == author.board && author.rights(in: grant) == .owner }
 
-  /// Makes the local author the owner of the board.
-  ///
-  /// The caller has checked that the grant is better than the current one.
+  /// Makes the local author the owner of the board; the caller has checked that the grant is better than the current
+  /// one.
   func own(_ grant: Grant, _ now: Moment) { storeAndAdopt(grant, now) }
 
   func checkGrant(_ bytes: [UInt8]) throws(ReplicaError) -> Grant {
@@ -191,7 +182,6 @@ final class Permissions {
     if isBetter(grant) { storeAndAdopt(grant, now) } else { actions.append(.role(author.role)) }
   }
 
-  /// Returns whether a grant gives the local author better rights than the current grant.
   func isBetter(_ grant: Grant) -> Bool {
     guard let new = author.rights(in: grant), !revocations.takeBack(grant) else { return false }
     guard let old = author.grant.flatMap({ author.rights(in: $0) }) else { return true }
@@ -227,7 +217,6 @@ final class Permissions {
 
   func receive(_ revocation: Revocation, from member: MemberID, _ now: Moment) { insert(revocation, from: member, now) }
 
-  /// Applies and stores a revocation, and forwards it to all other connected members.
   private func insert(_ revocation: Revocation, from member: MemberID?, _ now: Moment) {
     guard revocations.insert(revocation) else { return }
     // The revocation replaces an earlier admission of the member.
@@ -287,7 +276,6 @@ final class Permissions {
     board.limit(limits)
   }
 
-  /// Updates the role of a member from its record, and reports the role if it changed.
   func updateRole(of member: MemberID) {
     guard let peer = peers[member], let record = peer.link.record else { return }
     peer.link.isRevoked = revocations.limit(of: record) != nil
@@ -305,9 +293,8 @@ final class Permissions {
 
   func restore(_ revocation: Revocation) { if revocations.insert(revocation) { limitBoard() } }
 
-  /// Restores a grant from a document, if the grant is valid and for the local author.
-  ///
-  /// If the owner of the replica verifies signatures, ``verifyRestoredGrants(_:)`` must be called later.
+  /// Restores a grant from a document, if the grant is valid and for the local author. If the owner of the replica
+  /// verifies signatures, ``verifyRestoredGrants(_:)`` must be called later.
   func restore(_ grant: Grant) {
     restoredGrant = grant
     if !verifier.isImmediate {
@@ -335,7 +322,6 @@ final class Permissions {
 
   private func isValid(_ grant: Grant) -> Bool { (try? grant.verify(board: author.board, with: verifier)) != nil }
 
-  /// Sets the local role according to the restored grant and revocations.
   func applyRestoredRole() {
     guard isOwned else { return }
     if let grant = author.grant, revocations.takeBack(grant) { author.adopt(Grant(owner: grant.owner)) }

@@ -1,10 +1,8 @@
 import PeerCore
 import Whiteboard
 
-/// A statement of a board's host that nothing of some incarnations counts.
-///
-/// The host makes it when it removed the author of these incarnations, so that they no longer use up room (BRD-37).
-/// Implements AUT-17.
+/// A statement of a board's host that nothing of some incarnations counts. The host makes it when it removed the author
+/// of these incarnations, so that they no longer use up room (BRD-37). Implements AUT-17.
 struct Retirement: Hashable, Sendable {
   static let incarnationLimit = 4096
   static let limit = 256
@@ -24,9 +22,7 @@ struct Retirement: Hashable, Sendable {
 
   var bytes: [UInt8] { body + signature }
 
-  /// Creates a retirement of at most ``incarnationLimit`` incarnations, signed with the author's local key.
-  ///
-  /// Returns nil if the author has no local key.
+  /// Creates a retirement of at most ``incarnationLimit`` incarnations; nil if the author has no local key.
   init?(of incarnations: [Incarnation], salt: [UInt8], by author: Author) {
     guard author.hasLocalKey else { return nil }
     board = author.board
@@ -45,10 +41,7 @@ struct Retirement: Hashable, Sendable {
     signature = author.sign(Self.domain + body).complete
   }
 
-  /// Decodes a retirement.
-  ///
-  /// ``verify(board:with:)`` checks its content.
-  /// - Throws: `CodecError` unless the bytes are the canonical encoding.
+  /// ``verify(board:with:)`` checks the content; throws `CodecError` unless the bytes are the canonical encoding.
   init(_ bytes: [UInt8]) throws(CodecError) {
     var reader = ByteReader(bytes)
     guard try reader.byte() == Self.version else { throw .reserved("retirement version") }
@@ -82,9 +75,7 @@ struct Retirement: Hashable, Sendable {
   }
 }
 
-/// The retirements on a board (AUT-17).
-///
-/// Their effect does not depend on their order.
+/// The retirements on a board (AUT-17), whose effect does not depend on their order.
 final class Retirements {
   /// The number of incarnations up to which the host retires none, because they use up little room.
   private static let tolerated = BoardLimits.incarnationsPerRun
@@ -128,10 +119,8 @@ final class Retirements {
     return owner.salt
   }
 
-  /// Retires the incarnations of removed members that left nothing on the board, if they use up much room.
-  ///
-  /// - Returns: The number of retired incarnations; 0 if the local author is not the host.
-  /// - Complexity: O(*n*), where *n* is the number of cells on the board.
+  /// Retires the incarnations of removed members that left nothing on the board, if they use up much room; returns
+  /// their number, 0 if the local author is not the host. O(*n*) in the number of cells on the board.
   func retire(of members: Set<MemberID>, _ now: Moment) -> Int {
     guard let salt else { return 0 }
     let context = board.state.context
@@ -164,7 +153,6 @@ final class Retirements {
     return retirement
   }
 
-  /// Applies and stores a checked retirement, and forwards it to all other connected members.
   func insert(_ retirement: Retirement, from member: MemberID?, _ now: Moment) {
     guard add(retirement) else { return }
     actions.record(.answer([AnswerMerging.retirement] + retirement.bytes))

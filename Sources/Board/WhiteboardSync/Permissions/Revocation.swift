@@ -16,15 +16,12 @@ public struct Revocation: Hashable, Sendable {
   /// The member whose rights are revoked.
   public let member: MemberID
   let serial: UInt64
-  /// For each incarnation, the last sequence number that remains valid.
-  ///
-  /// No changes by other incarnations of the member remain valid.
+  /// For each incarnation, the last sequence number that remains valid. No changes by other incarnations of the member
+  /// remain valid.
   let counted: [Incarnation: UInt64]
   let issuer: [UInt8]
   let grant: Grant
-  /// The content without the signature.
-  ///
-  /// Equal revocations have equal content.
+  /// The content without the signature; equal revocations have equal content.
   let body: [UInt8]
   private var signature: [UInt8]
 
@@ -74,9 +71,7 @@ public struct Revocation: Hashable, Sendable {
     self.grant = grant
   }
 
-  /// Decodes a revocation; throws `CodecError` unless the bytes are the canonical encoding.
-  ///
-  /// ``verify(board:with:)`` checks its content.
+  /// ``verify(board:with:)`` checks the content; throws `CodecError` unless the bytes are the canonical encoding.
   init(_ bytes: [UInt8]) throws(CodecError) {
     var reader = ByteReader(bytes)
     guard try reader.byte() == Self.version else { throw .reserved("revocation version") }
@@ -159,9 +154,8 @@ struct Revocations {
 
   func contains(_ revocation: Revocation) -> Bool { known.contains(.sha256(revocation.body)) }
 
-  /// Adds a verified revocation; returns whether the revocation is new and there was room for it.
-  ///
-  /// If the owner revokes the right of another issuer to grant rights, revocations by that issuer become void.
+  /// Adds a verified revocation; returns whether the revocation is new and there was room for it. If the owner revokes
+  /// the right of another issuer to grant rights, revocations by that issuer become void.
   mutating func insert(_ revocation: Revocation) -> Bool {
     guard !isFull, known.insert(.sha256(revocation.body)).inserted else { return false }
     all.append(revocation)

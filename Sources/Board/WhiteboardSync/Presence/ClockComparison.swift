@@ -32,26 +32,23 @@ public struct ClockReport: Hashable, Sendable {
   }
 }
 
-/// A measurement of how far a member's wall clock is ahead of the local wall clock.
-///
-/// Each sample is the wall-clock time in a datagram minus the local monotonic time when the datagram arrives. The delay
-/// of a datagram makes a sample too low. The greatest of the last samples is therefore the most accurate one.
+/// A measurement of how far a member's wall clock is ahead of the local wall clock. Each sample is the wall-clock time
+/// in a datagram minus the local monotonic time when the datagram arrives. The delay of a datagram makes a sample too
+/// low. The greatest of the last samples is therefore the most accurate one.
 struct ClockSamples {
   /// The minimum interval between two samples, in milliseconds.
   static let interval: UInt64 = 900
   /// The time in milliseconds for which the comparison waits for samples of a new member.
   static let timeout: UInt64 = 15_000
   private static let limit = 8
-  /// The minimum number of samples.
-  ///
-  /// Several are needed because datagrams that waited in a queue arrive together.
+  /// The minimum number of samples; several are needed because datagrams that waited in a queue arrive together.
   private static let least = 4
 
   private var samples: [Int64] = []
   private var last: UInt64 = 0
 
-  /// Records the time of a member's wall clock when it arrives.
-  /// - Returns: Whether the time is a new sample. If not, it was merged into the last sample.
+  /// Records the time of a member's wall clock when it arrives; returns whether it is a new sample, and was not merged
+  /// into the last one.
   mutating func note(wall: UInt64, at uptime: UInt64) -> Bool {
     let ahead = Int64(clamping: wall) - Int64(clamping: uptime)
     if let latest = samples.last, uptime < last + Self.interval {
@@ -71,13 +68,9 @@ struct ClockSamples {
   }
 }
 
-/// A comparison of all wall clocks.
-///
-/// It reports each inaccurate clock once (SYN-43).
+/// A comparison of all wall clocks, which reports each inaccurate clock once (SYN-43).
 struct ClockComparison {
-  /// The maximum number of remembered findings.
-  ///
-  /// If there are more, those of absent members are removed.
+  /// The maximum number of remembered findings; if there are more, those of absent members are removed.
   private static let remembered = 256
 
   private let own: MemberID

@@ -1,8 +1,6 @@
 import Whiteboard
 
-/// The presence and the wall clocks of all members.
-///
-/// They are not stored (SYN-30).
+/// The presence and the wall clocks of all members, which are not stored (SYN-30).
 final class PresenceTracker {
   private let board: Board
   private let peers: MemberLinks
@@ -81,9 +79,8 @@ final class PresenceTracker {
     for report in clocks.judge(differences) { actions.append(.clock(report)) }
   }
 
-  /// Updates the set of present members on the board, and reports the objects that are no longer held.
-  ///
-  /// It is called before and after each input.
+  /// Updates the set of present members on the board, and reports the objects that are no longer held. It is called
+  /// before and after each input.
   func refresh(_ now: Moment) {
     for id in board.removeEndedLeases() { changes.reportSelection(of: id) }
     if let presentUntil, now.uptime < presentUntil { return }
@@ -131,9 +128,8 @@ struct PresenceState {
     hasChanged = true
   }
 
-  /// Returns the time when the next datagram is due.
-  ///
-  /// The interval grows with the number of members, because each of them sends datagrams too (SYN-30).
+  /// Returns the time when the next datagram is due. The interval grows with the number of members, because each of
+  /// them sends datagrams too (SYN-30).
   func nextDeadline(among members: Int) -> UInt64 {
     guard lastSent > 0 else { return 0 }
     if !hasChanged, lastSent >= lastChanged + Self.idleTime { return lastSent + Self.idleInterval }
@@ -142,9 +138,7 @@ struct PresenceState {
     return lastSent + min(least * UInt64(max(members, 8)) / 8, most)
   }
 
-  /// Returns the next datagram, even if none is due.
-  ///
-  /// About once a second, it includes the wall-clock time.
+  /// Returns the next datagram, even if none is due. About once a second, it includes the wall-clock time.
   mutating func next(_ now: Moment) -> SyncDatagram {
     counter += 1
     guard lastTimed.map({ now.uptime >= $0 + ClockSamples.interval }) ?? true else {

@@ -147,9 +147,8 @@ struct LiveStroke {
     lastCommit = now
   }
 
-  /// Returns the next preview if it is due; nil otherwise.
-  ///
-  /// A preview contains the last pending points, including those that were already previewed.
+  /// Returns the next preview if it is due; nil otherwise. A preview contains the last pending points, including those
+  /// that were already previewed.
   mutating func preview(_ now: UInt64) -> (first: Int, points: [InkPoint])? {
     guard previewed < count, !pending.isEmpty, now >= lastPreview + Self.previewInterval else { return nil }
     lastPreview = now
@@ -159,10 +158,8 @@ struct LiveStroke {
   }
 }
 
-/// The previewed points of other members' strokes that are not committed yet.
-///
-/// Each committed point replaces the previewed point at the same index. The visible part of a stroke never shrinks
-/// (SYN-32).
+/// The previewed points of other members' strokes that are not committed yet. Each committed point replaces the
+/// previewed point at the same index. The visible part of a stroke never shrinks (SYN-32).
 struct StrokeTails {
   private static let strokesPerMember = 32
   private static let points = 1024

@@ -18,11 +18,9 @@ extension Signed {
   var gaps: [SignatureGap] { request.map { [SignatureGap($0)] } ?? [] }
 }
 
-/// The actions that the owner of the replica has not received yet, in order.
-///
-/// An action whose bytes lack a signature waits, and all later actions wait behind it. The owner therefore gets the
-/// actions in the same order, however long signing takes. Only datagrams do not wait, because they can overtake
-/// messages on the network anyway.
+/// The actions that the owner of the replica has not received yet, in order. An action whose bytes lack a signature
+/// waits, and all later actions wait behind it. The owner therefore gets the actions in the same order, however long
+/// signing takes. Only datagrams do not wait, because they can overtake messages on the network anyway.
 final class ActionQueue {
   private struct Waiting {
     var action: ReplicaAction
@@ -70,7 +68,6 @@ final class ActionQueue {
 
   func request(_ action: ReplicaAction) { ready.append(action) }
 
-  /// Fills in a signature, and releases the actions that are now complete.
   func didSign(_ id: SigningID, _ signature: [UInt8]) {
     for index in waiting.indices {
       for gap in waiting[index].gaps where gap.request == id { waiting[index].action.fill(gap, with: signature) }

@@ -88,7 +88,6 @@ final class ChangeReporter {
     }
   }
 
-  /// Updates the preview of a stroke, or requests a photo.
   private func updateSharing(of snapshot: ObjectSnapshot, from member: MemberID?, _ now: Moment) {
     strokes.strokeChanged(snapshot, from: member)
     if let asset = snapshot.asset { photos.request(asset, of: snapshot.id, preferring: member, now) }
@@ -108,11 +107,9 @@ final class ChangeReporter {
   }
 }
 
-/// The bound lines whose ends have moved, and that have not been reported yet.
-///
-/// If hundreds of lines are bound to an object, a report of all of them would take longer than a frame of a screen, and a
-/// drag moves the object many times a second. So an input reports only some of them, and ticks report the others with their
-/// latest state.
+/// The bound lines whose ends have moved, and that have not been reported yet. If hundreds of lines are bound to an
+/// object, a report of all of them would take longer than a frame of a screen, and a drag moves the object many times a
+/// second. So an input reports only some of them, and ticks report the others with their latest state.
 struct LateLines {
   static let count = 64
 
@@ -142,11 +139,9 @@ extension BoardState {
   }
 }
 
-/// The changes of very large objects that have not been reported yet.
-///
-/// A report contains a snapshot of the whole object. If an object has thousands of cells, reporting each small batch
-/// would cost as much as reporting the whole object. So changes of large objects are reported one at a time, and each
-/// report contains the latest state of one object.
+/// The changes of very large objects that have not been reported yet. A report contains a snapshot of the whole object.
+/// If an object has thousands of cells, reporting each small batch would cost as much as reporting the whole object. So
+/// changes of large objects are reported one at a time, and each report contains the latest state of one object.
 struct DeferredChanges {
   /// The time between two deferred reports, in milliseconds.
   static let interval: UInt64 = 250
@@ -159,8 +154,7 @@ struct DeferredChanges {
   private var order: [ObjectID] = []
   private var due: UInt64 = 0
 
-  /// Adds a change if it must not be reported now.
-  /// - Returns: Whether the change was added or dropped. If not, the caller reports it now.
+  /// Adds a change if it must not be reported now; if it was neither added nor dropped, the caller reports it now.
   mutating func append(_ change: ObjectChange, of state: BoardState, from member: MemberID?) -> Bool {
     switch change {
     case .selected: return false

@@ -1,8 +1,7 @@
 import Whiteboard
 
-/// The state of the link to one joined member.
-///
-/// It is a class, because it is large and is changed in place. It belongs to one replica.
+/// The state of the link to one joined member. It is a class, because it is large and is changed in place. It belongs
+/// to one replica.
 final class MemberLink {
   /// The time in milliseconds after which another member is asked if an answer makes no progress.
   private static let requestTimeout: UInt64 = 5000
@@ -10,9 +9,8 @@ final class MemberLink {
   private static let slowAnswer: UInt64 = 30_000
   /// The minimum time between two repairs by one member, in milliseconds.
   private static let repairInterval: UInt64 = 5000
-  /// The time after which a member is asked again if there was no room for its answer, in milliseconds.
-  ///
-  /// It is also the minimum time between two reports that there is no room.
+  /// The time after which a member is asked again if there was no room for its answer, in milliseconds. It is also the
+  /// minimum time between two reports that there is no room.
   private static let fullTimeout: UInt64 = 60_000
   /// The minimum time between two answers to one member, in milliseconds.
   private static let answerInterval: UInt64 = 1000
@@ -23,9 +21,7 @@ final class MemberLink {
   let link = LinkChainVerifier()
   var reader = LinkBatchReader()
   var inbox = MemberInbox()
-  /// Whether the member violated the protocol.
-  ///
-  /// Further messages on this link are then ignored.
+  /// Whether the member violated the protocol, so that further messages on this link are ignored.
   private(set) var isClosed = false
   var lastHeard: UInt64
   /// The hash of the member's context in its last report.
@@ -101,7 +97,6 @@ final class MemberLink {
 
   var isAwaitingVerification: Bool { inbox.isVerifying || unverifiedAnswer != nil }
 
-  /// Closes the link: discards all pending work, and ignores further messages.
   func close() {
     isClosed = true
     inbox = MemberInbox()
@@ -110,9 +105,7 @@ final class MemberLink {
     reportDue = nil
   }
 
-  /// Returns whether to report now that there is no room for the member's changes.
-  ///
-  /// It returns true once in each interval.
+  /// Returns whether to report now that there is no room for the member's changes; true once in each interval.
   func beginFullReport(_ now: UInt64) -> Bool {
     if let fullReportedAt, now < fullReportedAt + Self.fullTimeout { return false }
     fullReportedAt = now
@@ -178,7 +171,6 @@ final class MemberLink {
   /// Returns whether the member may be asked for a repair now, at most once in each interval (SYN-42).
   func mayRepair(_ now: UInt64) -> Bool { now >= nextRepair }
 
-  /// Makes the next request ask for all cells in these buckets.
   func repair(_ buckets: UInt16, _ now: UInt64) {
     repairBuckets |= buckets
     nextRepair = now + Self.repairInterval
@@ -194,9 +186,8 @@ final class MemberLink {
   /// Whether the member has applied the local answer to its latest request.
   var hasCaughtUp: Bool { answered > 0 && confirmed >= answered && pendingRequest == nil }
 
-  /// The time when the pending request of the member is answered; nil if it cannot be answered now.
-  ///
-  /// One answer is sent at a time, and at most one in each interval.
+  /// The time when the pending request of the member is answered; nil if it cannot be answered now. One answer is sent
+  /// at a time, and at most one in each interval.
   private var answerDue: UInt64? {
     guard pendingRequest != nil, !isBacklogged, !isClosed, answerInFlight == nil else { return nil }
     return lastAnswerAt.map { $0 + Self.answerInterval } ?? 0
@@ -262,22 +253,19 @@ final class MemberLinks {
 
   func remove(_ member: MemberID) -> Bool { peers.removeValue(forKey: member) != nil }
 
-  /// The time after which the author of a change receives a report about it, in milliseconds.
-  ///
-  /// It grows with the number of members, because every member sends reports (SYN-14).
+  /// The time after which the author of a change receives a report about it, in milliseconds. It grows with the number
+  /// of members, because every member sends reports (SYN-14).
   var reportDelay: UInt64 { min(50 * UInt64(max(count, 8)) / 8, 1000) }
 
-  /// The time between two signed heads, in milliseconds.
-  ///
-  /// It grows with the number of members, because every member verifies each head (AUT-7).
+  /// The time between two signed heads, in milliseconds. It grows with the number of members, because every member
+  /// verifies each head (AUT-7).
   var headInterval: UInt64 { 1000 * UInt64(max(count, 8)) / 8 }
 }
 
-/// A queue of one member's messages that wait because the first of them cannot be handled yet.
-///
-/// The first message waits for one of two reasons: its signatures are being verified, or it purges an object and the
-/// batches of the object's author have not arrived yet (BRD-39). Later messages wait behind it, so that messages are
-/// handled in order of arrival.
+/// A queue of one member's messages that wait because the first of them cannot be handled yet. The first message waits
+/// for one of two reasons: its signatures are being verified, or it purges an object and the batches of the object's
+/// author have not arrived yet (BRD-39). Later messages wait behind it, so that messages are handled in order of
+/// arrival.
 struct MemberInbox {
   /// The first message, and the reason why it waits.
   private enum First {
@@ -296,15 +284,11 @@ struct MemberInbox {
 
   private var first: First?
   private var others: [[UInt8]] = []
-  /// The index of the next message in `others`.
-  ///
-  /// The messages before it were removed.
+  /// The index of the next message in `others`; the messages before it were removed.
   private var start = 0
   private var byteCount = 0
 
-  /// Whether the first message waits.
-  ///
-  /// New messages must then wait behind it.
+  /// Whether the first message waits; new messages must then wait behind it.
   var isWaiting: Bool { first != nil }
 
   var isVerifying: Bool { if case .unverified = first { true } else { false } }
@@ -328,9 +312,8 @@ struct MemberInbox {
   /// Sets the first message: a batch that waits for the batches of another author.
   mutating func wait(_ batch: EncodedBatch, since: UInt64) { first = .early(batch, since: since) }
 
-  /// Adds a message at the end; returns whether there was room for the message.
-  ///
-  /// Below the limit, one message of any size is accepted.
+  /// Adds a message at the end; returns whether there was room for the message. Below the limit, one message of any
+  /// size is accepted.
   mutating func append(_ message: [UInt8]) -> Bool {
     guard byteCount < Self.byteLimit || !isVerifying else { return false }
     byteCount += message.count + Self.overhead

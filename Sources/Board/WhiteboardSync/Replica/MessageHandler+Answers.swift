@@ -112,10 +112,9 @@ extension MessageHandler {
     return checked
   }
 
-  /// Merges an answer; returns false if it was ignored because its author's rights were revoked.
-  ///
-  /// If there is no room for the answer, throws and merges nothing. `buckets` are those that the request asked for; 0
-  /// unless it was a repair.
+  /// Merges an answer; returns false if it was ignored because its author's rights were revoked. If there is no room
+  /// for the answer, throws and merges nothing. `buckets` are those that the request asked for; 0 unless it was a
+  /// repair.
   private func mergeAnswer(_ answer: CheckedAnswer, repairing buckets: UInt16, from member: MemberID, _ now: Moment)
     throws(ReceiveError) -> Bool
   {

@@ -1,10 +1,9 @@
 import Whiteboard
 
-/// Handles the messages, datagrams and answers of members, and rejects those that violate the protocol.
-///
-/// A message waits in its member's inbox if its signatures must be verified first, or if it is an early batch. Later
-/// messages of that member wait behind it. The handler owns no state: it applies what a message contains, or passes it
-/// to the part of the replica that owns the state.
+/// Handles the messages, datagrams and answers of members, and rejects those that violate the protocol. A message waits
+/// in its member's inbox if its signatures must be verified first, or if it is an early batch. Later messages of that
+/// member wait behind it. The handler owns no state: it applies what a message contains, or passes it to the part of
+/// the replica that owns the state.
 struct MessageHandler {
   let replica: Replica
 
@@ -27,9 +26,8 @@ struct MessageHandler {
     }
   }
 
-  /// Handles a message of a member that has no earlier messages waiting.
-  ///
-  /// If its signatures are not verified yet, the message waits.
+  /// Handles a message of a member that has no earlier messages waiting. If its signatures are not verified yet, the
+  /// message waits.
   private func handleMessage(_ bytes: [UInt8], from member: MemberID, _ verification: VerificationState, _ now: Moment)
   {
     handling(of: member, now) { () throws(ReceiveError) in
@@ -68,9 +66,8 @@ struct MessageHandler {
     }
   }
 
-  /// Reports that the board has no room for a member's changes.
-  ///
-  /// This is not a protocol violation, because other members may have filled the board.
+  /// Reports that the board has no room for a member's changes. This is not a protocol violation, because other members
+  /// may have filled the board.
   func reportFull(_ member: MemberID, _ now: Moment) {
     guard replica.peers[member]?.beginFullReport(now.uptime) ?? false else { return }
     replica.actions.append(.full(member))
@@ -155,9 +152,8 @@ struct MessageHandler {
 
   // MARK: - Waiting messages
 
-  /// Handles the result of a check for a message or an answer.
-  ///
-  /// If this was the last check, the message or answer and those behind it are handled.
+  /// Handles the result of a check for a message or an answer. If this was the last check, the message or answer and
+  /// those behind it are handled.
   func didVerify(_ id: VerificationID, isValid: Bool, _ now: Moment) {
     guard let peer = replica.peers[id.member] else { return }
     if let (message, verification) = peer.inbox.didVerify(id, isValid: isValid) {
@@ -169,11 +165,10 @@ struct MessageHandler {
     }
   }
 
-  /// Handles the batches that are no longer early or have waited for too long, and the messages behind them.
-  ///
-  /// If a batch has waited for too long, its early purges are left out. If the objects are created later, boards differ
-  /// until the repair (SYN-42) removes the objects. Call this function only while an input of the replica is handled,
-  /// and not recursively. It uses a loop, because any number of early batches of a member can be waiting.
+  /// Handles the batches that are no longer early or have waited for too long, and the messages behind them. If a batch
+  /// has waited for too long, its early purges are left out. If the objects are created later, boards differ until the
+  /// repair (SYN-42) removes the objects. Call this function only while an input of the replica is handled, and not
+  /// recursively. It uses a loop, because any number of early batches of a member can be waiting.
   func releaseEarlyBatches(_ now: Moment) {
     var isProgress = replica.peers.states.contains { $0.inbox.earlyBatch != nil }
     while isProgress {
@@ -205,7 +200,6 @@ private enum CheckedMessage {
   case unsigned(SyncMessage)
 }
 
-/// The reason why a message or an answer of a member is not applied.
 enum ReceiveError: Error {
   case violation(ReplicaError)
   /// The answer refers to incarnations without a record (BRD-37).
@@ -246,11 +240,9 @@ extension MessageHandler {
     peer.reader.beginAuthor(record.incarnation, lastSequence: head.sequence)
   }
 
-  /// Applies the next batch of a member; throws ``ReceiveError``, where `boardFull` is not a protocol violation by
-  /// the member.
-  ///
-  /// The batch begins at `offset` in `bytes`. If the batch is early, it waits, and later messages of the same member
-  /// wait behind it.
+  /// Applies the next batch of a member; throws ``ReceiveError``, where `boardFull` is not a protocol violation by the
+  /// member. The batch begins at `offset` in `bytes`. If the batch is early, it waits, and later messages of the same
+  /// member wait behind it.
   func handleBatch(_ bytes: [UInt8], at offset: Int, from member: MemberID, _ now: Moment) throws(ReceiveError) {
     guard let peer = replica.peers[member] else { return }
     try receiving { () throws(ReplicaError) in try peer.link.requireWriter() }

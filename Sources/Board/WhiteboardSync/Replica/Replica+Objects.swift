@@ -131,8 +131,7 @@ extension Replica {
     return finish(now)
   }
 
-  /// Throws `photosUsed` if another local photo would exceed the budget of one author (BRD-38).
-  ///
-  /// Deleted photos are included until they are purged.
+  /// Throws `photosUsed` if another local photo would exceed the budget of one author (BRD-38). Deleted photos are
+  /// included until they are purged.
   package func requireRoom(for photo: AssetReference) throws(BoardError) { try photos.requireRoom(for: photo) }
 }

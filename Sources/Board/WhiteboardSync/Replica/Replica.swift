@@ -37,9 +37,8 @@ public final class Replica {
   /// The incarnations without a record in the restored board (BRD-37).
   public internal(set) var unrecorded = UnrecordedAuthors()
 
-  /// Creates a replica of an empty board without other members, with a new incarnation of `author`.
-  ///
-  /// An author belongs to one replica. Use ``restore(_:now:isWhole:)`` to load a stored board.
+  /// Creates a replica of an empty board without other members, with a new incarnation of `author`. An author belongs
+  /// to one replica. Use ``restore(_:now:isWhole:)`` to load a stored board.
   package init(author: Author, now: Moment, localVerifier: LocalVerifier?) {
     self.author = author
     verifier = ReplicaVerifier(localVerifier, actions)
@@ -151,10 +150,9 @@ public final class Replica {
     return removeActions()
   }
 
-  /// Replays a batch of this author from a recording (REC-10); throws `boardFull`, and then writes nothing.
-  ///
-  /// The batches of each incarnation must be written in order and without gaps. `earlier` is the chain head that
-  /// another replica of this author reached under that incarnation.
+  /// Replays a batch of this author from a recording (REC-10); throws `boardFull`, and then writes nothing. The batches
+  /// of each incarnation must be written in order and without gaps. `earlier` is the chain head that another replica of
+  /// this author reached under that incarnation.
   package func reenact(_ batch: Batch, under record: AuthorRecord, after earlier: BatchChain?, now: Moment)
     throws(BoardError) -> [ReplicaAction]
   {
@@ -381,11 +379,9 @@ public struct ReplicaCopy: Sendable {
 }
 
 /// Author records are valid on one board only (AUT-1), so one author of the other board becomes the author of all
-/// content.
-///
-/// That author creates a new incarnation for each incarnation in the content, in the same order. The context of the
-/// copy contains only these new incarnations (BRD-37). Games start again, because a move is valid only if its author is
-/// the player.
+/// content. That author creates a new incarnation for each incarnation in the content, in the same order. The context
+/// of the copy contains only these new incarnations (BRD-37). Games start again, because a move is valid only if its
+/// author is the player.
 struct BoardCopy {
   let keyframe: [UInt8]
   let digest: Bytes32

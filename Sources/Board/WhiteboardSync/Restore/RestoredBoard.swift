@@ -141,13 +141,9 @@ extension StoredChange {
   }
 }
 
-/// The way in which an answer was merged.
-///
-/// It is stored before the bytes of the answer.
+/// The way in which an answer was merged, stored before the bytes of the answer.
 struct AnswerMerging {
-  /// The first bytes of a stored grant, a stored revocation and a stored retirement.
-  ///
-  /// All are stored like answers.
+  /// The first bytes of a stored grant, revocation and retirement, which are stored like answers.
   static let (grant, revocation, retirement): (UInt8, UInt8, UInt8) = (3, 4, 5)
 
   /// Whether each cell of the answer was compared with the stored cell (SYN-42).
@@ -233,9 +229,8 @@ extension RestoreError {
 struct BoardRestorer {
   let replica: Replica
 
-  /// Restores stored changes in the order in which they were recorded; throws ``RestoreError``.
-  ///
-  /// Changes before the invalid change stay on the board.
+  /// Restores stored changes in the order in which they were recorded; throws ``RestoreError``. Changes before the
+  /// invalid change stay on the board.
   func restore(_ changes: some Sequence<StoredChange>, _ now: Moment, isWhole: Bool) throws(RestoreError) {
     defer { if isWhole { finish(now) } }
     for change in changes { try restore(change) }

@@ -13,12 +13,10 @@ public struct SigningRequest: Hashable, Sendable {
   public let bytes: [UInt8]
 }
 
-/// A value whose signature may still be missing.
-///
-/// Until the signature is filled in, the value contains 64 zero bytes in its place.
+/// A value whose signature may still be missing. Until the signature is filled in, the value contains 64 zero bytes in
+/// its place.
 struct Signed<Value> {
   let value: Value
-  /// The request for the missing signature; nil if the value is complete.
   let request: SigningID?
 
   /// The value, if its author has a local key and therefore signed it immediately.
@@ -28,9 +26,7 @@ struct Signed<Value> {
   }
 }
 
-/// A signer for an author.
-///
-/// It signs with a local key, or requests signatures from the owner of the replica.
+/// Signs with a local key, or requests signatures from the owner of the replica.
 struct Signer {
   let publicKey: [UInt8]
   private let signature: (([UInt8]) -> [UInt8])?
@@ -77,11 +73,9 @@ struct Signer {
   mutating func didSign(_ id: SigningID) -> Bool { pending.remove(id) != nil }
 }
 
-/// Signatures that the owner creates and verifies.
-///
-/// Both steps may take any amount of time. Messages of a member wait behind the first message that is being verified.
-/// Actions wait behind the first action that lacks a signature. The replica therefore behaves as if it had a local key
-/// and slower links.
+/// Signatures that the owner creates and verifies. Both steps may take any amount of time. Messages of a member wait
+/// behind the first message that is being verified. Actions wait behind the first action that lacks a signature. The
+/// replica therefore behaves as if it had a local key and slower links.
 extension Replica {
   // MARK: - Signing
 

@@ -24,7 +24,6 @@ public struct VerificationRequest: Hashable, Sendable {
   public let subject: Subject
 }
 
-/// The results of the checks for one message, and the checks that are pending.
 struct VerificationState {
   private(set) var results: [VerificationRequest.Subject: Bool] = [:]
   private var pending: [VerificationID: VerificationRequest.Subject] = [:]
@@ -46,10 +45,8 @@ struct UnverifiedAnswer {
 }
 
 /// Without a local verifier, the replica's verifier assumes during a check that keys and signatures without a result
-/// are valid, and collects them.
-///
-/// If it has collected any, the message waits for their results and is then checked again. The check therefore has the
-/// same result as with a local verifier.
+/// are valid, and collects them. If it has collected any, the message waits for their results and is then checked
+/// again. The check therefore has the same result as with a local verifier.
 final class ReplicaVerifier: SignatureVerifier {
   private let local: LocalVerifier?
   private let actions: ActionQueue
@@ -65,9 +62,8 @@ final class ReplicaVerifier: SignatureVerifier {
 
   var isImmediate: Bool { local != nil }
 
-  /// Checks the signatures in a message of a member; if results are missing, requests them and returns nil.
-  ///
-  /// The check must then run again when they have arrived, so `body` must have no side effects.
+  /// Checks the signatures in a message of a member; if results are missing, requests them and returns nil. The check
+  /// must then run again when they have arrived, so `body` must have no side effects.
   func check<Checked, Failure: Error>(
     _ verification: inout VerificationState,
     for member: MemberID,
@@ -110,11 +106,8 @@ final class ReplicaVerifier: SignatureVerifier {
   }
 }
 
-/// The author on one link, and the heads of the author's chains.
-///
-/// Implements AUT-4, AUT-5 and AUT-7.
+/// The author on one link, and the heads of the author's chains. Implements AUT-4, AUT-5 and AUT-7.
 final class LinkChainVerifier {
-  /// The record of the current author; nil until the member has introduced itself.
   private(set) var record: AuthorRecord?
   var isRevoked = false
   private var chain: BatchChain?
@@ -167,7 +160,6 @@ final class LinkChainVerifier {
 
   func append(_ batch: [UInt8], through last: UInt64) { chain?.append(batch, through: last) }
 
-  /// Throws an error if a head does not match the current chain, or if its signature is not valid.
   func check(_ head: SignedHead, with verifier: some SignatureVerifier) throws(ReplicaError) {
     guard let record, let chain else { throw .noAuthor }
     guard head.sequence == chain.sequence, head.hash == chain.hash else { throw .brokenChain }

@@ -10,7 +10,6 @@ package struct ControlRequest: Codable, Equatable, Sendable {
     case boards
     case create
     case pin
-    /// Allow a board to be removed if no peer visits it.
     case unpin
     case delete
     case peers
@@ -18,7 +17,6 @@ package struct ControlRequest: Codable, Equatable, Sendable {
     case revoke
     case role
     case kick
-    /// Delete old history from one board or from all boards.
     case compact
     case drain
   }
@@ -32,7 +30,6 @@ package struct ControlRequest: Codable, Equatable, Sendable {
   package var owned: Bool?
   package var days: Int?
   package var terms: InvitationTerms?
-  /// The peer: its name, its id or a prefix of its id.
   package var peer: String?
   package var role: String?
   /// The reason that `kick` shows to the removed peer.

@@ -9,13 +9,10 @@ import WhiteboardKit
 @preconcurrency import Musl
 #endif
 
-/// The server that answers requests to a relay over its control socket.
-///
-/// The file permissions of the socket restrict access to it.
+/// The server that answers requests to a relay over its control socket. The file permissions of the socket restrict
+/// access to it.
 package struct ControlServer: Sendable {
-  /// The maximum number of simultaneous connections.
-  ///
-  /// Further connections wait in the system's queue.
+  /// The maximum number of simultaneous connections; further ones wait in the system's queue.
   private static let maximumConnections = 8
   /// The maximum time that a read or a write waits for the client, in seconds.
   private static let patience = 10
@@ -123,9 +120,8 @@ final class UnixSocket: Sendable {
     return socket
   }
 
-  /// Listens at a path; throws if another process listens there, or if the socket cannot be created.
-  ///
-  /// Only this user and root can connect. If a process that exited left a socket at the path, the socket is replaced.
+  /// Listens at a path; throws if another process listens there, or if the socket cannot be created. Only this user and
+  /// root can connect. If a process that exited left a socket at the path, the socket is replaced.
   static func listen(at path: String) throws(WhiteboardError) -> UnixSocket {
     if (try? connect(to: path)) != nil {
       throw WhiteboardError(.timedOut, "a relay is already running: it answers at \(path)")

@@ -4,16 +4,13 @@ enum BoardRefusal: Equatable {
   /// The relay accepts only boards from allowed peers, and the host is not one of them.
   case notAllowed
   case noBoards
-  /// The relay already has the maximum number of boards; the value is that maximum.
   case full(Int)
   /// The relay has room only for the operator and the allowed peers; the value is the number of boards that are
   /// reserved for them.
   case reserved(Int)
   case host(Int)
-  /// The relay already has the maximum number of boards from hosts at the same address; the value is that maximum.
   case address(Int)
 
-  /// The short message to the host, which states the limit and the remedy.
   var reason: String {
     switch self {
     case .notAllowed: "The settings of the relay do not allow this peer."
@@ -46,7 +43,6 @@ extension RelayConfiguration.Limits {
   /// The number of boards at which the relay stops accepting boards from hosts that are not on the allow list.
   var boardsForStrangers: Int { max(maximumBoards - (reservedBoards ?? maximumBoards / 10), 0) }
 
-  /// Returns the reason why the relay does not accept another board from a host; `nil` if the board is accepted.
   func refusal(of host: PeerID, at address: String, among entries: [BoardRegister.Entry]) -> BoardRefusal? {
     switch boards {
     case .none: return .noBoards

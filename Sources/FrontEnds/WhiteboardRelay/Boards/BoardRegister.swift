@@ -3,9 +3,8 @@ import PeerCore
 import PeerSession
 import WhiteboardKit
 
-/// The list of boards that a relay serves, stored in `relay.json` in its data directory.
-///
-/// The content of each board is stored in its document. The register contains the data that only the relay needs.
+/// The list of boards that a relay serves, stored in `relay.json` in its data directory. The content of each board is
+/// stored in its document. The register contains the data that only the relay needs.
 package struct BoardRegister: Sendable {
   package struct Entry: Codable, Equatable, Sendable {
     package var board: String
@@ -23,7 +22,6 @@ package struct BoardRegister: Sendable {
     /// The time when a member was last on the board, in milliseconds since 1970.
     package var visited: Int64
 
-    /// The id as a session id; `nil` if the file contains an invalid id.
     package var id: SessionID? { SessionID(text: board) }
   }
 
@@ -56,9 +54,7 @@ package struct BoardRegister: Sendable {
   package private(set) var entries: [Entry] = []
 
   /// Reads the register in a data directory; if the file cannot be read or decoded, throws, and the file stays
-  /// unchanged.
-  ///
-  /// If there is no file, the register is empty.
+  /// unchanged. If there is no file, the register is empty.
   package init(inDataDirectory directory: String) throws(WhiteboardError) {
     file = PrivateFile(path: directory + "/relay.json")
     do {
@@ -103,7 +99,6 @@ package struct BoardRegister: Sendable {
     return first
   }
 
-  /// Throws if the file cannot be written; the register is then unchanged.
   package mutating func set(_ entry: Entry) throws(WhiteboardError) { try set([entry]) }
 
   /// Throws if the file cannot be written; the register is then unchanged.
@@ -152,9 +147,8 @@ struct ServedBoard {
   var people: [String: UntrustedText] = [:]
   /// The time at which a member last left, in milliseconds since 1970.
   var visited: Int64?
-  /// The reason why some changes are not on disk; `nil` if all changes are.
-  ///
-  /// While there is such a problem, the board is served from memory.
+  /// The reason why some changes are not on disk; `nil` if all changes are. While there is such a problem, the board is
+  /// served from memory.
   var unsaved: SaveProblem?
   /// The refused messages that are already included in the metrics, by reason.
   var refused = (viewer: 0, revoked: 0)

@@ -7,8 +7,6 @@ import WhiteboardDocument
 import WhiteboardKit
 
 extension Relay {
-  /// Creates a board that this relay hosts.
-  ///
   /// Admission `ask` is not allowed, because a relay has no user; a `nil` code means a random one.
   package func createBoard(
     name: String,
@@ -188,9 +186,7 @@ extension Relay {
 }
 
 extension Relay {
-  /// Pins or unpins a board; throws if the list of boards cannot be saved.
-  ///
-  /// A pinned board is kept even if no peer visits it.
+  /// A pinned board is kept even if no peer visits it; throws if the list of boards cannot be saved.
   func pin(_ entry: BoardRegister.Entry, _ isPinned: Bool) throws(WhiteboardError) -> BoardReport {
     var entry = entry
     entry.isPinned = isPinned
@@ -199,9 +195,7 @@ extension Relay {
   }
 
   /// Stops serving a board, and deletes its file; throws if the list of boards cannot be saved or the file cannot be
-  /// deleted.
-  ///
-  /// The members keep their copies of the board.
+  /// deleted. The members keep their copies of the board.
   func delete(_ entry: BoardRegister.Entry) async throws(WhiteboardError) {
     guard let id = entry.id else { return }
     try register.remove(id)

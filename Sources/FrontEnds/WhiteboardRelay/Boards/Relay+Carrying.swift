@@ -3,9 +3,8 @@ import PeerSession
 import WhiteboardKit
 
 extension Relay {
-  /// Decides whether the relay accepts another host's board.
-  ///
-  /// This method is also called when the host of an accepted board connects again.
+  /// Decides whether the relay accepts another host's board; also called when the host of an accepted board connects
+  /// again.
   func answer(_ request: CarryRequest) async -> CarryAnswer {
     let (word, code) = request.admission.parts
     if var entry = register[request.session] {

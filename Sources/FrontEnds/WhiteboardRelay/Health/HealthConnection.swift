@@ -20,9 +20,7 @@ extension ChannelPipeline.SynchronousOperations {
   }
 }
 
-/// The handler of one connection.
-///
-/// It reads one request, answers it, and closes the connection.
+/// Reads one request on its connection, answers it, and closes the connection.
 private final class HealthConnection: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
@@ -37,9 +35,8 @@ private final class HealthConnection: ChannelInboundHandler {
     case answered
   }
 
-  /// How long a client may keep its connection open after the answer.
-  ///
-  /// If the server closed the connection immediately, a client that is still sending would lose the answer.
+  /// How long a client may keep its connection open after the answer. If the server closed the connection immediately,
+  /// a client that is still sending would lose the answer.
   private static let grace: TimeAmount = .seconds(1)
 
   private let endpoints: HealthEndpoints
@@ -97,9 +94,7 @@ private final class HealthConnection: ChannelInboundHandler {
     }
   }
 
-  /// Passes a request to its endpoint, and sends the answer.
-  ///
-  /// If the timeout expires first, the answer is an error.
+  /// Passes a request to its endpoint, and sends the answer, or an error if the timeout expires first.
   private func pass(_ request: HealthRequest, _ context: ChannelHandlerContext) {
     guard clients.beginRequest() else {
       answer(.text(.serviceUnavailable, "too many requests are waiting for an answer"), context)
@@ -150,9 +145,7 @@ private final class HealthConnection: ChannelInboundHandler {
     }
   }
 
-  /// Closes the connection after a delay.
-  ///
-  /// This replaces an earlier deadline.
+  /// Closes the connection after a delay, which replaces an earlier deadline.
   private func close(_ context: ChannelHandlerContext, in time: TimeAmount) {
     deadline?.cancel()
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
@@ -160,7 +153,6 @@ private final class HealthConnection: ChannelInboundHandler {
   }
 }
 
-/// A valid request for one of the paths of the server.
 struct HealthRequest: Equatable {
   enum Path: String, CaseIterable {
     case healthz = "/healthz"
@@ -173,7 +165,6 @@ struct HealthRequest: Equatable {
   let wantsJSON: Bool
   let isHeadOnly: Bool
 
-  /// Parses the head of a request; throws the answer to send if the request is invalid.
   init(_ head: HTTPRequestHead) throws(HealthAnswer) {
     guard head.uri.hasPrefix("/"), head.version.major == 1, head.version.minor == 0 || head.headers["host"].count == 1
     else { throw .text(.badRequest, "bad request") }

@@ -3,23 +3,18 @@ import NIOCore
 import NIOPosix
 import PeerCore
 
-/// A server that answers `/healthz`, `/readyz`, `/metrics` and `/version` over HTTP/1.1.
-///
-/// By default it is reachable only from this machine. Each connection gets one answer and is closed. The size of a
-/// request's head is limited, and a request must not have a body. If a client does not send its request and read the
-/// answer in time, its connection is closed.
+/// A server that answers `/healthz`, `/readyz`, `/metrics` and `/version` over HTTP/1.1. By default it is reachable
+/// only from this machine. Each connection gets one answer and is closed. The size of a request's head is limited, and
+/// a request must not have a body. If a client does not send its request and read the answer in time, its connection is
+/// closed.
 package struct HealthServer: Sendable {
   package struct Configuration: Sendable {
-    /// The address on which to listen.
-    ///
     /// Any address other than loopback exposes the metrics to the network.
     package var host = "127.0.0.1"
     /// The port on which to listen; 0 chooses any free port.
     package var port = 26_274
-    /// The maximum number of open connections.
-    ///
-    /// At the limit, a new connection replaces the oldest connection with an incomplete request. If there is no such
-    /// connection, the server answers the new connection with 503.
+    /// The maximum number of open connections. At the limit, a new connection replaces the oldest connection with an
+    /// incomplete request. If there is no such connection, the server answers the new connection with 503.
     package var maximumConnections = 32
     package var maximumHeadSize = 8 * 1_024
     package var connectionTimeout: Duration = .seconds(10)
@@ -35,10 +30,8 @@ package struct HealthServer: Sendable {
   package let port: Int
 }
 
-/// Runs a health server while `body` runs.
-///
-/// When `body` returns or throws, the server closes every connection.
-/// - Throws: ``HealthServer/BindError`` if the server cannot listen on the address, and the errors of `body`.
+/// Runs a health server while `body` runs, and then closes every connection; throws ``HealthServer/BindError`` if the
+/// server cannot listen on the address.
 package func withHealthServer<Result>(
   _ endpoints: HealthEndpoints,
   configuration: HealthServer.Configuration = HealthServer.Configuration(),
@@ -93,9 +86,8 @@ final class HealthClients: Sendable {
   init(limit: Int) { self.limit = limit }
 
   /// If the limit is reached, the connection of the oldest client with an incomplete request is closed, so that silent
-  /// connections cannot block a health check.
-  ///
-  /// A client for which there is no room is included in the limit until its connection is closed.
+  /// connections cannot block a health check. A client for which there is no room is included in the limit until its
+  /// connection is closed.
   func admit(_ channel: any Channel) -> Bool {
     let id = ObjectIdentifier(channel)
     let (isAdmitted, dropped) = state.withLock { state -> (Bool, (any Channel)?) in
@@ -126,9 +118,8 @@ final class HealthClients: Sendable {
     state.withLock { $0.incomplete.removeAll { $0 == id } }
   }
 
-  /// Returns whether one more request may be passed to an endpoint.
-  ///
-  /// If so, the request is counted. The limit prevents requests from piling up if an endpoint hangs.
+  /// Returns whether one more request may be passed to an endpoint. If so, the request is counted. The limit prevents
+  /// requests from piling up if an endpoint hangs.
   func beginRequest() -> Bool {
     state.withLock {
       guard $0.requests < limit else { return false }
@@ -147,13 +138,10 @@ final class HealthClients: Sendable {
   }
 }
 
-/// The functions that produce the answers of a ``HealthServer``.
-///
-/// The server calls a function for each request. If a function does not return in time, the server answers with 503,
-/// but does not cancel the function.
+/// The functions that produce the answers of a ``HealthServer``. The server calls a function for each request. If a
+/// function does not return in time, the server answers with 503, but does not cancel the function.
 package struct HealthEndpoints: Sendable {
   /// A function that returns descriptions of the process's problems, for `/healthz`; empty if the process is healthy.
-  ///
   /// The function should call the component that does the work, such as an event loop or an actor, so that it hangs if
   /// that component hangs.
   package var ailments: @Sendable () async -> [String]

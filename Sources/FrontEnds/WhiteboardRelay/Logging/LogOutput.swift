@@ -4,11 +4,10 @@ import Logging
 import NIOCore
 import PeerCore
 
-/// A writer that writes lines to a file descriptor, in order, on its own thread.
-///
-/// The caller never waits for the reader of the descriptor. If the reader is slow, lines wait in a queue of at most 1
-/// MiB. If the queue is full, the oldest line is dropped and counted. A line that cannot be written, for example
-/// because the disk is full, is dropped too. The process must ignore SIGPIPE if the reader can exit.
+/// A writer that writes lines to a file descriptor, in order, on its own thread. The caller never waits for the reader
+/// of the descriptor. If the reader is slow, lines wait in a queue of at most 1 MiB. If the queue is full, the oldest
+/// line is dropped and counted. A line that cannot be written, for example because the disk is full, is dropped too.
+/// The process must ignore SIGPIPE if the reader can exit.
 package final class LogOutput: Sendable {
   /// The number of bytes that a writable pipe accepts without blocking, even if it has other writers.
   private static let pieceSize = 4_096
@@ -25,11 +24,8 @@ package final class LogOutput: Sendable {
   private let state = Locked(State())
   private let queue = DispatchQueue(label: "whiteboard.log")
 
-  /// Creates a writer for a descriptor.
-  ///
-  /// - Parameters:
-  ///   - descriptor: The descriptor. It must stay open while the writer exists.
-  ///   - dropped: A closure that is called for each line that is dropped because the queue is full.
+  /// `descriptor` must stay open while the writer exists; `dropped` is called for each line that is dropped because the
+  /// queue is full.
   package convenience init(descriptor: Int32, dropped: @escaping @Sendable () -> Void = {}) {
     self.init(descriptor: descriptor, limit: 1 << 20, dropped: dropped)
   }
@@ -40,12 +36,8 @@ package final class LogOutput: Sendable {
     self.dropped = dropped
   }
 
-  /// Adds a line to the queue, and returns immediately.
-  ///
-  /// - Parameters:
-  ///   - line: The line, with its line feed.
-  ///   - note: A closure that returns the line to write in place of a number of dropped lines; `nil` if no such line
-  ///     must be written.
+  /// Adds a line, with its line feed, to the queue, and returns immediately; `note` returns the line to write in place
+  /// of a number of dropped lines.
   package func write(_ line: String, ifDropped note: (@Sendable (Int) -> String)? = nil) {
     let (count, mustStart) = state.withLock { state in
       let count = state.lines.append(line, note: note, limit: limit)
@@ -57,9 +49,7 @@ package final class LogOutput: Sendable {
     queue.async { self.writeAll() }
   }
 
-  /// Waits until all queued lines are written, or `timeout` has expired.
-  ///
-  /// - Parameter timeout: The maximum time that the calling thread waits.
+  /// Blocks the calling thread until all queued lines are written, or `timeout` has expired.
   package func flush(timeout: DispatchTimeInterval = .seconds(1)) {
     let written = DispatchWorkItem {}
     queue.async(execute: written)
@@ -89,9 +79,7 @@ package final class LogOutput: Sendable {
     state.withLock { $0.isMidLine = !rest.isEmpty }
   }
 
-  /// Waits until a non-blocking descriptor is writable.
-  ///
-  /// For a blocking descriptor, the write itself waits.
+  /// Waits until a non-blocking descriptor is writable; for a blocking one, the write itself waits.
   private func waitUntilWritable() {
     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     while poll(&waiting, 1, -1) < 0, errno == EINTR {}
@@ -106,9 +94,7 @@ struct BoundedLines {
   private var note: (@Sendable (Int) -> String)?
 
   /// Adds a line, and drops the oldest lines if the total size exceeds a limit; returns the number of lines that were
-  /// dropped.
-  ///
-  /// The new line is never dropped, even if it alone exceeds the limit.
+  /// dropped. The new line is never dropped, even if it alone exceeds the limit.
   mutating func append(_ line: String, note: (@Sendable (Int) -> String)?, limit: Int) -> Int {
     let before = dropped
     lines.append(line)
@@ -121,9 +107,8 @@ struct BoundedLines {
     return dropped - before
   }
 
-  /// Removes and returns the oldest line; `nil` if there are no lines.
-  ///
-  /// If lines were dropped, the result begins with a line about them.
+  /// Removes and returns the oldest line; `nil` if there are no lines. If lines were dropped, the result begins with a
+  /// line about them.
   mutating func takeFirst() -> String? {
     guard let line = lines.popFirst() else { return nil }
     size -= line.utf8.count
@@ -218,22 +203,18 @@ extension String {
   }
 }
 
-/// The format of the lines of a log.
 package enum LogFormat: String, CaseIterable, Sendable {
   /// A format for people: time, level, logger, message, `key=value`.
   case text
   /// A format for programs: one JSON object per line.
   case json
-  /// A format for the systemd journal, which adds the time itself.
-  ///
-  /// A line consists of the priority, such as `<4>`, and the line in `text` format without the time and level.
+  /// A format for the systemd journal, which adds the time itself. A line consists of the priority, such as `<4>`, and
+  /// the line in `text` format without the time and level.
   case journald
 
-  /// Returns `journald` if the journal reads the descriptor, and `text` otherwise.
-  ///
-  /// systemd sets `JOURNAL_STREAM` to the device and inode of the stream that it reads (systemd.exec(5)). A child
-  /// process inherits the variable even if its own output goes elsewhere, so the function compares the descriptor with
-  /// the variable.
+  /// Returns `journald` if the journal reads the descriptor, and `text` otherwise. systemd sets `JOURNAL_STREAM` to the
+  /// device and inode of the stream that it reads (systemd.exec(5)). A child process inherits the variable even if its
+  /// own output goes elsewhere, so the function compares the descriptor with the variable.
   package static func chosen(environment: [String: String], descriptor: Int32 = STDERR_FILENO) -> LogFormat {
     var status = stat()
     guard let stream = environment["JOURNAL_STREAM"], fstat(descriptor, &status) == 0,

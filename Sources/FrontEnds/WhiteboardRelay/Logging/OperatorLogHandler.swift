@@ -1,12 +1,10 @@
 import Glibc
 import Logging
 
-/// A log handler for the operator of a program.
-///
-/// It writes one line per entry in a ``LogFormat``, without control characters.
+/// A log handler for the operator of a program. It writes one line per entry in a ``LogFormat``, without control
+/// characters.
 package struct OperatorLogHandler: LogHandler {
   package var logLevel: Logger.Level
-  /// The metadata of every line from this logger.
   package var metadata: Logger.Metadata = [:]
   package var metadataProvider: Logger.MetadataProvider?
 
@@ -67,9 +65,7 @@ package struct OperatorLogHandler: LogHandler {
   }
 }
 
-/// A time with millisecond precision.
-///
-/// Its description is RFC 3339 in UTC.
+/// A time with millisecond precision, described as RFC 3339 in UTC.
 struct LogTime: Equatable, CustomStringConvertible {
   var seconds: Int
   var milliseconds: Int

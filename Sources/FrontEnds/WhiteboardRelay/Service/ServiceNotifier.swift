@@ -1,9 +1,8 @@
 import Glibc
 import PeerCore
 
-/// A client of the service manager's notification protocol, sd_notify(3).
-///
-/// If `NOTIFY_SOCKET` is not set, for example in a shell, nothing is sent and every method returns false.
+/// A client of the service manager's notification protocol, sd_notify(3). If `NOTIFY_SOCKET` is not set, for example in
+/// a shell, nothing is sent and every method returns false.
 package struct ServiceNotifier: Sendable {
   package struct EnvironmentError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
@@ -14,10 +13,8 @@ package struct ServiceNotifier: Sendable {
   package let watchdogTimeout: Duration?
   private let socket: NotifySocket?
 
-  /// Creates a notifier from `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`.
-  ///
-  /// - Throws: ``EnvironmentError`` if a variable has a value that sd_notify(3) or sd_watchdog_enabled(3) does not
-  ///   allow.
+  /// Creates a notifier from `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`; throws if sd_notify(3) or
+  /// sd_watchdog_enabled(3) does not allow a value.
   package init(environment: [String: String]) throws(EnvironmentError) {
     socket = if let address = environment["NOTIFY_SOCKET"] { try NotifySocket(address) } else { nil }
     guard let text = environment["WATCHDOG_USEC"] else {
@@ -32,9 +29,8 @@ package struct ServiceNotifier: Sendable {
     watchdogTimeout = isOurs && socket != nil ? .microseconds(microseconds) : nil
   }
 
-  /// Reports that the program is ready: it has recovered its store and is listening.
-  ///
-  /// Also call this method when a reload announced by ``reloading()`` is complete.
+  /// Reports that the program is ready: it has recovered its store and is listening. Also call this method when a
+  /// reload announced by ``reloading()`` is complete.
   @discardableResult package func ready(status: String? = nil) -> Bool {
     send(["READY=1"] + (status.map { [Self.assignment(status: $0)] } ?? []))
   }
@@ -42,9 +38,7 @@ package struct ServiceNotifier: Sendable {
   /// Sends a one-line description of the program's state, which `systemctl status` shows.
   @discardableResult package func status(_ text: String) -> Bool { send([Self.assignment(status: text)]) }
 
-  /// Reports that the program is reloading its configuration.
-  ///
-  /// Call ``ready(status:)`` when the configuration is loaded.
+  /// Reports that the program is reloading its configuration. Call ``ready(status:)`` when the configuration is loaded.
   @discardableResult package func reloading() -> Bool {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -56,16 +50,10 @@ package struct ServiceNotifier: Sendable {
     send(["STOPPING=1"] + (status.map { [Self.assignment(status: $0)] } ?? []))
   }
 
-  /// Sends watchdog notifications until the task is canceled.
-  ///
-  /// The notifications tell the service manager that the program is alive. Two notifications are sent in each
-  /// ``watchdogTimeout``. If the service manager does not monitor this process, the method returns immediately.
-  ///
-  /// - Parameters:
-  ///   - clock: The clock that measures the intervals.
-  ///   - isWell: A health check, which returns whether the program is alive. It should call the component that does the
-  ///     work. While it returns false or does not return, no notification is sent, and the service manager eventually
-  ///     restarts the program.
+  /// Sends two watchdog notifications in each ``watchdogTimeout`` until the task is canceled; returns immediately if
+  /// the service manager does not monitor this process. While `isWell`, which should call the component that does the
+  /// work, returns false or does not return, no notification is sent, and the service manager eventually restarts the
+  /// program.
   package func keepWatchdogQuiet(clock: some Clock<Duration> = ContinuousClock(), while isWell: () async -> Bool) async
   {
     guard let watchdogTimeout else { return }

@@ -1,7 +1,6 @@
-/// The systemd unit of the relay, with notifications, a watchdog, and a sandbox.
-///
-/// The relay stores its files in `/var/lib/whiteboard-relay`. systemd creates that directory, and also creates a user that
-/// exists only while the service runs.
+/// The systemd unit of the relay, with notifications, a watchdog, and a sandbox. The relay stores its files in
+/// `/var/lib/whiteboard-relay`. systemd creates that directory, and also creates a user that exists only while the
+/// service runs.
 package struct SystemdUnit: Hashable, Sendable {
   package struct CommandError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String

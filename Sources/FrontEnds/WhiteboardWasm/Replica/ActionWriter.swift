@@ -2,9 +2,8 @@ import PeerCore
 import Whiteboard
 import WhiteboardSync
 
-/// Encodes the actions of a replica for the page.
-///
-/// Each action is a byte with its kind, the number of bytes that follow as 4 bytes, the low one first, and those bytes.
+/// Encodes the actions of a replica for the page. Each action is a byte with its kind, the number of bytes that follow
+/// as 4 bytes, the low one first, and those bytes.
 struct ActionWriter {
   /// The kinds of actions; `replica.mjs` has the same numbers.
   private enum Kind: UInt8 {
@@ -210,9 +209,7 @@ struct ActionWriter {
   private func list(_ members: [MemberID]) -> [UInt8] { number(UInt32(members.count)) + members.flatMap { $0.bytes } }
 }
 
-/// Numbers for the requests that a page answers.
-///
-/// There are few at a time, and the page answers them about in order.
+/// Numbers for the requests that a page answers. There are few at a time, and the page answers them about in order.
 final class RequestTable<ID> {
   private var requests: [(number: UInt32, id: ID)] = []
   private var last: UInt32 = 0
@@ -223,7 +220,6 @@ final class RequestTable<ID> {
     return last
   }
 
-  /// Removes and returns the request with a number; nil if it was answered before.
   func take(_ number: UInt32) -> ID? {
     guard let index = requests.firstIndex(where: { $0.number == number }) else { return nil }
     return requests.remove(at: index).id

@@ -1,10 +1,8 @@
 import PeerCore
 import Whiteboard
 
-/// An edit by the page: JSON with the name of the edit in `do`.
-///
-/// Missing and wrong arguments throw `outOfRange`, like numbers beyond their limits. JavaScript encodes numbers that
-/// are not finite as `null`.
+/// An edit by the page: JSON with the name of the edit in `do`. Missing and wrong arguments throw `outOfRange`, like
+/// numbers beyond their limits. JavaScript encodes numbers that are not finite as `null`.
 struct EditCommand {
   private let fields: JSONTree
 

@@ -44,9 +44,8 @@ extension PageReplica {
     return try Presence(cursor: cursor, isLaser: command.flag("isLaser"), view: view)
   }
 
-  /// Permanently removes objects that were deleted long ago (SYN-8).
-  ///
-  /// Only the connected member with the lowest id does this.
+  /// Permanently removes objects that were deleted long ago (SYN-8); only the connected member with the lowest id does
+  /// this.
   private func purge(_ now: Moment) throws(BoardError) -> [ReplicaAction] {
     let board = replica.board
     let ids = deletionAges.purgeable(on: board, at: now.uptime, excluding: board.objectsInUndo)

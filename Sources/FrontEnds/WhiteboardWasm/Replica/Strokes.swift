@@ -2,11 +2,9 @@ import PeerCore
 import Whiteboard
 import WhiteboardSync
 
-/// Edits of strokes that other members see while they are drawn.
-///
-/// All edits of a stroke, from `beginStroke` to its end, are one undo step.
+/// Edits of strokes that other members see while they are drawn. All edits of a stroke, from `beginStroke` to its end,
+/// are one undo step.
 extension PageReplica {
-  /// Makes an edit of a stroke in progress; returns nil for any other command.
   func editStroke(_ command: EditCommand, _ now: Moment) throws(BoardError) -> (
     ids: [ObjectID], actions: [ReplicaAction]
   )? {

@@ -17,7 +17,6 @@ struct WebCertificate {
   /// The certificates to send, the gateway's own first.
   let chain: [NIOSSLCertificate]
   let key: NIOSSLPrivateKey
-  /// The host names and IP addresses that the certificate names.
   let hosts: Set<String>
   /// The SHA-256 hash of the gateway's own certificate: pairs of upper-case hexadecimal digits, separated by colons, as
   /// browsers show it.
@@ -132,10 +131,9 @@ struct WebCertificate {
     }
   }
 
-  /// The certificate must contain all names and IPv4 addresses.
-  ///
-  /// IPv6 addresses often change every day, and browsers warn again about each new certificate. So if the machine has
-  /// no IPv4 address, one IPv6 address is enough. If it has one, no IPv6 address is required.
+  /// The certificate must contain all names and IPv4 addresses. IPv6 addresses often change every day, and browsers
+  /// warn again about each new certificate. So if the machine has no IPv4 address, one IPv6 address is enough. If it
+  /// has one, no IPv6 address is required.
   private static func names(_ names: Set<String>, enoughOf hosts: Set<String>) -> Bool {
     let own: Set = ["127.0.0.1", "::1"]
     let v6 = hosts.subtracting(own).filter { IPAddressBytes($0)?.bytes.count == 16 }
@@ -213,10 +211,8 @@ private struct CertifiedKey {
   }
 
   /// Loads a key and its certificate from a file; creates and stores new ones if the file is missing or `fits` returns
-  /// false.
-  ///
-  /// If the file is damaged and `advice` is not nil, throws an error with the advice. If `advice` is nil, replaces the
-  /// file.
+  /// false. If the file is damaged and `advice` is not nil, throws an error with the advice. If `advice` is nil,
+  /// replaces the file.
   static func load(
     _ path: String,
     advice: String? = nil,
@@ -274,7 +270,6 @@ extension Certificate {
 struct IPAddressBytes: Equatable {
   let bytes: [UInt8]
 
-  /// Creates an address from its bytes; returns nil for any other number of bytes.
   init?(_ bytes: [UInt8]) {
     guard bytes.count == 4 || bytes.count == 16 else { return nil }
     self.bytes = bytes

@@ -2,10 +2,8 @@ import NIOCore
 import NIOHTTP1
 import PeerSession
 
-/// Carries the bytes of a web link in HTTP requests, for browsers that cannot use a WebSocket (WEB-2).
-///
-/// The bytes to the browser are the body of one response. The bytes from the browser arrive in requests on other
-/// connections.
+/// Carries the bytes of a web link in HTTP requests, for browsers that cannot use a WebSocket (WEB-2). The bytes to the
+/// browser are the body of one response. The bytes from the browser arrive in requests on other connections.
 final class PostedBytes: ChannelDuplexHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias InboundOut = ByteBuffer
@@ -20,15 +18,11 @@ final class PostedBytes: ChannelDuplexHandler {
   private var waiting: (bytes: ByteBuffer, promise: EventLoopPromise<Void>)?
   private var mayRead = true
   private var hasEnded = false
-  /// The number of bytes received so far.
   private(set) var position = 0
 
-  /// The result of a request that carries bytes.
   enum Outcome: Sendable {
     case received
-    /// The bytes do not continue those received so far.
     case wrongPosition(Int)
-    /// An earlier request is not complete.
     case busy
     case ended
   }
@@ -107,9 +101,7 @@ final class PostedBytes: ChannelDuplexHandler {
   }
 }
 
-/// The web links whose pages send their bytes in requests.
-///
-/// Confined to the gateway's event loop.
+/// The web links whose pages send their bytes in requests. Confined to the gateway's event loop.
 final class PostLinks {
   private var links: [TransferID: PostedBytes] = [:]
 

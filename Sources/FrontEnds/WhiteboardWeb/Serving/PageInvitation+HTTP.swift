@@ -10,7 +10,6 @@ extension PageInvitation.Request {
   /// The maximum length of the body of a request, in bytes.
   static let maximumLength = 1_024
 
-  /// Reads the body of a request; nil if it is not valid.
   init?(_ body: ByteBuffer, origin: String) {
     guard let tree = try? JSONReader.strict(Array(body.readableBytesView)),
       let session = tree["session"]?.string.flatMap({ SessionID(text: $0) }),
@@ -23,7 +22,6 @@ extension PageInvitation.Request {
 }
 
 extension WebResponse {
-  /// Answers a request for a link.
   static func invitation(_ request: PageInvitation.Request, _ invite: PageInvitation.Answer) async -> WebResponse {
     let invitation: PageInvitation
     do throws(PageInvitation.Refusal) { invitation = try await invite(request) } catch {

@@ -200,7 +200,6 @@ struct WebResponse: Error {
     self.body = body
   }
 
-  /// Returns a response whose body is a sentence for users.
   static func text(_ status: HTTPResponseStatus, _ text: String) -> WebResponse {
     WebResponse(
       status,

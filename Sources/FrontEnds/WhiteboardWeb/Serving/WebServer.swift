@@ -13,9 +13,7 @@ import Glibc
 import Musl
 #endif
 
-/// The state that the connections of a gateway share.
-///
-/// Confined to the event loop of the transport's links.
+/// The state that the connections of a gateway share. Confined to the event loop of the transport's links.
 final class WebServer {
   enum Request {
     case file(WebResponse)
@@ -48,10 +46,9 @@ final class WebServer {
   /// The valid values of the `Host` header.
   private var authorities: Set<String> = []
 
-  /// Throws if TLS cannot use the certificate.
-  ///
-  /// `acceptLink` turns a connection into a web link of the transport. The link reads and writes its bytes through the
-  /// last handler of the channel. If `acceptLink` throws, the connection is closed.
+  /// Throws if TLS cannot use the certificate. `acceptLink` turns a connection into a web link of the transport. The
+  /// link reads and writes its bytes through the last handler of the channel. If `acceptLink` throws, the connection is
+  /// closed.
   init(
     _ page: WebPage,
     _ certificate: WebCertificate,
@@ -67,7 +64,6 @@ final class WebServer {
   }
 
   /// Uses another certificate for new connections; if TLS cannot use the certificate, throws, and nothing changes.
-  ///
   /// Certificates that the gateway made earlier remain in use for the addresses that they name, since browsers warn
   /// again about a new one, and cannot ask the user while a web link reconnects.
   func use(_ new: WebCertificate) throws {
@@ -78,10 +74,8 @@ final class WebServer {
     authorities = Set(hosts.map { WebOrigin.authority(host: $0, port: port) })
   }
 
-  /// The certificate that was created or loaded last.
   var newest: WebCertificate { certificates[certificates.count - 1].certificate }
 
-  /// Returns the certificate for the local address of a connection.
   private func certificate(for channel: any Channel) -> (certificate: WebCertificate, security: NIOSSLContext) {
     certificate(at: channel.localAddress?.ipAddress.flatMap { IPAddressBytes($0) }?.unmapped.text)
   }
@@ -96,9 +90,8 @@ final class WebServer {
     return known ?? certificates[certificates.count - 1]
   }
 
-  /// Returns the certificate at the first of the hosts, and the hosts at which it is also used.
-  ///
-  /// Only these hosts can be shown together with the fingerprint of the certificate.
+  /// Returns the certificate at the first of the hosts, and the hosts at which it is also used. Only these hosts can be
+  /// shown together with the fingerprint of the certificate.
   func shown(of hosts: [String], now: Date) -> (certificate: WebCertificate, hosts: [String]) {
     let first = certificate(at: hosts.first, now: now).certificate
     let same = hosts.filter { host in
@@ -123,7 +116,6 @@ final class WebServer {
 
   // MARK: Connections
 
-  /// Adds the handlers of a new connection, or refuses it.
   func accept(_ channel: any Channel) throws {
     let id = ObjectIdentifier(channel)
     guard connections.enter(id, from: channel.remoteAddress?.ipAddress ?? "") else {
@@ -208,7 +200,6 @@ final class WebServer {
 
   // MARK: Requests
 
-  /// Checks the head of a request; throws the response that refuses the request.
   func check(_ head: HTTPRequestHead, from channel: any Channel) throws(WebResponse) -> Request {
     guard head.headers["Host"].count == 1, let host = head.headers.first(name: "Host"),
       authorities.contains(host.lowercased())
@@ -301,7 +292,6 @@ final class WebServer {
   }
 }
 
-/// Closes a connection that is idle for too long.
 private final class IdleClosing: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
 
@@ -313,9 +303,7 @@ private final class IdleClosing: ChannelInboundHandler, RemovableChannelHandler 
 
 /// The text forms of hosts and ports in URLs (RFC 6454).
 enum WebOrigin {
-  /// Returns the host and the port of a page, as browsers send them in the `Host` header.
-  ///
-  /// `host` is a host name or an IP address without brackets.
+  /// Returns the host and the port of a page, as browsers send them in the `Host` header; `host` has no brackets.
   static func authority(host: String, port: Int) -> String {
     let name = host.contains(":") ? "[\(host)]" : host
     return port == 443 ? name : "\(name):\(port)"
@@ -350,10 +338,8 @@ struct WebConnections {
     return Int(clamping: current.rlim_cur)
   }
 
-  /// Adds a connection; returns false if a limit is reached.
-  ///
-  /// `host` is the IP address of the other end. As for peers (LNK-6), all addresses in an IPv6 /64 usually count as one
-  /// address.
+  /// Adds a connection; returns false if a limit is reached. `host` is the IP address of the other end. As for peers
+  /// (LNK-6), all addresses in an IPv6 /64 usually count as one address.
   mutating func enter(_ id: ObjectIdentifier, from host: String) -> Bool {
     let address = AddressBlock(host: host)
     guard addresses.count < limit, counts[address, default: 0] < Self.maximumPerAddress else { return false }

@@ -2,16 +2,14 @@ import PeerCore
 import Whiteboard
 import WhiteboardKit
 
-/// The lines about the events of a board, for users and screen readers.
-///
-/// A line names people, and describes the objects of others by their words instead of their ids. While another member types a text or drags an object, the board changes
-/// with each key and movement; all of these changes are one line, which appears when the member pauses or does
+/// The lines about the events of a board, for users and screen readers. A line names people, and describes the objects
+/// of others by their words instead of their ids. While another member types a text or drags an object, the board
+/// changes with each key and movement; all of these changes are one line, which appears when the member pauses or does
 /// something else.
 struct BoardNarrator {
   /// The time without a change after which a text or a movement is finished.
   static let pause = Duration.seconds(2)
 
-  /// Changes of an object that are not reported yet.
   private struct Pending {
     let author: String
     let isNew: Bool
@@ -24,23 +22,17 @@ struct BoardNarrator {
 
   private var ownPeer = ""
   private var names: [String: UntrustedText] = [:]
-  /// Short descriptions of the objects that were reported, by their ids.
   private var phrases: [ObjectID: String] = [:]
-  /// The words on the objects, by their ids.
   private var labels: [ObjectID: String] = [:]
-  /// The objects between which each line or arrow runs.
   private var lines: [ObjectID: [ObjectID]] = [:]
   private var pending: [ObjectID: Pending] = [:]
   private var count = 0
-
-  /// The maximum number of objects whose descriptions are remembered.
   private static let phraseLimit = 20_000
   /// The properties that change many times while a member types or drags.
   private static let gradual: Set<String> = [
     "text", "centerPosition", "size", "scale", "angle", "points", "isFinished",
   ]
 
-  /// The time at which ``dueLines(now:)`` has a line; nil if none is pending.
   var nextDue: Duration? { pending.values.map(\.due).min() }
 
   // MARK: - Lines
@@ -85,7 +77,6 @@ struct BoardNarrator {
 
   mutating func dueLines(now: Duration) -> [String] { finish { $1.due <= now } }
 
-  /// Returns all pending lines, because the board closes.
   mutating func allLines() -> [String] { finish { _, _ in true } }
 
   // MARK: - Objects
@@ -137,7 +128,6 @@ struct BoardNarrator {
     )
   }
 
-  /// Removes pending changes, and returns their lines.
   private mutating func finish(_ isFinished: (ObjectID, Pending) -> Bool) -> [String] {
     guard !pending.isEmpty else { return [] }
     let finished = pending.filter { isFinished($0.key, $0.value) }
@@ -199,7 +189,6 @@ struct BoardNarrator {
     return (it.form == nil ? "\(kind) \"\(label)\"" : "\(kind) labeled \(label)") + ends.joined()
   }
 
-  /// Names the objects to which arrows and lines connect an object.
   private func connections(_ object: ReportedObject) -> String {
     let id = object.snapshot.id
     let others = Set(lines.values.filter { $0.contains(id) }.joined().filter { $0 != id })

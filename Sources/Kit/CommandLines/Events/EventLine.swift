@@ -3,17 +3,13 @@ import PeerCore
 import Whiteboard
 import WhiteboardKit
 
-/// A namespace for writing events as lines of JSON.
 package enum EventLine {
-  /// The version of the format, which each line contains as `v`.
-  ///
-  /// It changes if the meaning of a key changes.
+  /// The version of the format, which each line contains as `v`. It changes if the meaning of a key changes.
   package static let version = 1
 
-  /// Returns the line of an event in UTF-8, with a line feed at its end.
-  ///
-  /// `v` and `event` come first, and the other keys follow in alphabetical order. Control and format characters are
-  /// escaped, so that the line is safe to display. `JSONLines` lists the keys.
+  /// Returns the line of an event in UTF-8, with a line feed at its end. `v` and `event` come first, and the other keys
+  /// follow in alphabetical order. Control and format characters are escaped, so that the line is safe to display.
+  /// `JSONLines` lists the keys.
   package static func json(_ event: SharedBoard.Output) -> [UInt8] {
     var json = JSONWriter()
     json.write(event)

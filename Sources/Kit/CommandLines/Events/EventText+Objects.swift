@@ -100,9 +100,7 @@ extension EventText {
     return parts.isEmpty ? "no settings" : parts.joined(separator: ", ")
   }
 
-  static func list(_ keys: [String]) -> String {
-    keys.map { UntrustedText($0).escaped() }.joined(separator: ", ")
-  }
+  static func list(_ keys: [String]) -> String { keys.map { UntrustedText($0).escaped() }.joined(separator: ", ") }
 }
 
 extension EventText {

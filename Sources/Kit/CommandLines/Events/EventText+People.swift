@@ -4,7 +4,6 @@ import WhiteboardKit
 import WhiteboardRendering
 
 extension EventText {
-  /// Returns a sentence that says who can admit newcomers, if the local peer cannot.
   package static func admittersLine(_ admitters: [SharedBoard.News.Admitter]) -> String {
     guard let first = admitters.first else {
       return "You cannot admit people to this board, and no member who can is connected."
@@ -25,7 +24,6 @@ extension EventText {
     }
   }
 
-  /// Returns the lines about the removal of the local peer by the host, with advice.
   static func removedLine(_ removed: SharedBoard.News.Removed) -> String {
     let advice =
       !removed.readOnly ? "You continue on your own copy." : removed.canContinue ? continueAdvice : ownedAdvice
@@ -56,7 +54,6 @@ extension EventText {
     return "\(line)\n  \(BrowserPage.warning)\n  \(UntrustedText(fingerprint).escaped())"
   }
 
-  /// Describes how a member left, and the reason.
   package static func departure(_ left: SharedBoard.ChangeDetails.Departure, of name: String) -> String {
     var line =
       switch left.reason {
@@ -214,13 +211,10 @@ extension EventText {
 }
 
 extension EventText {
-  static func number(_ value: Double) -> String {
-    abs(value) < 1e12 ? DecimalText.hundredths(value) : "\(value)"
-  }
+  static func number(_ value: Double) -> String { abs(value) < 1e12 ? DecimalText.hundredths(value) : "\(value)" }
 }
 
 extension EventText {
-  /// Returns the line that reports the save state; it begins with the cause of a problem.
   static func saveLine(_ state: SaveState) -> String {
     switch state {
     case .off: "- this board is not saved"

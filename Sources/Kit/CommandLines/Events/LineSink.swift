@@ -2,7 +2,6 @@ import PeerCore
 import Whiteboard
 import WhiteboardKit
 
-/// A sink that writes events as lines of JSON or of text.
 package struct LineSink: EventSink {
   private let writer: LineWriter
   /// The writer of text; nil for JSON.
@@ -13,10 +12,9 @@ package struct LineSink: EventSink {
     narration = isJSON ? nil : Narration(writer)
   }
 
-  /// Writes the events, and waits until the writer has room; throws if the output cannot be written to.
-  ///
-  /// The text form leaves out the events that are only for programs. It has one line for a text that another member
-  /// types, and for a movement, when they are finished.
+  /// Writes the events, and waits until the writer has room; throws if the output cannot be written to. The text form
+  /// leaves out the events that are only for programs. It has one line for a text that another member types, and for a
+  /// movement, when they are finished.
   package func write(_ events: [SharedBoard.Output]) async throws(OutputError) {
     if let narration { return try await narration.write(events) }
     var json = JSONWriter()
@@ -54,7 +52,6 @@ package struct LineSink: EventSink {
   fileprivate static let pieceLength = 1 << 18
 }
 
-/// The owner of the narrator of one board, which writes its lines.
 private actor Narration {
   private let writer: LineWriter
   private let clock = ContinuousClock()
@@ -98,7 +95,6 @@ private actor Narration {
     }
   }
 
-  /// Writes the pending lines when they are due.
   private func setTimer() {
     guard let due = narrator.nextDue, !isTimerSet else { return }
     isTimerSet = true
@@ -113,9 +109,8 @@ private actor Narration {
 }
 
 extension EventText {
-  /// Returns the line of an event; nil if the event is only for programs.
-  ///
-  /// Names of other peers are shown without their unsafe characters, and all other text with escapes.
+  /// Returns the line of an event; nil if the event is only for programs. Names of other peers are shown without their
+  /// unsafe characters, and all other text with escapes.
   package static func line(_ event: SharedBoard.Output) -> String? {
     switch event {
     case .change(let change, let details): line(change, details)
@@ -224,9 +219,8 @@ extension EventText {
     }
   }
 
-  /// Returns a message as text; nil if it is long, or is not UTF-8.
-  ///
-  /// Messages with control characters are not readable either, and in JSON each of these characters takes six bytes.
+  /// Returns a message as text; nil if it is long, or is not UTF-8. Messages with control characters are not readable
+  /// either, and in JSON each of these characters takes six bytes.
   static func words(of message: [UInt8]) -> UntrustedText? {
     guard message.count <= 1 << 20,
       message.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || (9...10).contains($0) || $0 == 13 })

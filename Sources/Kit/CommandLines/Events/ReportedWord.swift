@@ -1,10 +1,8 @@
 import WhiteboardKit
 
-/// A status word in the output of the programs, such as `saved`, with its guarantee to the user.
-///
-/// The manual prints all status words. `Protocol/README.md` has the same table with the tests.
+/// A status word in the output of the programs, such as `saved`, with its guarantee to the user. The manual prints all
+/// status words. `Protocol/README.md` has the same table with the tests.
 package struct ReportedWord: Sendable {
-  /// The word, as events and answers spell it.
   package let word: String
   /// The guarantee at the time when the word is reported.
   package let meaning: String
@@ -110,7 +108,6 @@ package struct ReportedWord: Sendable {
     ),
   ]
 
-  /// The rows as lines for a page of the manual.
   package static let text: String = all.map { row in
     "  \(row.word)\n      \(row.meaning)\n      \(row.limits)\n      Tests: " + row.tests.joined(separator: ", ") + "."
   }.joined(separator: "\n")

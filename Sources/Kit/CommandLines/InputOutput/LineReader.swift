@@ -7,9 +7,8 @@ import WhiteboardKit
 @preconcurrency import Musl
 #endif
 
-/// A reader that returns the lines from a file descriptor, and reads no faster than lines are requested.
-///
-/// A line that is longer than the limit is reported as ``Line/tooLong``. Its bytes are skipped, so they use no memory.
+/// A reader that returns the lines from a file descriptor, and reads no faster than lines are requested. A line that is
+/// longer than the limit is reported as ``Line/tooLong``. Its bytes are skipped, so they use no memory.
 package actor LineReader {
   package enum Line: Equatable, Sendable {
     /// A line without its line feed.
@@ -196,7 +195,6 @@ package actor LineCommands: CommandSource {
 }
 
 extension CommandInput {
-  /// Parses a line of input, in text or JSON; nil if the line is empty or a comment.
   package init?(parsing line: LineReader.Line, number: Int? = nil) {
     switch line {
     case .tooLong:

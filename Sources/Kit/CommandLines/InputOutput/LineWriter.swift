@@ -7,19 +7,15 @@ import WhiteboardKit
 @preconcurrency import Musl
 #endif
 
-/// A writer of whole lines to a file descriptor, in order.
-///
-/// Lines wait in a bounded buffer. If the reader at the other end is slow and the buffer is full, ``write(_:)`` waits
-/// until the buffer has room again. A slow reader therefore slows down the source of the lines, and the links of the
-/// session.
+/// A writer of whole lines to a file descriptor, in order. Lines wait in a bounded buffer. If the reader at the other
+/// end is slow and the buffer is full, ``write(_:)`` waits until the buffer has room again. A slow reader therefore
+/// slows down the source of the lines, and the links of the session.
 package actor LineWriter {
   private let descriptor: Int32
   private let capacity: Int
   private let queue = DispatchQueue(label: "whiteboard.output")
   private let isPipe: Bool
-  /// The lines to write.
-  ///
-  /// They are not concatenated, because a line can be large.
+  /// The lines to write; not concatenated, because a line can be large.
   private var pending: [[UInt8]] = []
   /// The number of bytes not written yet, including those being written now.
   private var pendingBytes = 0
@@ -28,9 +24,8 @@ package actor LineWriter {
   private var failure: Int32?
   private var waiters: [CheckedContinuation<Void, Never>] = []
 
-  /// Creates a writer, which does not close the descriptor.
-  ///
-  /// The process must ignore SIGPIPE, so that ``write(_:)`` throws an error if the reader has closed its end.
+  /// Creates a writer, which does not close the descriptor. The process must ignore SIGPIPE, so that ``write(_:)``
+  /// throws an error if the reader has closed its end.
   package init(descriptor: Int32, capacity: Int = 256 * 1024) {
     self.descriptor = descriptor
     self.capacity = capacity
@@ -39,7 +34,6 @@ package actor LineWriter {
   }
 
   /// Adds a line, and waits until the buffer is within its capacity; throws if the descriptor cannot be written to.
-  ///
   /// Lines are written in the order of the calls. Canceling the task does not end the wait.
   package func write(_ line: [UInt8]) async throws(OutputError) {
     try check()
@@ -57,10 +51,9 @@ package actor LineWriter {
     try check()
   }
 
-  /// Gives up the lines that are not written, as soon as the reader takes none of them for a while.
-  ///
-  /// Use it when the program must end. Afterwards, the writer behaves as if the reader had closed its end. Returns when
-  /// the lines were given up, or the task is canceled.
+  /// Gives up the lines that are not written, as soon as the reader takes none of them for a while. Use it when the
+  /// program must end. Afterwards, the writer behaves as if the reader had closed its end. Returns when the lines were
+  /// given up, or the task is canceled.
   package func giveUp(ifStalledFor time: Duration, on clock: some Clock<Duration> = ContinuousClock()) async {
     var before: Int?
     while failure == nil, !Task.isCancelled {
@@ -77,9 +70,8 @@ package actor LineWriter {
 
   private func check() throws(OutputError) { if let failure { throw OutputError(number: failure) } }
 
-  /// The number of bytes that a pipe with any room certainly takes without blocking, `PIPE_BUF`.
-  ///
-  /// They are written at once, because a change of threads costs far more than the write.
+  /// The number of bytes that a pipe with any room certainly takes without blocking, `PIPE_BUF`. They are written at
+  /// once, because a change of threads costs far more than the write.
   private static let pipeRoom = 4_096
 
   private var hasRoom: Bool {

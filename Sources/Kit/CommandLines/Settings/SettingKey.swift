@@ -2,7 +2,6 @@ import PeerSession
 import WhiteboardKit
 
 package struct SettingFault: Error, Equatable, Sendable {
-  /// The reason why the value is invalid; nil if the list of allowed values explains it.
   package var reason: String?
 
   package init(_ reason: String? = nil) { self.reason = reason }
@@ -78,7 +77,6 @@ extension SettingKey<Bool> {
   }
 }
 
-/// The description of a setting, independent of the type of its values.
 package struct SettingEntry: Sendable {
   package enum Standard: Sendable {
     case value(String)
@@ -89,7 +87,6 @@ package struct SettingEntry: Sendable {
   /// An environment variable that implies a value of the setting if it is set to any text.
   package struct Presence: Sendable {
     package let variable: String
-    /// The value that the variable implies.
     package let value: String
 
     package init(_ variable: String, means value: String) {
@@ -102,15 +99,12 @@ package struct SettingEntry: Sendable {
   package let summary: String
   package let allowed: String
   package let standard: Standard
-  /// The command-line option for the setting.
   package let flag: String
   /// All values, if they can be listed.
   package let choices: [String]
   /// An environment variable of other programs that implies a value if it is set.
   package let otherwise: Presence?
-  /// Whether the value is secret, so that no output shows it.
   package let isSecret: Bool
-  /// A function that throws an error if a string is not an allowed value.
   package let check: @Sendable (String) throws(SettingFault) -> Void
 
   package var variable: String { "WHITEBOARD_" + name.uppercased().replacing("-", with: "_") }

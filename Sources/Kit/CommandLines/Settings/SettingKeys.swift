@@ -12,7 +12,6 @@ extension SettingKey<String> {
     standard: .words("$XDG_DATA_HOME/whiteboard or ~/.local/share/whiteboard"),
     parse: nonempty
   )
-  /// The network interface to use, if only one may be used.
   package static let interface = SettingKey(
     "interface",
     "Use only this network interface",
@@ -36,7 +35,6 @@ extension SettingKey<String> {
     return name
   }
 
-  /// Parses a string that is not empty.
   @Sendable package static func nonempty(_ text: String) throws(SettingFault) -> String {
     guard !text.isEmpty else { throw SettingFault() }
     return text

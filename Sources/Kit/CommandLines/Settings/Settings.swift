@@ -1,14 +1,10 @@
 import PeerCore
 import WhiteboardKit
 
-/// The values of the settings, with the places where they were set.
-///
-/// An option overrides the environment, the environment overrides the file, and the file overrides the default. All
-/// values are valid.
+/// The values of the settings, with the places where they were set. An option overrides the environment, the
+/// environment overrides the file, and the file overrides the default. All values are valid.
 package struct Settings: Sendable {
-  /// The place where a value was set.
   package enum Origin: Hashable, Sendable {
-    /// An option on the command line.
     case flag(String)
     case environment(String)
     case file(String, line: Int)
@@ -34,9 +30,7 @@ package struct Settings: Sendable {
   package let keys: [KeyBinding]
 
   /// Collects the values of all settings; throws ``WhiteboardError`` for an unknown name, or a value that is not
-  /// allowed.
-  ///
-  /// Its code is `usage` if a command-line option is wrong, otherwise `badConfiguration`.
+  /// allowed. Its code is `usage` if a command-line option is wrong, otherwise `badConfiguration`.
   package init(
     _ entries: [SettingEntry],
     flags: [String: String] = [:],
@@ -89,6 +83,5 @@ package struct Settings: Sendable {
     choices[key.entry.name].flatMap { try? key.parse($0.text) }
   }
 
-  /// Returns the place where a setting's value was set; nil for the default.
   package func origin<Value>(_ key: SettingKey<Value>) -> Origin? { choices[key.entry.name]?.origin }
 }

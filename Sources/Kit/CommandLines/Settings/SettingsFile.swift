@@ -8,10 +8,9 @@ import Glibc
 import Musl
 #endif
 
-/// The lines of a configuration file; their names and values are checked by ``Settings``.
-///
-/// ``format`` describes the lines. After a line `[keys]`, each line binds keys: `COMMAND = KEY, KEY`. A line
-/// `keys.COMMAND = KEY` binds keys anywhere in the file.
+/// The lines of a configuration file; their names and values are checked by ``Settings``. ``format`` describes the
+/// lines. After a line `[keys]`, each line binds keys: `COMMAND = KEY, KEY`. A line `keys.COMMAND = KEY` binds keys
+/// anywhere in the file.
 package struct SettingsFile: Equatable, Sendable {
   package struct Line: Equatable, Sendable {
     package let name: String
@@ -23,7 +22,6 @@ package struct SettingsFile: Equatable, Sendable {
   package struct Fault: Error, Equatable, Sendable {
     /// The line number, from 1.
     package let number: Int
-    /// The problem and the correct form.
     package let message: String
   }
 
@@ -32,9 +30,7 @@ package struct SettingsFile: Equatable, Sendable {
     + "blank. A value needs double quotes only if it begins or ends with a blank, or contains a # "
     + #"after a blank; within the quotes, \" is a quote and \\ is a backslash."#
 
-  /// The maximum number of bytes that are read.
   package static let maximumSize = 65_536
-
   package let path: String
   package private(set) var lines: [Line] = []
   package private(set) var keys: [KeyBinding] = []
@@ -80,8 +76,6 @@ package struct SettingsFile: Equatable, Sendable {
     }
   }
 
-  /// Returns a line without its comment.
-  ///
   /// A comment begins with a `#` at the start of the line or after a space, outside quotes.
   private static func withoutComment(_ row: Substring) -> Substring {
     var isQuoted = false
@@ -140,10 +134,9 @@ extension SettingsFile {
     /// Whether the user named the file, which must then exist.
     package let isNamed: Bool
 
-    /// Finds the path of the configuration file.
-    ///
-    /// It is the given path. Without one, it is the value of `WHITEBOARD_CONFIG`, or otherwise `whiteboard/config` in
-    /// `$XDG_CONFIG_HOME` or `~/.config`. Returns nil if there is no home directory.
+    /// Finds the path of the configuration file. It is the given path. Without one, it is the value of
+    /// `WHITEBOARD_CONFIG`, or otherwise `whiteboard/config` in `$XDG_CONFIG_HOME` or `~/.config`. Returns nil if there
+    /// is no home directory.
     package init?(_ given: String?, standard: String? = nil, environment: (String) -> String?) {
       if let named = given ?? environment("WHITEBOARD_CONFIG") {
         self.init(path: BoardFile.absolute(named), isNamed: true)
@@ -165,9 +158,8 @@ extension SettingsFile {
     }
   }
 
-  /// Reads a configuration file; returns nil if it does not exist and the user did not name it.
-  ///
-  /// - Throws: ``WhiteboardError`` if the file cannot be read. If a line is malformed, the error contains its number.
+  /// Returns nil if the file does not exist and the user did not name it; the error about a malformed line contains its
+  /// number.
   package init?(at place: Place) throws(WhiteboardError) {
     var status = stat()
     if stat(place.path, &status) != 0, errno == ENOENT || errno == ENOTDIR {
@@ -187,9 +179,7 @@ extension SettingsFile {
   }
 }
 
-/// The names of the command and the keys are not checked.
-///
-/// The terminal checks them, and names ``place`` in its error.
+/// The names of the command and the keys are not checked. The terminal checks them, and names ``place`` in its error.
 package struct KeyBinding: Hashable, Sendable {
   package let command: String
   /// The names of the keys; empty if the command has no key.

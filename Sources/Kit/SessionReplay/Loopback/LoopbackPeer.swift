@@ -4,9 +4,7 @@ import Whiteboard
 import WhiteboardSync
 
 actor LoopbackPeer {
-  /// A packet is either a message from the replica, or an answer.
-  ///
-  /// In an answer, the bytes follow the name.
+  /// A packet is either a message from the replica, or an answer. In an answer, the bytes follow the name.
   private enum Kind {
     static let message: UInt8 = 0
     static let answer: UInt8 = 1
@@ -121,9 +119,7 @@ actor LoopbackPeer {
     }
   }
 
-  /// Sends each packet when it is due.
-  ///
-  /// Reliable packets to the same peer stay in order.
+  /// Sends each packet when it is due. Reliable packets to the same peer stay in order.
   func sendPackets() async {
     await withDiscardingTaskGroup { group in
       var queues: [PeerID: AsyncStream<Packet>.Continuation] = [:]

@@ -182,9 +182,8 @@ struct LoopbackFaults {
     random = SplitMix64(seed: seed &+ UInt64(number))
   }
 
-  /// Returns the time at which to send a packet to a peer, and the number of copies.
-  ///
-  /// If the packet is lost, there are 0 copies.
+  /// Returns the time at which to send a packet to a peer, and the number of copies. If the packet is lost, there are 0
+  /// copies.
   mutating func passage(to peer: Int, isReliable: Bool) -> (at: ContinuousClock.Instant, copies: Int) {
     let now = ContinuousClock.now
     var (delay, copies, _) = conditions.passage(isReliable: isReliable, using: &random)

@@ -1,7 +1,6 @@
 import PeerCore
 import WhiteboardSync
 
-/// The connections between simulated peers, and the faults of the packets on them.
 struct SimulatedNetwork {
   /// One direction of the connection between two peers, each identified by its index.
   struct Link: Hashable {
@@ -36,9 +35,7 @@ struct SimulatedNetwork {
   private let conditions: NetworkConditions
   private var connections: [Link: Int] = [:]
   private var lastConnection = 0
-  /// The arrival time of the last message on each link.
-  ///
-  /// Later messages must not arrive before that time.
+  /// The arrival time of the last message on each link; later messages must not arrive before that time.
   private var lastArrival: [Link: UInt64] = [:]
   private(set) var messages = 0
   private(set) var bytes = 0
@@ -85,7 +82,6 @@ struct SimulatedNetwork {
   }
 }
 
-/// The scheduled events, ordered by time and then by the order in which they were scheduled.
 struct ScheduledEvents<Event> {
   private var heap: [(at: UInt64, number: Int, event: Event)] = []
   private var count = 0
@@ -178,9 +174,7 @@ public struct NetworkConditions: Hashable, Sendable {
   /// The crashes and restarts of peers, with their times.
   public var kills: [Kill] = []
 
-  /// The maximum delay, in milliseconds.
-  ///
-  /// A peer that answers much later would be treated as silent (LIV-2).
+  /// The maximum delay, in milliseconds. A peer that answers much later would be treated as silent (LIV-2).
   private static let longestDelay = 2000.0
 
   /// Creates conditions without faults.
@@ -259,9 +253,7 @@ public struct NetworkConditions: Hashable, Sendable {
     return number
   }
 
-  /// Parses a time, and returns it in milliseconds.
-  ///
-  /// A number without `ms` or `s` is multiplied by `unit`.
+  /// Returns a time in milliseconds; a number without `ms` or `s` is multiplied by `unit`.
   private static func milliseconds(_ value: String, unit: Double) throws(ParseError) -> Double {
     var (number, factor) = (Substring(value), unit)
     if value.hasSuffix("ms") {

@@ -114,9 +114,7 @@ public struct RecordedPresence: Sendable {
 }
 
 extension Array {
-  /// Returns the first index at which a condition holds.
-  ///
-  /// The condition must also hold for all later elements.
+  /// Returns the first index at which a condition holds, which must also hold for all later elements.
   fileprivate func partition(_ holds: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

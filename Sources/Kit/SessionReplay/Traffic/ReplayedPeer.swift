@@ -1,9 +1,7 @@
 import PeerSession
 
-/// A peer of a recorded session that is replayed against a program.
-///
-/// Data from the program is stored until the replay reaches the entry that corresponds to it. Only one task at a time
-/// may call the methods.
+/// A peer of a recorded session that is replayed against a program. Data from the program is stored until the replay
+/// reaches the entry that corresponds to it. Only one task at a time may call the methods.
 actor ReplayedPeer {
   private let peer: PeerID
   private let transport: PeerTransport
@@ -16,9 +14,7 @@ actor ReplayedPeer {
   /// The streams that the program opened but the replay has not reached yet.
   private var unnamed: [PeerStream] = []
   private var streams: [UInt64: PeerStream] = [:]
-  /// The received bytes of each stream that have not been read yet.
   private var received: [TransferID: [UInt8]] = [:]
-  /// The streams on which no more bytes will arrive.
   private var ended: Set<TransferID> = []
   private var waiter: CheckedContinuation<Void, Never>?
 
@@ -136,9 +132,7 @@ actor ReplayedPeer {
     listen(to: stream)
   }
 
-  /// Writes bytes to a stream.
-  ///
-  /// Errors are ignored, because the program's answers are compared in any case.
+  /// Ignores errors, because the program's answers are compared in any case.
   func write(_ bytes: [UInt8], to number: UInt64) async { try? await streams[number]?.write(bytes) }
 
   func finish(_ number: UInt64) async { try? await streams[number]?.finish() }
@@ -151,18 +145,15 @@ actor ReplayedPeer {
 
   func resource() async -> ResourceInfo? { await found { resources.isEmpty ? nil : resources.removeFirst() } }
 
-  /// Returns the name of the next stream that the program opens, and assigns a number to the stream.
-  ///
-  /// Returns `nil` if no stream is opened in time.
+  /// Returns the name of the next stream that the program opens, and assigns a number to the stream. Returns `nil` if
+  /// no stream is opened in time.
   func opened(_ number: UInt64) async -> String? {
     let stream = await found { unnamed.isEmpty ? nil : unnamed.removeFirst() }
     streams[number] = stream
     return stream?.name.raw
   }
 
-  /// Returns the next `count` bytes of a stream, or fewer if the stream ends.
-  ///
-  /// Returns `nil` if no bytes arrive.
+  /// Returns the next `count` bytes of a stream, or fewer if the stream ends. Returns `nil` if no bytes arrive.
   func read(_ count: Int, of number: UInt64) async -> [UInt8]? {
     guard let id = streams[number]?.id else { return nil }
     _ = await found { received[id, default: []].count >= count || ended.contains(id) ? true : nil }

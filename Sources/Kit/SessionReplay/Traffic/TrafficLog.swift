@@ -188,9 +188,8 @@ extension TrafficEntry {
   /// The size and the beginning of the entry's bytes, safe to print on a terminal.
   public var content: String { Self.content(of: bytes) }
 
-  /// Returns the size and the beginning of some bytes, safe to print on a terminal.
-  ///
-  /// Text is shown in at most 64 columns, other bytes as hexadecimal digits.
+  /// Returns the size and the beginning of some bytes, safe to print on a terminal. Text is shown in at most 64
+  /// columns, other bytes as hexadecimal digits.
   static func content(of bytes: [UInt8]) -> String {
     let size = bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes"
     guard !bytes.isEmpty else { return size }

@@ -34,10 +34,8 @@ package enum BoardFile {
 
   package static let fileExtension = BoardLibrary.fileExtension
 
-  /// Returns the directory of the saved boards in a data directory.
   package static func directory(inDataDirectory directory: String) -> String { directory + "/boards" }
 
-  /// Returns whether the user's argument is the path of a board's file rather than a board name.
   package static func isMeant(by text: String) -> Bool { text.contains("/") || text.hasSuffix("." + fileExtension) }
 
   package static func absolute(_ path: String) -> String {
@@ -45,9 +43,7 @@ package enum BoardFile {
   }
 
   /// Reads the newest state of a board's file, or a version in it; throws if the file cannot be read, or has no such
-  /// version.
-  ///
-  /// The board may be open in another program.
+  /// version. The board may be open in another program.
   package static func read(_ path: String, version: String? = nil) async throws(WhiteboardError) -> Content {
     let (replica, name) = try await replica(of: path, version: version)
     do throws(DocumentError) {
@@ -58,19 +54,16 @@ package enum BoardFile {
   }
 
   /// Returns the thumbnail of a board, as SVG without scripts or URLs; nil if the file has no thumbnail, or cannot be
-  /// read.
-  ///
-  /// If the stored thumbnail was not written by this program, it could contain a script, so a new one is drawn from the
-  /// objects.
+  /// read. If the stored thumbnail was not written by this program, it could contain a script, so a new one is drawn
+  /// from the objects.
   package static func thumbnail(of summary: DocumentSummary) async -> String? {
     guard let stored = summary.thumbnail, !Thumbnail.isOwn(stored) else { return summary.thumbnail }
     guard let board = try? await replica(of: summary.path, version: nil).replica.board else { return nil }
     return Thumbnail.svg(of: board.snapshots, background: board.settings.background)
   }
 
-  /// Returns the number of objects on a board; nil if it is unknown, because the file cannot be read.
-  ///
-  /// If the summary does not include the latest changes, the objects are counted.
+  /// Returns the number of objects on a board; nil if it is unknown, because the file cannot be read. If the summary
+  /// does not include the latest changes, the objects are counted.
   package static func objectCount(of summary: DocumentSummary) async -> Int? {
     guard summary.isOutdated else { return summary.objects }
     let board = try? await replica(of: summary.path, version: nil).replica.board
@@ -99,9 +92,8 @@ package enum BoardFile {
     }
   }
 
-  /// Recovers the intact data of a damaged file and its copies, and saves the data to a new file; returns counts of the
-  /// saved data, descriptions of the losses, and the number of objects on the recovered board; throws if nothing can be
-  /// saved.
+  /// Saves the intact data of a damaged file and its copies to a new file; returns counts of the saved data with
+  /// descriptions of the losses, and the number of objects on the recovered board.
   package static func recover(_ source: String, to target: String) async throws(WhiteboardError) -> (
     report: RecoveryReport, objects: Int
   ) {
@@ -111,8 +103,6 @@ package enum BoardFile {
     } catch { throw WhiteboardError(error) }
   }
 
-  /// Updates the summary of a recovered board, and returns the number of objects.
-  ///
   /// The summary in the damaged file may count objects that could not be recovered.
   private static func summarize(_ path: String) async throws(DocumentError) -> Int {
     let document = try await BoardDocument.open(at: path, mode: .writing)
@@ -243,9 +233,7 @@ extension DocumentContent {
   }
 
   /// Restores the content of a document to a replica; returns descriptions of the damage and of unsigned authors, for
-  /// the user; throws if the content cannot be restored.
-  ///
-  /// The error message names the command that recovers the file.
+  /// the user; throws if the content cannot be restored. The error message names the command that recovers the file.
   func restore(to replica: Replica, from document: BoardDocument, now: Moment) throws(DocumentError) -> [String] {
     do {
       // An author with a local key requests no signatures, so the replica returns no actions.
@@ -286,8 +274,6 @@ extension UnrecordedAuthors {
 }
 
 extension WhiteboardError {
-  /// Creates the error for a program that exits because it cannot use a document.
-  ///
   /// The code of `error` determines the exit status.
   package init(_ error: DocumentError) {
     let code: Code =
@@ -304,7 +290,6 @@ extension WhiteboardError {
 }
 
 extension BoardLibrary {
-  /// The boards in a data directory.
   package init(inDataDirectory directory: String) {
     self.init(directory: BoardFile.directory(inDataDirectory: directory))
   }
@@ -319,8 +304,6 @@ extension BoardLibrary {
 }
 
 extension BoardFile {
-  /// Reads the content of a board's file, or of a version in it, for an export.
-  ///
   /// The board may be open in another program. The photos of all objects are loaded into memory.
   package static func export(_ path: String, version: String? = nil, of area: ExportArea = .wholeBoard)
     async throws(WhiteboardError) -> BoardExport

@@ -1,10 +1,9 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// Thumbnails of boards for board lists, as SVG.
-///
-/// Text remains text, photos are drawn as frames, and long strokes are simplified. If the SVG would exceed
-/// ``byteLimit``, objects at the back are omitted. A thumbnail depends only on the objects and the background.
+/// Thumbnails of boards for board lists, as SVG. Text remains text, photos are drawn as frames, and long strokes are
+/// simplified. If the SVG would exceed ``byteLimit``, objects at the back are omitted. A thumbnail depends only on the
+/// objects and the background.
 package enum Thumbnail {
   /// The maximum size of a thumbnail, in bytes.
   package static let byteLimit = 16 << 10
@@ -16,7 +15,6 @@ package enum Thumbnail {
 
   static let head = #"<svg xmlns="http://www.w3.org/2000/svg" width="240" height="160" viewBox=""#
 
-  /// Draws the thumbnail of a board, as SVG of at most ``byteLimit`` bytes.
   package static func svg(of snapshots: [ObjectSnapshot], background: UInt32? = nil) -> String {
     let view = View(showing: snapshots)
     let opening =
@@ -104,9 +102,8 @@ package enum Thumbnail {
 
 /// Validation of stored thumbnails, because a board's file may come from an untrusted source.
 extension Thumbnail {
-  /// Returns whether a thumbnail contains only rectangles, lines and text, as ``svg(of:background:)`` writes it.
-  ///
-  /// Other SVG can contain scripts and load files, and some programs show the thumbnail in a browser.
+  /// Returns whether a thumbnail contains only rectangles, lines and text, as ``svg(of:background:)`` writes it. Other
+  /// SVG can contain scripts and load files, and some programs show the thumbnail in a browser.
   static func isOwn(_ picture: String) -> Bool {
     guard picture.utf8.count <= byteLimit else { return false }
     var form = ThumbnailForm(picture)
@@ -114,9 +111,8 @@ extension Thumbnail {
   }
 }
 
-/// A parser for stored thumbnails.
-///
-/// It works on bytes, because a `Character` that begins with `<` can also contain combining scalars.
+/// A parser for stored thumbnails. It works on bytes, because a `Character` that begins with `<` can also contain
+/// combining scalars.
 private struct ThumbnailForm {
   private static let attributes = [
     "transform", "points", "x", "y", "width", "height", "fill", "stroke", "stroke-width", "font-size", "text-anchor",

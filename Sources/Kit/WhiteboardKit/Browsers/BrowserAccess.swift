@@ -4,12 +4,9 @@ import WhiteboardDocument
 import WhiteboardSync
 
 /// Manages the access of browsers to a board: opens and closes the gateway, and reports the browser links to users.
-///
 /// Confined to the actor of the board.
 final class BrowserAccess {
-  /// The time between two attempts to open the gateway.
   private static let openingInterval = Duration.seconds(10)
-
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
   private let board: BoardSession
@@ -24,7 +21,6 @@ final class BrowserAccess {
   private var isWanted: Bool
   /// The time of the next attempt to open the gateway that the configuration requires, because the last one failed.
   private var openingAgain: ContinuousClock.Instant?
-  /// The reason why the last attempt failed.
   private var openingError: String?
   /// The requests of pages for links in the current minute, by guest.
   private var requests: (since: ContinuousClock.Instant, counts: [PeerID: Int])
@@ -53,10 +49,9 @@ final class BrowserAccess {
 
   // MARK: - The gateway
 
-  /// Restores the stored browser links, and opens the gateway if the configuration requires it.
-  ///
-  /// If the gateway cannot be opened, this emits a warning and does not throw, because the board itself is open. It
-  /// tries again every 10 seconds.
+  /// Restores the stored browser links, and opens the gateway if the configuration requires it. If the gateway cannot
+  /// be opened, this emits a warning and does not throw, because the board itself is open. It tries again every 10
+  /// seconds.
   nonisolated(nonsending) func begin() async {
     defer { checkIsolation(#isolation) }
     await links.restore()
@@ -239,9 +234,8 @@ final class BrowserAccess {
     )
   }
 
-  /// Closes the browser links with which removed guests joined, and emits another link.
-  ///
-  /// The host can keep the links. A relay does not learn of this, so it closes them whenever the host removes a guest.
+  /// Closes the browser links with which removed guests joined, and emits another link. The host can keep the links. A
+  /// relay does not learn of this, so it closes them whenever the host removes a guest.
   nonisolated(nonsending) func removed(_ peers: [PeerID], request: RequestMark?) async {
     defer { checkIsolation(#isolation) }
     if await links.close(ofRemoved: peers) { await replaceLink(request: request) }
@@ -282,9 +276,8 @@ final class BrowserAccess {
   }
 
   /// Closes the gateway when the local peer leaves, and revokes the browser links without a time limit, unless a relay
-  /// keeps the board open.
-  ///
-  /// If `comesBack`, because this program opens the board again at its next start, all browser links stay valid.
+  /// keeps the board open. If `comesBack`, because this program opens the board again at its next start, all browser
+  /// links stay valid.
   nonisolated(nonsending) func close(comesBack: Bool) async {
     defer { checkIsolation(#isolation) }
     (isWanted, openingAgain) = (false, nil)
@@ -296,9 +289,8 @@ final class BrowserAccess {
 
 /// A gateway that serves the page for browsers (`Protocol/web.md`).
 package protocol BrowserGateway: Sendable {
-  /// Opens the gateway for the sessions of a transport; throws if its certificate or port cannot be used.
-  ///
-  /// `invite` answers the pages of the session that ask for a link to show to others.
+  /// Opens the gateway for the sessions of a transport; throws if its certificate or port cannot be used. `invite`
+  /// answers the pages of the session that ask for a link to show to others.
   func open(on transport: PeerTransport, for session: SessionID, invite: @escaping PageInvitation.Answer)
     async throws(WhiteboardError) -> OpenGateway
 }
@@ -324,7 +316,6 @@ package struct PageInvitation: Sendable {
     package let guest: PeerID
     package let isView: Bool
     package let proof: [UInt8]
-    /// The origin of the guest's page.
     package let origin: String
 
     package init(session: SessionID, guest: PeerID, isView: Bool, proof: [UInt8], origin: String) {
@@ -337,26 +328,18 @@ package struct PageInvitation: Sendable {
   }
 
   package enum Refusal: Error {
-    /// The reason, as a sentence for the user.
     case forbidden(String)
     case tooMany
   }
 
   package let link: String
   package let expires: String?
-
-  package init(link: String, expires: String?) {
-    self.link = link
-    self.expires = expires
-  }
 }
 
 package struct OpenGateway: Sendable {
-  /// The page at the time when the gateway was opened.
   package let page: BrowserPage
-  /// The page after each change of its addresses or certificate.
-  ///
-  /// Slow readers receive only the latest. The stream ends when the board closes the gateway.
+  /// The page after each change of its addresses or certificate. Slow readers receive only the latest. The stream ends
+  /// when the board closes the gateway.
   package let changes: AsyncStream<BrowserPage>
   package let close: @Sendable () async -> Void
 
@@ -367,7 +350,6 @@ package struct OpenGateway: Sendable {
   }
 }
 
-/// The addresses and the certificate of a page that a gateway serves.
 package struct BrowserPage: Equatable, Sendable {
   /// The origins of the page, best first, such as `https://192.168.1.5:26443`.
   package var origins: [String]

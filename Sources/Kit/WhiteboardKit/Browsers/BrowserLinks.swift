@@ -4,15 +4,12 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The browser links of a board: creates, closes, ends and stores them, and removes their guests.
-///
-/// Confined to the actor of the board.
+/// The browser links of a board: creates, closes, ends and stores them, and removes their guests. Confined to the actor
+/// of the board.
 final class BrowserLinks {
   /// The maximum number of closed links, whose guests can still return.
   private static let closedLimit = 64
-  /// The time between two attempts to store the links.
   private static let storingInterval = Duration.seconds(5)
-
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
   private let board: BoardSession
@@ -109,9 +106,8 @@ final class BrowserLinks {
 
   private func key(of link: BrowserLink) -> GuestKey { GuestKey(link.secret, for: session.id) }
 
-  /// Records which link a guest used, so that the guest can be removed when the link is revoked or expires.
-  ///
-  /// Closes a link when as many guests as it admits have used it.
+  /// Records which link a guest used, so that the guest can be removed with the link; closes the link when as many
+  /// guests as it admits have used it.
   func joined(_ peer: Peer) {
     guard let key = peer.guestKey else { return }
     guard let index = links.firstIndex(where: { self.key(of: $0) == key }) else {
@@ -143,10 +139,8 @@ final class BrowserLinks {
   // MARK: - The end of access
 
   /// Closes the links with which removed guests joined; returns whether a link was closed that could be shown to
-  /// everyone.
-  ///
-  /// Otherwise, a removed guest could use the same link again with another key. Other guests that joined with a closed
-  /// link can still use it.
+  /// everyone. Otherwise, a removed guest could use the same link again with another key. Other guests that joined with
+  /// a closed link can still use it.
   nonisolated(nonsending) func close(ofRemoved peers: [PeerID]) async -> Bool {
     defer { checkIsolation(#isolation) }
     let closed = close {
@@ -232,7 +226,6 @@ final class BrowserLinks {
 
   // MARK: - Timed work
 
-  /// The time of the next call of ``performTimedWork()``; nil if none is needed.
   var nextDeadline: ContinuousClock.Instant? { (links.map(\.deadline) + [storingAgain]).compactMap(\.self).min() }
 
   func performTimedWork() {
@@ -299,9 +292,8 @@ struct BrowserLink: Codable, Equatable, Sendable {
   var guests: Set<PeerID> = []
   /// Whether only ``guests`` may use the link, because another guest was removed, or ``guestLimit`` guests joined with it.
   var isClosed = false
-  /// The time at which the link expires, even if the system's time is set back; nil if it never expires.
-  ///
-  /// It is not stored.
+  /// The time at which the link expires, even if the system's time is set back; nil if it never expires. It is not
+  /// stored.
   private(set) var deadline: ContinuousClock.Instant?
 
   private enum CodingKeys: String, CodingKey {
@@ -320,14 +312,12 @@ struct BrowserLink: Codable, Equatable, Sendable {
     self.end = end
   }
 
-  /// Starts to measure the time until the link expires.
   mutating func startTimer(at now: ContinuousClock.Instant) {
     guard let end else { return }
     let time = SystemTime.milliseconds
     deadline = now + .milliseconds(end > time ? end - time : 0)
   }
 
-  /// Returns the time until the link expires; nil if it never expires.
   func remaining(at now: ContinuousClock.Instant) -> Duration? { deadline.map { max(.zero, $0 - now) } }
 
   func hasExpired(at now: ContinuousClock.Instant) -> Bool {
@@ -344,8 +334,6 @@ struct BrowserLink: Codable, Equatable, Sendable {
   /// Whether the link lets guests edit, and has no time limit and no other number of guests.
   var isUnlimited: Bool { !isView && end == nil && isOnce != true }
 
-  /// The number of guests after which a link admits no new ones.
-  ///
   /// All guests are stored, so that a later process can remove them when the link is revoked or expires.
   var guestLimit: Int { isOnce == true ? 1 : 256 }
 
@@ -358,7 +346,6 @@ struct BrowserLink: Codable, Equatable, Sendable {
     return String(decoding: data, as: UTF8.self)
   }
 
-  /// Returns the browser links in a stored form; an empty array if the form is malformed.
   static func links(json: String) -> [BrowserLink] {
     (try? JSONDecoder().decode([BrowserLink].self, from: Data(json.utf8))) ?? []
   }

@@ -112,9 +112,7 @@ package enum ColorText {
 }
 
 extension ColorText {
-  /// Parses a color as `0xRRGGBBAA`; nil if the text is not a color.
-  ///
-  /// A color with six digits is opaque.
+  /// Returns `0xRRGGBBAA`; a color with six digits is opaque.
   static func color(_ text: some StringProtocol) -> UInt32? {
     guard text.utf8.first == UInt8(ascii: "#"), isColor(text.utf8.dropFirst()),
       let number = UInt32(text.dropFirst(), radix: 16)
@@ -122,9 +120,7 @@ extension ColorText {
     return text.utf8.count == 7 ? number << 8 | 0xFF : number
   }
 
-  /// Returns whether the bytes after a `#` are the digits of a color.
-  ///
-  /// The digits must end at a space or at the end of the line.
+  /// Returns whether the bytes after a `#` are the digits of a color, which must end at a space or the end of the line.
   static func isColor(_ bytes: some Collection<UInt8>) -> Bool {
     let word = bytes.prefix(9).prefix { !CommandParser.isBlank($0) }
     return (word.count == 6 || word.count == 8) && word.allSatisfy(isHexadecimal)

@@ -2,9 +2,7 @@ import PeerCore
 import Whiteboard
 
 package enum CommandLimits {
-  /// The maximum length of a message sent with `send`, in bytes.
-  ///
-  /// The value is one byte less than the session's limit, because one byte contains the message type.
+  /// In bytes; one less than the session's limit, because one byte contains the message type.
   package static let maximumMessageLength = 16 * 1024 * 1024 - 1
   /// The maximum length of a message sent with `send --unreliable`, in bytes.
   package static let maximumDatagramLength = 64 * 1024 - 1
@@ -33,7 +31,8 @@ package enum CommandLimits {
   package static let maximumSeconds = 86_400.0
 }
 
-/// Each check returns the valid value, or throws the error that answers the command.
+/// Each check returns the valid value, or throws the error that answers the command; `key` or `what` names the value in
+/// the error.
 extension CommandLimits {
   package static func checkedWords(_ words: String, what: String) throws(CommandError) -> String {
     guard !words.utf8.contains(0) else {
@@ -60,7 +59,6 @@ extension CommandLimits {
     return bytes
   }
 
-  /// Checks a number of seconds; `key` names the value in the error.
   package static func checkedSeconds(_ seconds: Double, key: String) throws(CommandError) -> Double {
     guard seconds.isFinite, (0...maximumSeconds).contains(seconds) else {
       throw CommandError(.badArgument, "\(key) must be a number of seconds from 0 to 86400")
@@ -85,7 +83,6 @@ extension CommandLimits {
     return degrees
   }
 
-  /// Checks the number of peers or objects to wait for; `key` names the value in the error.
   package static func checkedCount(_ count: Int64, key: String) throws(CommandError) -> Int {
     guard (0...1_000_000).contains(count) else {
       throw CommandError(.badArgument, "\(key) must be a whole number from 0 to 1000000")
@@ -93,7 +90,6 @@ extension CommandLimits {
     return Int(count)
   }
 
-  /// Checks the id, id prefix or name of a peer or invitation; `what` names it in the error.
   package static func checkedTarget(_ text: String, what: String) throws(CommandError) -> String {
     guard !text.isEmpty, text.utf8.count <= 256 else {
       throw CommandError(.badArgument, "\(what) must be an id, an id prefix or a name")
@@ -109,7 +105,6 @@ extension CommandLimits {
     return references
   }
 
-  /// Checks the width of a line or the radius of an eraser; `key` names the value in the error.
   package static func checkedWidth(_ width: Double, key: String) throws(CommandError) -> Double {
     guard width.isFinite, width > 0, width <= maximumWidth else {
       throw CommandError(.badArgument, "\(key) must be a number above 0, at most 1024, like 5")
@@ -117,7 +112,6 @@ extension CommandLimits {
     return width
   }
 
-  /// Checks the width or height of a view, and rounds it; `key` names the value in the error.
   package static func checkedExtent(_ extent: Double, key: String) throws(CommandError) -> Int {
     let whole = extent.rounded()
     guard whole >= 1, whole <= Double(BoardLimits.viewExtent) else {
@@ -126,7 +120,6 @@ extension CommandLimits {
     return Int(whole)
   }
 
-  /// Checks a number of characters in a text object; `key` names the value in the error.
   package static func checkedPosition(_ position: Int64, key: String) throws(CommandError) -> Int {
     guard (0...Int64(maximumCharacters)).contains(position) else {
       throw CommandError(.badArgument, "\(key) must be a whole number of characters from 0 to 65536")
@@ -205,7 +198,6 @@ extension CommandLimits {
     return Rectangle(Point(corner), Point(opposite))
   }
 
-  /// Checks the number of pixels per board unit in an export.
   package static func checkedPixels(_ scale: Double) throws(CommandError) -> Double {
     guard scale > 0, scale <= maximumPixels else {
       throw CommandError(.badArgument, "scale must be a number of pixels above 0, at most 64, like 2")

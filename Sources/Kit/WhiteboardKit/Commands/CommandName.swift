@@ -93,7 +93,6 @@ package enum CommandName: String, CaseIterable, Sendable {
 }
 
 extension CommandName {
-  /// The entry, which ``CommandTable`` stores.
   fileprivate var tableEntry: CommandEntry {
     switch self {
     case .text: DrawingCommands.text.entry
@@ -202,9 +201,8 @@ extension CommandName {
 
 /// A namespace for finding the word that a user most likely meant by a mistyped word.
 package enum Spelling {
-  /// Returns the valid word whose spelling is closest to a mistyped word; nil if no word is similar enough.
-  ///
-  /// Only the first 32 bytes of the mistyped word are compared.
+  /// Returns the valid word whose spelling is closest to a mistyped word; nil if no word is similar enough. Only the
+  /// first 32 bytes of the mistyped word are compared.
   package static func nearest(to word: String, in words: some Sequence<String>) -> String? {
     let letters = Array(word.lowercased().utf8.prefix(32))
     let candidates = words.map { (word: $0, distance: distance(letters, Array($0.utf8))) }
@@ -242,7 +240,6 @@ package enum CommandTable {
     return entry
   }
 
-  /// Returns the type of a key in the JSON form of a command; nil if no command has such a key.
   static func kind(of key: String, in verb: String?) -> JSONKind? {
     let entry = verb.flatMap(CommandName.init).map(entry)
     return entry?.keys.first { $0.name == key }?.kind ?? kinds[key]
@@ -272,7 +269,6 @@ package enum CommandTable {
     return lines.joined(separator: "\n")
   }
 
-  /// Returns the output of `help`; throws if there is no such command.
   static func help(_ topic: String?) throws(CommandError) -> String {
     guard let topic, topic != "verbs" else { return text }
     guard let name = CommandName(rawValue: topic) else { throw CommandParser.unknownCommand(topic) }

@@ -2,13 +2,11 @@ import FoundationEssentials
 import PeerCore
 import Whiteboard
 
-/// A parser for lines with commands, from a script, the prompt or a program.
-///
-/// A line is JSON if its first character that is not a space is `{`. Any other line is in text form.
+/// A parser for lines with commands, from a script, the prompt or a program. A line is JSON if its first character that
+/// is not a space is `{`. Any other line is in text form.
 package enum CommandParser {
-  /// The maximum length of a line, in bytes.
-  ///
-  /// It is enough for a message of 16 MiB in base64 and the other keys of its command.
+  /// The maximum length of a line, in bytes. It is enough for a message of 16 MiB in base64 and the other keys of its
+  /// command.
   package static let maximumLineLength = 23 * 1024 * 1024
   /// The maximum length of a request id, in bytes of UTF-8.
   package static let maximumRequestLength = 256
@@ -86,9 +84,7 @@ enum JSONCommandParser {
 }
 
 extension CommandParser {
-  /// Parses the value of the argument `line`; throws `badArgument` for any other value.
-  ///
-  /// The value `keep` means that scaling does not change the width of lines.
+  /// `keep` means that scaling does not change the width of lines.
   static func keepsLineWidth(_ word: String) throws(CommandError) -> Bool {
     guard word == "keep" else {
       throw CommandError(
@@ -99,7 +95,6 @@ extension CommandParser {
     return true
   }
 
-  /// Parses the value of the argument `from`; throws `badArgument` for any value but `corner`.
   static func startsAtCorner(_ word: String) throws(CommandError) -> Bool {
     guard word == "corner" else {
       throw CommandError(.badArgument, "the value of from must be corner; without it, X,Y is the center of the text")
@@ -245,7 +240,6 @@ enum TextCommandParser {
   }
 }
 
-/// The text form of points and numbers.
 extension TextCommandParser {
   static func point(_ text: some StringProtocol) throws(CommandError) -> BoardPoint {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)

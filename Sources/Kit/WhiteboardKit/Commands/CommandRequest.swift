@@ -2,10 +2,8 @@ import PeerCore
 import PeerSession
 import Whiteboard
 
-/// A command with the request id that its answer repeats.
 package struct CommandRequest: Equatable, Sendable {
   package let command: Command
-  /// The request id that the answer repeats, if any.
   package let request: RequestMark?
   /// The number of the line in a script, from 1; nil outside of scripts.
   package var line: Int?
@@ -92,7 +90,6 @@ public struct CommandOutcome: Equatable, Sendable {
     public var id: ObjectID
   }
 
-  /// Returns the outcome of a command whose answer contains no results.
   static func done(_: Void) -> CommandOutcome { CommandOutcome() }
 
   /// Returns an outcome about objects; uses `id` instead of `ids` if the command named a single object.
@@ -130,11 +127,9 @@ public struct Command: Equatable, Sendable {
     nonisolated(nonsending) @Sendable (CommandRunner, CommandRequest) async throws(CommandError) ->
     CommandOutcome?
 
-  /// The name of the command in the text form and the JSON form.
   package let name: CommandName
   /// The arguments, in the order of the parameters.
   package let arguments: [any Equatable & Sendable]
-  /// Returns the command with checked and normalized arguments.
   private let check: @Sendable () throws(CommandError) -> Command
   let run: Run
 
@@ -150,17 +145,12 @@ public struct Command: Equatable, Sendable {
     self.run = run
   }
 
-  /// Returns the command with normalized text, as a parser would return it.
-  ///
-  /// A program that creates commands without a parser uses this check.
-  ///
-  /// - Throws: ``CommandError`` if a value exceeds its limits, with the message that a parser would use.
+  /// Returns the command with normalized text, as a parser would return it, for a program that creates commands without
+  /// a parser.
   package func checked() throws(CommandError) -> Command { try check() }
 
-  /// Whether the command answers a request to join or an offered file.
   var answersInvitation: Bool { name == .accept || name == .decline }
 
-  /// Returns the first argument of a type; nil if there is none.
   package func argument<Value>(_ type: Value.Type = Value.self) -> Value? {
     arguments.lazy.compactMap { $0 as? Value }.first
   }
@@ -200,7 +190,6 @@ public enum IconChange: Equatable, Sendable {
   /// Removes the icon.
   case removed
 
-  /// The icon after the change; nil for none.
   var icon: ProfileIcon? {
     switch self {
     case .to(let icon): icon

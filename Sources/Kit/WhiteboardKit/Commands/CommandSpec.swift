@@ -1,4 +1,3 @@
-/// The rules for running a command.
 struct CommandRules: Equatable, Sendable {
   /// The requirement that a joined peer must meet before the command runs.
   enum Requirement: Equatable, Sendable {
@@ -10,7 +9,6 @@ struct CommandRules: Equatable, Sendable {
     case board
   }
 
-  /// The data that a command changes.
   enum Effect: Equatable, Sendable {
     /// The board, for all members; the command waits until the local role is known.
     case changesBoard
@@ -49,17 +47,9 @@ struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
   private let check: Check?
   private let body: Body
 
-  /// Creates an entry.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the command.
-  ///   - rules: The rules for running the command.
-  ///   - usage: The arguments as the usage message shows them; nil if they are shown in the order of the parameters.
-  ///   - summary: The effect of the command, in one line.
-  ///   - notes: Additional lines for the help about this command.
-  ///   - parameters: The parameters, in the order of their words and of their keys.
-  ///   - check: A check of values that depend on each other.
-  ///   - body: The function that runs the command, and returns its outcome; nil if the command is answered later.
+  /// `usage` is nil if the usage message shows the arguments in the order of the parameters, which is that of their
+  /// words and of their keys. `check` tests values that depend on each other. `body` returns nil if the command is
+  /// answered later.
   init(
     _ name: CommandName,
     rules: CommandRules = .editing,
@@ -95,7 +85,6 @@ struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
     }
   }
 
-  /// Creates the command with the given arguments.
   func callAsFunction(_ values: repeat each Value) -> Command {
     var arguments: [any Equatable & Sendable] = []
     repeat arguments.append(each values)
@@ -111,7 +100,6 @@ struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
     return self(repeat each values)
   }
 
-  /// The row of the table.
   var entry: CommandEntry {
     var usages: [String] = []
     var keys: [CommandEntry.Key] = []
@@ -146,7 +134,6 @@ struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
   }
 }
 
-/// A row of the command table.
 package struct CommandEntry: Sendable {
   /// A key of the JSON form, with the type of its value.
   struct Key: Sendable {
@@ -154,31 +141,23 @@ package struct CommandEntry: Sendable {
     let kind: JSONKind
   }
 
-  /// The name of the command.
   package let name: CommandName
   let rules: CommandRules
-  /// The arguments after the name, as the usage message shows them.
   package let arguments: String
-  /// The effect of the command, in one line.
   package let summary: String
-  /// Additional lines for the help about this command.
   package let notes: [String]
   /// The keys of the JSON form, besides `verb` and `request`.
   let keys: [Key]
   /// Whether an argument can be a color, so that `#` before a color does not begin a comment.
   let acceptsColor: Bool
-  /// Parses the words after the name of the command.
   let parseWords: @Sendable (inout LineArguments) throws(CommandError) -> Command
-  /// Parses the members of a JSON object.
   let parseJSON: @Sendable (JSONFields) throws(CommandError) -> Command
 
-  /// The name and the arguments.
   package var usage: String { arguments.isEmpty ? name.rawValue : "\(name.rawValue) \(arguments)" }
 
-  /// Returns what the word at an index after the name can be, as the usage message shows it.
-  ///
-  /// A form in lower case is the word itself; one in upper case is a kind of argument, like `ID` or `PEER`. Options
-  /// follow the first word, unless the command has only options.
+  /// Returns what the word at an index after the name can be, as the usage message shows it. A form in lower case is
+  /// the word itself; one in upper case is a kind of argument, like `ID` or `PEER`. Options follow the first word,
+  /// unless the command has only options.
   package func forms(at index: Int) -> [String] {
     var required: [[String]] = []
     var options: [String] = []

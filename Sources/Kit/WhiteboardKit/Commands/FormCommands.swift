@@ -137,9 +137,7 @@ extension Board {
   }
 }
 
-/// The ends of an arrow.
 struct LineEnds: Equatable, Sendable {
-  /// A position on the board, or an object.
   enum Place: Equatable, Sendable {
     case point(BoardPoint)
     case object(ObjectReference)
@@ -267,7 +265,6 @@ extension Parameter where Value == [StyleChange] {
   }
 }
 
-/// One property that `style` changes.
 private struct StyleField: Sendable {
   let word: String
   let key: String

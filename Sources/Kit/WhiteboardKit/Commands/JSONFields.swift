@@ -287,7 +287,6 @@ enum JSONKind {
   case wordOrNumber
   case objects
 
-  /// The type, for error messages.
   var description: String {
     switch self {
     case .point: "a point, like [10,20]"

@@ -11,10 +11,8 @@ enum LineOption: Sendable {
   case list(String, String)
 }
 
-/// The words of a line after the name of the command.
-///
-/// The parser of a command first removes the options, which can be anywhere in the line, and then reads the other words
-/// in their order.
+/// The words of a line after the name of the command. The parser of a command first removes the options, which can be
+/// anywhere in the line, and then reads the other words in their order.
 struct LineArguments {
   private var words: [LineWords.Word]
   private var index = 0
@@ -26,7 +24,6 @@ struct LineArguments {
 
   init(_ words: some Sequence<LineWords.Word>) { self.words = Array(words) }
 
-  /// Removes an option of the command from the words.
   mutating func remove(_ option: LineOption) throws(CommandError) {
     switch option {
     case .value(let key): values[key] = try removeValue(key)
@@ -49,20 +46,17 @@ struct LineArguments {
     return hasOption ? 0 : parameter.wordCount
   }
 
-  /// Reads a parameter.
   mutating func read<Value>(_ parameter: Parameter<Value>) throws(CommandError) -> Value {
     reserved -= wordCount(of: parameter)
     return try parameter.words(&self)
   }
 
-  /// Returns the next word; nil after the last one.
   mutating func nextIfAny() -> LineWords.Word? {
     guard index < words.count else { return nil }
     defer { index += 1 }
     return words[index]
   }
 
-  /// Returns the next word; if there is none, throws an error that names the missing argument.
   mutating func next(_ what: String) throws(CommandError) -> LineWords.Word {
     guard let word = nextIfAny() else { throw CommandError(.missingArgument, "give \(what)") }
     return word
@@ -70,7 +64,6 @@ struct LineArguments {
 
   var isAtEnd: Bool { index == words.count }
 
-  /// Skips the next word if it is the given one.
   mutating func skip(_ word: String) -> Bool {
     guard index < words.count, !words[index].isQuoted, words[index].text == word else { return false }
     index += 1
@@ -93,7 +86,6 @@ struct LineArguments {
     try TextCommandParser.point(next(what).text)
   }
 
-  /// Reads all further words as points.
   mutating func points(_ what: String, limit: Int, of line: String) throws(CommandError) -> [BoardPoint] {
     var points = [try point(what)]
     while let word = nextIfAny() {
@@ -130,7 +122,6 @@ struct LineArguments {
     return try CommandParser.checkedMark(value)
   }
 
-  /// Removes `key=value`, and returns the value.
   private mutating func removeValue(_ key: String) throws(CommandError) -> String? {
     var found: String?
     for (index, word) in words.enumerated().reversed() {
@@ -142,14 +133,12 @@ struct LineArguments {
     return found
   }
 
-  /// Removes an option without a value, and returns whether the line had it.
   private mutating func removeFlag(_ name: String) -> Bool {
     guard let index = words.firstIndex(where: { !$0.isQuoted && $0.text == name }) else { return false }
     words.remove(at: index)
     return true
   }
 
-  /// Removes every occurrence of an option together with its value, and returns the values.
   private mutating func removeOptions(_ name: String, what: String) throws(CommandError) -> [String] {
     var values: [String] = []
     while let index = words.firstIndex(where: { !$0.isQuoted && $0.text == name }) {
@@ -161,14 +150,11 @@ struct LineArguments {
     return values
   }
 
-  /// Throws an error if there is another word.
   func expectEnd() throws(CommandError) {
     guard index < words.count else { return }
     throw CommandError(.unknownArgument, "\(UntrustedText(words[index].text).quoted()) is one argument too many")
   }
 
-  /// Throws an error if there is another word.
-  ///
   /// If the previous word is not quoted, the error explains that text with spaces needs quotes.
   func expectEnd(after word: LineWords.Word) throws(CommandError) {
     guard index < words.count else { return }
@@ -187,7 +173,6 @@ enum LineWords {
     let text: String
     let isQuoted: Bool
 
-    /// Returns the text after `key=`; nil if the word does not begin with it, or is quoted.
     func value(of key: String) -> String? {
       guard !isQuoted, text.hasPrefix(key + "=") else { return nil }
       return String(text.dropFirst(key.count + 1))

@@ -8,19 +8,13 @@ struct Parameter<Value: Equatable & Sendable>: Sendable {
   typealias JSON = @Sendable (JSONFields) throws(CommandError) -> Value
   typealias Check = @Sendable (Value) throws(CommandError) -> Value
 
-  /// The text form, as the usage message shows it.
   let usage: String
-  /// The keys of the JSON form.
   let keys: [CommandEntry.Key]
-  /// The options that can be anywhere in the line.
   let options: [LineOption]
-  /// The number of words that a list of objects before this parameter leaves for it.
-  ///
-  /// If the line has one of the options, the parameter needs no word.
+  /// The number of words that a list of objects before this parameter leaves for it. If the line has one of the
+  /// options, the parameter needs no word.
   let wordCount: Int
-  /// Whether the value is a number that is required.
   var isNumber: Bool { wordCount == 1 && keys.allSatisfy { $0.kind == .number } }
-  /// Whether the value can be a color, so that `#` before a color does not begin a comment.
   let acceptsColor: Bool
   let words: Words
   let json: JSON
@@ -300,7 +294,6 @@ extension Parameter where Value == [ObjectReference] {
 }
 
 extension Parameter where Value: RawRepresentable<String> {
-  /// One of several words.
   static func choice(_ key: String, _ values: [Value]) -> Parameter {
     let names = values.map(\.rawValue)
     return word(names.joined(separator: "|"), key, "the \(key), like \(names[0])") { (word) throws(CommandError) in
@@ -372,9 +365,7 @@ extension StackPlace {
 // MARK: - Text
 
 extension Parameter where Value == String {
-  /// The last word of the line, as text.
-  ///
-  /// If a program creates the command without parsing a line, errors call the text `own`.
+  /// The last word of the line, as text; errors call it `own` if a program creates the command without parsing a line.
   static func text(_ own: String = "the text") -> Parameter {
     Parameter("\"WORDS\"", [("text", .string)]) { (arguments) throws(CommandError) in
       try arguments.words("the text")
@@ -421,7 +412,6 @@ extension Parameter where Value == String {
     )
   }
 
-  /// The name of a command, whose help is the value.
   static var help: Parameter {
     Parameter("[COMMAND|verbs]", [("topic", .string)]) { (arguments) throws(CommandError) in
       try CommandTable.help(arguments.nextIfAny()?.text)
@@ -432,9 +422,7 @@ extension Parameter where Value == String {
 }
 
 extension Parameter where Value == String? {
-  static var baseText: Parameter {
-    option("was", "\"WORDS\"", default: nil) { (value) throws(CommandError) in value }
-  }
+  static var baseText: Parameter { option("was", "\"WORDS\"", default: nil) { (value) throws(CommandError) in value } }
 
   static var opponent: Parameter {
     option("opponent", "PEER", default: nil) { (value) throws(CommandError) in
@@ -544,7 +532,6 @@ extension Parameter where Value == Double {
 }
 
 extension Parameter where Value == PaperSize? {
-  /// The paper of a PDF.
   static var paper: Parameter {
     option("page", "a4|letter", default: nil) { (text) throws(CommandError) in
       guard let paper = PaperSize(rawValue: text.lowercased()) else {
@@ -713,11 +700,8 @@ extension Parameter where Value == Setting {
 }
 
 extension Setting {
-  /// The names of the settings in the `set` command.
   fileprivate enum Name: String, CaseIterable {
     case title, background, grid, language
-
-    /// All names, for messages.
     static let list = allCases.map(\.rawValue).joined(separator: ", ")
   }
 }
@@ -766,9 +750,7 @@ extension Parameter where Value == WaitCondition {
   }
 }
 
-/// The objects that `purge` removes.
 enum PurgedObjects: Equatable, Sendable {
-  /// A deleted object.
   case object(ObjectReference)
   /// All objects that a member created.
   case author(String)
@@ -819,7 +801,6 @@ extension Parameter where Value == [UInt8] {
   }
 }
 
-/// The files that `resource` sends.
 enum SentFiles: Equatable, Sendable {
   /// One file under another name.
   case named(file: String, name: String)

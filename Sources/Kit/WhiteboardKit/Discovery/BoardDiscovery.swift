@@ -2,15 +2,12 @@ import PeerCore
 import PeerDiscovery
 import PeerSession
 
-/// Reports boards that appear and disappear, and passes peers of the local board to the session.
-///
-/// Confined to the actor of its board.
+/// Reports boards that appear and disappear, and passes peers of the local board to the session. Confined to the actor
+/// of its board.
 final class BoardDiscovery {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
   private let members: Members
-
-  /// The boards of other peers that are announced now.
   private(set) var nearby = Nearby()
   /// The boards that are announced with the local key.
   private var own: [DiscoveredPeer.ID: DiscoveredPeer] = [:]
@@ -22,7 +19,6 @@ final class BoardDiscovery {
   }
   /// The reason why the local board cannot be announced; nil if it can.
   private var announcingProblem: DiscoveryProblem?
-  /// The addresses at which the local announcement is found; nil if it is not found.
   private var ownAddresses: [PeerAddress]?
   private var announcedSession: SessionID?
   private var isReadyReported = false
@@ -38,10 +34,9 @@ final class BoardDiscovery {
 
   // MARK: - Browsing
 
-  /// Searches for boards until the local board closes; a relay does not search.
-  ///
-  /// Announcements with the local key are not reported: they explain why a guest finds no other board, show whether
-  /// others can find the local board, and reveal a computer that uses the same key.
+  /// Searches for boards until the local board closes; a relay does not search. Announcements with the local key are
+  /// not reported: they explain why a guest finds no other board, show whether others can find the local board, and
+  /// reveal a computer that uses the same key.
   func browse(own: PeerID, preferring known: KnownPeers) {
     guard let discovery = configuration.discovery, !configuration.isRelay else { return }
     let query = BrowserQuery(excluding: nil, preferring: known.preference)
@@ -91,9 +86,8 @@ final class BoardDiscovery {
     runtime.changed()
   }
 
-  /// Whether the user is informed if discovery does not work.
-  ///
-  /// If the board is not announced, the search for its members is only an aid.
+  /// Whether the user is informed if discovery does not work. If the board is not announced, the search for its members
+  /// is only an aid.
   private var isWanted: Bool { configuration.isGuest || configuration.isAnnounced || configuration.carrier == .nearby }
 
   private func warn(_ message: String) {
@@ -230,7 +224,6 @@ extension DiscoveredPeer {
 extension Announcement {
   private static let admissionKey = "admit"
 
-  /// The announced admission policy of the board; nil if the announcement has none, or an unknown one.
   var admission: BoardConfiguration.Admission? {
     get {
       extra[Self.admissionKey].flatMap { bytes in

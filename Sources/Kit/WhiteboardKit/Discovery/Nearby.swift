@@ -36,9 +36,8 @@ package struct Nearby: Sendable {
       return "\(name) by \(host ?? "")"
     }
 
-    /// The display names of the peers that announce the board.
-    ///
-    /// If several peers have the same name, an id prefix is added to each.
+    /// The display names of the peers that announce the board. If several peers have the same name, an id prefix is
+    /// added to each.
     package var names: [String] {
       let names = peers.map(\.announcement.hostName)
       return zip(names, peers).map { name, peer in

@@ -65,7 +65,6 @@ extension BoardEditor {
     } catch { throw refusal(error) }
   }
 
-  /// Ends the current stroke, if there is one.
   @discardableResult func liftPen() throws(CommandError) -> CommandOutcome {
     guard let id = stroke.take() else { return CommandOutcome() }
     defer { board.endStep() }
@@ -106,13 +105,11 @@ extension Point {
   package init(_ point: BoardPoint) { self.init(x: point.x, y: point.y) }
 }
 
-/// The schedule of a stroke that is drawn over a period.
 struct StrokePace: Sendable {
   let count: Int
   /// The duration of the stroke, in seconds; the last point is due at its end.
   let seconds: Double
 
-  /// The interval between two updates of the stroke.
   static let frame = Duration.milliseconds(16)
 
   /// Returns the number of points that are due after a time; the first point is due immediately, the last one at the

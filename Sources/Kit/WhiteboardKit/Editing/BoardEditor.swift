@@ -3,10 +3,9 @@ import Whiteboard
 import WhiteboardRendering
 import WhiteboardSync
 
-/// Runs the commands that change the board.
-///
-/// Owns the aliases of objects, and the reference to the object that was created last. Each function runs one command
-/// as one undo step, unless its documentation says otherwise. Confined to the actor of its board.
+/// Runs the commands that change the board. Owns the aliases of objects, and the reference to the object that was
+/// created last. Each function runs one command as one undo step, unless its documentation says otherwise. Confined to
+/// the actor of its board.
 final class BoardEditor {
   let runtime: BoardRuntime
   let replica: Replica
@@ -17,7 +16,6 @@ final class BoardEditor {
 
   var aliases: [ObjectAlias: ObjectID] = [:]
   private(set) var lastObject: ObjectID?
-  /// The stroke that is being drawn point by point.
   var stroke: ObjectID?
 
   var board: Board { replica.board }
@@ -207,7 +205,6 @@ extension BoardEditor {
     return ids
   }
 
-  /// Returns the object that a reference names; throws `noSuchObject` or `ambiguous`.
   func resolve(_ reference: ObjectReference, among nameable: Nameable = .present) throws(CommandError) -> ObjectID {
     switch reference {
     case .last:

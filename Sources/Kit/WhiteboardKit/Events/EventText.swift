@@ -1,9 +1,8 @@
 import PeerCore
 import Whiteboard
 
-/// Phrases about members and steps, for messages and program output.
-///
-/// Text from other peers is sanitized, so the result is safe to display.
+/// Phrases about members and steps, for messages and program output. Text from other peers is sanitized, so the result
+/// is safe to display.
 package enum EventText {
   /// The maximum number of characters of another peer's text in one line.
   package static let wordsLimit = 2_048
@@ -15,24 +14,21 @@ package enum EventText {
     return shown.isEmpty ? short : "\(shown) (\(short))"
   }
 
-  /// Returns the display name without an id prefix, for lines that need not identify the peer.
-  ///
-  /// If no part of the name can be displayed, returns the id prefix.
+  /// Returns the display name without an id prefix, for lines that need not identify the peer. If no part of the name
+  /// can be displayed, returns the id prefix.
   package static func shortName(_ name: UntrustedText, _ peer: String) -> String {
     let shown = name.displayed
     return shown.isEmpty ? person(name, peer) : shown
   }
 
-  /// Returns a list of names for use in a sentence, such as `Ada and Ben`.
-  ///
-  /// If there are more than three names, the list contains the first two and a count.
+  /// Returns a list of names for use in a sentence, such as `Ada and Ben`. If there are more than three names, the list
+  /// contains the first two and a count.
   package static func listed(_ names: [String]) -> String {
     guard let last = names.last, names.count > 1 else { return names.first ?? "" }
     guard names.count <= 3 else { return "\(names[0]), \(names[1]) and \(names.count - 2) more" }
     return "\(names.dropLast().joined(separator: ", ")) and \(last)"
   }
 
-  /// Returns a number with its noun, such as `1 object` or `2 objects`.
   package static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
     number == 1 ? "1 \(one)" : "\(number) \(many ?? one + "s")"
   }
@@ -70,7 +66,6 @@ package enum EventText {
   }
 }
 
-/// The results of `undo` and `redo` as text.
 extension EventText {
   /// Returns the result of `undo` or `redo` as text: the step, the changes that were not reverted, and the steps that
   /// were skipped.

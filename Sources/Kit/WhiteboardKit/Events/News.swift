@@ -3,12 +3,10 @@ import Whiteboard
 import WhiteboardSync
 
 extension SharedBoard {
-  /// What happens around a board, in its session and in the program, and changes nothing on the board.
-  ///
-  /// The payloads have the keys of the `--json` output. Text from other peers is `UntrustedText`. The JSON output
-  /// contains the text unchanged, apart from JSON escapes.
+  /// What happens around a board, in its session and in the program, and changes nothing on the board. The payloads
+  /// have the keys of the `--json` output. Text from other peers is `UntrustedText`. The JSON output contains the text
+  /// unchanged, apart from JSON escapes.
   package enum News: Sendable {
-    /// The board is open, and other peers can join it.
     case ready(Ready)
     case peerFound(FoundBoard)
     case peerUpdated(FoundBoard)
@@ -22,9 +20,7 @@ extension SharedBoard {
     case carried(Carried)
     /// The local member lost the selection of an object to another member.
     case selectionLost(ObjectID, to: MemberID, name: UntrustedText?)
-    /// A member changed its name or icon.
     case profile(Profile)
-    /// There is a new code or browser link.
     case invited(Invited)
     /// Browsers can now join the board, or can no longer join.
     case web(Web)
@@ -58,9 +54,8 @@ extension SharedBoard.News {
     package var code: String?
     package var link: String
     package var announced: Bool
-    /// The connected peers that can admit newcomers; nil if the local peer can.
-    ///
-    /// If the local peer cannot, `link` is empty, and no peer can join through it.
+    /// The connected peers that can admit newcomers; nil if the local peer can. If the local peer cannot, `link` is
+    /// empty, and no peer can join through it.
     package var admitters: [Admitter]?
   }
 
@@ -77,9 +72,7 @@ extension SharedBoard.News {
     package var link: String
   }
 
-  /// A board that discovery found nearby.
-  ///
-  /// Its announcement is not authenticated.
+  /// A board that discovery found nearby; its announcement is not authenticated.
   package struct FoundBoard: Sendable {
     /// The announced peer id, or a prefix of it.
     package var peer: String
@@ -121,7 +114,6 @@ extension SharedBoard.News {
     package var id: String
     package var peer: String
     package var name: UntrustedText
-    /// The verification words that both screens show.
     package var words: String?
     /// The direction: `incoming` if the other peer asks to join, `outgoing` if the local peer asks.
     package var direction: Direction
@@ -131,11 +123,9 @@ extension SharedBoard.News {
     package var deadline: String?
     /// The time until the deadline in seconds, when the request began.
     package var seconds: Int?
-    /// True if one of the two peers has already admitted the other with the same verified key.
-    ///
-    /// In this case, the users need not compare verification words.
+    /// True if one of the two peers has already admitted the other with the same verified key, so that the users need
+    /// not compare verification words.
     package var known: Bool?
-    /// The reason why the user should be careful, if there is one.
     package var warning: String?
   }
 
@@ -143,7 +133,6 @@ extension SharedBoard.News {
   package struct Profile: Sendable {
     package var peer: String
     package var name: UntrustedText
-    /// The member's icon, one emoji; nil if it has none.
     package var icon: UntrustedText?
   }
 
@@ -168,9 +157,7 @@ extension SharedBoard.News {
   package struct Web: Sendable {
     package var isOn: Bool
     package var origins: [String]
-    /// The SHA-256 hash of the page's certificate, as browsers show it.
     package var fingerprint: String?
-    /// Whether browsers warn about the certificate, because this program made it.
     package var isSelfMade: Bool?
   }
 
@@ -184,17 +171,13 @@ extension SharedBoard.News {
 
   package struct Joining: Sendable, Equatable {
     package var step: Step
-    /// The address that the program dials, if there is one.
     package var address: String?
-    /// The peer that the program dials, if it is known.
     package var peer: String?
-    /// The display name of the peer, if one was announced or sent.
     package var name: UntrustedText?
     package var boardName: UntrustedText?
 
     package enum Step: String, Sendable {
       case searching
-      /// The program dials an address.
       case connecting
       /// The connection was accepted, and the peer has not answered yet.
       case awaitingAnswer = "awaiting-answer"
@@ -242,7 +225,6 @@ extension SharedBoard.News {
     package var size: UInt64?
     /// The SHA-256 of the resource, in lowercase hexadecimal.
     package var sha256: String?
-    /// The reason for the failure.
     package var message: UntrustedText?
 
     package enum Outcome: String, Sendable {
@@ -266,7 +248,6 @@ extension SharedBoard.News {
     /// The bytes, at most 48 KiB.
     package var bytes: [UInt8]
 
-    /// The maximum number of bytes in one event.
     package static let maximumLength = 48 * 1024
   }
 
@@ -283,7 +264,6 @@ extension SharedBoard.News {
   package struct Remark: Sendable {
     package var code: String
     package var message: String
-    /// The peer that the note or warning is about, if any.
     package var peer: String?
     /// The number of seconds by which the peer's clock is ahead; negative if it is behind.
     package var difference: Double?
@@ -314,7 +294,6 @@ package enum Direction: String, Sendable {
 
 /// `member` is the name of the member with its id prefix, safe to display.
 extension SharedBoard.News.Remark {
-  /// Returns the warning that the boards of a member and of the local peer differ although both have the same changes.
   static func diverged(from member: String) -> Self {
     Self(
       code: "diverged",
@@ -323,7 +302,6 @@ extension SharedBoard.News.Remark {
     )
   }
 
-  /// Returns the warning that the board has no room for the changes of a member.
   static func boardFull(for member: String) -> Self {
     Self(
       code: "board-full",
@@ -333,7 +311,6 @@ extension SharedBoard.News.Remark {
     )
   }
 
-  /// Returns the warning that some photos of an author exceed the limits, and are not requested.
   static func photosLeftOut(of author: String) -> Self {
     Self(
       code: "photos-left-out",
@@ -343,7 +320,6 @@ extension SharedBoard.News.Remark {
     )
   }
 
-  /// Returns the warning that the copy of a member contains authors without a signed record.
   static func unrecordedAuthors(in member: String) -> Self {
     Self(
       code: "unrecorded-authors",
@@ -354,7 +330,6 @@ extension SharedBoard.News.Remark {
     )
   }
 
-  /// Returns the warning that a member deleted objects that the local user had changed in the meantime.
   static func deletedUnseen(_ ids: [ObjectID], by author: String?) -> Self {
     let what = ids.count == 1 ? "an object" : "\(ids.count) objects"
     var names = ids.prefix(4).map(\.description).joined(separator: ", ")
@@ -369,7 +344,6 @@ extension SharedBoard.News.Remark {
     )
   }
 
-  /// Returns the warning that a member broke the rules of the board.
   static func violation(by member: String, _ error: ReplicaError) -> Self {
     Self(code: error.code, message: "\(member) sent data that breaks the rules of the board, and was disconnected.")
   }

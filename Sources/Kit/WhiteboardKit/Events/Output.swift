@@ -13,9 +13,8 @@ extension SharedBoard {
 
   /// What the line about a change contains besides the change.
   package struct ChangeDetails: Sendable {
-    /// The member that made the change, or that the change is about.
-    ///
-    /// It is also known for ``Change/Author/me``, which has no id.
+    /// The member that made the change, or that the change is about. It is also known for ``Change/Author/me``, which
+    /// has no id.
     package var member: MemberID?
     /// The name in the member's handshake, by which commands find the member; nil if it was never connected.
     package var name: UntrustedText?
@@ -23,18 +22,15 @@ extension SharedBoard {
     package var isHidden = false
     /// The object that was added or changed, as far as readers do not know it yet.
     package var object: ReportedObject?
-    /// The keys of the settings that changed.
     package var keys: [String]?
     /// The member through which a member that joined is reached; nil if it is reached directly.
     package var route: (member: MemberID, name: UntrustedText)?
     package var departure: Departure?
-    /// The number of objects on a board that has caught up.
     package var count: Int?
 
     package struct Departure: Sendable {
       /// The reason, in one word, such as `left`, `lost`, `kicked` or `shutting-down`.
       package var reason: String
-      /// The peer's exit message, if it sent one.
       package var message: UntrustedText?
       /// The number of `send` messages that the peer did not confirm; the answer to each of them is an error.
       package var undelivered: Int
@@ -92,7 +88,5 @@ extension SharedBoard {
 }
 
 extension SharedBoard.ChangeDetails {
-  package init(of member: MemberID, _ name: UntrustedText) {
-    self.init(member: member, name: name)
-  }
+  package init(of member: MemberID, _ name: UntrustedText) { self.init(member: member, name: name) }
 }

@@ -4,15 +4,12 @@ import Whiteboard
 /// An object in an event or an answer (BRD-19).
 package struct ReportedObject: Sendable, Equatable {
   package let snapshot: ObjectSnapshot
-  /// The game as the local member sees it.
   package let game: GameDescription?
-  /// The path of a photo's file; nil if there is no file.
   package let path: String?
   /// The objects of a group, from back to front; nil for other objects.
   package let members: [ObjectID]?
   /// The state that readers know from earlier events; nil if the whole object is reported.
   private let known: ObjectSnapshot?
-  /// The keys whose values differ from those that readers know.
   package let changed: [String]
   /// The points of a drawing; nil if there are none, or if many are known and none changed.
   package let points: RelativePoints?
@@ -22,9 +19,8 @@ package struct ReportedObject: Sendable, Equatable {
   /// The number of points of a drawing, and of its erased ranges, up to which each event contains all of them.
   private static let repeatedCount = BoardLimits.pointsPerChunk
 
-  /// Leaves out what readers know from earlier events, so that many events about a large object do not repeat it.
-  ///
-  /// The event that reports the end of a drawing contains all points and erased ranges.
+  /// Leaves out what readers know from earlier events, so that many events about a large object do not repeat it. The
+  /// event that reports the end of a drawing contains all points and erased ranges.
   package init(
     _ snapshot: ObjectSnapshot,
     game: GameDescription? = nil,
@@ -85,9 +81,8 @@ package struct ReportedObject: Sendable, Equatable {
   }
 }
 
-/// The points of a drawing, relative to the center of all its points; computed only when they are written.
-///
-/// They are all points, or only those that differ from earlier points that readers know.
+/// The points of a drawing, relative to the center of all its points; computed only when they are written. They are all
+/// points, or only those that differ from earlier points that readers know.
 package struct RelativePoints: Sendable, Equatable {
   private let ink: [InkPoint]
   private let known: [InkPoint]?
@@ -131,9 +126,8 @@ package struct RelativePoints: Sendable, Equatable {
   }
 }
 
-/// Erased ranges of a drawing, in sixteenths of the distance between two points.
-///
-/// They are all ranges, or only those that are not among earlier ranges that readers know.
+/// Erased ranges of a drawing, in sixteenths of the distance between two points. They are all ranges, or only those
+/// that are not among earlier ranges that readers know.
 package struct ErasedRanges: Sendable, Equatable {
   package let ranges: [ClosedRange<Int>]
   /// If the ranges are not all, the number of all ranges; otherwise nil.
@@ -147,9 +141,7 @@ package struct ErasedRanges: Sendable, Equatable {
     former = known.map { Self.difference($0, all) }
   }
 
-  /// Returns the ranges of a sorted list that another sorted list lacks.
-  ///
-  /// - Complexity: O(n) in the length of both lists.
+  /// Returns the ranges of a sorted list that another sorted list lacks, in linear time.
   private static func difference(_ ranges: [ClosedRange<Int>], _ others: [ClosedRange<Int>]) -> [ClosedRange<Int>] {
     var rest = others[...]
     return ranges.filter { range in
@@ -165,7 +157,6 @@ package struct TextChange: Sendable, Equatable {
   package let at: Int
   /// The number of characters that were removed.
   package let replacing: Int
-  /// The characters that were inserted.
   package let text: UntrustedText
 
   /// Creates a description of a change; returns nil if the whole text should be reported, because it is short or most
@@ -224,7 +215,6 @@ extension ReportedObject {
     return keys
   }
 
-  /// Returns the keys of the form and the style whose values differ.
   private static func changedStyleKeys(_ old: ObjectSnapshot, _ new: ObjectSnapshot) -> [String] {
     var keys: [String] = []
     let (one, other) = (old.style, new.style)
@@ -251,7 +241,6 @@ extension ReportedObject {
 
 /// A game as one member sees it: JSON for programs (GAM-8), and a few lines for users.
 package struct GameDescription: Sendable, Equatable {
-  /// The JSON with the keys of GAM-8.
   package var view: JSONTree
   package var lines: [UntrustedText]
 
@@ -260,9 +249,7 @@ package struct GameDescription: Sendable, Equatable {
     self.lines = lines
   }
 
-  /// Creates the description of a game's view; returns nil if the view is not valid JSON.
-  ///
-  /// `name` returns the display names of members.
+  /// `name` returns the display names of members. The result is nil if the view is not valid JSON.
   init?(_ view: GameView, naming name: (MemberID) -> String) {
     guard let json = JSONTree(view.json) else { return nil }
     self.init(view: json, lines: view.text(naming: name).map { UntrustedText($0) })

@@ -3,9 +3,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Creates, compares and restores the checkpoints that the board's file stores.
-///
-/// Confined to the actor of its board.
+/// Creates, compares and restores the checkpoints that the board's file stores. Confined to the actor of its board.
 final class BoardVersions {
   private let runtime: BoardRuntime
   private let persistence: Persistence
@@ -35,7 +33,6 @@ final class BoardVersions {
     return CommandOutcome(ids: touched.sorted())
   }
 
-  /// Returns the differences between two checkpoints; throws if a checkpoint does not exist or cannot be read.
   nonisolated(nonsending) func difference(from: String, to: String?) async throws(CommandError) -> SharedBoard.Answer {
     defer { checkIsolation(#isolation) }
     let earlier = try await state(at: from)
@@ -72,7 +69,6 @@ final class BoardVersions {
 }
 
 extension CommandError {
-  /// Creates the error for a command that failed because of a document error.
   init(_ error: DocumentError) {
     let code: Code =
       switch error.code {

@@ -8,9 +8,8 @@ import PeerCore
 @preconcurrency import Musl
 #endif
 
-/// A program that reads files of other formats for this one.
-///
-/// It runs as a child process with limits, so that a hostile or damaged file can only end the child process.
+/// A program that reads files of other formats for this one. It runs as a child process with limits, so that a hostile
+/// or damaged file can only end the child process.
 struct ChildProgram {
   let name: String
   /// The Debian package that contains the program.
@@ -32,9 +31,7 @@ struct ChildProgram {
   /// The exit status of the shell if it does not find the program.
   private static let notFound: Int32 = 127
 
-  /// Runs the program in `folder`, and returns what it printed; waits until the program ends.
-  ///
-  /// - Throws: ``ConversionError`` if the program is missing, fails, or exceeds a limit.
+  /// Waits until the program ends, and returns what it printed.
   @discardableResult func run(_ arguments: [String], in folder: String, settings: [String] = []) throws(ConversionError)
     -> String
   {

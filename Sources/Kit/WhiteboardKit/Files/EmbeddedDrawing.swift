@@ -3,24 +3,21 @@ import PeerCore
 import Whiteboard
 import WhiteboardRendering
 
-/// A drawing of Excalidraw inside a PNG or SVG, so that the picture can be edited again.
-///
-/// Excalidraw stores the document as JSON that contains a string with one character for each byte. In a PNG, that JSON
-/// is a text chunk; in an SVG, it is base64 between comments.
+/// A drawing of Excalidraw inside a PNG or SVG, so that the picture can be edited again. Excalidraw stores the document
+/// as JSON that contains a string with one character for each byte. In a PNG, that JSON is a text chunk; in an SVG, it
+/// is base64 between comments.
 enum EmbeddedDrawing {
   /// The type of the document, which is the keyword of the chunk in a PNG.
   private static let type = "application/vnd.excalidraw+json"
   private static let start = "<!-- payload-start -->"
   private static let end = "<!-- payload-end -->"
 
-  /// The picture contains a drawing, but it cannot be read.
   struct Damaged: Error {}
 
   // MARK: - Reading
 
-  /// Returns the document in a picture; nil if the file is not a PNG or SVG, or contains no document.
-  ///
-  /// Throws if the document is damaged, or has more bytes than `limit`.
+  /// Returns the document in a picture; nil if the file is not a PNG or SVG, or contains no document. Throws if the
+  /// document is damaged, or has more bytes than `limit`.
   static func document(in bytes: [UInt8], limit: Int = ImportedBoard.byteLimit) throws(Damaged) -> [UInt8]? {
     if bytes.starts(with: PhotoHeader.pngBeginning) {
       return try chunk(of: bytes, limit).map { (text) throws(Damaged) in try decoded(text, limit) }
@@ -60,7 +57,6 @@ enum EmbeddedDrawing {
     return place(of: "payload-version:2", in: bytes[..<start.lowerBound]) == nil ? text : utf8(latin1: text[...])
   }
 
-  /// Returns the document that the JSON around it contains.
   private static func decoded(_ bytes: [UInt8], _ limit: Int) throws(Damaged) -> [UInt8] {
     guard let tree = try? JSONReader.read(bytes) else { throw Damaged() }
     // Old files contain the document itself.
@@ -117,7 +113,6 @@ enum EmbeddedDrawing {
 
   // MARK: - Writing
 
-  /// Adds a document to a PNG or SVG that this program wrote.
   static func embed(_ document: String, in picture: [UInt8], _ format: ExportFormat) -> [UInt8] {
     if format == .png {
       // The last chunk, which is empty, ends the picture.

@@ -5,13 +5,10 @@ import Whiteboard
 import WhiteboardRendering
 import WhiteboardSync
 
-/// Writes the board to files of other formats, and adds the contents of such files to it.
-///
-/// Confined to the actor of its board. Files are read and written without blocking the actor.
+/// Writes the board to files of other formats, and adds the contents of such files to it. Confined to the actor of its
+/// board. Files are read and written without blocking the actor.
 final class ImportExport {
-  /// The maximum number of warnings about one file.
   private static let warningLimit = 20
-
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
   private let board: BoardSession
@@ -71,8 +68,6 @@ final class ImportExport {
     return CommandOutcome(file: file, count: count)
   }
 
-  /// Calls `body` with the objects to export.
-  ///
   /// The files of the photos exist until `body` returns.
   private nonisolated(nonsending) func withExport<Result>(
     region: Rectangle? = nil,
@@ -143,7 +138,6 @@ final class ImportExport {
   /// The file that stores copied objects; all boards in the data directory share it.
   private var copies: String { "\(configuration.dataDirectory)/copies.json" }
 
-  /// Copies objects, so that `paste` can add them to any board.
   nonisolated(nonsending) func copy(_ references: [ObjectReference]) async throws(CommandError) -> CommandOutcome {
     let ids = try editor.resolve(references)
     return try await withExport(objects: Set(ids)) { (export) async throws(CommandError) in
@@ -206,9 +200,8 @@ final class ImportExport {
     return try editor.add(imported, isCopy: isCopy)
   }
 
-  /// Reads an import file without blocking the board; returns nil for a picture without a drawing in it.
-  ///
-  /// Pictures in the file are checked and converted if the program supports it.
+  /// Reads an import file without blocking the board; returns nil for a picture without a drawing in it. Pictures in
+  /// the file are checked and converted if the program supports it.
   private static func read(_ file: String, _ converter: (any PhotoConverter)?) async throws(CommandError)
     -> ImportedBoard?
   {
@@ -294,14 +287,12 @@ extension Board {
   }
 }
 
-/// The authors of a board, with their names for commands and exported files.
 struct Authors {
   let board: Board
   let members: Members
   let persistence: Persistence
 
   /// Returns the present or former member that a command argument names; throws if no member or more than one matches.
-  ///
   /// Members in `others` can be named even if they wrote nothing on this board.
   func find(_ word: String, or others: Set<MemberID> = []) throws(CommandError) -> MemberID {
     var resolver = ReferenceResolver<MemberID>()

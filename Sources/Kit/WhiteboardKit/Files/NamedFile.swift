@@ -8,20 +8,16 @@ import PeerCore
 @preconcurrency import Musl
 #endif
 
-/// A file with the name under which it is sent or saved.
 struct NamedFile: Equatable, Sendable {
   let path: String
   let name: String
-
-  /// The maximum number of files that one command sends.
   static let limit = 10_000
 
   // MARK: - Sending
 
   /// Returns the files at the given paths, and the files in the folders among them; throws if a path does not exist, a
-  /// folder contains no files, or there are more than ``limit`` files (`tooBig`).
-  ///
-  /// A file in a folder is named by its path from the folder on. Symbolic links in folders are left out.
+  /// folder contains no files, or there are more than ``limit`` files (`tooBig`). A file in a folder is named by its
+  /// path from the folder on. Symbolic links in folders are left out.
   static func files(at paths: [String]) async throws(CommandError) -> [NamedFile] {
     try await FileQueue.run { () throws(CommandError) in try found(at: paths) }
   }
@@ -62,9 +58,7 @@ struct NamedFile: Equatable, Sendable {
 
   // MARK: - Saving
 
-  /// Separators of folders become `_`.
-  ///
-  /// Characters that are not safe to display, and dots at the beginning, are removed.
+  /// Separators of folders become `_`. Characters that are not safe to display, and dots at the beginning, are removed.
   static func cleaned(_ name: UntrustedText) -> String {
     let separators: Set<Character> = ["/", "\\", ":"]
     let parts = name.raw.split { separators.contains($0) }.map {
@@ -90,9 +84,8 @@ struct NamedFile: Equatable, Sendable {
   }
 
   /// Moves a received file to a folder, under the name that its sender gave it; returns the new path; throws if the
-  /// file cannot be moved.
-  ///
-  /// It is then still at its old path. An existing file is never replaced: the name of the new file gets a number.
+  /// file cannot be moved. It is then still at its old path. An existing file is never replaced: the name of the new
+  /// file gets a number.
   static func save(_ path: String, named name: UntrustedText, in folder: String) async throws(CommandError) -> String {
     try await FileQueue.run { () throws(CommandError) in try moved(path, to: folder, cleaned(name)).get() }
   }
@@ -116,7 +109,6 @@ struct NamedFile: Equatable, Sendable {
     )
   }
 
-  /// Moves a file if no file has the new path; returns the system's error number, or 0.
   private static func moveWithoutReplacing(_ path: String, _ new: String) -> Int32 {
     if link(path, new) == 0 {
       unlink(path)
@@ -153,15 +145,12 @@ struct NamedFile: Equatable, Sendable {
 }
 
 package enum OutputFile {
-  /// The reason why the file was not written.
   package enum WriteError: Error, Equatable, Sendable {
     case exists(String)
     /// The path exists, but is not a regular file.
     case noFile(String)
-    /// The system refused to write the file, for the given reason.
     case unwritable(String, why: String)
 
-    /// The problem, in words that are safe to display.
     package var message: String {
       switch self {
       case .exists(let path): "\(Self.shown(path)) already exists"
@@ -197,7 +186,6 @@ package enum OutputFile {
     guard isReplacing else { throw .exists(path) }
   }
 
-  /// Renames a file; returns the system's error number if that fails.
   private static func name(_ beside: String, _ path: String, isReplacing: Bool) -> Int32? {
     // `link` fails if another program created the file meanwhile; `rename` would replace that file.
     if !isReplacing {

@@ -9,11 +9,8 @@ enum OtherPicture: String {
   /// HEIC or AVIF.
   case heif
 
-  /// The formats of pictures that can be added, for messages to the user.
   static let formats = "JPEG, PNG, WebP, GIF, SVG, HEIC, AVIF, TIFF or BMP"
-  /// The maximum size of a picture that is converted, in bytes.
   static let byteLimit = ImportedBoard.byteLimit
-
   private static let program = ChildProgram(name: "vipsthumbnail", package: "libvips-tools")
   /// The number of pixels on the longer side of a converted SVG.
   private static let drawnSide = 2048
@@ -21,7 +18,6 @@ enum OtherPicture: String {
   private static let side = 8000
   private static let brands = ["heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1", "avif", "avis"]
 
-  /// Determines the format of a file by its beginning; nil for other formats.
   init?(of bytes: [UInt8]) {
     func begins(_ text: String, at offset: Int = 0) -> Bool { bytes.dropFirst(offset).starts(with: text.utf8) }
     if begins("GIF8") {
@@ -85,9 +81,8 @@ enum OtherPicture: String {
     return next != 0
   }
 
-  /// Returns the picture as an upright PNG with the colors of sRGB; waits until it is converted.
-  ///
-  /// The first picture of an animation, or the first page, is converted.
+  /// Returns an upright PNG with the colors of sRGB; waits until the first picture of an animation, or the first page,
+  /// is converted.
   func png(_ bytes: [UInt8]) throws(ConversionError) -> [UInt8] {
     try ChildProgram.withFolder { (folder) throws(ConversionError) in
       let (source, target) = ("\(folder)/picture.\(rawValue)", "\(folder)/converted.png")

@@ -7,7 +7,6 @@ import WhiteboardRendering
 
 /// The pages of a PDF as pictures, which the programs of poppler draw.
 enum PDFPages {
-  /// The maximum number of pages that one import adds.
   static let limit = 100
   private static let reader = ChildProgram(name: "pdfinfo", package: "poppler-utils")
   private static let painter = ChildProgram(name: "pdftoppm", package: "poppler-utils")

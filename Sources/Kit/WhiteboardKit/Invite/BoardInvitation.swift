@@ -77,7 +77,6 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
       ? [] : addresses.map { BoardLink(address: $0, board: board, peer: peer, pass: pass, code: words).text }
   }
 
-  /// Returns the invitation as text for the user; `link` formats a link.
   package func text(link: (String) -> String = { $0 }) -> String {
     let name = UntrustedText(boardName).quoted(limit: 128)
     var lines: [String] = []

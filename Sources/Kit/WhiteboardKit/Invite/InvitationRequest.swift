@@ -7,19 +7,15 @@ import Glibc
 import Musl
 #endif
 
-/// A request to another program of the same user for an additional join code of an open board.
-///
-/// The request is a file beside the ``OpenBoard`` file of that program, and the answer is a second file. Only the user
-/// can write these files, so the request needs no other authentication.
+/// A request to another program of the same user for an additional join code of an open board. The request is a file
+/// beside the ``OpenBoard`` file of that program, and the answer is a second file. Only the user can write these files,
+/// so the request needs no other authentication.
 package enum InvitationRequest {
   package struct Answer: Codable, Equatable, Sendable {
     package var code: String?
     package var links: [String]?
-    /// The SHA-256 hash of the certificate; nil if browsers do not warn about it.
     package var fingerprint: String?
-    /// The role that the code gives, on an owned board.
     package var role: String?
-    /// The time at which the code expires, in RFC 3339 format; nil if the code does not expire.
     package var expires: String?
     package var refusal: String?
   }

@@ -7,11 +7,9 @@ import Glibc
 import Musl
 #endif
 
-/// The description of a board that a program has open, for other programs of the same user.
-///
-/// It is stored in `open/BOARD-ID.json` in the data directory. Only the user can read the data directory. The program
-/// holds a lock on the file. When the program exits or crashes, the system releases the lock, so readers ignore a file
-/// without a lock.
+/// The description of a board that a program has open, for other programs of the same user. It is stored in
+/// `open/BOARD-ID.json` in the data directory. Only the user can read the data directory. The program holds a lock on
+/// the file. When the program exits or crashes, the system releases the lock, so readers ignore a file without a lock.
 package struct OpenBoard: Codable, Equatable, Sendable {
   package var board: String
   package var boardName: String
@@ -72,7 +70,6 @@ final class OpenBoardFile: Sendable {
   // macros.
   private static let (getLock, setLock): (Int32, Int32) = (36, 37)
 
-  /// The exclusive lock on the whole file.
   private static var lock: flock {
     var lock = flock()
     lock.l_type = Int16(F_WRLCK)
@@ -80,7 +77,6 @@ final class OpenBoardFile: Sendable {
     return lock
   }
 
-  /// Reads a file; returns nil if no program holds its lock.
   static func read(_ path: String) -> OpenBoard? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return nil }

@@ -2,10 +2,9 @@ import PeerCore
 import PeerDiscovery
 import PeerSession
 
-/// Decides which announced peers to ask for a board, in which order, and when to give up (DSC-27).
-///
-/// The type performs no I/O, and uses no clock and no random numbers. It receives the announced peers and the result of
-/// each attempt, and returns the next step.
+/// Decides which announced peers to ask for a board, in which order, and when to give up (DSC-27). The type performs no
+/// I/O, and uses no clock and no random numbers. It receives the announced peers and the result of each attempt, and
+/// returns the next step.
 struct JoinSearch: Sendable {
   struct Candidate: Sendable, Equatable {
     struct ID: Hashable, Sendable {
@@ -17,9 +16,7 @@ struct JoinSearch: Sendable {
     let boardName: UntrustedText
     let hostName: UntrustedText
     let addresses: [PeerAddress]
-    /// The likelihood that the user means this peer.
-    ///
-    /// The candidate with the highest rank is asked first.
+    /// The likelihood that the user means this peer; the candidate with the highest rank is asked first.
     let rank: BrowserPreference.Rank
   }
 
@@ -35,15 +32,11 @@ struct JoinSearch: Sendable {
 
   enum Step: Equatable, Sendable {
     case ask(Candidate)
-    /// Wait until another peer is announced, or until this time.
     case wait(until: Duration)
-    /// Ask the user to choose one of these boards.
     case choose([SessionID])
-    /// Give up: every candidate refused, or there are no candidates.
     case giveUp
   }
 
-  /// The reason why a candidate did not admit the local peer.
   struct Refusal: Sendable {
     let candidate: Candidate
     let error: SessionError
@@ -53,10 +46,8 @@ struct JoinSearch: Sendable {
   static let maximumCandidates = 32
   /// The maximum time for a peer to admit or refuse, not counting the time that a user needs to answer.
   static let answerTimeout = Duration.seconds(3)
-  /// The time to wait for further peers after all announced peers have refused.
-  ///
-  /// It is short, because the user may have to enter a code. Announcements of other peers usually arrive within a
-  /// second.
+  /// The time to wait for further peers after all announced peers have refused. It is short, because the user may have
+  /// to enter a code. Announcements of other peers usually arrive within a second.
   static let grace = Duration.seconds(2)
 
   private enum Outcome {
@@ -92,7 +83,6 @@ struct JoinSearch: Sendable {
     asked.compactMap { candidate in outcomes[candidate.id].map { Refusal(candidate: candidate, error: $0.error) } }
   }
 
-  /// Updates the announced peers.
   mutating func show(_ candidates: [Candidate]) { shown = candidates }
 
   var hasNext: Bool { !new.isEmpty }
@@ -119,10 +109,9 @@ struct JoinSearch: Sendable {
     return now < end ? .wait(until: end) : .giveUp
   }
 
-  /// Handles a failed attempt; returns whether the candidate will be asked again.
-  ///
-  /// The limits do not include `time`, which a local or remote user took to answer a question. `jitter` is the fraction
-  /// of the maximum jitter to add, from 0 to 1.
+  /// Handles a failed attempt; returns whether the candidate will be asked again. The limits do not include `time`,
+  /// which a local or remote user took to answer a question. `jitter` is the fraction of the maximum jitter to add,
+  /// from 0 to 1.
   @discardableResult mutating func refused(
     by id: Candidate.ID,
     _ error: SessionError,
@@ -146,9 +135,8 @@ struct JoinSearch: Sendable {
     return true
   }
 
-  /// The announced candidates that were not asked yet at their current addresses.
-  ///
-  /// If only known boards may be tried and at least one board is known, candidates of unknown boards are excluded.
+  /// The announced candidates that were not asked yet at their current addresses. If only known boards may be tried and
+  /// at least one board is known, candidates of unknown boards are excluded.
   private var new: [Candidate] {
     guard attempts < Self.maximumCandidates else { return [] }
     // Members are not asked if the host itself declined. Any peer can announce a board and decline, so the id of the

@@ -85,7 +85,6 @@ extension Joiner {
 
   // MARK: - After a search
 
-  /// Returns the error that explains why no announced peer admitted the local peer.
   nonisolated(nonsending) func failure(of search: JoinSearch, _ name: String?, _ timeout: Duration) async -> any Error {
     let refusals = search.refusals
     guard let first = refusals.first else { return notFound(name, timeout) }
@@ -132,7 +131,6 @@ extension Joiner {
     return WhiteboardError(.timedOut, message)
   }
 
-  /// Returns the error that asks the user to choose one of several boards.
   func choice(of boards: [Nearby.Board]) -> WhiteboardError {
     let list = boards.prefix(16).map(\.label).joined(separator: ", ")
     return WhiteboardError(

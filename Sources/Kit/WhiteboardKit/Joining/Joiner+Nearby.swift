@@ -122,7 +122,6 @@ extension Joiner {
 // MARK: - Joining by a link
 
 extension Joiner {
-  /// Returns the peers that announce a board or have a key, with the peer that has the key first.
   func announcedPeers(of board: SessionID?, or peer: PeerID?) -> [DiscoveredPeer] {
     let found = discovery.nearby.announcers { announcement in
       announcement.session.bytes == board?.bytes || announcement.peer.bytes == peer?.bytes
@@ -139,7 +138,6 @@ extension Joiner {
     return ordered.prefix(JoinSearch.maximumCandidates).map(\.element)
   }
 
-  /// Passes the announced peers to an attempt to join by a link.
   func update(_ announced: AnnouncedListeners, from peers: [DiscoveredPeer]) {
     announced.update(
       peers.map { (PeerID(claimed: $0.announcement.peer), $0.addresses) },

@@ -2,10 +2,8 @@ import PeerCore
 import PeerSession
 import WhiteboardDocument
 
-/// Finds the board that the user named, and requests admission from its peers.
-///
-/// Reports each step, asks the user to compare words if necessary, and explains failures. Confined to the actor of its
-/// board.
+/// Finds the board that the user named, and requests admission from its peers. Reports each step, asks the user to
+/// compare words if necessary, and explains failures. Confined to the actor of its board.
 final class Joiner {
   struct AskedPeer {
     var hostName = UntrustedText("")
@@ -15,7 +13,6 @@ final class Joiner {
   struct Attempt {
     /// The address that accepted the connection and has not answered yet.
     var silentAddress: String?
-    /// The display name of the user who was asked to admit the local peer.
     var askedName: UntrustedText?
     /// Whether the attempt ended before the local user had confirmed the verification words.
     var endedUnconfirmed = false
@@ -30,8 +27,6 @@ final class Joiner {
   let localRemoval: LocalRemoval
   let invitations: Invitations
   let transport: PeerTransport
-
-  /// The peers and boards that a search asks first.
   var known = KnownPeers()
   var attempt = Attempt()
   /// The time at which a remote user was asked to admit the local peer; nil if no user was asked.
@@ -63,9 +58,8 @@ final class Joiner {
     self.transport = transport
   }
 
-  /// Finds a board and joins it; also returns whether it was found by its announcement.
-  ///
-  /// Throws if no board or more than one is found, or no peer admits the local peer.
+  /// Finds a board and joins it; also returns whether it was found by its announcement. Throws if no board or more than
+  /// one is found, or no peer admits the local peer.
   nonisolated(nonsending) func join(_ target: JoinTarget, timeout: Duration) async throws -> (
     BoardSession, isAnnounced: Bool
   ) {
@@ -80,9 +74,8 @@ final class Joiner {
 
   // MARK: - At a given address
 
-  /// If a known board had a member at this address before, and the peer there still has that board, joins that board.
-  ///
-  /// Otherwise, joins the peer's only board.
+  /// If a known board had a member at this address, and the peer there still has that board, joins that board;
+  /// otherwise, joins the peer's only board.
   private nonisolated(nonsending) func join(at address: PeerAddress) async throws -> BoardSession {
     var request = JoinRequest(
       session: nil,
@@ -172,10 +165,8 @@ final class Joiner {
 
   // MARK: - Asking
 
-  /// Requests admission from a peer; throws if the peer does not admit the local peer.
-  ///
-  /// Uses the stored code if the request has none, and no code if the peer does not ask for one. Repeated attempts are
-  /// not reported.
+  /// Requests admission from a peer; throws if the peer does not admit the local peer. Uses the stored code if the
+  /// request has none, and no code if the peer does not ask for one. Repeated attempts are not reported.
   nonisolated(nonsending) func ask(_ request: JoinRequest, of peer: AskedPeer, isAgain: Bool = false) async throws
     -> BoardSession
   {

@@ -3,9 +3,8 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardDocument
 
-/// The stored copies of boards, for joining the boards again.
-///
-/// A copy that cannot be read is treated as missing, since a board can be joined without it.
+/// The stored copies of boards, for joining the boards again. A copy that cannot be read is treated as missing, since a
+/// board can be joined without it.
 struct StoredCopies: Sendable {
   struct Member: Sendable {
     let board: SessionID
@@ -34,9 +33,8 @@ struct StoredCopies: Sendable {
     return await member(of: board, inFile: file)
   }
 
-  /// Reserves the copy of a board, before any peer learns that this program joins it; nil if there is no copy.
-  ///
-  /// Throws if another program has the copy open.
+  /// Reserves the copy of a board, before any peer learns that this program joins it; nil if there is no copy. Throws
+  /// if another program has the copy open.
   nonisolated(nonsending) func reserve(_ board: SessionID) async throws(WhiteboardError) -> BoardReservation? {
     defer { checkIsolation(#isolation) }
     guard isUsed else { return nil }
@@ -61,9 +59,8 @@ struct StoredCopies: Sendable {
     return stored
   }
 
-  /// Returns the stored data of the boards that had a member at an address, most recently changed first.
-  ///
-  /// An address does not identify a board, but the board that is there now is probably one of these boards.
+  /// Returns the stored data of the boards that had a member at an address, most recently changed first. An address
+  /// does not identify a board, but the board that is there now is probably one of these boards.
   nonisolated(nonsending) func members(at address: PeerAddress) async -> [Member] {
     defer { checkIsolation(#isolation) }
     guard isUsed else { return [] }
@@ -78,7 +75,6 @@ struct StoredCopies: Sendable {
     return found
   }
 
-  /// Removes the stored code of a board, because it is no longer valid.
   nonisolated(nonsending) func removeCode(of board: SessionID) async {
     defer { checkIsolation(#isolation) }
     guard let file = try? await library.file(of: board.bytes),
@@ -88,7 +84,6 @@ struct StoredCopies: Sendable {
     try? await document.close()
   }
 
-  /// Returns the known peers and, on request, the known boards.
   nonisolated(nonsending) func knownPeers(includesBoards: Bool) async -> KnownPeers {
     defer { checkIsolation(#isolation) }
     var known = KnownPeers()
@@ -104,9 +99,8 @@ struct StoredCopies: Sendable {
 }
 
 extension BoardDocument {
-  /// Returns the stored membership (MEM-7); nil if there is none.
-  ///
-  /// An unreadable record is ignored, since the board can be opened without it.
+  /// Returns the stored membership (MEM-7); nil if there is none. An unreadable record is ignored, since the board can
+  /// be opened without it.
   func membershipRecord(logger: Logger) async -> MembershipRecord? {
     guard let text = try? await fact(.membership) else { return nil }
     let record = MembershipRecord(json: text)
@@ -119,16 +113,13 @@ extension BoardDocument {
   func hostRemoval() async -> Removal? { (try? await fact(.removal)).flatMap { Removal(json: $0) } }
 }
 
-/// The peers and boards that this computer knows.
-///
-/// A search tries them first.
+/// The peers and boards that this computer knows; a search tries them first.
 struct KnownPeers: Sendable {
   /// The peers whose keys were verified before.
   var peers: Set<PeerID> = []
   var boards: Set<SessionID> = []
   var members: [SessionID: Set<PeerID>] = [:]
 
-  /// The browser preference for the known peers and boards.
   var preference: BrowserPreference {
     BrowserPreference(
       peers: Set(peers.map { AnnouncedPeerID($0) }),

@@ -2,7 +2,6 @@ import PeerCore
 import PeerSession
 import Whiteboard
 
-/// The buffers of all readers of a board's changes.
 final class ChangeReaders: Sendable {
   private struct State {
     var buffers: [Weak] = []
@@ -50,9 +49,7 @@ final class ChangeBuffer: Sendable {
   static let byteCapacity = 64 << 20
 
   private struct State {
-    /// The changes in order.
-    ///
-    /// An element is nil if a later presence update of the same member replaced it.
+    /// The changes in order; an element is nil if a later presence update of the same member replaced it.
     var changes: [SharedBoard.Change?] = []
     /// The number of changes in the buffer, without replaced ones.
     var count = 0
@@ -143,7 +140,6 @@ final class ChangeBuffer: Sendable {
     waiter?.resume(returning: nil)
   }
 
-  /// Returns the next change; nil at the end, or if the task is canceled.
   func next() async -> SharedBoard.Change? {
     await withCancellation {
       await withCheckedContinuation { continuation in

@@ -5,14 +5,10 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The other members of the session, and the display names of all members.
-///
-/// Confined to the actor of its board.
+/// The other members of the session, and the display names of all members. Confined to the actor of its board.
 final class Members: Sequence {
   struct Member {
-    /// The display name from the member's handshake.
-    ///
-    /// Commands find the member by this name.
+    /// The display name from the member's handshake, by which commands find the member.
     var name: UntrustedText
     var state: SharedBoard.News.PeerState.State
     var address: String?
@@ -24,7 +20,6 @@ final class Members: Sequence {
     var isReached: Bool { state == .connected || state == .suspect }
   }
 
-  /// The display name and icon that a member chose.
   struct Look: Equatable {
     let name: UntrustedText
     let icon: UntrustedText?
@@ -35,7 +30,6 @@ final class Members: Sequence {
 
   var ownName: String
   var ownIcon: ProfileIcon?
-  /// The display names and icons that members reported.
   var looks: [PeerID: Look] = [:]
   /// The names of members that were lost and have not joined again.
   private(set) var lost: [PeerID: UntrustedText] = [:]
@@ -70,25 +64,18 @@ final class Members: Sequence {
   var isEmpty: Bool { list.isEmpty }
 
   var count: Int { list.count }
-
-  /// The ids of the members, in no particular order.
   var unorderedIDs: some Collection<PeerID> { list.keys }
-
-  /// The ids of the members in ascending order.
   var ids: [PeerID] { list.keys.sorted() }
-
   var reachedCount: Int { list.values.count { $0.isReached } }
 
   func isReached(_ peer: PeerID) -> Bool { list[peer]?.isReached == true }
 
-  /// The members in ascending order of their ids.
   func makeIterator() -> IndexingIterator<[(key: PeerID, value: Member)]> {
     list.sorted { $0.key < $1.key }.makeIterator()
   }
 
   // MARK: - Names
 
-  /// Finds the member that a command argument names; throws if no member or more than one matches.
   func find(_ word: String) throws(CommandError) -> PeerID {
     var resolver = ReferenceResolver<PeerID>()
     for (peer, member) in self { resolver.add(id: peer.text, names: [member.name], value: peer) }
@@ -118,19 +105,14 @@ final class Members: Sequence {
   /// Returns a member's display name with its id prefix, safe to display.
   func label(of peer: PeerID) -> String { EventText.person(name(of: peer), peer.text) }
 
-  /// Returns a member's display name with its id prefix, safe to display.
   func label(of member: MemberID) -> String {
     EventText.person(name(of: member) ?? UntrustedText(""), member.description)
   }
 }
 
-/// The authors that the local user has hidden on all boards.
-///
-/// Confined to the actor of its board.
+/// The authors that the local user has hidden on all boards. Confined to the actor of its board.
 final class HiddenAuthors {
-  /// The maximum number of authors that are hidden at the same time.
   static let limit = 256
-
   private let settings: PersonalSettings?
   private(set) var members: Set<MemberID> = []
 
@@ -145,8 +127,7 @@ final class HiddenAuthors {
 
   func contains(_ member: MemberID) -> Bool { members.contains(member) }
 
-  /// Hides an author or shows it again, and stores the change; throws if too many authors are hidden, or the change
-  /// cannot be stored.
+  /// Stores the change too; throws if too many authors are hidden, or the change cannot be stored.
   nonisolated(nonsending) func set(_ member: MemberID, isHidden: Bool) async throws(CommandError) {
     guard !isHidden || members.count < Self.limit else {
       throw CommandError(

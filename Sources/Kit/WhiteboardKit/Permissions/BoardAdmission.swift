@@ -3,9 +3,8 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Manages the admission to a board: creates join codes, replaces the board's code, and removes members.
-///
-/// Confined to the actor of its board.
+/// Manages the admission to a board: creates join codes, replaces the board's code, and removes members. Confined to
+/// the actor of its board.
 final class BoardAdmission {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
@@ -40,7 +39,6 @@ final class BoardAdmission {
 
   // MARK: - Codes
 
-  /// Creates an additional join code; returns the event that contains it.
   nonisolated(nonsending) func invite(_ terms: InvitationTerms) async throws(CommandError) -> SharedBoard.News.Invited {
     guard isByCode else {
       throw CommandError(.refused, "this board does not admit peers by code; host it with --admit code")
@@ -79,9 +77,7 @@ final class BoardAdmission {
   // MARK: - Removing members
 
   /// Removes a peer from the board, and revokes the rights that it was granted; returns the event with the new join
-  /// code, nil if the board has none or keeps it.
-  ///
-  /// Throws if there is no such peer, or another peer is the host.
+  /// code, nil if the board has none or keeps it. Throws if there is no such peer, or another peer is the host.
   nonisolated(nonsending) func kick(
     _ target: String,
     reason: String,
@@ -118,7 +114,6 @@ final class BoardAdmission {
     roles.giveBackRoom(ofRemoved: record.removed)
   }
 
-  /// The error that says what to do if only the host can remove a member.
   private var notHost: CommandError {
     let host = board.session.hostPeer
     if configuration.isFormerIdentity(host) {

@@ -1,9 +1,8 @@
 import PeerCore
 import PeerSession
 
-/// The pending questions to the user: requests to join, and verification words to compare.
-///
-/// Also stores the questions that were closed most recently. Confined to the actor of its board.
+/// The pending questions to the user: requests to join, and verification words to compare. Also stores the questions
+/// that were closed most recently. Confined to the actor of its board.
 final class Invitations {
   private enum Question {
     case incoming(InvitationID)
@@ -15,16 +14,13 @@ final class Invitations {
     let question: Question
     let peer: PeerID
     let name: UntrustedText
-    /// The time at which the request expires.
     let end: ContinuousClock.Instant
 
     /// The name with the id prefix, safe to display.
     var label: String { EventText.person(name, peer.text) }
   }
 
-  /// A question that is no longer pending.
-  ///
-  /// It is stored to explain a late answer.
+  /// A question that is no longer pending, stored to explain a late answer.
   private struct Ended {
     let id: String
     let peer: PeerID
@@ -32,9 +28,7 @@ final class Invitations {
     let sentence: String
   }
 
-  /// The maximum number of closed questions that are stored.
   private static let endedLimit = 16
-
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
   private var pending: [String: Pending] = [:]
@@ -50,7 +44,6 @@ final class Invitations {
 
   // MARK: - Requests to join
 
-  /// Asks the user or the program whether a peer may join.
   func received(_ invitation: Invitation) {
     let id = invitation.id.description
     pending[id] = Pending(
@@ -138,7 +131,6 @@ final class Invitations {
     return "to-\(lastComparison)"
   }
 
-  /// Adds a question about verification words.
   func addComparison(
     _ id: String,
     with peer: PeerID,
@@ -171,9 +163,7 @@ final class Invitations {
     continuation.resume(returning: comparison)
   }
 
-  /// Closes all questions, because the board is closing.
-  ///
-  /// It can be called more than once.
+  /// Closes all questions, because the board is closing; can be called more than once.
   func close() {
     for id in comparisons { answerComparison(id, .stopped) }
     pending = [:]

@@ -4,16 +4,14 @@ import PeerCore
 import PeerSession
 import WhiteboardDocument
 
-/// The removal of the local peer by the host, and the permission to continue using the local copy of the board.
-///
-/// The host's decision is stored with the board. Only the session determines that the peer was removed. On an owned
-/// board, the revocation of its role may arrive earlier, later or never. Confined to the actor of its board.
+/// The removal of the local peer by the host, and the permission to continue using the local copy of the board. The
+/// host's decision is stored with the board. Only the session determines that the peer was removed. On an owned board,
+/// the revocation of its role may arrive earlier, later or never. Confined to the actor of its board.
 final class LocalRemoval {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
   private let members: Members
   private let persistence: Persistence
-  /// The host's decision; nil while the local peer is a member.
   private(set) var removal: Removal?
 
   init(_ runtime: BoardRuntime, _ configuration: BoardConfiguration, members: Members, persistence: Persistence) {
@@ -44,9 +42,8 @@ final class LocalRemoval {
     runtime.spawn { sharedBoard in await sharedBoard.localRemoval.store() }
   }
 
-  /// Reports that another member refused the local peer because the host had removed it.
-  ///
-  /// Such a member only repeats what it received, so the local peer is not treated as removed.
+  /// Reports that another member refused the local peer because the host had removed it. Such a member only repeats
+  /// what it received, so the local peer is not treated as removed.
   func reportRefusal(by member: PeerID, because error: SessionError) {
     let why = error.remark.isEmpty ? "" : ": \(UntrustedText(error.remark).escaped(limit: 512))"
     runtime.emit(
@@ -61,7 +58,6 @@ final class LocalRemoval {
     )
   }
 
-  /// The event that reports the decision; nil while the local peer is a member.
   var event: SharedBoard.News.Removed? { removal.map { description(of: $0) } }
 
   private func description(of removal: Removal) -> SharedBoard.News.Removed {
@@ -230,7 +226,6 @@ package struct Removal: Codable, Equatable, Sendable {
     self = read
   }
 
-  /// Creates a decision that the local peer receives now.
   init(by: String, name: UntrustedText, reason: UntrustedText) {
     self.by = by
     self.name = name
@@ -238,7 +233,6 @@ package struct Removal: Codable, Equatable, Sendable {
     at = SystemTime.milliseconds
   }
 
-  /// The decision as one JSON object, for the board's file.
   var json: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -253,7 +247,6 @@ extension SharedBoard.News {
   package struct Removed: Sendable, Equatable {
     package var peer: String
     package var name: UntrustedText
-    /// The host's reason, in its own words; nil if it gave none.
     package var reason: UntrustedText?
     package var message: String
     /// Whether the local copy of the board cannot be changed.
@@ -266,7 +259,6 @@ extension EventText {
   /// The advice about a copy that is read-only until the user decides.
   package static let continueAdvice =
     "The board is read-only. To edit your copy without the other members, use `continue`."
-  /// The advice about a copy of a board that another user owns.
   package static let ownedAdvice =
     "The board stays read-only, because the host owns it: `whiteboard-peer boards duplicate` "
     + "makes a board of your own from it."

@@ -5,11 +5,9 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Manages the roles of a board's members: grants and revokes rights, and reports changes.
-///
-/// On a board without an owner, every member can edit, and the type does nothing. Confined to the actor of its board.
+/// Manages the roles of a board's members: grants and revokes rights, and reports changes. On a board without an owner,
+/// every member can edit, and the type does nothing. Confined to the actor of its board.
 final class Roles {
-  /// The label of the join codes that admit viewers.
   static let viewLabel = "view"
   /// The maximum time to wait until the host sends the local role.
   private static let roleTimeout = Duration.seconds(3)
@@ -64,8 +62,6 @@ final class Roles {
     active.perform(replica.admit(member, for: rights, isAsked: isAsked, now: runtime.now))
   }
 
-  /// Changes the role of a member; throws if there is no such peer, or the local member is not allowed to change its
-  /// role.
   func change(_ target: String, to role: BoardRole) throws(CommandError) {
     let member = MemberID(try members.find(target))
     guard replica.isOwned else {
@@ -86,9 +82,8 @@ final class Roles {
   }
 
   /// Revokes the rights of a member that is about to be removed; returns whether the member has no rights now, or the
-  /// local member cannot grant any.
-  ///
-  /// The last revocations that the board has room for are reserved for members that are not guests.
+  /// local member cannot grant any. The last revocations that the board has room for are reserved for members that are
+  /// not guests.
   func revoke(_ peer: PeerID, isGuest: Bool = false) -> Bool {
     guard replica.mayGrant else { return true }
     let (isRevoked, actions) = replica.revoke(MemberID(peer), isGuest: isGuest, now: runtime.now)
@@ -112,9 +107,8 @@ final class Roles {
     return replica.role(of: MemberID(peer))?.word
   }
 
-  /// Waits until the host has sent the local role, if the local member is still a viewer.
-  ///
-  /// Otherwise the first commands of an editor that has just joined would be refused.
+  /// Waits until the host has sent the local role, if the local member is still a viewer. Otherwise the first commands
+  /// of an editor that has just joined would be refused.
   nonisolated(nonsending) func waitForRole() async {
     guard replica.isOwned, !replica.role.mayWrite, !isKnown else { return }
     _ = await runtime.wait(timeout: Self.roleTimeout) { self.isKnown }
@@ -190,7 +184,6 @@ extension SessionID {
 // Boards of an identity that `identity new` replaced: their host can never return, so no member can be removed.
 
 extension BoardFile {
-  /// Returns the saved boards whose host is a peer, by name.
   package static func boards(hostedBy peer: PeerID, dataDirectory: String) async -> [(name: String, path: String)] {
     let library = BoardLibrary(sealedIn: dataDirectory)
     let logger = Logger(label: "boards") { _ in SwiftLogNoOpLogHandler() }
@@ -211,7 +204,6 @@ extension BoardFile {
     return found
   }
 
-  /// The command that creates a board of the local peer from another one.
   package static func duplication(of board: String) -> String {
     "whiteboard-peer boards duplicate \(shellQuoted(UntrustedText(board).escaped(limit: 128))) NAME"
   }
@@ -222,7 +214,6 @@ extension BoardConfiguration {
     peer != identity.peerID && PeerIdentity.formerPeers(inDirectory: dataDirectory).contains(peer)
   }
 
-  /// The warning about a board that belongs to a former identity of the local user.
   func formerIdentityText(_ board: String, _ host: PeerID) -> String {
     "The board \(UntrustedText(board).quoted()) belongs to the former identity of this computer (\(host.short)). "
       + "Members cannot be removed from it. To host a copy of your own, run: \(BoardFile.duplication(of: board))"

@@ -3,10 +3,8 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Reports the changes of the board, also as events.
-///
-/// Owns the last reported objects, games and settings. Changes by hidden authors are not reported to the sink, and their
-/// events are marked. Confined to the actor of its board.
+/// Reports the changes of the board, also as events. Owns the last reported objects, games and settings. Changes by
+/// hidden authors are not reported to the sink, and their events are marked. Confined to the actor of its board.
 final class BoardReports {
   private let runtime: BoardRuntime
   private let replica: Replica
@@ -76,7 +74,6 @@ final class BoardReports {
     report(.removed(id, by: members.author(member)), about: id, by: member)
   }
 
-  /// Reports that a member selected an object, or that the object is no longer selected.
   func selected(_ id: ObjectID, by member: MemberID?) {
     let change = SharedBoard.Change.selected(id, by: member.map { members.author($0) })
     guard readsObjects else { return report(change, about: id) }
@@ -186,7 +183,6 @@ final class BoardReports {
     return ReportedObject(snapshot, members: members.map(\.id))
   }
 
-  /// Returns the local member's view of a game; nil if the object is not a game.
   private func game(_ snapshot: ObjectSnapshot) -> GameView? {
     guard snapshot.kind == .game else { return nil }
     return board.gameView(snapshot.id, for: board.member)
@@ -211,7 +207,6 @@ extension SharedBoard.News.Remark {
   }
 
   /// Creates a warning if the document was last written at a time ahead of the local clock; otherwise returns nil.
-  ///
   /// Either the clock was wrong at that time, or it has been set back since then.
   init?(clockBehind content: DocumentContent, of member: MemberID, now: Int64) {
     guard let last = content.entries.reversed().lazy.compactMap(\.time).first ?? content.keyframe?.time, last > now,
@@ -227,7 +222,6 @@ extension SharedBoard.News.Remark {
 }
 
 extension DocumentEntry {
-  /// The time at which the entry was recorded; nil if it has none.
   fileprivate var time: Int64? {
     switch self {
     case .batch(_, let time), .answer(_, let time), .marker(_, let time), .end(let time): time
@@ -238,7 +232,6 @@ extension DocumentEntry {
 }
 
 enum ClockText {
-  /// Returns the message for a finding about the clock of `name`; nil means the local clock.
   static func message(_ report: ClockReport, of name: String?) -> String {
     let difference = duration(report.difference.magnitude)
     let side = report.difference < 0 ? "behind" : "ahead of"

@@ -3,9 +3,7 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// The answers to commands that query the board and the session.
-///
-/// Confined to the actor of its board.
+/// The answers to commands that query the board and the session. Confined to the actor of its board.
 final class Queries {
   private let runtime: BoardRuntime
   private let session: Session
@@ -73,7 +71,6 @@ final class Queries {
 
   var digest: SharedBoard.Answer { .digest(replica.digest.hex, objects: board.state.shownCount) }
 
-  /// Returns the connected members, with the peers that admitted them.
   nonisolated(nonsending) func peers() async -> SharedBoard.Answer {
     let record = try? await session.membershipRecord()
     var admitters: [PeerID: PeerID] = [:]
@@ -102,7 +99,6 @@ final class Queries {
 }
 
 extension BoardSettings {
-  /// The keys of the settings that differ from earlier ones.
   func changedKeys(since old: BoardSettings) -> [String] {
     var keys: [String] = []
     if old.title != title { keys.append("title") }

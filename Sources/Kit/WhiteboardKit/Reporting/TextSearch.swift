@@ -17,10 +17,9 @@ package struct TextSearch: Hashable, Sendable {
     return (0...text.count - words.count).contains { text[$0...].starts(with: words) }
   }
 
-  /// Returns the text in lower case, without accents, and with one space between words.
-  ///
-  /// Signs that are letters of their own in Indic, Thai and Japanese scripts remain: only accents, and the points of
-  /// Hebrew and Arabic, have these combining classes.
+  /// Returns the text in lower case, without accents, and with one space between words. Signs that are letters of their
+  /// own in Indic, Thai and Japanese scripts remain: only accents, and the points of Hebrew and Arabic, have these
+  /// combining classes.
   private static func folded(_ text: String) -> [UInt8] {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return foldedASCII(text) }
     var folded = String.UnicodeScalarView()
@@ -57,9 +56,8 @@ package struct TextSearch: Hashable, Sendable {
 }
 
 extension TextSearch {
-  /// Returns the objects that the search finds, from top to bottom and from left to right.
-  ///
-  /// `named` are objects that are found by other names.
+  /// Returns the objects that the search finds, from top to bottom and from left to right. `named` are objects that are
+  /// found by other names.
   package func objects(in snapshots: some Sequence<ObjectSnapshot>, named: Set<ObjectID> = []) -> [ObjectSnapshot] {
     snapshots.filter { named.contains($0.id) || $0.text.map(matches) ?? false }.sorted {
       let (left, right) = ($0.centerPosition, $1.centerPosition)

@@ -3,9 +3,8 @@ import PeerSession
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Each answer waits for all earlier answers, and until the changes that it confirms are on disk.
-///
-/// Owns the first failure of a script, and the callers that wait for results. Confined to the actor of its board.
+/// Each answer waits for all earlier answers, and until the changes that it confirms are on disk. Owns the first
+/// failure of a script, and the callers that wait for results. Confined to the actor of its board.
 final class CommandAnswers {
   private let runtime: BoardRuntime
   private let script: BoardConfiguration.Script
@@ -30,7 +29,6 @@ final class CommandAnswers {
 
   func answer(_ caller: Int, with outcome: Callers.Outcome) { callers.answer(caller, with: outcome) }
 
-  /// Resumes all callers with an error, because the board is closed.
   func close() { callers.close() }
 
   // MARK: - Answers
@@ -56,9 +54,8 @@ final class CommandAnswers {
     fail(error.answering(verb: request.command.name.rawValue, request: request.request, line: request.line))
   }
 
-  /// Emits a failure; the first failure ends a script that does not continue after failures.
-  ///
-  /// The event comes after all earlier answers, but the script ends immediately.
+  /// Emits a failure; the first failure ends a script that does not continue after failures. The event comes after all
+  /// earlier answers, but the script ends immediately.
   func fail(_ error: CommandError) {
     persistence.whenStored { _ in self.runtime.answer(.error(error), to: error.request) }
     guard case .run(let continues) = script else { return }
@@ -78,7 +75,6 @@ final class CommandAnswers {
     }
   }
 
-  /// Emits a note after all earlier answers.
   func note(_ remark: SharedBoard.News.Remark) { persistence.whenStored { _ in self.runtime.emit(.note(remark)) } }
 }
 
@@ -155,7 +151,6 @@ struct Callers {
 }
 
 extension CommandError {
-  /// The error for a command after the board was closed.
   static let closed = CommandError(.ending, "the board is closed")
   /// The error for a command whose caller was canceled; the command itself may still run.
   static let callerCanceled = CommandError(.cancelled, "the task that waited for the command was canceled")

@@ -1,21 +1,17 @@
 import PeerCore
 
-/// The buffer between the input, which adds commands, and the runner, which removes them.
-///
-/// Confined to the actor of its board. One task adds commands, and one task waits for them.
+/// The buffer between the input, which adds commands, and the runner, which removes them. Confined to the actor of its
+/// board. One task adds commands, and one task waits for them.
 final class CommandBuffer {
   private var queue = CommandQueue()
   private(set) var isAtEnd: Bool
   private var isClosed = false
   private var consumer: CheckedContinuation<Void, Never>?
-  /// The task that waits for room.
   private var producer: CheckedContinuation<Void, Never>?
 
   init(hasInput: Bool) { isAtEnd = !hasInput }
 
-  /// Whether no command can be added now.
   var isAtEndOrFull: Bool { isAtEnd || queue.isFull }
-
   var canHoldAnswer: Bool { !isAtEndOrFull || contains(where: \.answersInvitation) }
 
   func contains(where holds: (Command) -> Bool) -> Bool { queue.contains(where: holds) }
@@ -52,21 +48,18 @@ final class CommandBuffer {
     return nil
   }
 
-  /// Removes the first command or malformed line; nil if there is none.
   func popFirst() -> CommandInput? {
     defer { resumeProducer() }
     return queue.popFirst()
   }
 
-  /// Removes the first command if a condition holds for it.
   func popFirst(where isDue: (Command) -> Bool) -> CommandRequest? {
     defer { resumeProducer() }
     return queue.popFirst(where: isDue)
   }
 
-  /// Removes the first of all commands for which a condition holds; nil if it holds for none.
-  ///
-  /// `isDue` also receives whether the command is the first in the buffer.
+  /// Removes the first of all commands for which a condition holds; nil if it holds for none. `isDue` also receives
+  /// whether the command is the first in the buffer.
   func popAny(where isDue: (_ command: Command, _ isFirst: Bool) -> Bool) -> CommandRequest? {
     defer { resumeProducer() }
     return queue.popAny(where: isDue)
@@ -74,9 +67,7 @@ final class CommandBuffer {
 
   // MARK: - The end
 
-  /// Closes the buffer and resumes both waiting tasks.
-  ///
-  /// It can be called more than once.
+  /// Closes the buffer and resumes both waiting tasks; can be called more than once.
   func close() {
     isClosed = true
     resumeConsumer()
@@ -94,18 +85,16 @@ final class CommandBuffer {
   }
 }
 
-/// The commands that were read and have not run yet, in order.
-///
-/// `accept`, `decline` and `cancel` refer to a request, an offer or a transfer. Such a command runs immediately if its
-/// request, offer or transfer is pending, even while another command waits. Otherwise, it runs in order. The meaning of
-/// a script therefore does not depend on how fast it is read.
+/// The commands that were read and have not run yet, in order. `accept`, `decline` and `cancel` refer to a request, an
+/// offer or a transfer. Such a command runs immediately if its request, offer or transfer is pending, even while
+/// another command waits. Otherwise, it runs in order. The meaning of a script therefore does not depend on how fast it
+/// is read.
 struct CommandQueue: Sendable {
   private var entries: [CommandInput] = []
   private var head = 0
 
   static let capacity = 64
 
-  /// Whether the queue has no room for more commands.
   var isFull: Bool { entries.count - head >= CommandQueue.capacity }
 
   mutating func append(_ entry: CommandInput) { entries.append(entry) }
@@ -128,7 +117,6 @@ struct CommandQueue: Sendable {
     return request
   }
 
-  /// Removes the first of the commands for which `isDue` returns true; nil if none can run.
   mutating func popAny(where isDue: (_ command: Command, _ isFirst: Bool) -> Bool) -> CommandRequest? {
     for index in head..<entries.count {
       guard case .request(let request) = entries[index], isDue(request.command, index == head) else { continue }
@@ -161,7 +149,6 @@ package final class CommandFeed: CommandSource {
   /// Adds a command at the end; never waits, even if many commands are queued.
   package func push(_ request: CommandRequest) { push(.request(request)) }
 
-  /// Adds an item of input at the end; never waits.
   package func push(_ input: CommandInput) {
     let waiter = state.withLock { state in
       guard let waiter = state.waiter.take() else {
@@ -181,9 +168,8 @@ package final class CommandFeed: CommandSource {
     waiter?.resume(returning: nil)
   }
 
-  /// Returns the next command; nil after the last one, or if the task is canceled.
-  ///
-  /// Canceling the task also ends the feed.
+  /// Returns the next command; nil after the last one, or if the task is canceled. Canceling the task also ends the
+  /// feed.
   package func nextInput() async -> CommandInput? {
     await withCancellation {
       await withCheckedContinuation { continuation in

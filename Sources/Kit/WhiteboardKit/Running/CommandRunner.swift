@@ -2,9 +2,8 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Reads the commands of the input and runs them in order, until the input ends or the board closes.
-///
-/// Owns the queued commands, and applies the rules for the end of a script. Confined to the actor of its board.
+/// Reads the commands of the input and runs them in order, until the input ends or the board closes. Owns the queued
+/// commands, and applies the rules for the end of a script. Confined to the actor of its board.
 final class CommandRunner {
   let runtime: BoardRuntime
   let configuration: BoardConfiguration
@@ -53,10 +52,7 @@ final class CommandRunner {
     }
   }
 
-  /// Whether the board is open, so that commands can use it.
   var hasBoard: Bool { openBoard != nil }
-
-  /// Whether a command that transfers files is running and not answered yet.
   var hasConcurrentCommands: Bool { concurrentCommands > 0 }
 
   // MARK: - Reading
@@ -81,9 +77,8 @@ final class CommandRunner {
 
   // MARK: - Commands out of order
 
-  /// Runs the first queued commands that answer a pending question or transfer.
-  ///
-  /// While the local peer joins, other commands do not run, so these commands need not be first.
+  /// Runs the first queued commands that answer a pending question or transfer. While the local peer joins, other
+  /// commands do not run, so these commands need not be first.
   nonisolated(nonsending) func runDueCommands() async {
     defer { checkIsolation(#isolation) }
     while runtime.ending == nil,
@@ -92,10 +87,8 @@ final class CommandRunner {
     { await run(request) }
   }
 
-  /// Returns whether a command can run while the local peer joins a board.
-  ///
-  /// A user's `quit` runs immediately, and so does `quit anyway`, which may lose work. In a script, `quit` runs after the
-  /// commands before it.
+  /// Returns whether a command can run while the local peer joins a board. A user's `quit` runs immediately, and so
+  /// does `quit anyway`, which may lose work. In a script, `quit` runs after the commands before it.
   private func isDueWhileJoining(_ command: Command, isFirst: Bool) -> Bool {
     switch command.name {
     case .quit, .leave:
@@ -105,9 +98,8 @@ final class CommandRunner {
     }
   }
 
-  /// Answers the commands that a user typed and that cannot run while the local peer joins a board.
-  ///
-  /// The commands of a script wait instead.
+  /// Answers the commands that a user typed and that cannot run while the local peer joins a board. The commands of a
+  /// script wait instead.
   private func refuseTypedCommands() {
     guard configuration.isTyped, configuration.script == .none, runtime.call({ $0.joiner != nil }) else { return }
     while let input = buffer.popFirst() { refuse(input, Self.notYetJoined) }
@@ -118,9 +110,8 @@ final class CommandRunner {
     "you have not joined the board yet; only `quit`, `help` and `peers` work now"
   )
 
-  /// Answers the commands that can no longer run, because the board is closed before the local peer has joined it.
-  ///
-  /// A script needs no answers, because its first error ends it.
+  /// Answers the commands that can no longer run, because the board is closed before the local peer has joined it. A
+  /// script needs no answers, because its first error ends it.
   func refuseRest() {
     guard openBoard == nil, configuration.script == .none else { return }
     while let input = buffer.popFirst() { refuse(input, .closed) }
@@ -133,7 +124,6 @@ final class CommandRunner {
     }
   }
 
-  /// Whether a queued command answers a pending question or transfer.
   var hasDueCommand: Bool { buffer.contains(where: { isDue($0) }) }
 
   private func isDue(_ command: Command) -> Bool {
@@ -207,7 +197,6 @@ final class CommandRunner {
 
   // MARK: - The end
 
-  /// Leaves the session; if there is no session, closes the board.
   nonisolated(nonsending) func leave() async {
     defer { checkIsolation(#isolation) }
     guard let session = runtime.call({ $0.session }) else { return runtime.end(.asked) }
@@ -316,9 +305,8 @@ extension CommandRunner {
 
 /// Functions with which the entries of the command table run their commands.
 extension CommandRunner {
-  /// Runs a command that changes the board, and adds to its result whether the board changed.
-  ///
-  /// If `endsStroke` is true, the current stroke ends first, since its undo step must contain no other change.
+  /// Runs a command that changes the board, and adds to its result whether the board changed. If `endsStroke` is true,
+  /// the current stroke ends first, since its undo step must contain no other change.
   nonisolated(nonsending) func withEditor(
     endsStroke: Bool = true,
     _ body: nonisolated(nonsending) (BoardEditor) async throws(CommandError) -> CommandOutcome
@@ -333,9 +321,8 @@ extension CommandRunner {
     return outcome
   }
 
-  /// Permanently removes all objects that an author created, except settings.
-  ///
-  /// Other commands and changes can run in between.
+  /// Permanently removes all objects that an author created, except settings. Other commands and changes can run in
+  /// between.
   nonisolated(nonsending) func purge(author: MemberID, _ editor: BoardEditor) async throws(CommandError)
     -> CommandOutcome
   {
@@ -354,9 +341,8 @@ extension CommandRunner {
     return CommandOutcome(count: count)
   }
 
-  /// Accepts a file, a peer that asks to join, or the verification words (ADM-8).
-  ///
-  /// If `isAlways` is true, the peer is admitted without asking from now on.
+  /// Accepts a file, a peer that asks to join, or the verification words (ADM-8). If `isAlways` is true, the peer is
+  /// admitted without asking from now on.
   nonisolated(nonsending) func accept(_ target: String, isAlways: Bool) async throws(CommandError) {
     defer { checkIsolation(#isolation) }
     if let file = fileOffer(target) { return try transfers.answerOffer(file, isAccepted: true, isAlways: isAlways) }
@@ -364,7 +350,6 @@ extension CommandRunner {
     try await invitations.answer(target, with: .accept, isAlways: isAlways)
   }
 
-  /// Declines a file, a peer that asks to join, or the verification words.
   nonisolated(nonsending) func decline(_ target: String, reason: String) async throws(CommandError) {
     defer { checkIsolation(#isolation) }
     if let file = fileOffer(target) { return try transfers.answerOffer(file, isAccepted: false) }

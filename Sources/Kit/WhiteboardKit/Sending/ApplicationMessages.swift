@@ -4,7 +4,6 @@ import Whiteboard
 import WhiteboardSync
 
 /// Sends application messages, answers `send` when the recipients have confirmed them, and reports incoming messages.
-///
 /// Confined to the actor of its board.
 final class ApplicationMessages {
   private let runtime: BoardRuntime
@@ -101,9 +100,8 @@ final class ApplicationMessages {
     }
   }
 
-  /// Ends the deliveries to a peer that left.
-  ///
-  /// `report` emits the event that the peer left, before the answers; it receives the number of unconfirmed messages.
+  /// Ends the deliveries to a peer that left. `report` emits the event that the peer left, before the answers; it
+  /// receives the number of unconfirmed messages.
   func endDeliveries(to peer: PeerID, reason: String, _ report: (Int) -> Void = { _ in }) {
     let (ended, undelivered) = deliveries.left(peer, name: members.name(of: peer), reason: reason)
     report(undelivered)

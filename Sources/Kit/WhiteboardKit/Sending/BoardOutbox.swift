@@ -1,10 +1,8 @@
 import Logging
 import PeerSession
 
-/// The messages and datagrams that the session has not accepted yet.
-///
-/// Each route has one queue, so that a slow peer delays only the members that are reached through it. Confined to the
-/// actor of its board.
+/// The messages and datagrams that the session has not accepted yet. Each route has one queue, so that a slow peer
+/// delays only the members that are reached through it. Confined to the actor of its board.
 final class BoardOutbox {
   private struct Datagram: Sendable {
     let bytes: [UInt8]
@@ -88,9 +86,8 @@ final class BoardOutbox {
     queues.values.compactMap { $0.nextDeadline(after: now) }.min()
   }
 
-  /// Waits until few messages are queued, or the routes with many queued messages have stalled.
-  ///
-  /// A stalled peer must not block the commands on the board.
+  /// Waits until few messages are queued, or the routes with many queued messages have stalled. A stalled peer must not
+  /// block the commands on the board.
   nonisolated(nonsending) func room() async {
     defer { checkIsolation(#isolation) }
     _ = await runtime.wait {
@@ -146,7 +143,6 @@ final class BoardOutbox {
     datagramSource.yield(Datagram(bytes: bytes, peers: peers))
   }
 
-  /// Sends datagrams through the session until ``close()``.
   nonisolated(nonsending) func sendDatagrams(by session: Session, where isReached: (PeerID) -> Bool) async {
     defer { checkIsolation(#isolation) }
     for await datagram in datagrams {

@@ -1,10 +1,9 @@
 import PeerCore
 import PeerSession
 
-/// The unanswered messages of `send`, and their delivery to each recipient.
-///
-/// A message is answered once, when every recipient has confirmed it or can no longer confirm it. This type performs no
-/// I/O and is confined to the board's actor.
+/// The unanswered messages of `send`, and their delivery to each recipient. A message is answered once, when every
+/// recipient has confirmed it or can no longer confirm it. This type performs no I/O and is confined to the board's
+/// actor.
 struct MessageDeliveries {
   struct Answer {
     var request: CommandRequest
@@ -31,14 +30,10 @@ struct MessageDeliveries {
   private var last = 0
   private var byteCount = 0
 
-  /// The limits on unanswered messages and on their bytes.
-  ///
-  /// When one is reached, `send` waits.
+  /// The limits on unanswered messages and on their bytes; when one is reached, `send` waits.
   static let capacity = (messages: 16_384, bytes: SendQueue.patience)
 
-  /// Whether one more message may be sent now.
   var hasRoom: Bool { messages.count < Self.capacity.messages && byteCount < Self.capacity.bytes }
-
   var isEmpty: Bool { messages.isEmpty }
 
   /// Adds a message that is about to be queued, to at least one recipient and without duplicates; returns its number.
@@ -69,10 +64,8 @@ struct MessageDeliveries {
     return unasked
   }
 
-  /// Returns the last message that the session accepted for a recipient, if the recipient has not confirmed it.
-  ///
-  /// If the result is nil, the recipient has no pending confirmation request until the session accepts another message
-  /// for it.
+  /// Returns the last message that the session accepted for a recipient, if the recipient has not confirmed it. If the
+  /// result is nil, the recipient has no pending confirmation request until the session accepts another message for it.
   mutating func lastTaken(for peer: PeerID) -> (number: Int, receipt: SendReceipt)? {
     guard let recipient = recipients[peer], recipient.taken > 0,
       let receipt = recipient.messages[recipient.taken - 1].receipt

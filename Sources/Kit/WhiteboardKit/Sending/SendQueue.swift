@@ -1,9 +1,8 @@
 import PeerSession
 
-/// The messages of one route that the session's outbox has not accepted yet.
-///
-/// Each route has one queue, so that a peer whose outbox is full delays only the members that are reached through it. A
-/// message to several members of the route is queued once. Confined to the board's actor.
+/// The messages of one route that the session's outbox has not accepted yet. Each route has one queue, so that a peer
+/// whose outbox is full delays only the members that are reached through it. A message to several members of the route
+/// is queued once. Confined to the board's actor.
 struct SendQueue {
   struct Message: Sendable {
     let bytes: [UInt8]
@@ -31,7 +30,6 @@ struct SendQueue {
   private var entries: [PeerID: Entry] = [:]
   private var items: [Item] = []
   private var head = 0
-  /// The number of messages that were queued so far.
   private var queued = 0
   private var waiter: CheckedContinuation<Message?, Never>?
   /// Whether the queue is closed, so that nothing more is sent.
@@ -92,7 +90,6 @@ struct SendQueue {
   /// Removes a member from the route; no more messages are sent to it.
   mutating func leave(_ peer: PeerID) { entries[peer] = nil }
 
-  /// Returns whether no other member is on this route.
   func isLast(_ peer: PeerID) -> Bool { entries.keys.allSatisfy { $0 == peer } }
 
   // MARK: - Messages
@@ -144,7 +141,6 @@ struct SendQueue {
     return Message(bytes: item.bytes, joinings: joinings, number: item.number)
   }
 
-  /// Records that the outbox accepted a message.
   mutating func sent(_ count: Int) {
     moved += count
     if moved >= SendQueue.pace { restart() }
@@ -156,7 +152,6 @@ struct SendQueue {
     moved = 0
   }
 
-  /// Closes the queue and discards its messages.
   mutating func close() {
     isClosed = true
     items = []

@@ -4,9 +4,8 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Holds the commands of a joined peer until it has the board of at least one member.
-///
-/// Confined to the actor of its board.
+/// Holds the commands of a joined peer until it has the board of at least one member. Confined to the actor of its
+/// board.
 final class CatchUp {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
@@ -17,9 +16,7 @@ final class CatchUp {
   private var isCaughtUp = false
   /// The deadline for commands that wait for the board; nil until a command waits.
   private var deadline: ContinuousClock.Instant?
-  /// Whether a command waits for the board.
   private(set) var isHolding = false
-  /// The time of the join.
   private let joined: ContinuousClock.Instant
 
   init(
@@ -37,15 +34,11 @@ final class CatchUp {
     joined = runtime.clock.now
   }
 
-  /// Whether commands are held.
-  ///
-  /// They are not held if a user types them, because the user sees the board's state.
+  /// Commands are not held if a user types them, because the user sees the board's state.
   private var holdsCommands: Bool { configuration.isGuest && !configuration.isTyped }
 
-  /// Waits until the requirement of a command is met, if commands are held.
-  ///
-  /// - Parameter requirement: The requirement.
-  /// - Returns: The error that prevents the command from running; nil if it can run.
+  /// Waits until the requirement of a command is met, if commands are held; returns the error that prevents the command
+  /// from running.
   nonisolated(nonsending) func hold(for requirement: CommandRules.Requirement) async -> CommandError? {
     guard holdsCommands else { return nil }
     if !isMet(requirement) {
@@ -93,11 +86,9 @@ final class CatchUp {
     isCaughtUp || replica.members.contains { replica.hasSameContext(as: $0) && hasArrived(from: $0) }
   }
 
-  /// Returns whether the board of a member is treated as the whole board.
-  ///
-  /// A member that has just joined also has an empty board. Only the host and relays know whether the board itself is
-  /// empty. If none of them is connected after a third of the time limit, an empty board of any member counts: the host
-  /// may have left.
+  /// Returns whether the board of a member is treated as the whole board. A member that has just joined also has an
+  /// empty board. Only the host and relays know whether the board itself is empty. If none of them is connected after a
+  /// third of the time limit, an empty board of any member counts: the host may have left.
   private func hasArrived(from member: MemberID) -> Bool {
     guard holdsCommands, replica.board.state.context == replica.board.written else { return true }
     let knowing = session.peers().map(\.peer).filter { $0.isRelay || $0.id == session.hostPeer }
@@ -119,7 +110,6 @@ final class CatchUp {
 }
 
 extension SharedBoard.News.Remark {
-  /// The note that the program uses the copy of the board on this computer.
   static func offline(_ boardName: String) -> Self {
     Self(
       code: "offline",
@@ -130,6 +120,5 @@ extension SharedBoard.News.Remark {
 }
 
 extension BoardConfiguration {
-  /// Whether the local peer joins another peer's board.
   var isGuest: Bool { if case .join = part { true } else { false } }
 }

@@ -2,9 +2,8 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Waits until the boards of all members are equal, or contain all local changes (SYN-44).
-///
-/// Confined to the actor of its board.
+/// Waits until the boards of all members are equal, or contain all local changes (SYN-44). Confined to the actor of its
+/// board.
 final class Convergence {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
@@ -69,9 +68,8 @@ final class Convergence {
     return report(scope, isComplete: false)
   }
 
-  /// Waits until peers have acknowledged all earlier messages.
-  ///
-  /// Acknowledgements come in order, so the acknowledgement of an empty message covers all earlier ones.
+  /// Waits until peers have acknowledged all earlier messages. Acknowledgements come in order, so the acknowledgement
+  /// of an empty message covers all earlier ones.
   nonisolated(nonsending) func isConfirmed(by peers: [PeerID], within limit: Duration) async -> Bool {
     defer { checkIsolation(#isolation) }
     return await firstOf(within: limit) { [session] in
@@ -149,7 +147,6 @@ final class Convergence {
   }
 }
 
-/// The members that a wait for equal boards includes.
 enum SyncScope {
   /// All connected members, at least one; each must have the same board as the local peer.
   case connected
@@ -164,7 +161,6 @@ package struct SyncReport: Equatable, Sendable {
   package var notSynced: [SharedBoard.SyncedMember] = []
   var isComplete = false
 
-  /// The reason why the condition does not hold.
   var problem: String {
     let line = EventText.syncLine(synced, notSynced)
     return line.isEmpty ? "no other member is connected" : line

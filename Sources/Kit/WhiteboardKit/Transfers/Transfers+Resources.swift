@@ -140,7 +140,6 @@ extension Transfers {
 
   // MARK: - Photos
 
-  /// Returns whether the replica requested this photo from the peer, and has room for it.
   private func wantsAsset(_ id: AssetID, _ info: ResourceInfo) -> Bool {
     guard let active, active.replica.isAsking(forAsset: id, from: MemberID(info.peer)) else { return false }
     guard active.replica.hasRoom(forPhoto: id, bytes: info.size) else {
@@ -184,7 +183,6 @@ extension Transfers {
     }
   }
 
-  /// Returns the format of a photo whose header matches an object of the board; nil if there is none.
   private static func format(ofPhotoAt path: String, among references: Set<AssetReference>) -> PhotoFormat? {
     guard !references.isEmpty, let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes),
       let header = try? PhotoHeader(reading: bytes)
@@ -280,13 +278,11 @@ enum ResourceContent {
 }
 
 extension Transfers {
-  /// Returns whether the replica requested this answer from the peer.
   func wantsAnswer(_ name: ResourceDTO, _ info: ResourceInfo) -> Bool {
     guard name.byteCount == info.size else { return false }
     return active?.replica.expectsAnswer(name, from: MemberID(info.peer)) ?? false
   }
 
-  /// Passes a received answer to the replica, or reports the failure of its transfer.
   func answerFinished(request: UInt64, from peer: PeerID, _ result: Result<ReceivedResource, SessionError>) {
     guard let active else { return }
     let member = MemberID(peer)
@@ -337,15 +333,12 @@ extension Transfers {
   }
 }
 
-/// A private file from which a transfer sends a catch-up answer.
-///
-/// The file is locked while the transfer needs it, and then removed. If the process dies, the system releases the lock,
-/// so the next process can remove the file.
+/// A private file from which a transfer sends a catch-up answer. The file is locked while the transfer needs it, and
+/// then removed. If the process dies, the system releases the lock, so the next process can remove the file.
 final class AnswerFile: Sendable {
   let path: String
   private let descriptor: Int32
 
-  /// Writes an answer to a new file; returns nil if that fails.
   init?(_ bytes: [UInt8], inDirectory directory: String) {
     path = "\(directory)/\(TransferID.random().text)"
     descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

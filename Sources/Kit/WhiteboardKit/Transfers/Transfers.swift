@@ -4,9 +4,8 @@ import Whiteboard
 import WhiteboardRendering
 import WhiteboardSync
 
-/// The resources and streams of the session: catch-up answers, photos, and the files of users.
-///
-/// Confined to the actor of its board.
+/// The resources and streams of the session: catch-up answers, photos, and the files of users. Confined to the actor of
+/// its board.
 final class Transfers {
   struct PendingTransfer {
     enum Kind {
@@ -91,7 +90,6 @@ final class Transfers {
 extension Transfers {
   // MARK: - Sending files
 
-  /// Sends a file to the given peers, and waits until each has received it.
   nonisolated(nonsending) func sendResource(_ file: String, named name: String, to peers: [PeerID])
     async throws(CommandError) -> [String]
   {
@@ -121,9 +119,7 @@ extension Transfers {
   }
 
   /// Sends files and the files in folders, one after the other, and waits until each peer has received them; throws
-  /// ``CommandError`` about the first file that was not sent.
-  ///
-  /// If a file cannot be sent, the others are still sent.
+  /// ``CommandError`` about the first file that was not sent. If a file cannot be sent, the others are still sent.
   nonisolated(nonsending) func sendFiles(_ paths: [String], to peers: [PeerID]) async throws(CommandError) -> [String] {
     defer { checkIsolation(#isolation) }
     let files = try await NamedFile.files(at: paths)
@@ -250,10 +246,8 @@ extension Transfers {
   private static let acceptedLimit = 256
 
   /// Decides about a resource that the local peer did not request (SYN-13, SYN-37, RES-8); returns whether to accept
-  /// the resource.
-  ///
-  /// A catch-up answer or a photo is refused. Any other resource is a file for the user. If the configuration requires
-  /// it, the function asks the user and waits for the answer, until its task is canceled.
+  /// the resource. A catch-up answer or a photo is refused. Any other resource is a file for the user. If the
+  /// configuration requires it, the function asks the user and waits for the answer, until its task is canceled.
   nonisolated(nonsending) func wants(_ info: ResourceInfo) async -> Bool {
     defer { checkIsolation(#isolation) }
     guard case .file = ResourceContent(named: info.name.raw) else { return false }
@@ -354,8 +348,6 @@ extension Transfers {
 
   func endFileOffers() { for id in offers.keys.sorted(by: { $0.text < $1.text }) { endOffer(id, .over) } }
 
-  /// Finds the offered file that an argument of `accept` or `decline` names; nil if no transfer or more than one
-  /// matches.
   func offer(_ word: String) -> TransferID? {
     if word == "last", offers.count == 1 { return offers.keys.first }
     var book = ReferenceResolver<TransferID>()

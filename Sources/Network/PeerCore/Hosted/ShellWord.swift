@@ -1,6 +1,5 @@
-/// Returns a path quoted as one word for a shell, so that a user can paste it.
-///
-/// A path with control characters or invisible characters is in the form `$'...'`, which shows them as escapes.
+/// Returns a path quoted as one word for a shell, so that a user can paste it. A path with control characters or
+/// invisible characters is in the form `$'...'`, which shows them as escapes.
 package func shellQuoted(_ path: String) -> String {
   let isPlain = path.utf8.allSatisfy { byte in
     switch byte {

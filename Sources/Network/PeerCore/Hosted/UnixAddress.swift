@@ -4,10 +4,9 @@ import Glibc
 import Musl
 #endif
 
-/// Calls `body` with the address of a Unix domain socket; returns nil if the name is too long.
-///
-/// The name is a path, or a zero byte and a name in Linux's abstract namespace. An abstract name has no terminator, so
-/// its end follows from the length of the address. A path ends with a zero byte, which the length need not include.
+/// Calls `body` with the address of a Unix domain socket; returns nil if the name is too long. The name is a path, or a
+/// zero byte and a name in Linux's abstract namespace. An abstract name has no terminator, so its end follows from the
+/// length of the address. A path ends with a zero byte, which the length need not include.
 package func withUnixAddress<Result>(
   _ name: some Collection<UInt8>,
   _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result

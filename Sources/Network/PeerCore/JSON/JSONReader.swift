@@ -1,16 +1,9 @@
-/// The reason why bytes are not read as JSON.
-///
 /// `at` is the offset of the first invalid byte.
 package enum JSONError: Error, Hashable, Sendable {
-  /// The bytes end within the value.
   case truncated
-  /// The value is not an object.
   case notAnObject
-  /// Something other than white space follows the value.
   case trailingBytes(at: Int)
-  /// Lists and objects are nested too deeply.
   case tooDeep(at: Int)
-  /// A string contains bytes that are not valid UTF-8.
   case invalidUTF8(at: Int)
   /// An object has the same key twice, possibly with different escapes.
   case duplicateKey(at: Int)
@@ -21,16 +14,12 @@ package enum JSONError: Error, Hashable, Sendable {
   case tooManyValues
 }
 
-/// A reader of JSON (RFC 8259) from untrusted sources.
-///
-/// The depth and the number of values are limited, so that time and memory are limited too. Input that exceeds the
-/// limits, or is not JSON, causes an error and never a trap.
+/// A reader of JSON (RFC 8259) from untrusted sources. The depth and the number of values are limited, so that time and
+/// memory are limited too. Input that exceeds the limits, or is not JSON, causes an error and never a trap.
 package struct JSONReader {
-  /// The maximum depth of nested lists and objects.
   package static let depthLimit = 64
   /// The maximum depth of a control payload, including the outermost object (FRM-5).
   package static let strictDepthLimit = 16
-  /// The maximum number of values in a document.
   package static let valueLimit = 16_000_000
   /// The maximum length of a number, in bytes.
   private static let numberLength = 512
@@ -49,20 +38,17 @@ package struct JSONReader {
     self.isStrict = isStrict
   }
 
-  /// Reads all bytes, which are UTF-8, as one value.
-  ///
-  /// Half a surrogate pair is replaced, and a byte order mark, which some editors write at the beginning of a file, is
-  /// skipped.
+  /// Reads all bytes, which are UTF-8, as one value. Half a surrogate pair is replaced, and a byte order mark, which
+  /// some editors write at the beginning of a file, is skipped.
   package static func read(_ bytes: [UInt8], depthLimit: Int = depthLimit) throws(JSONError) -> JSONTree {
     var reader = JSONReader(bytes, depthLimit: depthLimit)
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
     return try reader.document()
   }
 
-  /// Reads all bytes as exactly one object by the rules for control payloads (FRM-5).
-  ///
-  /// No object has a key twice, and no string has half a surrogate pair. A number can be out of the range of `Double`. A
-  /// number with a fraction or an exponent is read as 0.5, because only integers are allowed, and `1.0` is none.
+  /// Reads all bytes as exactly one object by the rules for control payloads (FRM-5). No object has a key twice, and no
+  /// string has half a surrogate pair. A number can be out of the range of `Double`. A number with a fraction or an
+  /// exponent is read as 0.5, because only integers are allowed, and `1.0` is none.
   @discardableResult package static func strict(_ bytes: [UInt8], depthLimit: Int = strictDepthLimit)
     throws(JSONError) -> JSONTree
   {

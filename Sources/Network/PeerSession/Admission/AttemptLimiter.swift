@@ -1,14 +1,11 @@
 import NIOCore
 import PeerWire
 
-/// Locks out peers that guess codes (ADM-3).
-///
-/// It counts wrong proofs by ``AddressBlock`` and by key. `now` is the time since an arbitrary reference point.
+/// Locks out peers that guess codes (ADM-3). It counts wrong proofs by ``AddressBlock`` and by key. `now` is the time
+/// since an arbitrary reference point.
 struct AttemptLimiter: Sendable {
   /// How long the limiter remembers a wrong proof, and how long it locks out an address or a key.
   static let window = Duration.seconds(60)
-  /// The maximum number of stored addresses and keys.
-  ///
   /// If it is exceeded, the entry with the oldest wrong proof is removed.
   static let maximumEntries = 1_024
 
@@ -52,9 +49,8 @@ struct AttemptLimiter: Sendable {
     sources(address, peer, standing).contains { source in records[source]?.lockedUntil.map { now < $0 } ?? false }
   }
 
-  /// The third wrong proof within a minute from one address or with one key locks out both the address and the key.
-  ///
-  /// A member's proofs lock out no newcomer at its address.
+  /// The third wrong proof within a minute from one address or with one key locks out both the address and the key. A
+  /// member's proofs lock out no newcomer at its address.
   mutating func proofWasWrong(address: String, peer: PeerID, as standing: Standing = .newcomer, now: Duration) {
     let sources = sources(address, peer, standing)
     var isOver = false
@@ -84,17 +80,14 @@ struct AttemptLimiter: Sendable {
   }
 }
 
-/// The part of an IP address to which per-address limits apply (LNK-6, HEL-5, ADM-3).
-///
-/// An IPv6 customer usually has a whole /64, so all addresses in a /64 form one block. Each link-local address is a
-/// separate block, because all peers of a network share the same /64. Each IPv4 address is a separate block, even if it
-/// is written as an IPv6 address.
+/// The part of an IP address to which per-address limits apply (LNK-6, HEL-5, ADM-3). An IPv6 customer usually has a
+/// whole /64, so all addresses in a /64 form one block. Each link-local address is a separate block, because all peers
+/// of a network share the same /64. Each IPv4 address is a separate block, even if it is written as an IPv6 address.
 package struct AddressBlock: Hashable, Sendable {
   /// The text of the IPv4 address, the 8 bytes of the /64 in hex, or the link-local address with its scope.
   let text: String
-  /// The networks that contain the block, the larger one first, and the block itself.
-  ///
-  /// An attacker can have many addresses of a network: they are /16 and /24 for IPv4, and /32 and /48 for IPv6.
+  /// The networks that contain the block, the larger one first, and the block itself. An attacker can have many
+  /// addresses of a network: they are /16 and /24 for IPv4, and /32 and /48 for IPv6.
   let groups: [String]
 
   package init(host: String) {

@@ -3,13 +3,10 @@ import CryptoExtras
 import PeerCore
 import PeerWire
 
-/// The key that makes and checks proofs of a code.
-///
-/// It is the code, stretched for one session and one listener (4.2).
+/// The key that makes and checks proofs of a code. It is the code, stretched for one session and one listener (4.2).
 struct CodeKey: Sendable, Equatable {
-  /// The side that makes a proof.
-  ///
-  /// The proof includes it, so that neither side can return the other side's proof as its own.
+  /// The side that makes a proof. The proof includes it, so that neither side can return the other side's proof as its
+  /// own.
   enum Prover: String, Sendable {
     case joiner
     case host
@@ -20,10 +17,8 @@ struct CodeKey: Sendable, Equatable {
 
   private let key: SymmetricKey
 
-  /// Stretches a code.
-  ///
-  /// This is slow on purpose: it takes about 0.1 s of one core (0.5 s without optimization) and 32 MiB. Do not call it
-  /// on an event loop, and call it once for each code rather than for each attempt (ADM-5).
+  /// Stretches a code. This is slow on purpose: it takes about 0.1 s of one core (0.5 s without optimization) and 32
+  /// MiB. Do not call it on an event loop, and call it once for each code rather than for each attempt (ADM-5).
   init(code: JoinCode, session: SessionID, listener: PeerID) {
     do {
       key = try KDF.Scrypt.deriveKey(
@@ -49,9 +44,8 @@ struct CodeKey: Sendable, Equatable {
     self.listener = listener
   }
 
-  /// Makes a proof that is valid only for one connection.
-  ///
-  /// `binding` is the connection's exported value for ``LinkExporter/Label/binding``.
+  /// Makes a proof that is valid only for one connection. `binding` is the connection's exported value for
+  /// ``LinkExporter/Label/binding``.
   func proof(of prover: Prover, binding: [UInt8], dialler: PeerID) -> ProofBytes {
     let input = message(of: prover, binding: binding, dialler: dialler)
     guard let proof = ProofBytes(HMAC<SHA256>.authenticationCode(for: input, using: key)) else {
@@ -69,7 +63,6 @@ struct CodeKey: Sendable, Equatable {
     Array("whiteboard-p2p code 1 \(prover.rawValue)\0".utf8) + binding + session.bytes + dialler.bytes + listener.bytes
   }
 
-  /// The bytes of the stretched code, for the test vectors.
   var bytes: [UInt8] { key.withUnsafeBytes { Array($0) } }
 }
 
@@ -120,7 +113,6 @@ struct WebExchange {
   /// The origin of the page, such as `https://192.168.1.5:26443`.
   let origin: String
 
-  /// Checks the proof of a browser; `nil` if the proof is not valid.
   func check(_ proof: Control.WebProof) -> (guest: PeerID, exporter: LinkExporter)? {
     guard let key = try? P256.Signing.PublicKey(derRepresentation: proof.key),
       let signature = try? P256.Signing.ECDSASignature(rawRepresentation: proof.signature)

@@ -7,10 +7,8 @@ enum DiallerAction: Equatable, Sendable {
   case send(FrameType, [UInt8])
   /// Compute the key of the code outside the event loop, then call ``DiallerAdmission/codeKeyComputed(_:now:)``.
   case computeCodeKey(JoinCode, SessionID, listener: PeerID)
-  /// Show the verification words with the name of the other side (ADM-7).
-  ///
-  /// If the user must compare them, ask whether the words match, and call ``DiallerAdmission/personAnswered(_:now:)``
-  /// (ADM-8).
+  /// Show the verification words with the name of the other side (ADM-7). If the user must compare them, ask whether
+  /// the words match, and call ``DiallerAdmission/personAnswered(_:now:)`` (ADM-8).
   case showWords([String], name: UntrustedText, mustBeCompared: Bool)
   case opened(DiallerAdmission.Opening)
   case close(CloseCode, String)
@@ -32,12 +30,10 @@ struct MemberDial: Sendable {
   }
 }
 
-/// Decides, on the dialler's side of one control link, how the local peer gets admitted.
-///
-/// Implements 3.1 to 3.3 and 4 of `Protocol/session.md`. It does no I/O: its owner reports events, performs the
-/// returned actions, and calls ``timePassed(now:)`` at ``deadline``. If the join request names a key, the owner has
-/// already compared the listener's key with it (LNK-3). After `.opened`, `.close`, `.ended` or `.lost`, no more actions
-/// are returned.
+/// Decides, on the dialler's side of one control link, how the local peer gets admitted. Implements 3.1 to 3.3 and 4 of
+/// `Protocol/session.md`. It does no I/O: its owner reports events, performs the returned actions, and calls
+/// ``timePassed(now:)`` at ``deadline``. If the join request names a key, the owner has already compared the listener's
+/// key with it (LNK-3). After `.opened`, `.close`, `.ended` or `.lost`, no more actions are returned.
 struct DiallerAdmission: Sendable {
   struct Facts: Sendable {
     var local: PeerID
@@ -89,9 +85,7 @@ struct DiallerAdmission: Sendable {
     case over
   }
 
-  /// The state while users compare words.
-  ///
-  /// The local user compares them only if nothing else proves the key.
+  /// The state while users compare words. The local user compares them only if nothing else proves the key.
   private struct Comparison {
     var hello: Control.ListenerHello
     var needsOurPerson: Bool
@@ -110,25 +104,18 @@ struct DiallerAdmission: Sendable {
   /// The latest time to call ``timePassed(now:)``; `nil` if no call is needed.
   private(set) var deadline: Duration?
 
-  /// Whether the listener's user was asked.
-  ///
-  /// If the answer times out, that user is not asked again (3.2).
+  /// Whether the listener's user was asked. If the answer times out, that user is not asked again (3.2).
   private(set) var hasAskedPerson = false
 
-  /// Whether the local user must still confirm the verification words.
   private(set) var awaitsOwnPerson = false
-
   private let facts: Facts
   private var state = State.idle
-  /// The frames that arrived between ACCEPT and the local user's answer.
-  ///
-  /// They are not part of `state`, because `state` is copied.
+  /// Not part of `state`, because `state` is copied.
   private var held: [(type: FrameType, payload: [UInt8])] = []
   private var heldBytes = 0
 
   init(facts: Facts) { self.facts = facts }
 
-  /// Whether the owner should continue to read; false while too many bytes wait for the user's answer.
   var shouldRead: Bool { heldBytes < Self.maximumHeldBytes }
 
   mutating func begin(now: Duration) -> [DiallerAction] {
@@ -193,9 +180,8 @@ struct DiallerAdmission: Sendable {
     return [comparison.report]
   }
 
-  /// Ends the attempt because the local program has no user who could compare the words.
-  ///
-  /// DECIDING states this reason, so that the listener's user does not suspect an attack (ADM-15).
+  /// Ends the attempt because the local program has no user who could compare the words. DECIDING states this reason,
+  /// so that the listener's user does not suspect an attack (ADM-15).
   mutating func userMissing() -> [DiallerAction] {
     guard case .awaitingPeople(let comparison) = state, comparison.needsOurPerson else { return [] }
     return [.send(.deciding, [DecidingPulse.noUser])]
@@ -347,20 +333,16 @@ struct DiallerAdmission: Sendable {
   }
 }
 
-/// Decides when to send DECIDING while users decide, and when the other side has been silent for too long (ADM-15).
-///
-/// It does no I/O and has no clock. ``DiallerAdmission`` and ``ListenerAdmission`` each use one.
+/// Decides when to send DECIDING while users decide, and when the other side has been silent for too long (ADM-15). It
+/// does no I/O and has no clock. ``DiallerAdmission`` and ``ListenerAdmission`` each use one.
 struct DecidingPulse: Sendable {
   static let interval = Duration.seconds(1)
-  /// The time of silence after which the link is broken.
-  ///
-  /// It is longer than for an open link (LIV-2), because a broken link discards the words that users have begun to
-  /// compare.
+  /// The time of silence after which the link is broken. It is longer than for an open link (LIV-2), because a broken
+  /// link discards the words that users have begun to compare.
   static let silenceLimit = Duration.seconds(30)
   /// The value of DECIDING with which a dialler states that its program has no user (ADM-15).
   static let noUser: UInt8 = 2
 
-  /// The time to call ``timePassed(now:)``.
   private(set) var due: Duration
   /// When the last frame arrived; `nil` until the other side has shown that it sends frames during this time.
   private var heardAt: Duration?

@@ -8,13 +8,10 @@ enum InvitationReception: Equatable, Sendable {
   case silenced
 }
 
-/// The invitations of one session that wait for a user, and the addresses that the user silenced.
-///
-/// Implements HEL-5 and ADM-11. `now` is the time since an arbitrary reference point.
+/// The invitations of one session that wait for a user, and the addresses that the user silenced. Implements HEL-5 and
+/// ADM-11. `now` is the time since an arbitrary reference point.
 struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
   static var silence: Duration { .seconds(60) }
-  /// The maximum number of silenced addresses.
-  ///
   /// If it is exceeded, the address silenced first is removed.
   static var maximumSilenced: Int { 256 }
 
@@ -32,18 +29,16 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
   var count: Int { places.count }
   var silencedCount: Int { silenced.count }
 
-  /// Returns how an invitation would be treated, without changing the queue.
-  ///
-  /// An invitation is expected if the host knows the peer, or if the invitation contains a pass that the host issued.
+  /// Returns how an invitation would be treated, without changing the queue. An invitation is expected if the host
+  /// knows the peer, or if the invitation contains a pass that the host issued.
   func reception(of peer: PeerID, from block: AddressBlock, isExpected: Bool, now: Duration) -> InvitationReception {
     if let end = silenced[block], now < end { return .silenced }
     guard peers[peer] == nil else { return .busy }
     return places.decision(from: block, isKnown: isExpected) == .refused ? .busy : .ask
   }
 
-  /// Adds an invitation for which ``reception(of:from:isExpected:now:)`` returned `.ask`.
-  ///
-  /// - Returns: The evicted invitation, if any. The owner closes it with `busy`.
+  /// Adds an invitation for which ``reception(of:from:isExpected:now:)`` returned `.ask`; returns the evicted
+  /// invitation, which the owner closes with `busy`.
   mutating func enter(_ id: ID, peer: PeerID, from block: AddressBlock, isExpected: Bool) -> ID? {
     guard case .place(let evicted) = places.enter(id, from: block, isKnown: isExpected) else { return nil }
     if let evicted { leave(evicted) }
@@ -66,10 +61,8 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
   }
 }
 
-/// Shares a fixed number of slots among networks and addresses, so that one network or a few addresses cannot occupy all
-/// of them.
-///
-/// Implements the slots of LNK-6 and HEL-5. It does no I/O: its owner closes the evicted entry.
+/// Shares a fixed number of slots among networks and addresses, so that one network or a few addresses cannot occupy
+/// all of them. Implements the slots of LNK-6 and HEL-5. It does no I/O: its owner closes the evicted entry.
 struct FairPlaces<ID: Hashable & Sendable>: Sendable {
   enum Eviction: Sendable {
     case oldest
@@ -104,9 +97,7 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
 
   var count: Int { entries.count }
 
-  /// Returns whether a newcomer gets a slot, and which entry must be evicted to free the slot.
-  ///
-  /// - Complexity: O(*n*) in the number of slots in use.
+  /// Returns whether a newcomer gets a slot, and which entry must be evicted to free the slot, in O(*n*).
   func decision(from block: AddressBlock, isKnown: Bool) -> Decision {
     let own = entries.filter { $0.block == block }.count
     guard own < maximumPerBlock else { return .refused }

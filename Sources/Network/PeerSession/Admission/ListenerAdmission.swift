@@ -2,10 +2,8 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// A request to join that a user must answer.
 struct InvitationToAnswer: Equatable, Sendable {
   var peer: PeerID
-  /// The joiner's display name, which is not verified.
   var name: UntrustedText
   /// The words that both users see (ADM-7).
   var words: [String]
@@ -38,11 +36,9 @@ enum ListenerAction: Equatable, Sendable {
   case ended(CloseCode, UntrustedText)
 }
 
-/// Decides, on the listener's side of one control link, whether the dialler is admitted.
-///
-/// Implements 3.1 to 3.3 and 4 of `Protocol/session.md`. It does no I/O: its owner reports events, performs the
-/// returned actions, and calls ``timePassed(now:)`` at ``deadline``. After `.accept`, `.close` or `.ended`, no more
-/// actions are returned.
+/// Decides, on the listener's side of one control link, whether the dialler is admitted. Implements 3.1 to 3.3 and 4 of
+/// `Protocol/session.md`. It does no I/O: its owner reports events, performs the returned actions, and calls
+/// ``timePassed(now:)`` at ``deadline``. After `.accept`, `.close` or `.ended`, no more actions are returned.
 struct ListenerAdmission: Sendable {
   enum Mode: Sendable {
     case anyone
@@ -130,9 +126,7 @@ struct ListenerAdmission: Sendable {
 
   init(facts: Facts) { self.facts = facts }
 
-  /// Whether the link waits for a user or will soon do so.
-  ///
-  /// At most 16 links may be in this state (HEL-5).
+  /// Whether the link waits for a user or will soon do so. At most 16 links may be in this state (HEL-5).
   var isPendingInvitation: Bool {
     switch state {
     case .awaitingCommit, .awaitingReveal, .awaitingPeople: true
@@ -244,8 +238,6 @@ struct ListenerAdmission: Sendable {
     state = .awaitingProof(choices.filter { choice in valid.contains { $0.key == choice.key } })
   }
 
-  /// Handles a frame after HELLO.
-  ///
   /// All links of the program share `limiter` (ADM-3).
   mutating func frameReceived(_ type: FrameType, _ payload: [UInt8], limiter: inout AttemptLimiter, now: Duration)
     -> [ListenerAction]
@@ -307,8 +299,6 @@ struct ListenerAdmission: Sendable {
     } catch { return close(.protocolError, CloseMessage.invalid(type, error)) }
   }
 
-  /// Handles the user's answer to `.askPerson`.
-  ///
   /// An answer after the timeout, or after the invitation ended, admits no peer.
   mutating func personAnswered(_ answer: InvitationAnswer, now: Duration) -> [ListenerAction] {
     guard case .awaitingPeople(var decision) = state else { return [] }

@@ -142,8 +142,6 @@ public actor PeerStore {
     return true
   }
 
-  /// Applies a change, and writes it.
-  ///
   /// Writing takes time in proportion to the number of saved peers. Therefore changes that are made while the file is
   /// being written are written together.
   private func change(_ body: @escaping @Sendable (inout [PeerID: KnownPeer]) -> Void) async throws {

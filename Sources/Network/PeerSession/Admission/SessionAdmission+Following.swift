@@ -34,10 +34,9 @@ extension SessionAdmission {
     termsChanged()
   }
 
-  /// Admits newcomers as the host, if the local peer is the host of the session that it joined.
-  ///
-  /// This happens before the local peer dials the members that ACCEPT named, because a member that was admitted in the
-  /// host's absence proves its membership only by the right that the host gives (TCK-6).
+  /// Admits newcomers as the host, if the local peer is the host of the session that it joined. This happens before the
+  /// local peer dials the members that ACCEPT named, because a member that was admitted in the host's absence proves
+  /// its membership only by the right that the host gives (TCK-6).
   func hostIfOwn() {
     guard membership.needsNoAdmission(session.localPeer), let own = hosting.take() else { return }
     sharing = Sharing(own, of: session.id)
@@ -45,7 +44,6 @@ extension SessionAdmission {
     followPolicy(own.policy)
   }
 
-  /// Sends the terms to all members, because they changed.
   func termsChanged() {
     guard sharing != nil else { return }
     updateRight()
@@ -99,10 +97,8 @@ extension SessionAdmission {
     follow()
   }
 
-  /// Chooses the policy of a peer that has just joined.
-  ///
-  /// A code that the listener did not check admits no peer. The code with which the local peer joined before may be
-  /// outdated, so it is used only if the host did not send its terms.
+  /// Chooses the policy of a peer that has just joined. A code that the listener did not check admits no peer. The code
+  /// with which the local peer joined before may be outdated, so it is used only if the host did not send its terms.
   func joined(isCodeProved: Bool, earlier: JoinCode?) {
     if followsHost, !session.isHost, !isCodeProved, case .code = policy {
       followPolicy(terms == nil ? earlier.map { .code($0) } ?? .known : .known)
@@ -146,9 +142,7 @@ extension Session {
   }
 
   /// Lets the local peer admit newcomers as the host does, from now on (MEM-17).
-  package func followHost(asksUser: Bool = true) {
-    execute { $0.admission.beginFollowing(asksUser: asksUser) }
-  }
+  package func followHost(asksUser: Bool = true) { execute { $0.admission.beginFollowing(asksUser: asksUser) } }
 
   package func admissionPolicy() async throws(SessionError) -> AdmissionPolicy {
     try await onLoop { $0.admission.policy }

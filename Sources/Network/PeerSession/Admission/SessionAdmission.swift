@@ -3,9 +3,8 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The rules by which a session admits diallers, and the invitations that wait for a user (4).
-///
-/// Confined to the session's event loop.
+/// The rules by which a session admits diallers, and the invitations that wait for a user (4). Confined to the
+/// session's event loop.
 final class SessionAdmission {
   unowned let session: SessionCore
   private(set) var policy: AdmissionPolicy
@@ -16,7 +15,6 @@ final class SessionAdmission {
   var maximum: Int
   private var invitationCodes: [InvitationCode] = []
   var guests = GuestLinks()
-  /// The invitations that a user must answer.
   private var invitations: [InvitationID: ListenerHandshake] = [:]
   /// The slots of handshakes that wait for a user or soon will (HEL-5).
   var queue = InvitationQueue<ObjectIdentifier>()
@@ -132,9 +130,8 @@ final class SessionAdmission {
     self.policy = policy
   }
 
-  /// Computes the key of the current code, unless it is known, and then calls `body`.
-  ///
-  /// Several callers wait for one computation (ADM-5). If the transport ends, `body` is not called.
+  /// Computes the key of the current code, unless it is known, and then calls `body`. Several callers wait for one
+  /// computation (ADM-5). If the transport ends, `body` is not called.
   func computeCodeKey(then body: @escaping () -> Void) {
     keyWaiters.append(body)
     if keyWaiters.count == 1 { computeCodeKey() }
@@ -155,7 +152,6 @@ final class SessionAdmission {
 
   // MARK: Invitations
 
-  /// Stores an invitation that a user must answer.
   func invitationBegan(_ id: InvitationID, _ handshake: ListenerHandshake) { invitations[id] = handshake }
 
   func invitationEnded(_ id: InvitationID) { invitations[id] = nil }
@@ -168,7 +164,6 @@ final class SessionAdmission {
     return handshake.personAnswered(answer)
   }
 
-  /// Ends all invitations, because the session is over.
   func end() {
     policySource.finish()
     keyWaiters = []
@@ -210,7 +205,6 @@ final class SessionAdmission {
 struct GuestLinks {
   private struct Link {
     let choice: CodeChoice
-    /// The time at which the browser link expires; `nil` if it never expires.
     let end: NIODeadline?
     /// The only guests that may use the browser link; `nil` means anyone with the browser link.
     let guests: Set<PeerID>?
@@ -239,10 +233,8 @@ struct GuestLinks {
     return links.values.filter { $0.admits(guest) }.map(\.choice)
   }
 
-  /// Records that a guest that proved a key joins, unless other guests used up the link since it proved the key
-  /// (WEB-57).
-  ///
-  /// - Returns: Whether the guest may join.
+  /// Records that a guest that proved a key joins; returns whether it may join, because other guests may have used up
+  /// the link since it proved the key (WEB-57).
   mutating func use(_ key: GuestKey, by guest: PeerID) -> Bool {
     removeExpired()
     guard links[key]?.admits(guest) == true else { return false }
@@ -252,9 +244,7 @@ struct GuestLinks {
 
   func contains(_ key: GuestKey) -> Bool { links[key] != nil }
 
-  /// Adds a browser link, or replaces the one with the same key.
-  ///
-  /// Guests that joined with the former one count toward the limit.
+  /// Guests that joined with the former link of the same key count toward the limit.
   mutating func set(
     _ choice: CodeChoice,
     key: GuestKey,
@@ -279,7 +269,6 @@ struct GuestLinks {
 struct InvitationCode {
   let key: CodeKey
   let label: String?
-  /// The time at which the code expires; `nil` if it never expires.
   let end: NIODeadline?
 }
 

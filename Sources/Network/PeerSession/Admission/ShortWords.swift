@@ -1,9 +1,8 @@
 import Crypto
 
-/// Verification words, which both users see and compare (4.3).
-///
-/// The dialler commits to its nonce before it knows the listener's nonce. A man in the middle therefore cannot search
-/// for nonces that make the words match; the words match by chance once in 2^33 attempts.
+/// Verification words, which both users see and compare (4.3). The dialler commits to its nonce before it knows the
+/// listener's nonce. A man in the middle therefore cannot search for nonces that make the words match; the words match
+/// by chance once in 2^33 attempts.
 enum ShortWords {
   static let count = 3
 

@@ -9,10 +9,9 @@ enum TicketError: Error, Equatable, Sendable {
   case unknownAdmitter
 }
 
-/// A member's signed statement that a peer belongs to the session (5.2).
-///
-/// A ticket may include the tickets of the members that it depends on. A peer that knows none of these members can then
-/// follow the signatures to the host (TCK-3).
+/// A member's signed statement that a peer belongs to the session (5.2). A ticket may include the tickets of the
+/// members that it depends on. A peer that knows none of these members can then follow the signatures to the host
+/// (TCK-3).
 struct Ticket: ControlObject {
   struct Signature: ControlObject {
     var admitter = PeerID.none
@@ -48,9 +47,7 @@ struct Ticket: ControlObject {
   }
 
   var signature = Signature()
-  /// The signatures that lead from the admitter to the host, one for each admitter in between.
-  ///
-  /// The list may be empty.
+  /// The signatures that lead from the admitter to the host, one for each admitter in between; the list may be empty.
   var via: [Signature] = []
 
   var admitter: PeerID { signature.admitter }

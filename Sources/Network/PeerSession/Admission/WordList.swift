@@ -1,8 +1,6 @@
 /// The 2,048 words of `Protocol/Words.txt`, and the conversion of bytes to words (4.1).
 enum WordList {
   static let bitsPerWord = 11
-
-  /// The words in the order of the file; the number of a word is its index.
   static let words: [String] = text.split(whereSeparator: \.isWhitespace).map(String.init)
 
   static func index(of word: String) -> Int? { indices[word] }

@@ -3,9 +3,8 @@ import NIOPosix
 import PeerCore
 import PeerWire
 
-/// Sends and receives the datagrams of one control link (7).
-///
-/// Confined to the control event loop. This object is used only while its link is open (DGM-5).
+/// Sends and receives the datagrams of one control link (7). Confined to the control event loop. This object is used
+/// only while its link is open (DGM-5).
 final class DatagramLink {
   private let transport: TransportCore
   private let link: ControlLink
@@ -20,11 +19,10 @@ final class DatagramLink {
   private let received: ([UInt8], _ isRelays: Bool) -> Void
   private let pathChanged: (DatagramPath) -> Void
 
-  /// Creates the datagram state of an open link, or returns `nil` if the link has no TLS exporter.
-  ///
-  /// `remote` is the peer's UDP address, derived from its TCP address, or `nil` if the peer does not listen. `received`
-  /// is called for each message. The argument `isRelays` is true for a message between a member and a relay.
-  /// `pathChanged` is called when messages start to use a different path.
+  /// Creates the datagram state of an open link, or returns `nil` if the link has no TLS exporter. `remote` is the
+  /// peer's UDP address, derived from its TCP address, or `nil` if the peer does not listen. `received` is called for
+  /// each message. The argument `isRelays` is true for a message between a member and a relay. `pathChanged` is called
+  /// when messages start to use a different path.
   init?(
     _ transport: TransportCore,
     _ link: ControlLink,
@@ -90,9 +88,7 @@ final class DatagramLink {
 
   private func write(_ packet: [UInt8]) { if let remote { transport.writeDatagram(packet, to: remote) } }
 
-  /// Handles a packet that carries this link's key id.
-  ///
-  /// An invalid packet is dropped (DGM-2).
+  /// Handles a packet that carries this link's key id; an invalid packet is dropped (DGM-2).
   func packetReceived(_ packet: [UInt8], from source: SocketAddress) {
     let now = Self.now()
     guard !isClosed, let opened = try? opener.open(packet, now: now) else { return }
@@ -142,9 +138,7 @@ extension SessionCore {
   }
 }
 
-/// A queue that passes unreliable messages from any task to the event loop.
-///
-/// The queue is bounded. If it is full, it drops the oldest message.
+/// A bounded queue that passes unreliable messages from any task to the event loop; if full, it drops the oldest.
 final class DatagramQueue: Sendable {
   struct Message: Sendable {
     var bytes: [UInt8]
@@ -156,9 +150,7 @@ final class DatagramQueue: Sendable {
 
   private let state = Locked<(messages: CircularBuffer<Message>, bytes: Int)>((CircularBuffer(), 0))
 
-  /// Adds a message; returns whether the queue was empty.
-  ///
-  /// If so, the caller must wake the event loop.
+  /// Returns whether the queue was empty; if so, the caller must wake the event loop.
   func append(_ bytes: [UInt8], _ peers: [PeerID]?) -> Bool {
     state.withLock { state in
       let wasEmpty = state.messages.isEmpty
@@ -179,10 +171,9 @@ final class DatagramQueue: Sendable {
   }
 }
 
-/// Uses probes to decide whether messages are sent as UDP packets or on the control link (DGM-9, DGM-10).
-///
-/// The caller passes the time in milliseconds, which must never decrease. The caller also calls ``timePassed(now:)`` at
-/// `wakeAt`, reports received answers, and answers the other side's probes.
+/// Uses probes to decide whether messages are sent as UDP packets or on the control link (DGM-9, DGM-10). The caller
+/// passes the time in milliseconds, which must never decrease. The caller also calls ``timePassed(now:)`` at `wakeAt`,
+/// reports received answers, and answers the other side's probes.
 struct DatagramPathState: Sendable {
   /// The time between probes until the first answer, in milliseconds.
   static let firstInterval: UInt64 = 200
@@ -193,9 +184,8 @@ struct DatagramPathState: Sendable {
 
   struct Action: Equatable, Sendable {
     var probe: UInt64?
-    /// Whether to use packets from now on; `nil` if there is nothing to report.
-    ///
-    /// The value is set if the choice changed or the first attempt failed.
+    /// Whether to use packets from now on; `nil` if there is nothing to report. The value is set if the choice changed
+    /// or the first attempt failed.
     var usesPackets: Bool?
   }
 
@@ -209,16 +199,11 @@ struct DatagramPathState: Sendable {
   private var unanswered = 0
   private var lastSent: UInt64
   private var lastAnswered: UInt64
-  /// When to call ``timePassed(now:)`` next.
   private(set) var wakeAt: UInt64
 
   var isOpening: Bool { stage == .opening }
-
-  /// Whether messages are sent as packets; otherwise they are sent on the link.
   var usesPackets: Bool { stage == .passing }
 
-  /// Creates the state of a link that has just opened.
-  ///
   /// The first probe is due immediately; ``timePassed(now:)`` returns it.
   init(firstProbe: UInt64, now: UInt64) {
     lastSent = firstProbe &- 1
@@ -243,7 +228,6 @@ struct DatagramPathState: Sendable {
   }
 
   /// An answer is accepted if its probe was sent after the last answered probe, even if newer probes were sent since.
-  ///
   /// Answers can arrive late on a slow path. All other answers are ignored.
   mutating func answered(_ probe: UInt64, now: UInt64) -> Action {
     let ahead = probe &- lastAnswered
@@ -257,9 +241,8 @@ struct DatagramPathState: Sendable {
   }
 }
 
-/// Reads the UDP socket and passes each packet to the link with its key id.
-///
-/// A packet that belongs to no link is dropped without being opened. The handler never answers a packet.
+/// Reads the UDP socket and passes each packet to the link with its key id. A packet that belongs to no link is dropped
+/// without being opened. The handler never answers a packet.
 private final class DatagramSocketHandler: ChannelInboundHandler {
   typealias InboundIn = AddressedEnvelope<ByteBuffer>
 

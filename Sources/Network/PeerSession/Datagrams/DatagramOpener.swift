@@ -5,16 +5,13 @@ import PeerWire
 struct OpenedDatagram: Equatable, Sendable {
   var content: DatagramContent
   var bytes: [UInt8]
-  /// Whether the packet is newer than all packets opened before.
-  ///
-  /// If so, its source becomes the address of the other end (DGM-4).
+  /// If the packet is newer than all packets opened before, its source becomes the address of the other end (DGM-4).
   var isNewest: Bool
 }
 
-/// Opens the packets that the other side of a link sends.
-///
-/// Packets may arrive in any order, more than once, or forged. A packet that cannot be opened does not change the
-/// state. The caller passes the time in milliseconds, which must never decrease.
+/// Opens the packets that the other side of a link sends. Packets may arrive in any order, more than once, or forged. A
+/// packet that cannot be opened does not change the state. The caller passes the time in milliseconds, which must never
+/// decrease.
 struct DatagramOpener: Sendable {
   /// How long the keys of an epoch are stored after the next epoch has begun, in milliseconds (DGM-1).
   static let timeout: UInt64 = 10_000

@@ -2,9 +2,8 @@ import Crypto
 import FoundationEssentials
 import PeerWire
 
-/// Seals the packets that one side of a link sends.
-///
-/// It counts packets and epochs, so each side of a link has exactly one sealer.
+/// Seals the packets that one side of a link sends. It counts packets and epochs, so each side of a link has exactly
+/// one sealer.
 struct DatagramSealer: Sendable {
   enum SealError: Error, Equatable, Sendable {
     /// The last epoch is used up: a new link is needed (DGM-1).
@@ -73,9 +72,8 @@ struct DatagramSealer: Sendable {
     return packet
   }
 
-  /// Divides a message into packets and seals them, in the order in which they must be sent.
-  ///
-  /// `isRelays` states whether the message is between a member and a relay (11.5).
+  /// Divides a message into packets and seals them, in the order in which they must be sent. `isRelays` states whether
+  /// the message is between a member and a relay (11.5).
   mutating func seal(message: [UInt8], isRelays: Bool = false) throws(SealError) -> [[UInt8]] {
     let cut: DatagramCut
     do { cut = try DatagramCut(byteCount: message.count, id: nextMessage, isRelays: isRelays) } catch { throw .tooLong }
@@ -98,10 +96,8 @@ enum DatagramSender: String, Sendable {
   var other: DatagramSender { self == .dialler ? .listener : .dialler }
 }
 
-/// The packet keys for one direction of a control link (`Protocol/session.md`, 7.1).
-///
-/// The keys are valid only while the link is open (DGM-5). The type has no textual description, because that could
-/// reveal the keys.
+/// The packet keys for one direction of a control link (`Protocol/session.md`, 7.1). The keys are valid only while the
+/// link is open (DGM-5). The type has no textual description, because that could reveal the keys.
 struct DatagramKeys: Sendable {
   struct Epoch: Sendable {
     let number: UInt8
@@ -131,9 +127,7 @@ struct DatagramKeys: Sendable {
   private let secret: SymmetricKey
   private let sender: DatagramSender
 
-  /// Derives the keys from the link's exported secret for datagrams (1.1).
-  ///
-  /// - Precondition: `secret` has 32 bytes.
+  /// Derives the keys from the link's exported secret for datagrams, which must have 32 bytes (1.1).
   init(secret: [UInt8], sender: DatagramSender) {
     precondition(secret.count == 32, "the TLS exporter returns 32 bytes")
     self.secret = SymmetricKey(data: secret)

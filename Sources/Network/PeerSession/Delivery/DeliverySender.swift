@@ -2,25 +2,20 @@ import NIOCore
 import PeerCore
 import PeerWire
 
-/// The messages to one peer that are not acknowledged yet, in order.
-///
-/// This type does no I/O. It implements the sender's side of MSG-1 to MSG-4 and RSM-1 to RSM-4. Frames are encoded
-/// once, into chunks of about 64 KiB. A chunk is written to the link unchanged and stays in memory until it is
-/// acknowledged. After a resumption, it is written again.
+/// The messages to one peer that are not acknowledged yet, in order. This type does no I/O. It implements the sender's
+/// side of MSG-1 to MSG-4 and RSM-1 to RSM-4. Frames are encoded once, into chunks of about 64 KiB. A chunk is written
+/// to the link unchanged and stays in memory until it is acknowledged. After a resumption, it is written again.
 struct DeliverySender {
   private struct Chunk {
     var lastSequence: UInt64
     var bytes: ByteBuffer
   }
 
-  /// The approximate number of bytes in a chunk.
-  ///
-  /// A chunk is one write to TLS. Writes of 16 to 64 KiB are the fastest.
+  /// The approximate number of bytes in a chunk, which is one write to TLS; writes of 16 to 64 KiB are the fastest.
   private static let chunkSize = 49_152
 
-  /// The number of unacknowledged bytes above which senders wait.
-  ///
-  /// If all earlier messages are acknowledged, a message of any size fits.
+  /// The number of unacknowledged bytes above which senders wait. If all earlier messages are acknowledged, a message
+  /// of any size fits.
   let capacity: Int
   /// The number of unacknowledged bytes, including headers.
   private(set) var usedBytes = 0
@@ -45,9 +40,8 @@ struct DeliverySender {
 
   func hasRoom(for count: Int) -> Bool { usedBytes == 0 || usedBytes + count <= capacity }
 
-  /// Adds one message, which may be between a member and a relay (11.2); returns the number of the message's last part.
-  ///
-  /// When this part is acknowledged, the message is delivered.
+  /// Adds one message, which may be between a member and a relay (11.2); it is delivered when the returned part is
+  /// acknowledged.
   mutating func append(_ message: [UInt8], acknowledgeAtOnce: Bool, isRelays: Bool = false) -> UInt64 {
     defer { if !isRelays { ends.append(lastSequence) } }
     let room = Limits.framePayload - 2 * Varint.maximumLength - 1
@@ -88,9 +82,7 @@ struct DeliverySender {
     return lastSequence
   }
 
-  /// Writes a whole frame in one operation.
-  ///
-  /// For a small message, separate writes would cost more than copying its bytes.
+  /// Writes a whole frame in one operation, because separate writes would cost more than copying a small message.
   private mutating func appendPart(_ part: MessagePart, _ bytes: ArraySlice<UInt8>) {
     var payload = Varint.length(of: part.sequence) + 1 + bytes.count
     if let total = part.total { payload += Varint.length(of: UInt64(total)) }
@@ -129,7 +121,6 @@ struct DeliverySender {
     open = ByteBuffer()
   }
 
-  /// Returns the next bytes to write, or `nil` if all were written.
   mutating func dequeueUnsent() -> ByteBuffer? {
     if sentChunks == chunks.count { sealOpenChunk() }
     guard sentChunks < chunks.count else { return nil }

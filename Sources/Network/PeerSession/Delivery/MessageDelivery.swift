@@ -2,10 +2,9 @@ import NIOCore
 import PeerDiscovery
 import PeerWire
 
-/// Sends and receives the reliable messages of a session: MESSAGE and ACK frames (6).
-///
-/// Confined to the session's event loop. ``Delivery`` holds the state of each peer. The functions get the session from
-/// their caller, because a stored reference would be retained and released for each message.
+/// Sends and receives the reliable messages of a session: MESSAGE and ACK frames (6). Confined to the session's event
+/// loop. ``Delivery`` holds the state of each peer. The functions get the session from their caller, because a stored
+/// reference would be retained and released for each message.
 final class MessageDelivery {
   private var joinCount: UInt64 = 0
 

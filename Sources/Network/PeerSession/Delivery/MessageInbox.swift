@@ -2,17 +2,14 @@ import NIOCore
 import PeerDiscovery
 import PeerWire
 
-/// Assembles the messages that one peer sends from their parts (MSG-1 to MSG-3).
-///
-/// The inbox exists as long as the delivery state of the two peers, over any number of links (3.4).
+/// Assembles the messages that one peer sends from their parts (MSG-1 to MSG-3). The inbox exists as long as the
+/// delivery state of the two peers, over any number of links (3.4).
 struct MessageInbox {
   enum Outcome: Equatable {
     case incomplete
     /// The part begins a message of `total` bytes in several parts.
     case began(total: Int)
-    /// `isRelays` states whether the message is between a member and a relay (11.2).
-    ///
-    /// `isSplit` states whether it came in several parts.
+    /// `isRelays`: the message is between a member and a relay (11.2). `isSplit`: it came in several parts.
     case completed([UInt8], isRelays: Bool, isSplit: Bool)
   }
 
@@ -30,9 +27,7 @@ struct MessageInbox {
 
   var received: UInt64 { assembler.received }
 
-  /// Receives the payload of a MESSAGE frame.
-  ///
-  /// If it breaks a rule, throws and does not change the state.
+  /// Receives the payload of a MESSAGE frame; if it breaks a rule, throws and does not change the state.
   mutating func receive(_ payload: ByteBuffer) throws(LinkViolation) -> Part {
     var offset = 0
     let part: MessagePart
@@ -90,9 +85,8 @@ struct MessageInbox {
   }
 }
 
-/// Decides which links of a session are read (MSG-5, RLY-14).
-///
-/// It has no clock; the caller passes the time and pauses or resumes the links.
+/// Decides which links of a session are read (MSG-5, RLY-14). It has no clock; the caller passes the time and pauses or
+/// resumes the links.
 struct ReadingControl {
   /// Whether the application is so far behind that no link is read (MSG-5).
   var isApplicationBehind = false
@@ -102,7 +96,6 @@ struct ReadingControl {
   private var stopped: Set<PeerID> = []
   var room = MessageRoom()
 
-  /// Returns whether the link of a peer must be read.
   func reads(_ peer: PeerID) -> Bool {
     !isApplicationBehind && !throttled.contains(peer) && !stopped.contains(peer) && !room.stops(peer)
   }
@@ -122,7 +115,6 @@ struct ReadingControl {
   mutating func start(_ peer: PeerID) { stopped.remove(peer) }
 
   /// Records that the application handled a large message of a peer; returns the peers whose links may be read again.
-  ///
   /// The room of the message becomes free, unless the application stopped reading from the peer. In that case, the
   /// message still waits in the application's own queue.
   mutating func messageHandled(of peer: PeerID, now: NIODeadline) -> [PeerID] {
@@ -130,18 +122,14 @@ struct ReadingControl {
   }
 }
 
-/// The memory for large messages, shared by all links of a session (MSG-5).
-///
-/// A large message needs room from its first part until the application has handled it. While there is no room for it,
-/// its link is not read. Links get room in the order of their requests. Each link has at most one large message, so the
-/// members take turns.
+/// The memory for large messages, shared by all links of a session (MSG-5). A large message needs room from its first
+/// part until the application has handled it. While there is no room for it, its link is not read. Links get room in
+/// the order of their requests. Each link has at most one large message, so the members take turns.
 struct MessageRoom {
   /// The size of a message, in bytes, above which it needs room.
   static let threshold = 1 << 20
-  /// The maximum total size of large messages, in bytes.
-  ///
-  /// If there is no other large message, a message always has room, because a relayed message can slightly exceed the
-  /// maximum message size.
+  /// The maximum total size of large messages, in bytes. If there is no other large message, a message always has room,
+  /// because a relayed message can slightly exceed the maximum message size.
   static let capacity = 16 << 20
   /// Returns how long a message may take to arrive while other messages wait for room: 3 s plus 1 s for each 2 MiB.
   static func timeout(_ bytes: Int) -> TimeAmount {
@@ -159,8 +147,6 @@ struct MessageRoom {
   private var waiting: [(peer: PeerID, bytes: Int, since: NIODeadline)] = []
   private var used = 0
 
-  /// Handles the first part of a message.
-  ///
   /// A message up to ``threshold`` needs no room.
   mutating func began(_ bytes: Int, from peer: PeerID, now: NIODeadline) {
     guard bytes > Self.threshold else { return }
@@ -189,9 +175,8 @@ struct MessageRoom {
     return admit(now)
   }
 
-  /// Records that the link of a member is read again.
-  ///
-  /// The time limit of its message restarts, because no bytes could arrive during the pause.
+  /// Records that the link of a member is read again. The time limit of its message restarts, because no bytes could
+  /// arrive during the pause.
   mutating func resumed(_ peer: PeerID, now: NIODeadline) { places[peer]?.since = now }
 
   var nextDue: NIODeadline? { places.values.compactMap { due($0) }.min() }

@@ -2,9 +2,8 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// Puts the application's reliable messages into the outboxes of the recipients or their relays.
-///
-/// It may be used from any task. The session's event loop writes the outboxes to the links.
+/// Puts the application's reliable messages into the outboxes of the recipients or their relays. It may be used from
+/// any task. The session's event loop writes the outboxes to the links.
 final class MessageSender: Sendable {
   private let published: Locked<SessionSnapshot>
   let confirmations: Confirmations
@@ -147,10 +146,8 @@ final class MessageSender: Sendable {
   }
 
   /// Sends one copy of a message, or CONFIRM if `token` is not `nil`, to the relay that forwards it; returns the
-  /// delivery track for each recipient.
-  ///
-  /// Waits until the relay's rate limit allows further messages (RLY-14). A recipient that left or joined again is
-  /// skipped, which is an error if `isNamed`.
+  /// delivery track for each recipient. Waits until the relay's rate limit allows further messages (RLY-14). A
+  /// recipient that left or joined again is skipped, which is an error if `isNamed`.
   @discardableResult private nonisolated(nonsending) func sendRelayed(
     _ bytes: [UInt8],
     _ group: Routes.Relayed,
@@ -178,10 +175,8 @@ final class MessageSender: Sendable {
     case full(Outbox)
   }
 
-  /// Looks up the routes and appends a message, while holding one lock for both.
-  ///
-  /// Therefore, if the event loop retires a route number, the relay is notified only after all messages that use the
-  /// number (RLY-5).
+  /// Looks up the routes and appends a message, while holding one lock for both. Therefore, if the event loop retires a
+  /// route number, the relay is notified only after all messages that use the number (RLY-5).
   private func appendRelayed(_ bytes: [UInt8], _ group: Routes.Relayed, _ token: UInt64?, hasWaited: Bool)
     throws(SessionError) -> Attempt
   {
@@ -242,9 +237,8 @@ struct Route: Sendable {
   var joinGeneration: UInt64
 }
 
-/// Each linked peer has its own outbox.
-///
-/// All peers behind one relay share an outbox and receive the same copy of a message.
+/// Each linked peer has its own outbox. All peers behind one relay share an outbox and receive the same copy of a
+/// message.
 struct Routes: Sendable {
   /// The peers behind one relay, in the order in which they joined.
   struct Relayed: Sendable {

@@ -2,10 +2,9 @@ import NIOCore
 import PeerCore
 import PeerWire
 
-/// The reliable messages to one peer, protected by a lock so that any thread can send.
-///
-/// It wraps ``DeliverySender``, tracks the tasks that wait for room or for an acknowledgement, and outlives links. Any
-/// thread may append messages; the session's event loop writes them to the link.
+/// The reliable messages to one peer, protected by a lock so that any thread can send. It wraps ``DeliverySender``,
+/// tracks the tasks that wait for room or for an acknowledgement, and outlives links. Any thread may append messages;
+/// the session's event loop writes them to the link.
 final class Outbox: Sendable {
   private typealias Waiter = PeerSession.Waiter<Result<Void, SessionError>>
 
@@ -37,9 +36,7 @@ final class Outbox: Sendable {
     self.onWork = onWork
   }
 
-  /// Appends one message, and waits while the outbox is full; returns the number of the message's last part.
-  ///
-  /// When this part is acknowledged, the message is delivered.
+  /// Waits while the outbox is full. The message is delivered when the returned part is acknowledged.
   nonisolated(nonsending) func append(_ message: [UInt8], acknowledgeAtOnce: Bool) async throws(SessionError) -> UInt64
   {
     // A caller that has already waited takes precedence over new callers, so that one sender's messages stay in order.
@@ -81,9 +78,7 @@ final class Outbox: Sendable {
     }
   }
 
-  /// Waits until a message of `count` bytes may fit.
-  ///
-  /// If `first` is true, the caller takes precedence over other waiting callers.
+  /// Waits until a message of `count` bytes may fit; if `first` is true, ahead of other waiting callers.
   func waitForRoom(_ count: Int, first: Bool) async throws(SessionError) {
     try await wait(for: UInt64(count)) { state, waiter in
       if first || state.roomWaiters.isEmpty, state.sender.hasRoom(for: count) { return .success(()) }
@@ -92,9 +87,7 @@ final class Outbox: Sendable {
     }
   }
 
-  /// Suspends unless `register` returns a result immediately.
-  ///
-  /// Cancellation ends the wait.
+  /// Suspends unless `register` returns a result immediately; cancellation ends the wait.
   private func wait(
     for amount: UInt64,
     _ register: (inout State, Waiter) -> Result<Void, SessionError>?
@@ -110,10 +103,9 @@ final class Outbox: Sendable {
 
   // MARK: The session's side, on its event loop
 
-  /// Appends a control message to a relay, even if the outbox is full; returns whether the message was appended.
-  ///
-  /// The message is rejected if the unacknowledged bytes far exceed the capacity, so that a relay that does not read
-  /// cannot fill the memory.
+  /// Appends a control message to a relay, even if the outbox is full; returns whether the message was appended. The
+  /// message is rejected if the unacknowledged bytes far exceed the capacity, so that a relay that does not read cannot
+  /// fill the memory.
   func appendControl(_ message: [UInt8]) -> Bool {
     let (isTaken, mustFlush) = state.withLock { state in
       guard state.failure == nil else { return (true, false) }
@@ -126,9 +118,7 @@ final class Outbox: Sendable {
     return isTaken
   }
 
-  /// Returns the next bytes to write.
-  ///
-  /// If there are none, the next ``append(_:acknowledgeAtOnce:)`` calls `onWork` again.
+  /// If there are no bytes to write, the next ``append(_:acknowledgeAtOnce:)`` calls `onWork` again.
   func dequeueUnsent() -> ByteBuffer? {
     state.withLock { state in
       let bytes = state.sender.dequeueUnsent()
@@ -168,9 +158,8 @@ final class Outbox: Sendable {
     for waiter in try result.get() { waiter.resume(.success(())) }
   }
 
-  /// Closes the outbox because the peer left; returns the number of the application's unacknowledged messages.
-  ///
-  /// Later calls fail with `error`.
+  /// Closes the outbox because the peer left, so that later calls fail with `error`; returns the number of the
+  /// application's unacknowledged messages.
   @discardableResult func fail(_ error: SessionError) -> Int {
     let (woken, owed): ([Waiter], Int) = state.withLock { state in
       guard state.failure == nil else { return ([], 0) }

@@ -4,9 +4,8 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The handshake on one dialed connection, from TLS to an open control link.
-///
-/// Confined to the control event loop. ``DiallerAdmission`` makes the decisions.
+/// The handshake on one dialed connection, from TLS to an open control link. Confined to the control event loop.
+/// ``DiallerAdmission`` makes the decisions.
 final class DiallerHandshake: LinkDelegate {
   struct Failure: Error {
     var error: SessionError
@@ -26,9 +25,8 @@ final class DiallerHandshake: LinkDelegate {
   private(set) var basis: AdmissionBasis?
   var progress: ((JoinStep) -> Void)?
 
-  /// `verify` asks a user to compare verification words; it is `nil` if the key is already verified.
-  ///
-  /// `completion` is called once.
+  /// `verify` asks a user to compare verification words; it is `nil` if the key is already verified. `completion` is
+  /// called once.
   init(
     _ session: SessionCore,
     _ link: ControlLink,
@@ -180,9 +178,8 @@ final class DiallerHandshake: LinkDelegate {
     finish(.success(()))
   }
 
-  /// Returns the failure for an error, with the rule for the next dial.
-  ///
-  /// If a user did not answer in time, the peer does not dial again, so that the host's user is not asked twice (3.2).
+  /// Returns the failure for an error, with the rule for the next dial. If a user did not answer in time, the peer does
+  /// not dial again, so that the host's user is not asked twice (3.2).
   private func failure(_ error: SessionError, _ code: CloseCode) -> Failure {
     guard code == .timedOut, admission.hasAskedPerson else { return Failure(error: error, redial: code.redial) }
     var error = SessionError(

@@ -1,9 +1,8 @@
 import NIOCore
 import PeerWire
 
-/// An attempt to join, from the first dial until the local peer is admitted or refused.
-///
-/// Confined to the control event loop.
+/// An attempt to join, from the first dial until the local peer is admitted or refused. Confined to the control event
+/// loop.
 final class Joining {
   private let transport: TransportCore
   private let request: JoinRequest
@@ -172,9 +171,8 @@ final class Joining {
   }
 }
 
-/// Decides when a joining peer dials the listener again (3.6, LIV-3).
-///
-/// This type does no I/O and has no clock or random source. ``DialPlan`` makes the same decision for members.
+/// Decides when a joining peer dials the listener again (3.6, LIV-3). This type does no I/O and has no clock or random
+/// source. ``DialPlan`` makes the same decision for members.
 package struct JoinRetry: Sendable {
   static let lockedOutLimit = Duration.seconds(75)
 
@@ -198,9 +196,8 @@ package struct JoinRetry: Sendable {
     return now + wait < end ? wait : nil
   }
 
-  /// Returns whether the cause of the failure may resolve itself while a user waits.
-  ///
-  /// `full` and `no-such-session` may resolve themselves too, but the user must see these errors.
+  /// Returns whether the cause of the failure may resolve itself while a user waits. `full` and `no-such-session` may
+  /// resolve themselves too, but the user must see these errors.
   static func isTemporary(_ error: SessionError) -> Bool {
     switch error.redial {
     case .later: [.busy, .lockedOut, .timedOut, .internalError].contains(error.code)

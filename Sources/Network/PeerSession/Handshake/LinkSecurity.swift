@@ -8,10 +8,8 @@ enum LinkSide: Sendable, Equatable {
   case listener
 }
 
-/// The results of a connection's TLS handshake: the peer's key and the TLS exporter (1.1).
-///
-/// The TLS callbacks set the results on the connection's event loop. The same event loop and the dialler read the
-/// results.
+/// The results of a connection's TLS handshake: the peer's key and the TLS exporter (1.1). The TLS callbacks set the
+/// results on the connection's event loop. The same event loop and the dialler read the results.
 final class LinkFacts: Sendable {
   struct Facts {
     var peer: PeerID?
@@ -40,12 +38,8 @@ struct LinkSecurity: Sendable {
   }
 
   /// Creates the TLS handler for one connection, and an object in which the handler stores what it learns about the
-  /// link.
-  ///
-  /// Throws the TLS library's error about the local key or certificate.
-  ///
-  /// Each connection has its own TLS context, because the key log callback that provides the exporter secret belongs to
-  /// the context.
+  /// link. Throws the TLS library's error about the local key or certificate. Each connection has its own TLS context,
+  /// because the key log callback that provides the exporter secret belongs to the context.
   func makeHandler(_ side: LinkSide, expecting expected: PeerID?) throws -> (handler: NIOSSLHandler, facts: LinkFacts) {
     let facts = LinkFacts()
     var configuration =

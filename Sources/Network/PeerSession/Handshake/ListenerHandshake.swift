@@ -3,9 +3,8 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The handshake on one accepted connection, until it becomes a control link or a bulk link, or is closed.
-///
-/// Confined to the control event loop. ``ListenerAdmission`` makes the decisions.
+/// The handshake on one accepted connection, until it becomes a control link or a bulk link, or is closed. Confined to
+/// the control event loop. ``ListenerAdmission`` makes the decisions.
 final class ListenerHandshake: LinkDelegate {
   let transport: TransportCore
   /// The dialler's IP address, for limits.

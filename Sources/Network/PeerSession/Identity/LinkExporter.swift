@@ -1,11 +1,9 @@
 import Crypto
 
-/// Derives secrets that only the two ends of one connection know.
-///
-/// Usually, this is the TLS 1.3 exporter (RFC 8446, 7.5; `Protocol/session.md`, 1.1). A browser cannot use that
-/// exporter, so the secrets of its link derive from the nonces of both ends (WEB-4). The TLS library has no exporter
-/// API, but it writes the exporter secret to its key log. This type reads the secret from there. It has no textual
-/// description, so that the secret is never printed.
+/// Derives secrets that only the two ends of one connection know. Usually, this is the TLS 1.3 exporter (RFC 8446, 7.5;
+/// `Protocol/session.md`, 1.1). A browser cannot use that exporter, so the secrets of its link derive from the nonces
+/// of both ends (WEB-4). The TLS library has no exporter API, but it writes the exporter secret to its key log. This
+/// type reads the secret from there. It has no textual description, so that the secret is never printed.
 struct LinkExporter: Sendable {
   enum Label: String, Sendable {
     /// Binds the admission proofs and verification words to the connection.
@@ -59,10 +57,8 @@ struct LinkExporter: Sendable {
   /// Returns the exported bytes for one of the labels and an empty context.
   func export(_ label: Label, length: Int = 32) -> [UInt8] { export(label: label.rawValue, length: length) }
 
-  /// Returns the exported bytes for `label` and an empty context.
-  ///
-  /// `label` has at most 249 bytes. `length` is at most 255 times the length of the hash, and 32 for a link from a
-  /// browser.
+  /// Returns the exported bytes for `label` and an empty context. `label` has at most 249 bytes. `length` is at most
+  /// 255 times the length of the hash, and 32 for a link from a browser.
   func export(label: String, length: Int = 32) -> [UInt8] {
     switch suite {
     case .sha256: export(SHA256.self, label, length)
@@ -101,7 +97,6 @@ struct HKDFLabel {
   }
 }
 
-/// Returns the bytes of an even number of hexadecimal digits, or `nil`.
 private func bytes(hexadecimal text: some Collection<UInt8>) -> [UInt8]? {
   guard text.count.isMultiple(of: 2) else { return nil }
   var result: [UInt8] = []

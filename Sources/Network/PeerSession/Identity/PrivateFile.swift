@@ -8,7 +8,6 @@ import Musl
 
 /// A file that only its owner may read, and that is written completely or not at all.
 package struct PrivateFile {
-  /// The reason why a private file cannot be used.
   package enum Failure: Error, Equatable, Sendable {
     case system(call: String, path: String, errno: Int32)
     /// The path does not refer to a directory, or to a regular file.
@@ -20,7 +19,6 @@ package struct PrivateFile {
 
   package let path: String
 
-  /// Creates a reference to the file at `path`, without accessing it.
   package init(path: String) { self.path = path }
 
   private var directory: String {
@@ -94,9 +92,8 @@ package struct PrivateFile {
     )
   }
 
-  /// Writes the file unless it exists; returns whether this call created the file.
-  ///
-  /// If several processes try at the same time, exactly one succeeds, and none of them sees an incomplete file.
+  /// Writes the file unless it exists; returns whether this call created the file. If several processes try at the same
+  /// time, exactly one succeeds, and none of them sees an incomplete file.
   func create(_ bytes: [UInt8]) throws(Failure) -> Bool {
     let temporary = try writeTemporary(bytes)
     defer { unlink(temporary) }
@@ -118,9 +115,7 @@ package struct PrivateFile {
     try syncDirectory()
   }
 
-  /// Runs `body` while holding an exclusive lock on `<path>.lock`.
-  ///
-  /// This call blocks while another process holds the lock. A process holds the lock only during one write.
+  /// Runs `body` while holding an exclusive lock on `<path>.lock`; blocks while another process writes.
   func withLock<Result>(_ body: () throws -> Result) throws -> Result {
     let lockPath = path + ".lock"
     let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -180,10 +175,8 @@ private func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8], _ count: I
 }
 
 extension PrivateFile.Failure {
-  /// Sentences that state the problem and the remedy.
-  ///
-  /// The user may have chosen a directory of the system by mistake, so no remedy changes a path that is not certainly
-  /// the user's own.
+  /// Sentences that state the problem and the remedy. The user may have chosen a directory of the system by mistake, so
+  /// no remedy changes a path that is not certainly the user's own.
   package var explanation: String {
     switch self {
     case .system(_, let path, EROFS):

@@ -90,9 +90,8 @@ extension Control {
 }
 
 extension Control.Accept {
-  /// Returns this payload with as many members as fit in `limit` bytes, and the members that do not fit.
-  ///
-  /// The sender lists the other members in MEMBERS immediately afterwards (``Control/Members/split(_:)``).
+  /// Returns this payload with as many members as fit in `limit` bytes, and the members that do not fit. The sender
+  /// lists the other members in MEMBERS immediately afterwards (``Control/Members/split(_:)``).
   func fitting(_ limit: Int) -> (accept: Control.Accept, rest: [Control.Member]) {
     var bare = self
     bare.members = []

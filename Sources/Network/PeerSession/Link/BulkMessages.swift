@@ -56,9 +56,7 @@ extension Control {
     static let frameType = FrameType.resourceOffer
 
     var id = TransferID.none
-    /// The name: 0 to 16,384 bytes without NUL.
-    ///
-    /// It is opaque and never used as a path.
+    /// The name: 0 to 16,384 bytes without NUL; opaque, and never used as a path.
     var name = UntrustedText("")
     var size = 0
     /// The file's modification time in ms since 1970.

@@ -3,14 +3,12 @@ import NIOSSL
 import NIOTLS
 import PeerWire
 
-/// The delegate is a handshake at first, and the session once the link is open.
-///
-/// All methods are called on the session's event loop.
+/// The delegate is a handshake at first, and the session once the link is open. All methods are called on the session's
+/// event loop.
 protocol LinkDelegate: AnyObject {
   func linkSecured(_ link: ControlLink)
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer)
   func linkReadComplete(_ link: ControlLink)
-  /// Continues to write, because the link accepts writes again.
   func linkWritable(_ link: ControlLink)
   /// Handles the end of the link; called once.
   func linkEnded(_ link: ControlLink, _ reason: LinkEnd)
@@ -28,9 +26,8 @@ enum LinkEnd {
   case broken((any Error)?)
 }
 
-/// One control link: the frames on a TLS channel, confined to its event loop.
-///
-/// It knows the format of frames, but not their meaning.
+/// One control link: the frames on a TLS channel, confined to its event loop. It knows the format of frames, but not
+/// their meaning.
 final class ControlLink: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -52,13 +49,9 @@ final class ControlLink: ChannelDuplexHandler {
   private(set) var lastHeard: NIODeadline
   private var lastSent: NIODeadline
   private var lastPinged: NIODeadline
-  /// Whether the local side stopped reading.
-  ///
-  /// If so, silence does not mean that the link is broken (LIV-2).
+  /// If the local side stopped reading, silence does not mean that the link is broken (LIV-2).
   private(set) var isReadingPaused = false
-  /// Whether a user admitted the dialler of this link (4.3).
-  ///
-  /// It is set only on the listener's side.
+  /// Whether a user admitted the dialler of this link (4.3); set only on the listener's side.
   var isAdmittedByPerson = false
 
   private var context: ChannelHandlerContext?
@@ -96,18 +89,14 @@ final class ControlLink: ChannelDuplexHandler {
     flush()
   }
 
-  /// When PING is due (LIV-1).
-  ///
-  /// A peer that sends nothing may not notice that the local side only sends, so it is asked to answer. The dialler is
-  /// the first to ask.
+  /// When PING is due (LIV-1). A peer that sends nothing may not notice that the local side only sends, so it is asked
+  /// to answer. The dialler is the first to ask.
   var pingDue: NIODeadline {
     min(lastSent, max(lastHeard, lastPinged)) + (side == .dialler ? .seconds(1) : .milliseconds(1_500))
   }
 
-  /// Asks the other side to answer (LIV-1).
-  ///
-  /// A dialler does so up to 0.5 s early. It then soon sends the PINGs on all of its links at the same time, and wakes up
-  /// only once for all of them.
+  /// Asks the other side to answer (LIV-1). A dialler does so up to 0.5 s early. It then soon sends the PINGs on all of
+  /// its links at the same time, and wakes up only once for all of them.
   func pingIfDue(_ now: NIODeadline) {
     guard now + (side == .dialler ? .milliseconds(500) : .zero) >= pingDue else { return }
     lastPinged = .now()
@@ -296,9 +285,7 @@ final class ControlLink: ChannelDuplexHandler {
 
   // MARK: Bulk
 
-  /// Hands the channel over to the code for bulk links.
-  ///
-  /// This handler then only holds arriving bytes until ``leave()``.
+  /// Hands the channel over to the code for bulk links; this handler then only holds arriving bytes until ``leave()``.
   func handOver() -> (any Channel)? {
     isHandedOver = true
     delegate = nil
@@ -334,10 +321,9 @@ extension Optional {
   }
 }
 
-/// The exchange of the first two frames of a web link, which replaces the TLS handshake between peers (WEB-3).
-///
-/// Confined to the control event loop. When the browser has proved its key, ``ListenerHandshake`` handles the web link
-/// like any accepted connection.
+/// The exchange of the first two frames of a web link, which replaces the TLS handshake between peers (WEB-3). Confined
+/// to the control event loop. When the browser has proved its key, ``ListenerHandshake`` handles the web link like any
+/// accepted connection.
 final class WebOpening: LinkDelegate {
   private let handshake: ListenerHandshake
   private let exchange: WebExchange

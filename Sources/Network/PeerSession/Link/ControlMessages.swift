@@ -87,10 +87,8 @@ extension LinkViolation {
   }
 }
 
-/// The sentences for users in CLOSE frames (3.6).
-///
-/// The message of a CLOSE is one of these sentences, text written by a user, or empty. Programs read the close code
-/// instead.
+/// The sentences for users in CLOSE frames (3.6). The message of a CLOSE is one of these sentences, text written by a
+/// user, or empty. Programs read the close code instead.
 enum CloseMessage {
   /// Describes a control frame whose payload does not decode (FRM-5).
   static func invalid(_ type: FrameType, _ error: ControlMessageError) -> String {

@@ -15,20 +15,17 @@ protocol ControlObject: Equatable, Sendable {
   mutating func list(_ fields: inout ControlFields) throws(ControlMessageError)
 }
 
-/// The payload of a control frame: one JSON object whose values are all in range (FRM-5).
-///
-/// Every value of a conforming type is valid, because it is checked when it is read or created.
+/// The payload of a control frame: one JSON object whose values are all in range (FRM-5). Every value of a conforming
+/// type is valid, because it is checked when it is read or created.
 protocol ControlPayload: ControlObject { static var frameType: FrameType { get } }
 
-/// The reason why a control payload is invalid; the link is closed with `protocol-error`.
-///
-/// The key paths in an error contain only known keys, never text from the peer.
+/// The reason why a control payload is invalid; the link is closed with `protocol-error`. The key paths in an error
+/// contain only known keys, never text from the peer.
 enum ControlMessageError: Error, Equatable, Sendable {
   /// The payload is not one JSON object in UTF-8, is nested too deeply, or repeats a key (FRM-5).
   case notJSON
   case missing(String)
   case wrongType(String)
-  /// A value has the right type but is not allowed.
   case outOfRange(String)
 }
 
@@ -283,7 +280,6 @@ struct ProofBytes: Hashable, Sendable {
   /// The placeholder in a ``ControlObject`` that is not read yet.
   static let none = ProofBytes(unchecked: [UInt8](repeating: 0, count: count))
 
-  /// Creates a value from exactly 32 bytes, or returns `nil` for any other length.
   init?(_ bytes: some Sequence<UInt8>) {
     self.bytes = Array(bytes)
     guard self.bytes.count == Self.count else { return nil }

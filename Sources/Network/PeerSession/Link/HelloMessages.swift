@@ -92,9 +92,7 @@ extension Control {
 
     init() {}
 
-    /// Creates a request.
-    ///
-    /// - Precondition: The context has at most 1,024 bytes.
+    /// `context` must have at most 1,024 bytes.
     init(timeout: Duration = defaultTimeout, context: [UInt8] = [], pass: InvitationPass? = nil) {
       precondition(
         context.count <= Limits.invitationContext,

@@ -5,9 +5,7 @@ import PeerWire
 // The messages about the members of a session (5).
 
 extension Control {
-  /// One peer of a session, as another peer describes it (5.1).
-  ///
-  /// A ROUTE message has the same payload (11.2).
+  /// One peer of a session, as another peer describes it (5.1). A ROUTE message has the same payload (11.2).
   struct Member: ControlPayload {
     static let frameType = FrameType.message
 

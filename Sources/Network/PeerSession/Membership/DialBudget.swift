@@ -1,9 +1,8 @@
 import NIOCore
 
-/// The number of connections that may be opened to an address at which no peer was ever reached (MEM-18).
-///
-/// Without it, a member that names many peers with one address could make every other member dial that address.
-/// Loopback is exempt, because nothing outside this machine is dialed there.
+/// The number of connections that may be opened to an address at which no peer was ever reached (MEM-18). Without it, a
+/// member that names many peers with one address could make every other member dial that address. Loopback is exempt,
+/// because nothing outside this machine is dialed there.
 struct DialBudget: Sendable {
   /// The number of connections to one address that may be opened at once.
   static let burst = 32.0
@@ -64,9 +63,8 @@ enum AddressKind {
 }
 
 extension Control.Member {
-  /// Returns this description without the addresses that its sender may not name (MEM-18).
-  ///
-  /// Loopback addresses are valid only on a link from a loopback address, because both peers then share a machine.
+  /// Returns this description without the addresses that its sender may not name (MEM-18). Loopback addresses are valid
+  /// only on a link from a loopback address, because both peers then share a machine.
   func usable(from remote: PeerAddress?) -> Control.Member {
     var member = self
     member.addresses = usableAddresses(addresses, from: remote)

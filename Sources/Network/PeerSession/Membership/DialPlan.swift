@@ -1,19 +1,15 @@
 import NIOCore
 import PeerWire
 
-/// Decides when to dial one peer of a session (LIV-3, LIV-4, MEM-6, MEM-9).
-///
-/// The plan does no I/O and has no clock or random source. The caller passes the time and the fraction of the jitter to
-/// add (from 0 to 1).
+/// Decides when to dial one peer of a session (LIV-3, LIV-4, MEM-6, MEM-9). The plan does no I/O and has no clock or
+/// random source. The caller passes the time and the fraction of the jitter to add (from 0 to 1).
 struct DialPlan: Sendable, Equatable {
   enum Bar: Sendable, Equatable {
-    /// The peer left, or refused for a reason that might not apply after a restart. The peer can be dialed again after
-    /// it restarts.
+    /// The peer left, or refused for a reason that might not apply after a restart.
     case untilRestart(of: SessionIncarnation)
-    /// The peer rejected the local proof of membership, or gave none of its own. The peer can be dialed again when
-    /// either side has a better proof, or after the peer restarts.
+    /// The peer rejected the local proof of membership, or gave none of its own; a restart also lifts this bar.
     case untilProof(of: SessionIncarnation)
-    /// A user declined, or the host removed one of the two peers. The peer is never dialed again.
+    /// A user declined, or the host removed one of the two peers.
     case always
   }
 
@@ -23,14 +19,11 @@ struct DialPlan: Sendable, Equatable {
   private(set) var bar: Bar?
   private(set) var lostAt: NIODeadline?
   private(set) var announced: SessionIncarnation?
-  /// Whether the local peer dialed the last link.
-  ///
-  /// If so, it also dials first after the link breaks (LIV-3).
+  /// Whether the local peer dialed the last link; if so, it also dials first after the link breaks (LIV-3).
   var dialledLast = true
   /// When the link broke; `nil` while the peer is linked, relayed or out of the session.
   private(set) var brokenAt: NIODeadline?
 
-  /// Whether the peer must not be dialed.
   var isBarred: Bool { bar != nil }
   var isLost: Bool { lostAt != nil }
 
@@ -117,9 +110,8 @@ struct DialPlan: Sendable, Equatable {
   /// Ignores the time in which the program was suspended, because the program could not dial any peer then (LIV-4).
   mutating func excuse(_ delay: TimeAmount) { brokenAt = brokenAt.map { $0 + delay } }
 
-  /// Records that another process with the local key took the link, so that this process waits.
-  ///
-  /// The delay doubles each time, up to 32 s, and is short again after 10 minutes without this event (DUP-7).
+  /// Records that another process with the local key took the link, so that this process waits. The delay doubles each
+  /// time, up to 32 s, and is short again after 10 minutes without this event (DUP-7).
   mutating func linkTaken(now: NIODeadline, jitter: Double) {
     if let takenAt, now - takenAt > .minutes(10) { takeovers = 0 }
     takenAt = now
@@ -146,9 +138,8 @@ struct DialPlan: Sendable, Equatable {
     next = nil
   }
 
-  /// Handles a CLOSE from either side; returns whether the peer is barred and thus out of the session.
-  ///
-  /// The code of the CLOSE determines when to dial again (3.6).
+  /// Handles a CLOSE from either side; returns whether the peer is barred and thus out of the session. The code of the
+  /// CLOSE determines when to dial again (3.6).
   mutating func closed(_ redial: CloseCode.Redial, by incarnation: SessionIncarnation) -> Bool {
     switch redial {
     case .never: bar(.always)
@@ -217,9 +208,7 @@ struct DialPlan: Sendable, Equatable {
     planRarely(now: now, jitter: jitter)
   }
 
-  /// Plans the next dial after 15 s.
-  ///
-  /// The delay doubles after each failure, up to 5 minutes. The first `quick` failures do not increase the delay.
+  /// Plans the next dial after 15 s, doubled after each failure except the first `quick`, up to 5 minutes.
   private mutating func planRarely(now: NIODeadline, jitter: Double, after quick: Int = 0) {
     let exponent = min(max(Int64(failures - quick), 0), 5)
     set(min(15_000 << exponent, 300_000), now, jitter)

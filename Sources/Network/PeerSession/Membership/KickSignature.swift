@@ -40,10 +40,8 @@ extension KickSignature {
   }
 }
 
-/// The ids of sessions that name their host (MEM-14).
-///
-/// Such an id is computed from the host's key, so that every peer can check who the host is without trusting the peer
-/// that names the host.
+/// The ids of sessions that name their host (MEM-14). Such an id is computed from the host's key, so that every peer
+/// can check who the host is without trusting the peer that names the host.
 extension SessionID {
   /// The last bytes of an id that names its host.
   private static let mark: [UInt8] = [0x68, 0x6F]

@@ -2,9 +2,7 @@ import NIOCore
 import PeerDiscovery
 import PeerWire
 
-/// Dials the members of a session when ``RedialPolicy`` decides to.
-///
-/// Confined to the session's event loop.
+/// Dials the members of a session when ``RedialPolicy`` decides to. Confined to the session's event loop.
 final class MemberDialler {
   private unowned let session: SessionCore
   private(set) var handshakes: [ObjectIdentifier: DiallerHandshake] = [:]

@@ -3,9 +3,8 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The known peers of a session, and the membership proofs of these peers and the local peer (5).
-///
-/// Confined to the session's event loop.
+/// The known peers of a session, and the membership proofs of these peers and the local peer (5). Confined to the
+/// session's event loop.
 final class MemberDirectory {
   unowned let session: SessionCore
   private(set) var entries: [PeerID: PeerEntry] = [:]
@@ -88,9 +87,8 @@ final class MemberDirectory {
 
   // MARK: Named and discovered peers
 
-  /// Adds members that another peer named (MEM-1, MEM-2).
-  ///
-  /// The local peer dials them after `delay` unless they dial first.
+  /// Adds members that another peer named (MEM-1, MEM-2). The local peer dials them after `delay` unless they dial
+  /// first.
   func learn(_ members: [Control.Member], from source: PeerID? = nil, dialAfter delay: TimeAmount = .seconds(3)) {
     // If members are not allowed to admit peers, a report by a member does not vouch for a peer (TCK-5).
     let isVouching =
@@ -273,10 +271,9 @@ final class MemberDirectory {
     }
   }
 
-  /// Sets whether the tickets that the local peer signs as the host let members admit newcomers.
-  ///
-  /// The host accepts the members that others admitted only while it gives them this right. If it gives the right
-  /// again, it dials the members that it rejected before.
+  /// Sets whether the tickets that the local peer signs as the host let members admit newcomers. The host accepts the
+  /// members that others admitted only while it gives them this right. If it gives the right again, it dials the
+  /// members that it rejected before.
   func setGivesRight(_ givesRight: Bool) {
     guard givesRight != membership.givesRight else { return }
     membership.givesRight = givesRight

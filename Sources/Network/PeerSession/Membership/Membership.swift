@@ -19,9 +19,7 @@ struct Membership: Sendable {
   let local: PeerID
   /// If the local peer does not know the id, the first ACCEPT supplies it.
   var session: SessionID
-  /// The peer that the local peer takes for the host.
-  ///
-  /// It has the host's rights only if it is also the ``authority``.
+  /// The peer that the local peer takes for the host; it has the host's rights only if it is also the ``authority``.
   var host: PeerID
   /// Other peers that members name as the host of a session whose id proves nothing (MEM-16).
   private(set) var claimants: Set<PeerID> = []
@@ -29,9 +27,7 @@ struct Membership: Sendable {
   private var owner: PeerID?
   /// The peers that proved their membership, those met most recently last.
   private(set) var members: [MembershipRecord.Member]
-  /// The peers that the host removed, with the reasons.
-  ///
-  /// Tickets signed by these peers are not accepted (MEM-3).
+  /// The peers that the host removed, with the reasons; tickets that they signed are not accepted (MEM-3).
   private(set) var removed = Removals()
   /// The relays that showed the host's RELAY-GRANT (RLY-1).
   private(set) var relays: Set<PeerID> = []
@@ -98,9 +94,8 @@ struct Membership: Sendable {
     return session.isOfOwnedBoard ? owner == host : local == host
   }
 
-  /// Returns whether a peer is admitted as the host (HEL-8).
-  ///
-  /// The owner of an owned board may not be confirmed yet, for example at a relay that has just accepted the board.
+  /// Returns whether a peer is admitted as the host (HEL-8). The owner of an owned board may not be confirmed yet, for
+  /// example at a relay that has just accepted the board.
   func needsNoAdmission(_ peer: PeerID) -> Bool { peer == authority ?? (session.isOfOwnedBoard ? host : nil) }
 
   mutating func begin(_ id: SessionID, host: PeerID) {
@@ -145,9 +140,8 @@ struct Membership: Sendable {
 
   func isRemoved(_ peer: PeerID) -> Bool { removed[peer] != nil }
 
-  /// Returns whether a peer joined from a browser, as a guest of the local peer or of another gateway (WEB-56).
-  ///
-  /// Neither a ticket nor an earlier admission admits it, and it admits no other peer (WEB-6).
+  /// Returns whether a peer joined from a browser, as a guest of the local peer or of another gateway (WEB-56). Neither
+  /// a ticket nor an earlier admission admits it, and it admits no other peer (WEB-6).
   func isGuest(_ peer: PeerID) -> Bool { members.contains { $0.peer == peer && $0.isGuest } }
 
   /// Returns whether the local peer accepts tickets that `peer` signed (TCK-1).
@@ -269,10 +263,9 @@ struct Membership: Sendable {
   }
 
   /// Stores a ticket for the local peer if it is better than the current one (TCK-4); returns whether the ticket was
-  /// stored and differs from the previous one.
-  ///
-  /// Of two tickets, the one whose chain leads to the host is better. If that does not decide, the one signed by the
-  /// host or a relay is better. If that does not decide either, the new ticket is better unless its chain is longer.
+  /// stored and differs from the previous one. Of two tickets, the one whose chain leads to the host is better. If that
+  /// does not decide, the one signed by the host or a relay is better. If that does not decide either, the new ticket
+  /// is better unless its chain is longer.
   mutating func received(_ new: Ticket) -> Bool {
     guard local != host, new != ticket else { return false }
     var holder = local
@@ -314,10 +307,8 @@ struct Membership: Sendable {
   }
 }
 
-/// The peers that were removed from a session (MEM-3).
-///
-/// It stores at most 1,024 removals. After that, each new removal replaces the earliest removal of a guest, or if there
-/// is none, the earliest.
+/// The peers that were removed from a session (MEM-3). It stores at most 1,024 removals. After that, each new removal
+/// replaces the earliest removal of a guest, or if there is none, the earliest.
 struct Removals: Equatable, Sendable {
   private struct Removal: Equatable {
     var reason: UntrustedText
@@ -329,7 +320,6 @@ struct Removals: Equatable, Sendable {
   private(set) var peers: [PeerID] = []
   private(set) var guestCount = 0
 
-  /// Returns the reason for removing a peer, possibly empty; `nil` if the peer was not removed.
   subscript(peer: PeerID) -> UntrustedText? { removals[peer]?.reason }
 
   func signature(of peer: PeerID) -> KickSignature? { removals[peer]?.signature }
@@ -343,9 +333,7 @@ struct Removals: Equatable, Sendable {
   }
 
   /// A repeated removal has no effect if the earlier one is signed, or if the new one has neither a reason nor a
-  /// signature.
-  ///
-  /// A guest replaces only other guests, because without a browser link it cannot join anyway (WEB-6).
+  /// signature. A guest replaces only other guests, because without a browser link it cannot join anyway (WEB-6).
   mutating func add(_ peer: PeerID, reason: UntrustedText, signature: KickSignature?, isGuest: Bool = false) {
     if let known = removals[peer] {
       guard known.signature == nil, signature != nil || !reason.isEmpty else { return }

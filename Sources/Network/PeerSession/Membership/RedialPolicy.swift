@@ -2,11 +2,10 @@ import NIOCore
 import PeerDiscovery
 import PeerWire
 
-/// Decides which peers of a session are dialed, and when (LIV-3, LIV-4, MEM-6, MEM-9, RLY-6).
-///
-/// The session reports what happens to its peers, and asks which dials are due. The policy does no I/O and has no clock
-/// or random source. The caller passes the time and the fraction of the jitter to add (from 0 to 1). ``DialPlan`` holds
-/// the decisions for a single peer.
+/// Decides which peers of a session are dialed, and when (LIV-3, LIV-4, MEM-6, MEM-9, RLY-6). The session reports what
+/// happens to its peers, and asks which dials are due. The policy does no I/O and has no clock or random source. The
+/// caller passes the time and the fraction of the jitter to add (from 0 to 1). ``DialPlan`` holds the decisions for a
+/// single peer.
 struct RedialPolicy: Sendable {
   struct Standing: Sendable, Equatable {
     var hasLink = false
@@ -14,9 +13,8 @@ struct RedialPolicy: Sendable {
     var isRemoved = false
     /// Whether a relay reaches the peer, so that no dial is needed (RLY-6).
     var isLeftToRelays = false
-    /// Whether the peer is a proven member, or shares delivery state with the local peer.
-    ///
-    /// Any other peer might not exist. Only a few such peers are dialed at a time (MEM-6).
+    /// Whether the peer is a proven member, or shares delivery state with the local peer. Any other peer might not
+    /// exist. Only a few such peers are dialed at a time (MEM-6).
     var isProven = false
   }
 
@@ -54,18 +52,14 @@ struct RedialPolicy: Sendable {
     set { plans[peer] = newValue == DialPlan() ? nil : newValue }
   }
 
-  /// Returns whether a peer may be forgotten to make room.
-  ///
-  /// This is the case if no dial is in progress or planned soon.
+  /// Returns whether a peer may be forgotten to make room, because no dial is in progress or planned soon.
   func isIdle(_ peer: PeerID) -> Bool {
     let plan = self[peer]
     return !plan.isDialling && (plan.next == nil || plan.isBarred || plan.isLost)
   }
 
   /// The network has probably recovered, so lost peers are dialed soon (LIV-4).
-  mutating func peerReturned(now: NIODeadline) {
-    for peer in plans.keys { plans[peer]?.otherPeerReturned(now: now) }
-  }
+  mutating func peerReturned(now: NIODeadline) { for peer in plans.keys { plans[peer]?.otherPeerReturned(now: now) } }
 
   mutating func proofChanged(now: NIODeadline) { for peer in plans.keys { plans[peer]?.proofChanged(now: now) } }
 
@@ -147,9 +141,8 @@ struct RedialPolicy: Sendable {
     return [isWaiting ? plan.next : nil, plan.brokenAt.map { $0 + lostAfter }].compactMap(\.self).min()
   }
 
-  /// Returns the peers whose dial is due, in no particular order, except lost peers that discovery does not show.
-  ///
-  /// The caller asks ``allowsDial(of:now:standing:)`` before each dial, because one dial can rule out another.
+  /// Returns the peers whose dial is due, in no particular order, except lost peers that discovery does not show. The
+  /// caller asks ``allowsDial(of:now:standing:)`` before each dial, because one dial can rule out another.
   func due(now: NIODeadline) -> [PeerID] {
     plans.filter { isDue($1, now) && (!$1.isLost || $1.announced != nil) }.map(\.key)
   }
@@ -181,7 +174,5 @@ struct RedialPolicy: Sendable {
     return now >= due
   }
 
-  private func isStranger(_ peer: PeerID, _ standing: Standing) -> Bool {
-    !standing.isProven && !self[peer].isLost
-  }
+  private func isStranger(_ peer: PeerID, _ standing: Standing) -> Bool { !standing.isProven && !self[peer].isLost }
 }

@@ -107,9 +107,7 @@ extension Control {
   }
 }
 
-/// One attempt of a host to move its session to a relay (RLY-2).
-///
-/// Confined to the session's event loop.
+/// One attempt of a host to move its session to a relay (RLY-2). Confined to the session's event loop.
 final class RelayMove {
   private let session: SessionCore
   private let terms: CarryTerms

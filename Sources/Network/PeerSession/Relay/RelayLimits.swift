@@ -55,9 +55,8 @@ public struct RelayTally: Sendable, Equatable {
   public init() {}
 }
 
-/// Limits how fast a member sends to its relay, so that it never exceeds the relay's rate (RLY-14).
-///
-/// A lock protects a ``RateLimiter`` whose rate is a tenth lower than the relay's.
+/// Limits how fast a member sends to its relay, so that it never exceeds the relay's rate (RLY-14). A lock protects a
+/// ``RateLimiter`` whose rate is a tenth lower than the relay's.
 final class RelayPace: Sendable {
   private let gate: Locked<RateLimiter>
 
@@ -73,11 +72,9 @@ final class RelayPace: Sendable {
   }
 }
 
-/// Limits the rate at which a relay forwards one member's data (RLY-14).
-///
-/// It consists of two token buckets: one for bytes, one for copies. This type does no I/O. A message that was read is
-/// forwarded even if it overdraws a bucket. The relay then stops reading the member's link until the bucket is
-/// refilled, so that TCP slows the member down.
+/// Limits the rate at which a relay forwards one member's data (RLY-14). It consists of two token buckets: one for
+/// bytes, one for copies. This type does no I/O. A message that was read is forwarded even if it overdraws a bucket.
+/// The relay then stops reading the member's link until the bucket is refilled, so that TCP slows the member down.
 struct RateLimiter: Sendable {
   /// The fixed cost of each message, in bytes, in addition to its length.
   static let overhead = 64
@@ -107,9 +104,7 @@ struct RateLimiter: Sendable {
     case close
   }
 
-  /// The level of the emptier bucket, in seconds of refill at its rate.
-  ///
-  /// The level is negative if the bucket is overdrawn.
+  /// The level of the emptier bucket, in seconds of refill at its rate; negative if the bucket is overdrawn.
   private var level: Double { min(bytes / Double(rate.bytes), copies / Double(rate.copies)) }
 
   var debt: Duration { .seconds(max(0, -level)) }
@@ -127,9 +122,7 @@ struct RateLimiter: Sendable {
     return level < 0 ? .wait(debt) : .pass
   }
 
-  /// Returns whether a datagram of `count` bytes to the given number of members may pass.
-  ///
-  /// If so, the datagram costs as much as a message.
+  /// Returns whether a datagram to the given number of members may pass; if so, it costs as much as a message.
   mutating func allowsDatagram(_ count: Int, copies: Int, now: Duration) -> Bool {
     fill(now)
     guard bytes >= Double(count * copies), self.copies >= Double(copies) else { return false }

@@ -166,9 +166,8 @@ extension RelaySide {
   }
 }
 
-/// A relay's queue of messages for one member: route changes, and messages from other members.
-///
-/// The queue precedes the member's outbox, because messages cannot be removed from an outbox. This type does no I/O.
+/// A relay's queue of messages for one member: route changes, and messages from other members. The queue precedes the
+/// member's outbox, because messages cannot be removed from an outbox. This type does no I/O.
 struct RelayQueue {
   private struct Item {
     var message: [UInt8]
@@ -218,9 +217,7 @@ extension RelaySide {
     }
   }
 
-  /// Handles a datagram between a member and a relay.
-  ///
-  /// An invalid one is dropped.
+  /// An invalid datagram is dropped.
   func receivedDatagram(_ bytes: [UInt8], _ sender: PeerID) {
     var offset = 0
     guard let message = try? RelayMessage.read(from: bytes.span, payloadAt: &offset) else { return }

@@ -3,10 +3,8 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The relaying part of a session (11).
-///
-/// In a member, it manages the relayed peers; in a relay, the members that it connects. It is confined to the session's
-/// event loop. ``RelayedPeers`` and ``RouteTable`` make the decisions.
+/// The relaying part of a session (11). In a member, it manages the relayed peers; in a relay, the members that it
+/// connects. It is confined to the session's event loop. ``RelayedPeers`` and ``RouteTable`` make the decisions.
 final class RelaySide {
   unowned let session: SessionCore
   /// The host's grant, which makes the local peer a relay of its session (RLY-1).
@@ -36,9 +34,8 @@ final class RelaySide {
 
   init(_ session: SessionCore) { self.session = session }
 
-  /// Whether the local peer relays for its members, because browsers cannot be dialed (WEB-7).
-  ///
-  /// It never becomes false again, because members may have asked for routes.
+  /// Whether the local peer relays for its members, because browsers cannot be dialed (WEB-7). It never becomes false
+  /// again, because members may have asked for routes.
   private(set) var servesBrowsers = false
 
   var callsItselfRelay: Bool { session.configuration.isRelay || servesBrowsers }
@@ -114,9 +111,8 @@ final class RelaySide {
     }
   }
 
-  /// Returns whether one more peer may be in the session through a relay or bridge.
-  ///
-  /// Otherwise, a member could fill the session with peers that only it reports (RLY-16).
+  /// Returns whether one more peer may be in the session through a relay or bridge. Otherwise, a member could fill the
+  /// session with peers that only it reports (RLY-16).
   private func hasRoom(behind relay: PeerID) -> Bool {
     session.membership.maySpeakForHost(relay) || session.directory.peerCount < session.admission.maximum
   }

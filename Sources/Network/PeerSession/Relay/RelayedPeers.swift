@@ -6,11 +6,10 @@ struct RelayRoute: Hashable, Sendable {
   var number: UInt8
 }
 
-/// A member's route requests to its relays and bridges, and the routes that these assigned.
-///
-/// Implements the member's side of RLY-4 to RLY-8 and RLY-15 of `Protocol/session.md`, without I/O. It requests a peer
-/// from every relay, and from one bridge after the other. If several of them open a route, it uses the first one in the
-/// order of their kinds and ids. Both ends therefore use the same one.
+/// A member's route requests to its relays and bridges, and the routes that these assigned. Implements the member's
+/// side of RLY-4 to RLY-8 and RLY-15 of `Protocol/session.md`, without I/O. It requests a peer from every relay, and
+/// from one bridge after the other. If several of them open a route, it uses the first one in the order of their kinds
+/// and ids. Both ends therefore use the same one.
 struct RelayedPeers {
   /// The kinds of peers that relay for others, best first (RLY-8).
   enum Kind: Int {
@@ -118,9 +117,8 @@ struct RelayedPeers {
     relays[relay] = state
   }
 
-  /// Handles a relay's withdrawal of a route number; returns the peer for the number, if the number was in use.
-  ///
-  /// After the answer, the relay may assign the number again.
+  /// Handles a relay's withdrawal of a route number; returns the peer for the number, if the number was in use. After
+  /// the answer, the relay may assign the number again.
   mutating func closed(_ number: UInt8, of relay: PeerID) throws(Violation) -> PeerID? {
     guard var state = relays[relay] else { return nil }
     guard let peer = state.peers.removeValue(forKey: number) else { throw .number(number) }

@@ -1,10 +1,8 @@
 import PeerWire
 
-/// A relay's routes between its members, and the requests for them.
-///
-/// Implements the relay's side of RLY-4 to RLY-7 of `Protocol/session.md`, without I/O. A route opens when both members
-/// have requested the current incarnation of the other. When the route ends, both requests end too. A member that still
-/// wants the route must request it again.
+/// A relay's routes between its members, and the requests for them. Implements the relay's side of RLY-4 to RLY-7 of
+/// `Protocol/session.md`, without I/O. A route opens when both members have requested the current incarnation of the
+/// other. When the route ends, both requests end too. A member that still wants the route must request it again.
 struct RouteTable {
   enum Action: Equatable {
     /// ROUTE: assigns this member a route number for the other member.
@@ -47,9 +45,8 @@ struct RouteTable {
     return seat.numbers.keys.sorted().compactMap { other in close(at: other, peer, end) }
   }
 
-  /// Records that `peer` requests `other`, and opens the route if both requested it.
-  ///
-  /// If the table has `maximumRoutes` routes, no further route opens (RLY-17).
+  /// Records that `peer` requests `other`, and opens the route if both requested it. If the table has `maximumRoutes`
+  /// routes, no further route opens (RLY-17).
   mutating func reach(from peer: PeerID, to other: PeerID, _ incarnation: SessionIncarnation, maximumRoutes: Int = .max)
     throws(Violation) -> [Action]
   {
@@ -93,7 +90,6 @@ struct RouteTable {
   }
 
   /// Returns the recipients of a message that a member addressed by route numbers, in the order of the numbers.
-  ///
   /// Withdrawn numbers are ignored, because the member might not know of the withdrawal yet (RLY-5).
   func targets(of routes: RouteSet, from peer: PeerID) -> [(peer: PeerID, route: UInt8)] {
     guard let seat = seats[peer] else { return [] }
@@ -107,9 +103,7 @@ struct RouteTable {
 
   func isOpen(_ peer: PeerID, _ other: PeerID) -> Bool { seats[peer]?.numbers[other] != nil }
 
-  /// Ends the route between two members.
-  ///
-  /// The first member receives the reason `own`, the second receives `end`.
+  /// Ends the route between two members: the first receives the reason `own`, the second receives `end`.
   private mutating func close(_ peer: PeerID, _ other: PeerID, _ end: RouteEnd, _ own: RouteEnd) -> [Action] {
     guard isOpen(peer, other) else { return [] }
     return [close(at: other, peer, end), close(at: peer, other, own)].compactMap(\.self)

@@ -1,9 +1,8 @@
 import NIOCore
 import PeerWire
 
-/// One leg of a tunnel: a bulk link whose bytes are forwarded without being read.
-///
-/// The owner must pass it to a ``Tunnel`` or end it with ``discard()``.
+/// One leg of a tunnel: a bulk link whose bytes are forwarded without being read. The owner must pass it to a
+/// ``Tunnel`` or end it with ``discard()``.
 struct TunnelLeg: Sendable {
   let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
@@ -24,9 +23,8 @@ struct TunnelLeg: Sendable {
   }
 }
 
-/// A tunnel that forwards the bytes of a bulk link between two members through this relay.
-///
-/// Each direction is read only as fast as the receiver reads it. Only the bytes being written are in memory.
+/// A tunnel that forwards the bytes of a bulk link between two members through this relay. Each direction is read only
+/// as fast as the receiver reads it. Only the bytes being written are in memory.
 final class Tunnel: Sendable {
   let ends: [PeerID]
   private let near: TunnelLeg
@@ -69,9 +67,7 @@ final class Tunnel: Sendable {
   }
 }
 
-/// The tunnels of a relay in one session (11.6).
-///
-/// Confined to the session's event loop.
+/// The tunnels of a relay in one session (11.6). Confined to the session's event loop.
 final class Tunnels {
   private struct Key: Hashable {
     var member: PeerID
@@ -116,9 +112,8 @@ final class Tunnels {
     }
   }
 
-  /// Opens tunnels for a member that asks the relay to dial its legs.
-  ///
-  /// The relay dials the member after the far legs are open.
+  /// Opens tunnels for a member that asks the relay to dial its legs. The relay dials the member after the far legs are
+  /// open.
   func requested(_ count: Int, from entry: PeerEntry, to far: PeerID) {
     guard session.relaying.table.isOpen(entry.id, far) else { return }
     for _ in 0..<count {

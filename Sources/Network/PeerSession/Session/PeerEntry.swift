@@ -18,9 +18,7 @@ final class Delivery {
     self.since = since
   }
 
-  /// Whether no message was received or acknowledged yet.
-  ///
-  /// If so, both sides may start over with the queued messages (RSM-4).
+  /// If no message was received or acknowledged yet, both sides may start over with the queued messages (RSM-4).
   var isUntouched: Bool { inbox.received == 0 && outbox.isUntouched }
 }
 
@@ -45,9 +43,7 @@ final class PeerEntry {
   var guestKey: GuestKey?
   /// When the peer's last link or route ended (RLY-6).
   var apartSince = NIODeadline.now()
-  /// Whether the peer's last route ended because too many bytes were queued.
-  ///
-  /// If so, a new route is not requested immediately.
+  /// Whether the last route ended because too many bytes were queued; if so, a new one is not requested immediately.
   var wasOverrun = false
   /// The last part number that the peer acknowledged to this relay, and the time of its last change (RLY-12).
   var stuck: (acknowledged: UInt64, since: NIODeadline)?
@@ -70,14 +66,11 @@ final class PeerEntry {
   /// Whether the ticket shows that the host lets the peer admit newcomers (TCK-6).
   var hasRight = false
 
-  /// The addresses at which the peer was reached, best first.
-  ///
-  /// Addresses from other sources come after them.
+  /// The addresses at which the peer was reached, best first; addresses from other sources come after them.
   var observed: [PeerAddress] = []
-  /// Whether a member or the stored membership named the peer.
-  ///
-  /// A peer that only discovery reported must prove its membership when it is dialed (MEM-8). If members are not
-  /// allowed to admit peers, the host or a relay must have named the peer.
+  /// Whether a member or the stored membership named the peer. A peer that only discovery reported must prove its
+  /// membership when it is dialed (MEM-8). If members are not allowed to admit peers, the host or a relay must have
+  /// named the peer.
   var isVouched = false
   /// The member that named the peer first; `nil` if the local peer met it in another way.
   var namedBy: PeerID?
@@ -99,9 +92,8 @@ final class PeerEntry {
     self.member = member
   }
 
-  /// The reason why this side gave up a delivery state that the peer may still hold (RSM-6).
-  ///
-  /// `nil` once both sides use newer state.
+  /// The reason why this side gave up a delivery state that the peer may still hold (RSM-6). `nil` once both sides use
+  /// newer state.
   var unreportedEnd: String? { delivery?.isUntouched ?? true ? gaveUp?.code : nil }
 
   var opensRoutes: Bool { isSessionRelay || isBridge }
@@ -154,10 +146,8 @@ final class PeerEntry {
   }
 }
 
-/// The processes of one peer that another process with the same key replaced (DUP-6).
-///
-/// A process that restarted has ended, so it never returns. If a replaced process returns, two processes use the key at
-/// the same time.
+/// The processes of one peer that another process with the same key replaced (DUP-6). A process that restarted has
+/// ended, so it never returns. If a replaced process returns, two processes use the key at the same time.
 struct FormerIncarnations: Sendable, Equatable {
   /// How long a replaced process must wait before it may replace the other one.
   static let pause = TimeAmount.seconds(4)

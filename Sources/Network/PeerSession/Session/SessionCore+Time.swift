@@ -4,9 +4,8 @@ import PeerWire
 
 // The time-dependent work of a session: liveness, dials and address changes.
 extension SessionCore {
-  /// Schedules ``tick(_:)`` for the time when the next work is due.
-  ///
-  /// Nothing is scheduled while there are no peers and no dials are planned.
+  /// Schedules ``tick(_:)`` for the time when the next work is due. Nothing is scheduled while there are no peers and
+  /// no dials are planned.
   func planTick() {
     guard !hasEnded, let due = nextDue else { return }
     if let ticker {
@@ -103,9 +102,8 @@ extension SessionCore {
 
 // Decisions about delivery state when a peer dials again, or both peers dial at the same time (3.4, 3.5).
 extension SessionCore {
-  /// Returns whether the dialler wants to resume a delivery state that the local peer still has (RSM-2).
-  ///
-  /// A guest can resume only from a browser (WEB-34).
+  /// Returns whether the dialler wants to resume a delivery state that the local peer still has (RSM-2). A guest can
+  /// resume only from a browser (WEB-34).
   func canResume(_ hello: Control.DiallerHello, from peer: PeerID, fromBrowser: Bool) -> Bool {
     guard let entry = entries[peer], let delivery = entry.delivery, !membership.isRemoved(peer),
       (entry.guestKey != nil) == fromBrowser
@@ -113,9 +111,8 @@ extension SessionCore {
     return hello.resumes(deliveryOf: delivery.incarnation, since: delivery.since, at: incarnation)
   }
 
-  /// Returns whether the dialler sent HELLO before it knew about a link that the local peer had opened (DUP-1).
-  ///
-  /// The delivery state in that HELLO is outdated, even if that link has broken again.
+  /// Returns whether the dialler sent HELLO before it knew about a link that the local peer had opened (DUP-1). The
+  /// delivery state in that HELLO is outdated, even if that link has broken again.
   func isDuplicate(_ hello: Control.DiallerHello, from peer: PeerID) -> Bool {
     guard let delivery = entries[peer]?.delivery, delivery.incarnation == hello.introduction.incarnation else {
       return false

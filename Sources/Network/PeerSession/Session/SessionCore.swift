@@ -4,12 +4,11 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The core of a session.
-///
-/// It passes events to the parts that make decisions, and performs their decisions. Confined to its event loop, on
-/// which every control link of the session runs. The public ``Session`` switches to that event loop. No method blocks
-/// or awaits. ``MemberDirectory`` owns the peers, ``MemberDialler`` dials them, ``SessionAdmission`` admits newcomers,
-/// ``MessageDelivery`` serves messages, ``RelaySide`` relays, and ``TransferConnections`` serves resources and streams.
+/// The core of a session. It passes events to the parts that make decisions, and performs their decisions. Confined to
+/// its event loop, on which every control link of the session runs. The public ``Session`` switches to that event loop.
+/// No method blocks or awaits. ``MemberDirectory`` owns the peers, ``MemberDialler`` dials them, ``SessionAdmission``
+/// admits newcomers, ``MessageDelivery`` serves messages, ``RelaySide`` relays, and ``TransferConnections`` serves
+/// resources and streams.
 final class SessionCore {
   let transport: TransportCore
   let eventLoop: any EventLoop
@@ -35,7 +34,6 @@ final class SessionCore {
   private var collected: [SessionEvent] = []
   private var collectedBytes = 0
   var addressWatch = AddressWatch()
-  /// The time and the task of the next ``tick(_:)``.
   var ticker: (at: NIODeadline, task: Scheduled<Void>)?
   private(set) var hasEnded = false
   /// Whether the user knows that another process uses the local key (DUP-7).
@@ -199,9 +197,8 @@ final class SessionCore {
     planTick()
   }
 
-  /// A message to the local relay is handled immediately.
-  ///
-  /// For any other message, the application reports later that it handled the message.
+  /// A message to the local relay is handled immediately. For any other message, the application reports later that it
+  /// handled the message.
   func largeMessageEnded(_ entry: PeerEntry, isRelays: Bool) {
     if isRelays { updateReading(reading.room.handled(entry.id, now: .now())) }
     updateReading(entry)
@@ -326,9 +323,7 @@ struct AddressWatch {
   }
 }
 
-/// A snapshot of a session's state, which any thread may read.
-///
-/// The session's event loop updates it.
+/// A snapshot of a session's state, which any thread may read. The session's event loop updates it.
 struct SessionSnapshot: Sendable {
   var routes: [PeerID: Route] = [:]
   var everyone = Routes()

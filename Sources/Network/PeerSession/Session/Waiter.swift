@@ -18,9 +18,8 @@ struct Waiter<Answer: Sendable>: Sendable {
 final class WaitID: Sendable {}
 
 extension Locked where Value: Sendable {
-  /// Suspends the task until its waiter is resumed, or the task is canceled.
-  ///
-  /// `enter` returns the answer, or stores the waiter and returns `nil`. `remove` removes a stored waiter.
+  /// Suspends the task until its waiter is resumed, or the task is canceled. `enter` returns the answer, or stores the
+  /// waiter and returns `nil`. `remove` removes a stored waiter.
   func wait<Answer: Sendable>(
     ifCanceled canceled: Answer,
     _ enter: (inout Value, Waiter<Answer>) -> Answer?,

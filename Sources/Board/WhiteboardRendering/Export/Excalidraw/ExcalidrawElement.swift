@@ -1,7 +1,6 @@
 import PeerCore
 import Whiteboard
 
-/// One element of an Excalidraw drawing, of any version of its format.
 struct ExcalidrawElement {
   /// The position and size of an element before rotation.
   struct Box {
@@ -47,7 +46,6 @@ struct ExcalidrawElement {
 
   // MARK: - Style
 
-  /// The color of the lines or letters, `0xRRGGBBAA`.
   var strokeColor: UInt32 { tree["strokeColor"]?.string.flatMap(ColorNames.color) ?? Excalidraw.plain }
 
   /// The color of the lines or letters; nil for the default color.
@@ -55,13 +53,11 @@ struct ExcalidrawElement {
 
   var opacity: Double { min(max(tree["opacity"]?.number ?? 100, 0), 100) / 100 }
 
-  /// The color inside the shape; nil if there is none.
   var fill: UInt32? {
     guard let fill = tree["backgroundColor"]?.string.flatMap(ColorNames.color), fill & 0xFF != 0 else { return nil }
     return fill
   }
 
-  /// Whether the element has a color in a notation that is not known.
   var hasUnknownColor: Bool {
     [tree["strokeColor"], tree["backgroundColor"]].contains { color in
       color?.string.map { !$0.isEmpty && ColorNames.color($0) == nil } ?? false
@@ -82,7 +78,6 @@ struct ExcalidrawElement {
     }
   }
 
-  /// The width with which the element's lines are shown.
   var lineWidth: Double {
     let width = (tree["strokeWidth"]?.number ?? 1) * (type == "freedraw" ? Excalidraw.breadth : 1)
     return min(max((width * 64).rounded() / 64, 0.25), BoardLimits.lineWidth)
@@ -115,7 +110,6 @@ struct ExcalidrawElement {
 
   // MARK: - Words
 
-  /// The height of a row of text.
   var textSize: Double {
     // Old files contain the font like "20px Virgil".
     let old = tree["font"]?.string?.split(separator: "p").first.flatMap { Double($0) }
@@ -130,9 +124,7 @@ struct ExcalidrawElement {
   }
 
   /// Whether the rows are closer together here than in Excalidraw; its font Nunito has a line height of 1.35.
-  var losesRowHeight: Bool {
-    (tree["lineHeight"]?.number ?? 0) > 1.4 && tree["text"]?.string?.contains("\n") == true
-  }
+  var losesRowHeight: Bool { (tree["lineHeight"]?.number ?? 0) > 1.4 && tree["text"]?.string?.contains("\n") == true }
 
   /// The typeface, and whether it is only similar to that of the file.
   var typeface: (face: Typeface, isChanged: Bool) {
@@ -200,7 +192,6 @@ struct ExcalidrawElement {
 
   // MARK: - Points
 
-  /// The points of a line before its rotation; nil if they are not valid.
   var points: [Point]? {
     guard let x = tree["x"]?.number, let y = tree["y"]?.number else { return nil }
     var offsets: [Point] = []
@@ -224,7 +215,6 @@ struct ExcalidrawElement {
     points.reduce(nil) { $0?.union(Rectangle($1, $1)) ?? Rectangle($1, $1) }
   }
 
-  /// Returns a place, rotated with the element around `middle`.
   func turned(_ place: Point, around middle: Point) -> Point {
     guard angle != 0 else { return place }
     let rotation = Rotation(steps: (try? FixedPoint.angleSteps(angle)) ?? 0)

@@ -1,12 +1,10 @@
 import PeerCore
 import Whiteboard
 
-/// A board as an Excalidraw drawing, in version 2 of its file format.
-///
-/// Forms are shapes, lines and arrows with bound texts, strokes are freehand lines, texts are texts, and photos are
-/// images with their files. Excalidraw has no erasures and no games. A partly erased stroke becomes its remaining
-/// lines, and a game becomes text. What only this program can represent, such as bold letters, is stored in
-/// `customData`, so that an import restores it.
+/// A board as an Excalidraw drawing, in version 2 of its file format. Forms are shapes, lines and arrows with bound
+/// texts, strokes are freehand lines, texts are texts, and photos are images with their files. Excalidraw has no
+/// erasures and no games. A partly erased stroke becomes its remaining lines, and a game becomes text. What only this
+/// program can represent, such as bold letters, is stored in `customData`, so that an import restores it.
 package enum ExcalidrawFile {
   package static func text(_ export: BoardExport) -> String {
     let writer = ExcalidrawWriter(export)
@@ -49,7 +47,6 @@ enum Excalidraw {
   static let breadth = 4.25
   /// The distance between lines, as a multiple of the font size.
   static let lineHeight = 1.25
-  /// Returns the number of a font.
   static func font(_ typeface: Typeface) -> Double {
     switch typeface {
     case .plain: 2
@@ -58,7 +55,6 @@ enum Excalidraw {
     }
   }
 
-  /// Returns the name of an arrowhead; nil if there is none.
   static func head(_ end: LineEnd) -> String? {
     switch end {
     case .none: nil
@@ -85,10 +81,8 @@ private struct ExcalidrawWriter {
   /// The lines that are bound to each object, in the order of the lines.
   private var lines: [ObjectID: [ObjectID]] = [:]
   private let ids: Set<ObjectID>
-  /// The number of elements that were written for the present object.
   private var parts = 0
 
-  /// Creates the elements of all objects.
   init(_ export: BoardExport) {
     picture = export.picture
     ids = Set(picture.items.map(\.snapshot.id))
@@ -100,10 +94,8 @@ private struct ExcalidrawWriter {
     for item in picture.items { add(item) }
   }
 
-  /// The elements as a JSON array.
   var list: String { elements.isEmpty ? "[]" : "[\n" + elements.joined(separator: ",\n") + "\n]" }
 
-  /// The photo files of the images, as a JSON object.
   var files: String {
     var json = JSONObject()
     for (id, asset) in photos.sorted(by: { $0.key < $1.key }) {
@@ -204,7 +196,6 @@ private struct ExcalidrawWriter {
     snapshot.link.map { link in ObjectLink.target(of: link).map { "https://excalidraw.com/?element=\($0)" } ?? link }
   }
 
-  /// Adds the label and the lines that are bound to an object.
   private func add(boundTo id: ObjectID?, label: Bool, to json: inout JSONObject) {
     func bound(_ type: String, _ id: String) -> String {
       var json = JSONObject()

@@ -1,10 +1,8 @@
 import PeerCore
 import Whiteboard
 
-/// A reader of drawings and libraries of Excalidraw.
-///
-/// An element that cannot be read is left out; the other elements are imported. Everything that is left out or changed
-/// is reported by kind and number.
+/// A reader of drawings and libraries of Excalidraw. An element that cannot be read is left out; the other elements are
+/// imported. Everything that is left out or changed is reported by kind and number.
 struct ExcalidrawReader {
   /// The elements that are read together; ids are unique in them.
   private struct Scope {
@@ -12,7 +10,6 @@ struct ExcalidrawReader {
     var labels: [String: ExcalidrawElement] = [:]
     /// The shapes with a text at their top or bottom, which becomes an object of its own, by id.
     var titled: [String: ExcalidrawElement] = [:]
-    /// The indexes of the imported objects, by id.
     var objects: [String: Int] = [:]
     /// The indexes of the objects that belong to frames or link to other objects, with the ids of those frames and
     /// objects.
@@ -32,8 +29,6 @@ struct ExcalidrawReader {
   private let files: JSONTree?
   private let hash: ([UInt8]) -> AssetID?
   private let photo: ([UInt8]) -> [UInt8]?
-
-  /// The distance between the items of a library.
   private static let gap = 40.0
 
   static func read(
@@ -379,7 +374,6 @@ struct ExcalidrawReader {
 
   // MARK: - Words
 
-  /// The text of a shape or line; nil if there is none.
   private func label(of element: ExcalidrawElement) -> (element: ExcalidrawElement, text: String)? {
     guard let label = element.id.flatMap({ scope.labels[$0] }) else { return nil }
     let (shown, original) = (label.tree["text"]?.string, label.tree["originalText"]?.string)

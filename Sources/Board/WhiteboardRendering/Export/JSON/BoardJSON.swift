@@ -24,7 +24,6 @@ package enum BoardJSON {
     return document.text + "\n"
   }
 
-  /// Returns the objects as a JSON array.
   static func objects(_ export: BoardExport) -> String { lines(export.picture.items.map { object($0, of: export) }) }
 
   private static func lines(_ list: [String]) -> String {

@@ -115,7 +115,6 @@ struct BoardJSONReader {
     return ObjectDraft(.form(form, size: size, points: points, label: label, lineWidth: width), at: center)
   }
 
-  /// Returns the style; nil if the object has the default style.
   private func style(_ fields: Fields, of draft: ObjectDraft) throws(ImportError) -> ObjectStyle? {
     var form: DrawingForm?
     if case .form(let known, _, _, _, _) = draft.content { form = known }
@@ -205,12 +204,9 @@ struct BoardJSONReader {
   }
 }
 
-/// The members of a JSON object in a board file.
-///
-/// Each accessor checks the type and range of its value.
+/// The members of a JSON object in a board file; each accessor checks the type and range of its value.
 struct Fields {
   let tree: JSONTree
-  /// The path of the object in the document, for error messages.
   let path: String
 
   init(_ tree: JSONTree, path: String) throws(ImportError) {
@@ -251,7 +247,6 @@ struct Fields {
     return color
   }
 
-  /// Returns the index of a word in a list of words; nil if there is no such key.
   func word(_ key: String, of words: [String]) throws(ImportError) -> Int? {
     guard let value = tree[key] else { return nil }
     guard let index = words.firstIndex(where: { $0 == value.string }) else {

@@ -1,6 +1,5 @@
 import Whiteboard
 
-/// A flowchart in the language of Mermaid.
 struct Flowchart {
   enum Direction { case down, up, right, left }
 
@@ -26,7 +25,6 @@ struct Flowchart {
     var marks = (start: LineEnd.none, end: LineEnd.none)
     /// The number of layers between the nodes.
     var length = 1
-    /// The properties of its style.
     var style: [(name: String, value: String)] = []
   }
 
@@ -38,17 +36,12 @@ struct Flowchart {
   /// Descriptions of the parts that were not understood, with line numbers.
   var warnings: [String] = []
 
-  /// Whether a text is a flowchart, after comments and settings.
-  static func isFlowchart(_ text: String) -> Bool { FlowchartParser.header(of: text) != nil }
-
   init() {}
 
   init(_ text: String) throws(ImportError) { self = try FlowchartParser.parse(text) }
 }
 
-/// The parser of flowcharts.
-///
-/// It reports each line that it does not understand, and continues with the next one.
+/// Reports each line that it does not understand, and continues with the next one.
 private struct FlowchartParser {
   private var chart = Flowchart()
   private var indexes: [String: Int] = [:]
@@ -278,9 +271,8 @@ private struct FlowchartParser {
     return result
   }
 
-  /// Returns the index of a node; a node that is not known yet has its name as label.
-  ///
-  /// A node belongs to the first subgraph that contains it.
+  /// Returns the index of a node; a node that is not known yet has its name as label. A node belongs to the first
+  /// subgraph that contains it.
   private mutating func node(_ id: String) -> Int {
     let index = indexes[id] ?? chart.nodes.count
     if index == chart.nodes.count {

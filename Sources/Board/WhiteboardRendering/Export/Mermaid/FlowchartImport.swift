@@ -65,7 +65,6 @@ extension ImportedBoard {
     }
   }
 
-  /// Returns a line that is bound to the objects with the indexes `from` and `to`.
   private func line(
     from: (index: Int, size: Size),
     to: (index: Int, size: Size),
@@ -110,7 +109,6 @@ extension ImportedBoard {
     return draft
   }
 
-  /// Returns the size of a form in which the label of a node fits.
   private static func size(of node: Flowchart.Node) -> Size {
     let rows = TextLines.wrapped(node.label, columns: 24, limit: 100)
     let (width, height) = (
@@ -136,7 +134,6 @@ extension Flowchart {
   }
 }
 
-/// How a node or an edge is drawn.
 private struct FlowchartLook {
   var style: ObjectStyle
   var color: UInt32?

@@ -2,7 +2,6 @@ import Whiteboard
 
 /// The positions of all nodes of a flowchart; the nodes of each subgraph are laid out on their own, inside its frame.
 struct FlowchartPlaces {
-  /// The sizes of boxes and frames.
   private(set) var sizes: [Size]
   private(set) var centers: [Point]
   /// The bends of each edge, from its first node to its last one.
@@ -15,7 +14,6 @@ struct FlowchartPlaces {
   private var edges: [Int?: [(edge: Int, from: Int, to: Int)]] = [:]
 
   private static let margin = 32.0
-  /// The height of the name above a frame.
   private static let nameRoom = 24.0
   private static let leastSide = 64.0
 
@@ -39,7 +37,6 @@ struct FlowchartPlaces {
     move(nil, by: Point(x: 0, y: 0))
   }
 
-  /// The frames around a node, outermost first, and the node itself.
   private func path(_ node: Int) -> [Int] {
     var path = [node]
     while let frame = chart.nodes[path[path.count - 1]].frame { path.append(frame) }
@@ -104,10 +101,9 @@ struct FlowchartPlaces {
   }
 }
 
-/// The positions of the nodes of a flowchart in layers, by the method of Sugiyama.
-///
-/// Layers are rows from top to bottom; ``Flowchart/Direction`` turns them at the end. An edge over several layers gets a
-/// place of its own in each layer between its nodes, so that it does not cross them.
+/// The positions of the nodes of a flowchart in layers, by the method of Sugiyama. Layers are rows from top to bottom;
+/// ``Flowchart/Direction`` turns them at the end. An edge over several layers gets a place of its own in each layer
+/// between its nodes, so that it does not cross them.
 struct FlowchartLayout {
   /// A node, or the place of a long edge in a layer.
   private struct Box {
@@ -115,7 +111,6 @@ struct FlowchartLayout {
     var breadth = 0.0
     var depth = 0.0
     var layer = 0
-    /// The center within the layer.
     var place = 0.0
     var above: [Int] = []
     var below: [Int] = []
@@ -206,7 +201,6 @@ struct FlowchartLayout {
     }
   }
 
-  /// Connects the boxes of neighboring layers.
   private mutating func connect(_ forward: [Bool]) {
     let steps = chart.edges.indices.map { boxes[ends($0, forward).to].layer - boxes[ends($0, forward).from].layer }
     let isBent = steps.reduce(0) { $0 + max($1 - 1, 0) } <= Self.placeLimit

@@ -1,14 +1,12 @@
 import PeerCore
 import Whiteboard
 
-/// A page as SVG: words stay text, strokes are paths, and photos are embedded files.
-///
-/// The text depends only on the picture. Text from other members is escaped, and the page loads no external files.
+/// A page as SVG: words stay text, strokes are paths, and photos are embedded files. The text depends only on the
+/// picture. Text from other members is escaped, and the page loads no external files.
 package struct SVGPage {
   private let picture: BoardPicture
   private var text = ""
 
-  /// Returns the page of a picture as an XML document that ends with a line feed.
   package static func svg(_ picture: BoardPicture) -> String {
     var page = SVGPage(picture: picture)
     page.write()

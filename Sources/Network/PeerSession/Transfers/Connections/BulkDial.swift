@@ -7,9 +7,7 @@ import Glibc
 import Musl
 #endif
 
-/// Dials one bulk link and attaches it to a control link (8.1).
-///
-/// Confined to a bulk event loop.
+/// Dials one bulk link and attaches it to a control link (8.1). Confined to a bulk event loop.
 final class BulkDial<Attached: Sendable>: LinkDelegate {
   private let attach: Control.Attach
   private let secret: [UInt8]
@@ -77,7 +75,6 @@ final class BulkDial<Attached: Sendable>: LinkDelegate {
 struct BulkTime: Sendable {
   /// Returns the time since an arbitrary reference point.
   let now: @Sendable () -> Duration
-  /// Suspends for a duration; throws only if the task is canceled.
   let sleep: @Sendable (Duration) async throws -> Void
 
   /// How long an offer waits for the application's decision (RES-8).

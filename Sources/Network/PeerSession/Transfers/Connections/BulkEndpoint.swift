@@ -4,10 +4,9 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// Manages all bulk links with one incarnation of a peer, and their transfers and streams (8).
-///
-/// It exists from the peer's admission until the peer is lost or leaves, across control links (BLK-3). All its work
-/// runs in child tasks of ``run()``.
+/// Manages all bulk links with one incarnation of a peer, and their transfers and streams (8). It exists from the
+/// peer's admission until the peer is lost or leaves, across control links (BLK-3). All its work runs in child tasks of
+/// ``run()``.
 final class BulkEndpoint: Sendable {
   private struct State {
     var transfers = TransferTable()
@@ -43,9 +42,8 @@ final class BulkEndpoint: Sendable {
     pool = BulkPool(peer: peer, links: links, scope: scope, time: time)
   }
 
-  /// Runs links and transfers until ``close(_:)``, or until the task is canceled.
-  ///
-  /// When it returns, all links, transfers and streams have ended and were reported.
+  /// Runs links and transfers until ``close(_:)``, or until the task is canceled. When it returns, all links, transfers
+  /// and streams have ended and were reported.
   func run() async {
     _ = scope.submit { [pool] in await pool.closeUnused() }
     _ = scope.submit { [self] in await breakStalled() }
@@ -92,10 +90,8 @@ final class BulkEndpoint: Sendable {
     }
   }
 
-  /// Handles the opening of a new control link after a broken one.
-  ///
-  /// Idle links are closed, because they may be broken too. A transfer that makes no progress for 3 s continues over a
-  /// new link.
+  /// Handles the opening of a new control link after a broken one. Idle links are closed, because they may be broken
+  /// too. A transfer that makes no progress for 3 s continues over a new link.
   func reconnected() {
     pool.dropIdle()
     let running = state.withLock { $0.transfers.runningSenders }
@@ -113,10 +109,9 @@ final class BulkEndpoint: Sendable {
 
   func sentBytes(of id: TransferID) -> Int? { state.withLock { $0.transfers.runningSender(id) }?.position.bytes }
 
-  /// Sends a file to the peer; throws `invalidName`, or the reason why the peer is out of the session.
-  ///
-  /// The transfer's result reports file errors. At most eight transfers run at a time (RES-6). Transfers that the peer
-  /// requested are counted separately.
+  /// Sends a file to the peer; throws `invalidName`, or the reason why the peer is out of the session. The transfer's
+  /// result reports file errors. At most eight transfers run at a time (RES-6). Transfers that the peer requested are
+  /// counted separately.
   func sendResource(atPath path: String, named name: String, isRequested: Bool = false) throws(SessionError)
     -> ResourceTransfer
   {
@@ -243,9 +238,8 @@ final class BulkEndpoint: Sendable {
     _ = scope.submit { await receiver.answer(release) }
   }
 
-  /// Creates the receiver of an offer; returns `nil` if the peer has too many transfers in progress (RES-6).
-  ///
-  /// It replaces an earlier receiver of the same transfer, whose link is probably broken.
+  /// Creates the receiver of an offer; returns `nil` if the peer has too many transfers in progress (RES-6). It
+  /// replaces an earlier receiver of the same transfer, whose link is probably broken.
   func receiver(for offer: Control.ResourceOffer, on link: BulkLinkRunner) async -> ResourceReceiver? {
     if let old = state.withLock({ $0.transfers.receiver(of: offer.id) }) {
       // The sender may notice before the receiver that the old link broke (RES-5).
@@ -277,9 +271,8 @@ final class BulkEndpoint: Sendable {
     if isFirst { context.events.emit(.resourceStarted(info)) }
   }
 
-  /// Handles the end of a receiver, and reports the result if there is one.
-  ///
-  /// Without a result, the sender may continue over another link.
+  /// Handles the end of a receiver, and reports the result if there is one. Without a result, the sender may continue
+  /// over another link.
   func receiverEnded(
     _ receiver: ResourceReceiver,
     _ info: ResourceInfo,
@@ -293,9 +286,8 @@ final class BulkEndpoint: Sendable {
 
 protocol BulkEvents: Sendable {
   func isRequested(_ info: ResourceInfo) async -> Bool
-  /// Returns whether to accept an offer that the application did not request.
-  ///
-  /// It may wait for a user until the task is canceled.
+  /// Returns whether to accept an offer that the application did not request. It may wait for a user until the task is
+  /// canceled.
   func wants(_ info: ResourceInfo) async -> Bool
   func emit(_ event: SessionEvent)
 }

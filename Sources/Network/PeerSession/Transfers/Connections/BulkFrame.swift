@@ -1,15 +1,12 @@
 import NIOCore
 import PeerWire
 
-/// A frame of a bulk link, or the combined payload of several.
-///
-/// The boundaries of CHUNK and STREAM-DATA frames have no meaning. ``BulkFrameDecoder`` therefore passes on the bytes
-/// of one read as one value, without buffering or copying them. All other frames are passed on complete, in one piece.
+/// A frame of a bulk link, or the combined payload of several. The boundaries of CHUNK and STREAM-DATA frames have no
+/// meaning. ``BulkFrameDecoder`` therefore passes on the bytes of one read as one value, without buffering or copying
+/// them. All other frames are passed on complete, in one piece.
 struct BulkFrame: Sendable, Equatable {
   var type: FrameType
-  /// The bytes, in order.
-  ///
-  /// There is at least one piece, and a piece may be empty.
+  /// The bytes, in order: at least one piece, and a piece may be empty.
   private(set) var pieces: [ByteBuffer]
   private(set) var count: Int
 
@@ -47,10 +44,9 @@ extension FrameType {
   var isByteSequence: Bool { self == .chunk || self == .streamData }
 }
 
-/// Decodes the bytes of a bulk link into frames; confined to its event loop.
-///
-/// Frames of unknown optional types are skipped (FRM-3). The first error fires a ``FrameError`` down the pipeline, and
-/// nothing is decoded after it. At most one control payload is in memory at a time.
+/// Decodes the bytes of a bulk link into frames; confined to its event loop. Frames of unknown optional types are
+/// skipped (FRM-3). The first error fires a ``FrameError`` down the pipeline, and nothing is decoded after it. At most
+/// one control payload is in memory at a time.
 final class BulkFrameDecoder: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = BulkFrame

@@ -10,20 +10,16 @@ import Musl
 #endif
 
 protocol BulkFrameSink: AnyObject, Sendable {
-  /// Handles the next frame; returns whether the link continues.
-  ///
-  /// If it throws ``LinkViolation``, the link is closed with its code.
-  ///
-  /// The link is not read until this call returns.
+  /// Handles the next frame; returns whether the link continues. If it throws ``LinkViolation``, the link is closed
+  /// with its code. The link is not read until this call returns.
   func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(LinkViolation) -> Bool
 
   /// Handles the end of the link; called once, on the sink that is attached at that time.
   func linkEnded(_ end: BulkEnd) async
 }
 
-/// Reads the frames of a bulk link and passes each to the attached sink.
-///
-/// A violation by the peer closes this link with a typed CLOSE, and affects nothing else.
+/// Reads the frames of a bulk link and passes each to the attached sink. A violation by the peer closes this link with
+/// a typed CLOSE, and affects nothing else.
 final class BulkLinkRunner: Sendable {
   private struct State {
     var sink: any BulkFrameSink
@@ -88,9 +84,7 @@ final class BulkLinkRunner: Sendable {
     return state.withLock { $0.lateIDs.contains(id) }
   }
 
-  /// Reads until the link ends, and then reports the end to the sink.
-  ///
-  /// Cancellation ends the link.
+  /// Reads until the link ends, and then reports the end to the sink; cancellation ends the link.
   func run() async { await withTaskExecutorPreference(tasks) { await serve() } }
 
   private func serve() async {
@@ -114,9 +108,7 @@ final class BulkLinkRunner: Sendable {
     writer.channel.close(promise: nil)
   }
 
-  /// Breaks the link as if the network had failed.
-  ///
-  /// A transfer on it may continue over another link.
+  /// Breaks the link as if the network had failed; a transfer on it may continue over another link.
   func abandon() { writer.channel.close(promise: nil) }
 
   /// Sends one last frame, and closes the link if the peer has not closed it after 2 s.
@@ -176,9 +168,8 @@ final class IdleLinkSink: BulkFrameSink {
   func linkEnded(_ end: BulkEnd) async {}
 }
 
-/// A task executor that runs tasks on an event loop, so that serving a link needs no thread switch.
-///
-/// Its tasks must never block; files are read and hashed on a thread pool.
+/// A task executor that runs tasks on an event loop, so that serving a link needs no thread switch. Its tasks must
+/// never block; files are read and hashed on a thread pool.
 final class EventLoopTasks: TaskExecutor {
   private let eventLoop: any EventLoop
 
@@ -190,21 +181,14 @@ final class EventLoopTasks: TaskExecutor {
   }
 }
 
-/// A bulk link that is attached and not in use yet.
-///
-/// The owner must pass it to a ``BulkEndpoint`` or end it with ``discard()``.
+/// A bulk link that is attached and not in use yet. The owner must pass it to a ``BulkEndpoint`` or end it with
+/// ``discard()``.
 struct BulkLink: Sendable {
-  /// The incoming frames.
-  ///
-  /// Outgoing frames are written to the channel by ``BulkWriter``.
+  /// The incoming frames; outgoing frames are written by ``BulkWriter``.
   let channel: NIOAsyncChannel<BulkFrame, ByteBuffer>
 
-  /// Adds the remaining handlers to a channel after ATTACHED.
-  ///
-  /// At most two reads of 256 KiB are buffered for the task that reads the link. ``StreamCore`` buffers its own limit
-  /// and one more read. Together, they stay below the 1 MiB limit of STR-2.
-  ///
-  /// - Precondition: Called on the channel's event loop.
+  /// Must be called on the channel's event loop. At most two reads of 256 KiB are buffered for the task that reads the
+  /// link. ``StreamCore`` buffers its own limit and one more read. Together, they stay below the 1 MiB limit of STR-2.
   @Sendable static func wrap(_ channel: any Channel) throws -> BulkLink {
     try prepare(channel)
     try channel.pipeline.syncOperations.addHandler(BulkFrameDecoder())
@@ -237,9 +221,8 @@ struct BulkLink: Sendable {
 
 /// Opens bulk links on which the local peer is the opener (8.1).
 protocol BulkLinkProvider: Sendable {
-  /// Dials and attaches a link, or asks the peer to dial one; throws ``SessionError``.
-  ///
-  /// After `busy`, `unreachable` or `timedOut`, the caller can try again later. After any other code, no further link
-  /// can be opened. The call waits while the peer is reconnecting.
+  /// Dials and attaches a link, or asks the peer to dial one; throws ``SessionError``. After `busy`, `unreachable` or
+  /// `timedOut`, the caller can try again later. After any other code, no further link can be opened. The call waits
+  /// while the peer is reconnecting.
   func openLink(to peer: PeerID) async throws(SessionError) -> BulkLink
 }

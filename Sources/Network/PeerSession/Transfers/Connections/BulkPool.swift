@@ -32,9 +32,7 @@ final class BulkPool: Sendable {
 
   var idleCount: Int { state.withLock { $0.idle.count } }
 
-  var endError: SessionError {
-    state.withLock { $0.endError } ?? SessionError(.sessionEnded, "The session has ended.")
-  }
+  var endError: SessionError { state.withLock { $0.endError } ?? SessionError(.sessionEnded, "The session has ended.") }
 
   func acquire() async throws(SessionError) -> BulkLinkRunner {
     while let link = state.withLock({ $0.idle.popLast()?.link }) { if link.isOpen { return link } }
@@ -103,9 +101,8 @@ final class BulkPool: Sendable {
   }
 }
 
-/// The work runs in child tasks of the task that called ``run()``.
-///
-/// All submitted work runs, even if it is already canceled.
+/// The work runs in child tasks of the task that called ``run()``. All submitted work runs, even if it is already
+/// canceled.
 final class WorkScope: Sendable {
   typealias Work = @Sendable () async -> Void
 
@@ -115,15 +112,12 @@ final class WorkScope: Sendable {
   init() { (work, source) = AsyncStream.makeStream() }
 
   /// Submits `work`, which starts soon; returns `false` if the scope is closed, so that `work` never runs.
-  func submit(_ work: @escaping Work) -> Bool {
-    if case .terminated = source.yield(work) { false } else { true }
-  }
+  func submit(_ work: @escaping Work) -> Bool { if case .terminated = source.yield(work) { false } else { true } }
 
   func close() { source.finish() }
 
-  /// Runs the submitted work until ``close()`` is called or the task is canceled, and waits for all work to end.
-  ///
-  /// Both end the stream only after the work that was submitted before.
+  /// Runs the submitted work until ``close()`` is called or the task is canceled, and waits for all work to end. Both
+  /// end the stream only after the work that was submitted before.
   func run() async {
     await withDiscardingTaskGroup { group in
       for await work in work { group.addTask { await work() } }

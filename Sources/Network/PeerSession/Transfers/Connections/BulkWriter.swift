@@ -1,10 +1,9 @@
 import NIOCore
 import PeerCore
 
-/// The writer of a bulk link, with a limit on the number of bytes that wait to be sent.
-///
-/// Bytes are included from the moment they are pushed until the channel has passed them to the kernel. The limit is
-/// therefore effective even if the writers are far ahead of the event loop. Writers take turns in order of arrival.
+/// The writer of a bulk link, with a limit on the number of bytes that wait to be sent. Bytes are included from the
+/// moment they are pushed until the channel has passed them to the kernel. The limit is therefore effective even if the
+/// writers are far ahead of the event loop. Writers take turns in order of arrival.
 final class BulkWriter: Sendable {
   /// The number of waiting bytes above which a writer must wait.
   static let limit = 1_048_576
@@ -36,9 +35,7 @@ final class BulkWriter: Sendable {
   }
 
   /// Waits for the caller's turn and for room; throws `SessionError.cancelled`, or the reason why the link ended; the
-  /// caller then has no turn.
-  ///
-  /// After each success, the caller must call ``finish()`` once.
+  /// caller then has no turn. After each success, the caller must call ``finish()`` once.
   func begin() async throws(SessionError) {
     try await wait { state, waiter in
       if !state.isTaken && state.queue.isEmpty && state.waitingBytes < Self.limit {
@@ -50,9 +47,7 @@ final class BulkWriter: Sendable {
     }
   }
 
-  /// Waits for room during the caller's turn.
-  ///
-  /// The turn does not end, even if this call throws.
+  /// Waits for room during the caller's turn, which does not end even if this call throws.
   func waitForRoom() async throws(SessionError) {
     try await wait { state, waiter in
       if state.waitingBytes < Self.limit { return .success(()) }
@@ -69,9 +64,8 @@ final class BulkWriter: Sendable {
     next?.resume(.success(()))
   }
 
-  /// Writes immediately, ahead of all waiting writers.
-  ///
-  /// Call it only for the writer whose turn it is, or for the last frame of a link.
+  /// Writes immediately, ahead of all waiting writers. Call it only for the writer whose turn it is, or for the last
+  /// frame of a link.
   @discardableResult func push(_ frames: ByteBuffer) -> EventLoopFuture<Void> {
     let count = frames.readableBytes
     state.withLock { $0.waitingBytes += count }

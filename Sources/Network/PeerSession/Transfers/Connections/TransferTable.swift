@@ -2,9 +2,8 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The running, waiting and interrupted resource transfers with one peer.
-///
-/// At most ``Limits/resources`` transfers run in each direction. Requested transfers are counted separately (RES-6).
+/// The running, waiting and interrupted resource transfers with one peer. At most ``Limits/resources`` transfers run in
+/// each direction. Requested transfers are counted separately (RES-6).
 struct TransferTable {
   struct End {
     var info: ResourceInfo
@@ -29,9 +28,7 @@ struct TransferTable {
 
   func runningSender(_ id: TransferID) -> ResourceSender? { running[id] }
 
-  /// Adds a sender; returns whether it may run now.
-  ///
-  /// Otherwise, it must wait.
+  /// Returns whether the sender may run now; otherwise, it must wait.
   mutating func add(_ sender: ResourceSender) -> Bool {
     guard hasRoom(forRequested: sender.isRequested) else {
       waiting.append(sender)
@@ -86,18 +83,15 @@ struct TransferTable {
     if accepted[info.id] == nil { accepted[info.id] = Accepted(info: info) }
   }
 
-  /// Records that the bytes of a transfer begin to arrive; returns whether this is the first call for the transfer.
-  ///
-  /// If so, the start must be reported.
+  /// Returns whether the bytes of a transfer begin to arrive for the first time, so that the start must be reported.
   mutating func started(_ info: ResourceInfo) -> Bool {
     guard accepted[info.id]?.isReported != true else { return false }
     accepted[info.id] = Accepted(info: info, isReported: true)
     return true
   }
 
-  /// Removes a receiver that ended; returns the end to report.
-  ///
-  /// If too many transfers were interrupted, this is the end of the oldest one.
+  /// Removes a receiver that ended; returns the end to report. If too many transfers were interrupted, this is the end
+  /// of the oldest one.
   mutating func receiverEnded(
     _ receiver: ResourceReceiver,
     _ info: ResourceInfo,
@@ -127,9 +121,7 @@ struct TransferTable {
   // MARK: Cancellation
 
   /// Finds a transfer to cancel, and removes it if it was interrupted; returns the transfer's sender or receiver, or
-  /// its properties if it was interrupted.
-  ///
-  /// All values are `nil` if the id is unknown.
+  /// its properties if it was interrupted. All values are `nil` if the id is unknown.
   mutating func cancel(_ id: TransferID) -> (
     sender: ResourceSender?, receiver: ResourceReceiver?, interrupted: ResourceInfo?
   ) {

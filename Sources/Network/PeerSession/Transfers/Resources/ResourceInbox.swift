@@ -3,9 +3,8 @@ import NIOPosix
 import PeerCore
 import PeerDiscovery
 
-/// The inbox, which stores the resources that arrive from all peers and sessions.
-///
-/// It limits how much each peer may store, and finds the stored part of an unfinished transfer.
+/// The inbox, which stores the resources that arrive from all peers and sessions. It limits how much each peer may
+/// store, and finds the stored part of an unfinished transfer.
 actor ResourceInbox {
   struct Admission: Sendable {
     /// The file for the bytes; `nil` if the resource was delivered before.
@@ -66,12 +65,10 @@ actor ResourceInbox {
     self.isTemporary = isTemporary
   }
 
-  /// Opens the inbox, or creates it with access for its owner only; throws `system`.
-  ///
-  /// Removes unfinished transfers that have not changed for seven days before `now` (in seconds since 1970). Also
-  /// removes unfinished transfers of exited processes if `isTemporary` returned true for their names. `quota` limits
-  /// the finished and unfinished resources. `threads` run blocking disk operations. `calls` are the system calls that
-  /// can fail if the disk is full.
+  /// Opens the inbox, or creates it with access for its owner only; throws `system`. Removes unfinished transfers that
+  /// have not changed for seven days before `now` (in seconds since 1970). Also removes unfinished transfers of exited
+  /// processes if `isTemporary` returned true for their names. `quota` limits the finished and unfinished resources.
+  /// `threads` run blocking disk operations. `calls` are the system calls that can fail if the disk is full.
   static func open(
     directory path: String,
     quota: InboxQuota,
@@ -217,9 +214,8 @@ actor ResourceInbox {
     guard active[id] == nil else { throw SessionError(.declined, "A transfer with that id is in progress.") }
   }
 
-  /// Returns the stored part of the offered file (RES-1).
-  ///
-  /// The part is stored under the offered id, or under an id from an earlier process of the sender.
+  /// Returns the stored part of the offered file (RES-1). The part is stored under the offered id, or under an id from
+  /// an earlier process of the sender.
   private static func source(_ record: StagingRecord, _ id: TransferID, _ idle: [StagingDirectory.Partial])
     -> StagingDirectory.Partial?
   {

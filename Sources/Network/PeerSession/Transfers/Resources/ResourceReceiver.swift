@@ -4,11 +4,10 @@ import NIOPosix
 import PeerCore
 import PeerWire
 
-/// Receives one offered resource over one link (8.2).
-///
-/// A thread pool writes and hashes one batch of bytes while the next batch is gathered, so at most two batches are in
-/// memory. A resource is delivered only when it is complete and verified (RES-3). If the link breaks, the stored part
-/// stays on the disk, so that the sender can continue (RES-1, RES-5).
+/// Receives one offered resource over one link (8.2). A thread pool writes and hashes one batch of bytes while the next
+/// batch is gathered, so at most two batches are in memory. A resource is delivered only when it is complete and
+/// verified (RES-3). If the link breaks, the stored part stays on the disk, so that the sender can continue (RES-1,
+/// RES-5).
 actor ResourceReceiver {
   enum Phase {
     /// The offer uses no space in the inbox yet (RES-8).
@@ -36,9 +35,7 @@ actor ResourceReceiver {
   nonisolated let peer: PeerID
   nonisolated let inbox: ResourceInbox
   nonisolated let endpoint: BulkEndpoint
-  /// The reason for a local cancellation, sent to the sender.
-  ///
-  /// The reason is set before this actor handles the cancellation.
+  /// The reason for a local cancellation, sent to the sender; set before this actor handles the cancellation.
   nonisolated let cancelReason = Locked<String?>(nil)
   nonisolated let withdrawn = Outcome<Void>()
   nonisolated let answered = Outcome<Void>()
@@ -337,9 +334,7 @@ struct ProgressThrottle {
   private var last: Duration?
   private var reported: Int?
 
-  /// Returns whether to report `bytes` now.
-  ///
-  /// If so, `bytes` is recorded as reported.
+  /// Returns whether to report `bytes` now; if so, records them as reported.
   mutating func reports(_ bytes: Int, now: Duration) -> Bool {
     if let last, now - last < Self.interval { return false }
     last = now

@@ -11,9 +11,7 @@ final class ResourceReplies: BulkFrameSink {
     case interrupted
   }
 
-  /// The sender's last message.
-  ///
-  /// The message determines the allowed answers.
+  /// The sender's last message, which determines the allowed answers.
   enum Phase: Sendable {
     case offered
     case started
@@ -104,10 +102,9 @@ final class ResourceReplies: BulkFrameSink {
 
 // The decision on an offer, made by the application and the inbox (RES-8).
 extension ResourceReceiver {
-  /// Answers the offer after the application and the inbox have decided.
-  ///
-  /// The link is read in the meantime, so that the sender can withdraw its offer. `release` makes the link idle; it is
-  /// called before CANCEL is sent, because the sender may use the link again after that.
+  /// Answers the offer after the application and the inbox have decided. The link is read in the meantime, so that the
+  /// sender can withdraw its offer. `release` makes the link idle; it is called before CANCEL is sent, because the
+  /// sender may use the link again after that.
   func answer(_ release: @Sendable () -> Void) async {
     defer { answered.set(.success(())) }
     do throws(SessionError) {

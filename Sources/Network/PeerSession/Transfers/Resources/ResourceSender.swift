@@ -5,10 +5,8 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// Sends a file to one peer, over as many links as necessary (8.2).
-///
-/// The file is read and hashed on a thread pool, one block ahead of the link. No block is read before the peer has room
-/// for it, so memory does not grow with the file.
+/// Sends a file to one peer, over as many links as necessary (8.2). The file is read and hashed on a thread pool, one
+/// block ahead of the link. No block is read before the peer has room for it, so memory does not grow with the file.
 final class ResourceSender: Sendable {
   private struct Ending: Sendable {
     var result: Result<ReceivedResource, SessionError>
@@ -85,8 +83,6 @@ final class ResourceSender: Sendable {
 
   var position: (bytes: Int, link: BulkLinkRunner?) { state.withLock { ($0.sentBytes, $0.link) } }
 
-  /// Transfers the file and reports the result.
-  ///
   /// The task is canceled if the peer leaves.
   func run(_ pool: BulkPool) async {
     let ending = await withTaskGroup(of: Ending?.self) { group in
@@ -317,9 +313,7 @@ struct TransferRetry {
     return .milliseconds(Self.waits[min(failures, Self.waits.count) - 1])
   }
 
-  /// Records that a link broke after bytes were sent.
-  ///
-  /// The next attempt follows immediately.
+  /// Records that a link broke after bytes were sent; the next attempt follows immediately.
   mutating func progressed() { failures = 0 }
 }
 

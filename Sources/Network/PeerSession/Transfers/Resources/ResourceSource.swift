@@ -8,15 +8,11 @@ import Glibc
 import Musl
 #endif
 
-/// The file that a sender reads.
-///
-/// All its calls block, so they run on a thread pool. The file is open during the transfer. After each read, its
-/// properties are compared with those at opening. This detects changes, so that a mixture of two versions is never sent
-/// as one file.
+/// The file that a sender reads. All its calls block, so they run on a thread pool. The file is open during the
+/// transfer. After each read, its properties are compared with those at opening. This detects changes, so that a
+/// mixture of two versions is never sent as one file.
 final class ResourceSource: Sendable {
-  /// The number of bytes in one read.
-  ///
-  /// A read fills eight frames, and the eight frames are one write to the link.
+  /// One read fills eight frames, which are one write to the link.
   static let blockSize = 8 * Limits.framePayload
 
   struct Block: Sendable {
@@ -112,9 +108,8 @@ final class ResourceSource: Sendable {
     return hash
   }
 
-  /// Compares the file with its properties at opening; throws `sourceChanged`.
-  ///
-  /// Unlinking the file is allowed, because its bytes remain complete. Replacing it with another file is not.
+  /// Compares the file with its properties at opening; throws `sourceChanged`. Unlinking the file is allowed, because
+  /// its bytes remain complete. Replacing it with another file is not.
   func checkUnchanged() throws(SessionError) {
     var status = stat()
     guard fstat(descriptor, &status) == 0, Mark(status) == mark else { throw changed }

@@ -22,10 +22,9 @@ struct StagingRecord: Codable, Equatable, Sendable {
   func isSameFile(as other: StagingRecord) -> Bool { modified != nil && self == other }
 }
 
-/// The directory for finished resources, with a subdirectory `.partial` for unfinished ones.
-///
-/// All calls block. Files are named only by transfer ids and accessed relative to open directories. Neither text from a
-/// peer nor a symbolic link can therefore redirect an access.
+/// The directory for finished resources, with a subdirectory `.partial` for unfinished ones. All calls block. Files are
+/// named only by transfer ids and accessed relative to open directories. Neither text from a peer nor a symbolic link
+/// can therefore redirect an access.
 final class StagingDirectory: Sendable {
   /// How long the bytes of an abandoned transfer are kept, in seconds.
   static let maximumAge = 7 * 24 * 3_600
@@ -114,9 +113,8 @@ final class StagingDirectory: Sendable {
     return survey
   }
 
-  /// Removes partial transfers that are older than seven days or cannot be resumed; throws `system`.
-  ///
-  /// Transfers that another process is using stay.
+  /// Removes partial transfers that are older than seven days or cannot be resumed; throws `system`. Transfers that
+  /// another process is using stay.
   func sweep(now: Int) throws(SessionError) {
     for partial in try survey().partials where !partial.isInUse {
       let isUseful = partial.record.map { $0.isTemporary != true } ?? false
@@ -243,9 +241,7 @@ final class StagingDirectory: Sendable {
   }
 }
 
-/// The system calls that can fail on a full or broken disk.
-///
-/// Tests replace them.
+/// The system calls that can fail on a full or broken disk; tests replace them.
 struct DiskCalls: Sendable {
   /// A function like `pwrite`, which returns the number of bytes written, or sets `errno` and returns -1.
   var write: @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int
@@ -268,9 +264,8 @@ struct DiskCalls: Sendable {
   }
 }
 
-/// The bytes of one unfinished transfer, in a private file named by the transfer's id.
-///
-/// All calls block, so they run on a thread pool, one at a time.
+/// The bytes of one unfinished transfer, in a private file named by the transfer's id. All calls block, so they run on
+/// a thread pool, one at a time.
 final class StagingFile: Sendable {
   private let descriptor: Int32
   private let calls: DiskCalls

@@ -2,10 +2,9 @@ import Crypto
 import NIOCore
 import PeerWire
 
-/// Gathers the received bytes of a resource into batches for the disk.
-///
-/// The owner writes one batch at a time. It stores the batch's hash before it takes the next batch. At most two batches
-/// are therefore in memory: one that is being written and one that is being gathered.
+/// Gathers the received bytes of a resource into batches for the disk. The owner writes one batch at a time. It stores
+/// the batch's hash before it takes the next batch. At most two batches are therefore in memory: one that is being
+/// written and one that is being gathered.
 struct WriteBatches {
   struct Batch: Sendable {
     var pieces: [ByteBuffer]
@@ -13,9 +12,7 @@ struct WriteBatches {
     var hash: SHA256
   }
 
-  /// The size of a full batch in bytes.
   static let batchSize = 8 * Limits.framePayload
-
   var hash: SHA256
   private(set) var submittedBytes: Int
   private var pending: [ByteBuffer] = []
@@ -36,7 +33,6 @@ struct WriteBatches {
     pendingBytes += byteCount
   }
 
-  /// Removes and returns the gathered bytes; `nil` if there are none.
   mutating func nextBatch() -> Batch? {
     guard !pending.isEmpty else { return nil }
     defer {
@@ -48,16 +44,13 @@ struct WriteBatches {
   }
 }
 
-/// Measures how fast the bytes of an incoming transfer arrive (RES-7).
-///
-/// A transfer is slow only if both the window and a number of checks have passed. Suspending the receiver therefore
-/// does not make a transfer slow. The endpoint checks at each ``interval``.
+/// Measures how fast the bytes of an incoming transfer arrive (RES-7). A transfer is slow only if both the window and a
+/// number of checks have passed. Suspending the receiver therefore does not make a transfer slow. The endpoint checks
+/// at each ``interval``.
 struct TransferPace: Sendable {
   enum Verdict: Equatable, Sendable {
     case sufficient
-    /// Nothing arrived for ``window``.
     case silent
-    /// Less than ``minimumBytes`` arrived in ``window``.
     case slow
   }
 
@@ -69,7 +62,6 @@ struct TransferPace: Sendable {
   static let interval = Duration.seconds(10)
   /// The period in which at least ``minimumBytes`` must arrive.
   static let window = Duration.seconds(60)
-  /// The number of bytes that must arrive in each ``window``.
   static let minimumBytes = 16_384
   /// The number of checks that span ``window``.
   private static let markLimit = 7
