@@ -1,10 +1,8 @@
 import PeerCore
 import WhiteboardKit
 
-/// A writer of JSON on one line, straight into bytes.
-///
-/// The caller adds the keys of an object in ascending order; a value that is nil is left out. Code points that a terminal
-/// might interpret are escaped.
+/// A writer of JSON on one line, straight into bytes. The caller adds the keys of an object in ascending order; a value
+/// that is nil is left out. Code points that a terminal might interpret are escaped.
 struct JSONWriter {
   var bytes: [UInt8] = []
 
@@ -43,7 +41,6 @@ struct JSONWriter {
 
   mutating func write(object members: KeyValuePairs<StaticString, (any JSONValue)?>) { write { $0.add(members) } }
 
-  /// Writes an object with the members that the closure adds.
   mutating func write(_ addMembers: (inout JSONWriter) -> Void) {
     bytes.append(UInt8(ascii: "{"))
     addMembers(&self)
@@ -103,22 +100,10 @@ struct JSONWriter {
   }
 
   private mutating func write(_ scalar: Unicode.Scalar) {
-    switch scalar {
-    case "\"": write(raw: #"\""#)
-    case "\\": write(raw: #"\\"#)
-    case "\n": write(raw: #"\n"#)
-    case "\r": write(raw: #"\r"#)
-    case "\t": write(raw: #"\t"#)
-    case "\u{8}": write(raw: #"\b"#)
-    case "\u{C}": write(raw: #"\f"#)
-    case _ where scalar.isSafe: bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
-    default:
-      for unit in scalar.utf16 {
-        let digits = String(unit, radix: 16)
-        write(raw: #"\u"#)
-        bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: 4 - digits.count))
-        bytes.append(contentsOf: digits.utf8)
-      }
+    if let escape = JSONObject.escape(scalar, evenIfAllowed: !scalar.isSafe) {
+      bytes.append(contentsOf: escape.utf8)
+    } else {
+      bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
     }
   }
 }

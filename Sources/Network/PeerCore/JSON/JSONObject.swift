@@ -1,6 +1,5 @@
-/// A writer of one JSON object.
-///
-/// The keys keep the order in which they are added. Its functions are not inlined, because callers add many fields.
+/// A writer of one JSON object. The keys keep the order in which they are added. Its functions are not inlined, because
+/// callers add many fields.
 package struct JSONObject: Sendable {
   private var members = ""
 
@@ -13,19 +12,13 @@ package struct JSONObject: Sendable {
     add(key, json: string.map(Self.quoted) ?? "null")
   }
 
-  @inline(never) package mutating func add(_ key: String, _ number: Double) {
-    add(key, json: Self.number(number))
-  }
+  @inline(never) package mutating func add(_ key: String, _ number: Double) { add(key, json: Self.number(number)) }
 
   package mutating func add(_ key: String, whole number: some BinaryInteger) { add(key, json: String(number)) }
 
-  @inline(never) package mutating func add(_ key: String, _ isTrue: Bool) {
-    add(key, json: isTrue ? "true" : "false")
-  }
+  @inline(never) package mutating func add(_ key: String, _ isTrue: Bool) { add(key, json: isTrue ? "true" : "false") }
 
-  @inline(never) package mutating func add(_ key: String, _ numbers: [Double]) {
-    add(key, json: Self.list(numbers))
-  }
+  @inline(never) package mutating func add(_ key: String, _ numbers: [Double]) { add(key, json: Self.list(numbers)) }
 
   @inline(never) package mutating func add(_ key: String, strings: [String]) {
     add(key, list: strings.map(Self.quoted))
@@ -39,9 +32,7 @@ package struct JSONObject: Sendable {
   }
 
   /// Adds an array of values that are already JSON.
-  @inline(never) package mutating func add(_ key: String, list: [String]) {
-    add(key, json: Self.list(list))
-  }
+  @inline(never) package mutating func add(_ key: String, list: [String]) { add(key, json: Self.list(list)) }
 
   @inline(never) package static func list(_ numbers: [Double]) -> String { list(numbers.map(number)) }
 
@@ -61,15 +52,8 @@ package struct JSONObject: Sendable {
     if isPlain { return "\"" + text + "\"" }
     var result = "\""
     InvisibleText.scan(text) { scalar, isInvisible in
-      switch scalar.value {
-      case 0x22: result += "\\\""
-      case 0x5C: result += "\\\\"
-      case 0x0A: result += "\\n"
-      case 0x0D: result += "\\r"
-      case 0x09: result += "\\t"
-      case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: result += escaped(scalar)
-      default: if isInvisible { result += escaped(scalar) } else { result.unicodeScalars.append(scalar) }
-      }
+      let isControl = (0x7F..<0xA0).contains(scalar.value) || scalar.value == 0x2028 || scalar.value == 0x2029
+      append(scalar, to: &result, isEscaped: isInvisible || isControl)
     }
     return result + "\""
   }
@@ -77,25 +61,32 @@ package struct JSONObject: Sendable {
   /// Returns a string with only the escapes that JSON requires.
   package static func plain(_ text: String) -> String {
     var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar.value {
-      case 0x22: result += "\\\""
-      case 0x5C: result += "\\\\"
-      case 0x08: result += "\\b"
-      case 0x09: result += "\\t"
-      case 0x0A: result += "\\n"
-      case 0x0C: result += "\\f"
-      case 0x0D: result += "\\r"
-      case 0..<0x20: result += escaped(scalar)
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
+    for scalar in text.unicodeScalars { append(scalar, to: &result, isEscaped: false) }
     return result + "\""
   }
 
-  /// Returns the `\u` escape of a code point; two escapes for a code point beyond U+FFFF.
-  private static func escaped(_ scalar: Unicode.Scalar) -> String {
-    scalar.utf16.map { unit in
+  private static func append(_ scalar: Unicode.Scalar, to result: inout String, isEscaped: Bool) {
+    if let escape = escape(scalar, evenIfAllowed: isEscaped) {
+      result += escape
+    } else {
+      result.unicodeScalars.append(scalar)
+    }
+  }
+
+  /// Returns the escape of a code point; nil if JSON allows the code point itself, unless `evenIfAllowed`.
+  package static func escape(_ scalar: Unicode.Scalar, evenIfAllowed: Bool) -> String? {
+    switch scalar.value {
+    case 0x22: return "\\\""
+    case 0x5C: return "\\\\"
+    case 0x08: return "\\b"
+    case 0x09: return "\\t"
+    case 0x0A: return "\\n"
+    case 0x0C: return "\\f"
+    case 0x0D: return "\\r"
+    case 0..<0x20: break
+    default: if !evenIfAllowed { return nil }
+    }
+    return scalar.utf16.map { unit in
       let digits = String(unit, radix: 16)
       return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
     }.joined()
