@@ -63,8 +63,8 @@ import Testing
     try board.align([left, right, other, line], .bottom)
     let positions = try [left, right, other].map { try bounds($0).center }
     #expect(positions == [Point(x: 0, y: 290), Point(x: 40, y: 300), Point(x: 300, y: 300)])
-    #expect(throws: BoardError.empty) { try board.align([left, right, line], .top) }
-    #expect(throws: BoardError.empty) { try board.distribute([left, other], .vertically) }
+    #expect(throws: BoardError.tooFew(2)) { try board.align([left, right, line], .top) }
+    #expect(throws: BoardError.tooFew(3)) { try board.distribute([left, other], .vertically) }
   }
 
   @Test("clearing deletes all objects except locked and held ones, in one step") func clear() throws {

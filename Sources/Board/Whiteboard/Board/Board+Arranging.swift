@@ -19,17 +19,15 @@ public enum BoardAxis: String, Hashable, Sendable, CaseIterable {
   case horizontally, vertically
 }
 
-/// Aligning and distributing objects.
-///
-/// A group whose objects are all among the given ones moves as one object. Lines that are bound to objects at both ends
-/// follow those objects, and are otherwise ignored.
+/// Aligning and distributing objects. A group whose objects are all among the given ones moves as one object. Lines
+/// that are bound to objects at both ends follow those objects, and are otherwise ignored.
 extension Board {
   /// Moves objects so that their edges or middle lines are on one line, within the bounds that they have together.
-  /// - Throws: `empty` if there are fewer than two objects to align, and what `move(_:by:)` throws.
+  /// - Throws: `tooFew` if there are fewer than two objects to align, and what `move(_:by:)` throws.
   public func align(_ ids: [ObjectID], _ edge: AlignmentEdge) throws(BoardError) {
     try gesture("align") { () throws(BoardError) in
       let pieces = try pieces(ids)
-      guard pieces.count > 1 else { throw .empty }
+      guard pieces.count > 1 else { throw .tooFew(2) }
       let spans = pieces.map { $0.span(isHorizontal: edge.isHorizontal) }
       let least = spans.reduce(spans[0].least) { min($0, $1.least) }
       let greatest = spans.reduce(spans[0].greatest) { max($0, $1.greatest) }
@@ -43,12 +41,12 @@ extension Board {
   }
 
   /// Moves objects so that the distances between neighbors are equal, within the bounds that they have together.
-  /// - Throws: `empty` if there are fewer than three objects to distribute, and what `move(_:by:)` throws.
+  /// - Throws: `tooFew` if there are fewer than three objects to distribute, and what `move(_:by:)` throws.
   public func distribute(_ ids: [ObjectID], _ axis: BoardAxis) throws(BoardError) {
     let isHorizontal = axis == .horizontally
     try gesture("distribute") { () throws(BoardError) in
       let pieces = try pieces(ids).map { (piece: $0, span: $0.span(isHorizontal: isHorizontal)) }
-      guard pieces.count > 2 else { throw .empty }
+      guard pieces.count > 2 else { throw .tooFew(3) }
       let sorted = pieces.sorted { $0.span.least + $0.span.greatest < $1.span.least + $1.span.greatest }
       var place = sorted.reduce(sorted[0].span.least) { min($0, $1.span.least) }
       let end = sorted.reduce(sorted[0].span.greatest) { max($0, $1.span.greatest) }

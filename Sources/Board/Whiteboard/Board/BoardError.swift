@@ -28,6 +28,8 @@ public indirect enum BoardError: Error, Hashable, Sendable {
   case tooLong(String)
   /// A stroke has no points, a chat line has no text, or a group has no members.
   case empty
+  /// There are fewer objects to arrange than this number; a line that is bound at both ends is not one of them.
+  case tooFew(Int)
   /// No z index is left between two objects in the stack.
   ///
   /// Move one of them first.
@@ -67,7 +69,7 @@ public indirect enum BoardError: Error, Hashable, Sendable {
     case .wrongKind: "wrong-kind"
     case .outOfRange: "out-of-range"
     case .tooLong: "too-long"
-    case .empty: "empty"
+    case .empty, .tooFew: "empty"
     case .stackFull: "stack-full"
     case .tooManyOperations: "too-many-operations"
     case .nothingToUndo: "nothing-to-undo"

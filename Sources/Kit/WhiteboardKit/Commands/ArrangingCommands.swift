@@ -39,7 +39,7 @@ enum ArrangingCommands {
       try editor.transform(objects) { (object) throws(BoardError) in
         try object.move(to: Point(point))
       } all: { (board, ids, center) throws(BoardError) in
-        try board.move(ids, by: Point(x: point.x - center.x, y: point.y - center.y))
+        try board.move(ids, by: Point(point) - center)
       }
     }
   }
@@ -122,7 +122,7 @@ enum ArrangingCommands {
     .choice("edge", AlignmentEdge.allCases),
     .objectsOrSelection
   ) { (editor, edge, objects) throws(CommandError) in
-    try editor.arrange(objects, atLeast: 2) { (board, ids) throws(BoardError) in try board.align(ids, edge) }
+    try editor.editAll(objects) { (board, ids) throws(BoardError) in try board.align(ids, edge) }
   }
 
   static let distribute = CommandSpec(
@@ -132,7 +132,7 @@ enum ArrangingCommands {
     .choice("axis", BoardAxis.allCases),
     .objectsOrSelection
   ) { (editor, axis, objects) throws(CommandError) in
-    try editor.arrange(objects, atLeast: 3) { (board, ids) throws(BoardError) in try board.distribute(ids, axis) }
+    try editor.editAll(objects) { (board, ids) throws(BoardError) in try board.distribute(ids, axis) }
   }
 
   static let flip = CommandSpec(
@@ -142,7 +142,7 @@ enum ArrangingCommands {
     .choice("axis", BoardAxis.allCases),
     .objectsOrSelection
   ) { (editor, axis, objects) throws(CommandError) in
-    try editor.arrange(objects, atLeast: 1) { (board, ids) throws(BoardError) in try board.flip(ids, axis) }
+    try editor.editAll(objects) { (board, ids) throws(BoardError) in try board.flip(ids, axis) }
   }
 
   static let group = CommandSpec(.group, "group objects", .objects, .alias) {
@@ -261,26 +261,6 @@ extension BoardEditor {
   fileprivate func editEach(_ references: [ObjectReference], _ body: (Board, ObjectID) throws(BoardError) -> Void)
     throws(CommandError) -> CommandOutcome
   { try editAll(references) { (board, ids) throws(BoardError) in for id in ids { try body(board, id) } } }
-
-  /// Runs `body`, which throws `empty` if there are fewer than `count` objects to arrange.
-  fileprivate func arrange(
-    _ references: [ObjectReference],
-    atLeast count: Int,
-    _ body: (Board, [ObjectID]) throws(BoardError) -> Void
-  ) throws(CommandError) -> CommandOutcome {
-    var isTooFew = false
-    do throws(CommandError) {
-      return try editAll(references) { (board, ids) throws(BoardError) in
-        do throws(BoardError) { try body(board, ids) } catch {
-          isTooFew = error == .empty
-          throw error
-        }
-      }
-    } catch {
-      guard isTooFew else { throw error }
-      throw CommandError(.badArgument, "give or select at least \(count) objects; a connected line follows its objects")
-    }
-  }
 
   /// Changes a single object, or several objects together: the members of a group, or the selected objects.
   fileprivate func transform(

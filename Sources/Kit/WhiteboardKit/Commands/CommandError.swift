@@ -137,6 +137,8 @@ extension CommandError {
     case .outOfRange(let what): self.init(.badArgument, "\(what) is out of range")
     case .tooLong(let what): self.init(.tooBig, "\(what) is longer than its limit")
     case .empty: self.init(.badArgument, "it is empty")
+    case .tooFew(let least):
+      self.init(.badArgument, "give or select at least \(least) objects; a connected line follows its objects")
     case .stackFull: self.init(.refused, "no object fits between these two objects in the stacking order")
     case .tooManyOperations: self.init(.tooBig, "the change is larger than a single step can be")
     case .nothingToUndo(let skipped): self.init(.nothingToUndo, "Nothing to undo." + EventText.skipped(skipped))
