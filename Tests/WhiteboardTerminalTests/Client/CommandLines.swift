@@ -37,9 +37,6 @@ enum CommandLine {
     case .line: ["line"] + words[0] + words[2]
     case .arrow: ["arrow"] + words[0] + (words[1].isEmpty ? [] : ["connect"]) + words[3]
     case .stroke, .pen: [command.name.rawValue] + words[0] + words[1]
-    case .select, .rotate, .lock, .unlock, .delete, .copy, .move, .width, .order, .ungroup, .play, .paste,
-      .saveAs, .say:
-      [command.name.rawValue] + words.joined()
     case .color: ["color"] + words[0] + (words[1].isEmpty ? ["default"] : words[1])
     case .duplicate:
       ["duplicate"] + words[0] + option("by", words[1] == [text(BoardPoint.duplicate)] ? nil : words[1].first)
@@ -56,13 +53,14 @@ enum CommandLine {
         + option("was", words[4].first)
     case .resize: ["resize"] + words[0] + words[1] + option("at", words[2].first)
     case .clear: ["clear board sure"]
-    case .align, .distribute, .flip: [command.name.rawValue] + words.joined()
     case .erase: ["erase"] + words[0] + option("radius", words[1].first)
     case .point: ["point"] + (words[0].isEmpty ? ["none"] : words[0]) + (words[1].isEmpty ? [] : ["laser"])
     case .view: ["view"] + (words[0].isEmpty ? ["none"] : words[0])
     case .accept: ["accept"] + words[0] + (words[1].isEmpty ? [] : ["always"])
     case .export: ["export"] + words[0] + (words[4].isEmpty ? [] : ["embed"]) + (words[5].isEmpty ? [] : ["force"])
-    default: [command.name.rawValue]
+    // Its argument is the text of the help.
+    case .help: ["help"]
+    default: [command.name.rawValue] + words.joined()
     }
   }
 
