@@ -51,12 +51,7 @@ struct StagedOperations {
   }
 
   var savepoint: Savepoint {
-    Savepoint(
-      operationCount: operations.count,
-      replacedCount: replaced.count,
-      label: label,
-      valueBytes: valueBytes
-    )
+    Savepoint(operationCount: operations.count, replacedCount: replaced.count, label: label, valueBytes: valueBytes)
   }
 
   mutating func roll(backTo point: Savepoint) {

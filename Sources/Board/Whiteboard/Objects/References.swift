@@ -238,18 +238,13 @@ extension Board {
       }
       let (center, size) = record.frame(points: nil)
       // The size of the whole picture, and where the middle of the part is in it.
-      let (width, height) = (
-        size.width / (old.greatest.x - old.least.x), size.height / (old.greatest.y - old.least.y)
-      )
+      let (width, height) = (size.width / (old.greatest.x - old.least.x), size.height / (old.greatest.y - old.least.y))
       var (x, y) = ((new.center.x - old.center.x) * width, (new.center.y - old.center.y) * height)
       if record.isFlippedHorizontally { x = -x }
       if record.isFlippedVertically { y = -y }
       let moved = Rotation(steps: record.angleSteps).turned(Point(x: x, y: y)) * record.scale
       try write(id, .crop, new == whole ? .none : ObjectRecord.value(ofCrop: new))
-      let shown = Size(
-        width: width * (new.greatest.x - new.least.x),
-        height: height * (new.greatest.y - new.least.y)
-      )
+      let shown = Size(width: width * (new.greatest.x - new.least.x), height: height * (new.greatest.y - new.least.y))
       try write(id, .size, try FixedPoint.size(shown))
       try write(id, .position, try FixedPoint.position(center + moved))
     }

@@ -87,10 +87,7 @@ package struct TextLayout: Hashable, Sendable {
   }
 
   package func corner(ofRow row: Int) -> Point {
-    Point(
-      x: left(ofColumns: rows.widths[row]),
-      y: center.y - size.height / 2 + Double(row) * letter.height
-    )
+    Point(x: left(ofColumns: rows.widths[row]), y: center.y - size.height / 2 + Double(row) * letter.height)
   }
 
   package func width(ofRow row: Int) -> Double { Double(rows.widths[row]) * letter.width }

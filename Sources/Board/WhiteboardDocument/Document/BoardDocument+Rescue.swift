@@ -41,13 +41,7 @@ extension BoardDocument {
   }
 
   func openAgain() async throws(DocumentError) -> BoardDocument {
-    try await Self.open(
-      at: path,
-      mode: .writing,
-      expecting: board,
-      seal: seal,
-      groupInterval: groupInterval
-    )
+    try await Self.open(at: path, mode: .writing, expecting: board, seal: seal, groupInterval: groupInterval)
   }
 
   /// Checks that the file is still at its path.

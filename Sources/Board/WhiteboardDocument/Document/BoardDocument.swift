@@ -59,11 +59,7 @@ public actor BoardDocument {
   /// An error that every write throws, set by tests.
   private(set) var injectedFailure: DocumentError?
 
-  init(
-    _ opened: OpenedDocument,
-    obstacle: DocumentError? = nil,
-    groupInterval: Duration = .milliseconds(5)
-  ) {
+  init(_ opened: OpenedDocument, obstacle: DocumentError? = nil, groupInterval: Duration = .milliseconds(5)) {
     self.obstacle = obstacle
     path = opened.path
     board = opened.board

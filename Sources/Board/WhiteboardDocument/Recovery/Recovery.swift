@@ -159,12 +159,7 @@ struct SalvageWriter {
         try LogWriter.append(salvage.rows[next].unpack(), db, &tail)
         next += 1
       }
-      let moved = keyframe.moved(
-        id: keyframe.id,
-        log: tail.id,
-        chain: Int64(tail.chain),
-        entries: tail.entries
-      )
+      let moved = keyframe.moved(id: keyframe.id, log: tail.id, chain: Int64(tail.chain), entries: tail.entries)
       try LogWriter.store(named.contains(keyframe.id) ? moved : moved.unnamed, db)
     }
     for row in salvage.rows[next...] { try LogWriter.append(row.unpack(), db, &tail) }

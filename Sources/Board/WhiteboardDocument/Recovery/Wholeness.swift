@@ -230,12 +230,7 @@ struct WholenessRepair {
     func place(_ log: Int64) -> LogTail { tails.last { $0.id <= log }?.tail ?? LogTail() }
     for keyframe in keyframes {
       let tail = place(keyframe.log)
-      let moved = keyframe.moved(
-        id: keyframe.id,
-        log: tail.id,
-        chain: Int64(tail.chain),
-        entries: tail.entries
-      )
+      let moved = keyframe.moved(id: keyframe.id, log: tail.id, chain: Int64(tail.chain), entries: tail.entries)
       try LogWriter.store(moved, db)
     }
     for mark in marks { try LogWriter.mark(mark.kind, mark.time, mark.until, place(mark.log).id, mark.name, db) }

@@ -50,10 +50,7 @@ struct PagePainter {
   private func beginGroup(_ bounds: Rectangle) {
     // Letters and lines of one pixel can extend a little beyond the object.
     let (margin, region) = (16 / scale, picture.region)
-    let least = Point(
-      x: max(bounds.least.x - margin, region.least.x),
-      y: max(bounds.least.y - margin, region.least.y)
-    )
+    let least = Point(x: max(bounds.least.x - margin, region.least.x), y: max(bounds.least.y - margin, region.least.y))
     let greatest = Point(
       x: min(bounds.greatest.x + margin, region.greatest.x),
       y: min(bounds.greatest.y + margin, region.greatest.y)

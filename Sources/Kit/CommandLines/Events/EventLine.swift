@@ -223,9 +223,7 @@ extension JSONWriter {
       let checkpoints = list.map { JSONTree.object(["at": .string(EventText.at($0.time)), "name": .string($0.name)]) }
       line(["event": "checkpoints", "checkpoints": checkpoints, "count": list.count, "request": request])
     case .diff(let from, let to, let changes):
-      line([
-        "event": "diff", "changes": changes, "count": changes.count, "from": from, "request": request, "to": to,
-      ])
+      line(["event": "diff", "changes": changes, "count": changes.count, "from": from, "request": request, "to": to])
     case .peers(let peers, let count): line(["event": "peers", "count": count, "peers": peers, "request": request])
     case .saving(let state): write(state, answering: request)
     case .news(let news): write(news, answering: request)

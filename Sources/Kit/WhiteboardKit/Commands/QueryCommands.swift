@@ -41,10 +41,7 @@ enum QueryCommands {
     "list the peers of the session"
   ) { (runner, request) async throws(CommandError) in
     // A user can ask for the peers while the program still joins the board.
-    runner.answer(
-      runner.hasBoard ? try await runner.board.queries.peers() : .peers([], connected: 0),
-      to: request
-    )
+    runner.answer(runner.hasBoard ? try await runner.board.queries.peers() : .peers([], connected: 0), to: request)
   }
 
   static let digest = CommandSpec(.digest, rules: .reading, "show the digest of the board") {

@@ -209,10 +209,7 @@ final class ImportExport {
       var bytes = try FileReading.whole(file, limit: ImportedBoard.byteLimit)
       let shown = UntrustedText(file).quoted(limit: 256)
       do throws(EmbeddedDrawing.Damaged) { bytes = try EmbeddedDrawing.document(in: bytes) ?? bytes } catch {
-        throw CommandError(
-          .fileUnreadable,
-          "the drawing in \(shown) is damaged; use `photo` to add only the picture"
-        )
+        throw CommandError(.fileUnreadable, "the drawing in \(shown) is damaged; use `photo` to add only the picture")
       }
       if PDFPages.isPDF(bytes) {
         let name = file.split(separator: "/").last.map(String.init) ?? file

@@ -146,10 +146,6 @@ public struct GuestKey: Hashable, Sendable {
   /// Checks the proof of a page that asks for a link to show to others (WEB-58), in constant time.
   func isProof(_ proof: [UInt8], ofInvitationFor role: String, binding: [UInt8]) -> Bool {
     let input = Array("whiteboard-p2p web invite 1\0".utf8) + binding + role.utf8
-    return HMAC<SHA256>.isValidAuthenticationCode(
-      proof,
-      authenticating: input,
-      using: SymmetricKey(data: bytes.bytes)
-    )
+    return HMAC<SHA256>.isValidAuthenticationCode(proof, authenticating: input, using: SymmetricKey(data: bytes.bytes))
   }
 }

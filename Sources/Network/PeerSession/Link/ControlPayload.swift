@@ -250,10 +250,7 @@ extension ControlForm<ProofBytes> {
 
 extension ControlForm<JoinCode> {
   static var code: Self {
-    .string(
-      { (1...256).contains($0.utf8.count) && !$0.utf8.contains(0) ? try? JoinCode(words: $0) : nil },
-      \.text
-    )
+    .string({ (1...256).contains($0.utf8.count) && !$0.utf8.contains(0) ? try? JoinCode(words: $0) : nil }, \.text)
   }
 }
 

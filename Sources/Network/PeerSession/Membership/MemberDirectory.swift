@@ -339,13 +339,7 @@ extension MemberDirectory {
   func reportFalse(_ named: PeerID, namedBy peer: PeerID) {
     guard falseHosts.count < Limits.members, falseHosts.insert(named).inserted else { return }
     session.emit(
-      .warning(
-        SessionWarning(
-          code: "false-host",
-          message: falseHostMessage(named, namedBy: peer),
-          peer: named
-        )
-      )
+      .warning(SessionWarning(code: "false-host", message: falseHostMessage(named, namedBy: peer), peer: named))
     )
   }
 

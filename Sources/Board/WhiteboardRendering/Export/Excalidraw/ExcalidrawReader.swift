@@ -64,11 +64,7 @@ struct ExcalidrawReader {
     return reader.result
   }
 
-  private init(
-    files: JSONTree?,
-    hash: @escaping ([UInt8]) -> AssetID?,
-    photo: @escaping ([UInt8]) -> [UInt8]?
-  ) {
+  private init(files: JSONTree?, hash: @escaping ([UInt8]) -> AssetID?, photo: @escaping ([UInt8]) -> [UInt8]?) {
     self.files = files
     self.hash = hash
     self.photo = photo
@@ -404,11 +400,7 @@ struct ExcalidrawReader {
 
   /// Makes letters smaller if they would need more rows than in the file, because columns are wider than most of
   /// Excalidraw's letters.
-  private mutating func fitLetters(
-    of label: ExcalidrawElement,
-    into room: Double,
-    _ style: inout ObjectStyle
-  ) {
+  private mutating func fitLetters(of label: ExcalidrawElement, into room: Double, _ style: inout ObjectStyle) {
     guard let rows = label.tree["text"]?.string?.split(whereSeparator: { $0.isNewline }) else { return }
     let columns = Double(BoardPicture.columns(rows.map(String.init)))
     guard columns * style.textSize / 2 > room else { return }
