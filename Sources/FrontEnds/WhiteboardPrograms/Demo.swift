@@ -13,8 +13,7 @@ package struct Demo: Sendable {
   package var directory: String
   /// The address on which the peers listen; nil to listen on all addresses, on the next free port.
   package var listen: PeerAddress?
-  /// A function that receives a line of text for each event, and the name of the peer; nil if the event is about both
-  /// peers.
+  /// Receives a line of text for each event, and the name of the peer; nil if the event is about both peers.
   package let narrate: @Sendable (_ who: String?, _ line: String) async -> Void
   package var logger: Logger
   private let host: ScriptedBoard
@@ -44,8 +43,7 @@ package struct Demo: Sendable {
     await guest.end()
   }
 
-  /// Runs the demo once; returns the digest that both boards have. Throws if a step fails; the code is `no` if the
-  /// boards differ.
+  /// Runs the demo once; returns the digest that both boards have; the error's code is `no` if the boards differ.
   package func run() async throws(WhiteboardError) -> String {
     let ada = "\(directory)/ada"
     let ben = "\(directory)/ben"

@@ -3,8 +3,7 @@ import PeerSession
 import WhiteboardDocument
 import WhiteboardKit
 
-/// A directory with the data that a relay needs to continue on another computer: its key, the known peers, and its
-/// boards.
+/// A directory with what a relay needs to continue on another computer: its key, the known peers, and its boards.
 package enum RelayBackup {
   private static let files = ["identity.pem", "peers.json", "relay.json"]
 

@@ -110,8 +110,7 @@ struct NearbyCommand: AsyncParsableCommand {
       } catch { failure = error }
     }
 
-    /// Writes the line about the board that a peer announces, or announced earlier; returns false if the peer is only a
-    /// relay.
+    /// Writes the line about a board that a peer announces or announced; false if the peer is only a relay.
     private func tellBoard(of peer: DiscoveredPeer, wasKnown: Bool, _ writer: LineWriter) async -> Bool {
       guard !peer.isRelayAlone else { return false }
       let id = peer.announcement.session.bytes

@@ -17,8 +17,7 @@ import WhiteboardWeb
 @preconcurrency import Musl
 #endif
 
-/// An option overrides the environment, the environment overrides the configuration file, and the file overrides the
-/// default.
+/// An option overrides the environment, the environment overrides the file, and the file overrides the default.
 struct CommonOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

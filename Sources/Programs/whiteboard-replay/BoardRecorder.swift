@@ -27,8 +27,7 @@ actor BoardRecorder {
 
   private let begins: AsyncStream<Void>
 
-  /// Returns whether to keep the recording; throws if it cannot start or continue, but everything recorded before is
-  /// valid.
+  /// Returns whether to keep the recording; everything recorded before an error is valid.
   func run() async throws(WhiteboardError) -> Bool {
     let helpers = [Task { await self.follow() }, Task { await self.readLines() }]
     defer { for helper in helpers { helper.cancel() } }

@@ -125,8 +125,7 @@ struct Eraser {
     self.radius = radius / placement.scale
   }
 
-  /// The parts of the stroke under the eraser. Their ends are rounded to the nearest step, and each part is at least
-  /// one step long.
+  /// The parts of the stroke under the eraser, with ends rounded to the nearest step, each at least one step long.
   var spans: StrokeSpans {
     guard let around = path.map({ Rectangle($0.from, $0.to) }).reduced({ $0.union($1) }) else { return StrokeSpans() }
     let reach = around.widened(by: radius)

@@ -151,8 +151,7 @@ extension Board {
   }
 }
 
-/// Groups of objects (BRD-26). In every list of ids, the id of a group stands for all objects in that group and in the
-/// groups inside it.
+/// Groups of objects (BRD-26). In lists of ids, a group's id stands for all objects in it and in the groups inside it.
 extension Board {
   /// Creates a group of objects and groups.
   ///

@@ -106,8 +106,7 @@ extension BoardReplica {
     if let cell = record[property], !cell.time.canBeFollowed { throw .clockExhausted }
   }
 
-  /// Throws an error if values of these lengths might not fit on the board; as strict as the check of staged
-  /// operations.
+  /// Throws an error if values of these lengths might not fit on the board; as strict as for staged operations.
   func requireRoom(values lengths: [Int]) throws(BoardError) {
     let perBatch = min(lengths.count, BoardLimits.operationsPerBatch)
     guard

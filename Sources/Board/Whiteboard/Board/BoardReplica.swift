@@ -300,8 +300,7 @@ public class BoardReplica {
     return dot
   }
 
-  /// Adds an operation to the current gesture; its time must follow `earlier` and the time of the cell that it
-  /// overwrites.
+  /// Adds an operation to the current gesture; its time must follow `earlier` and that of the cell that it overwrites.
   final func stage(_ id: ObjectID, _ property: Property, _ value: Value, after earlier: HybridTime? = nil)
     throws(BoardError)
   {
@@ -427,8 +426,7 @@ struct LocalAuthor {
 }
 
 extension Array {
-  /// Splits an array of writes into runs that each fit in one batch; `length` is an upper bound of the bytes in a
-  /// write's value.
+  /// Splits writes into runs that each fit in one batch; `length` is an upper bound of the bytes in a write's value.
   func batches(length: (Element) -> Int) -> [ArraySlice<Element>] {
     var runs: [ArraySlice<Element>] = []
     var first = startIndex

@@ -28,8 +28,7 @@ struct SelectionLeases {
     leases[id]?.contains { $0.member == member && $0.isCurrent && now < $0.end } ?? false
   }
 
-  /// Records that the selection of an object was written; if it is now by another member, the earlier member's lease
-  /// ends.
+  /// Records that an object's selection was written; if it is now by another member, the earlier member's lease ends.
   mutating func selected(_ id: ObjectID, by winner: MemberID?, _ now: UInt64) {
     var list = leases[id] ?? []
     for index in list.indices where list[index].member != winner && list[index].isCurrent {

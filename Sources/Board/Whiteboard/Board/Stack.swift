@@ -56,8 +56,7 @@ struct Stack {
     return staying
   }
 
-  /// Returns the order after each moved object is swapped with the object before it. Objects are not swapped if both of
-  /// them are moved.
+  /// Returns the order after each moved object is swapped with the object before it, unless that is moved too.
   private static func stepped(_ order: some Sequence<ObjectID>, _ moving: Set<ObjectID>) -> [ObjectID] {
     var order = Array(order)
     for index in order.indices.dropFirst() where moving.contains(order[index]) && !moving.contains(order[index - 1]) {
@@ -121,8 +120,7 @@ struct Stack {
     }
   }
 
-  /// Returns the new z index of the object at an index in ``order``; if the object gets no new z index, the current
-  /// one.
+  /// Returns the new z index of the object at an index in ``order``, or else its current one.
   private func current(_ index: Int, _ zIndex: (ObjectID) -> [UInt8]) -> [UInt8] {
     changed[order[index]] ?? zIndex(order[index])
   }

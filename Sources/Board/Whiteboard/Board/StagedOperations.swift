@@ -65,8 +65,7 @@ struct StagedOperations {
     (label, valueBytes) = (point.label, point.valueBytes)
   }
 
-  /// Throws an error if one more operation is not allowed; throws `tooManyOperations`, `boardFull` if no sequence
-  /// number is left.
+  /// Throws `tooManyOperations`, or `boardFull` if no sequence number is left, if one more operation is not allowed.
   func requireRoom() throws(BoardError) {
     guard operations.count < BoardLimits.operationsPerGesture else { throw .tooManyOperations }
     guard firstSequence <= BoardLimits.sequence - UInt64(BoardLimits.operationsPerGesture) else { throw .boardFull }
@@ -141,8 +140,7 @@ struct GestureDraft {
     (objectCount, cellCount, valueBytes) = (cells.objectCount, cells.cellCount, cells.valueBytes)
   }
 
-  /// Returns the cells that an object had before the gesture; nil if the gesture created the object or did not change
-  /// it.
+  /// Returns the cells that an object had before the gesture; nil if the gesture created or did not change it.
   func original(of id: ObjectID) -> ObjectRecord? { originals[id]??.record }
 
   mutating func show(_ staged: borrowing StagedOperations, in cells: inout BoardState) {

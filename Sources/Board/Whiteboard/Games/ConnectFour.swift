@@ -73,8 +73,7 @@ package struct ConnectFour: Game {
     return stacks[column][row]
   }
 
-  /// Returns the positions on all winning lines through a position. A line wins if it has four or more discs of one
-  /// color.
+  /// Returns the positions on all winning lines (four or more discs of one color) through a position.
   private func fours(through place: ConnectFourView.Place) -> Set<ConnectFourView.Place> {
     let own = seat(place.column, place.row)
     var result: Set<ConnectFourView.Place> = []

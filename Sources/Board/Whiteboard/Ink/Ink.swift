@@ -112,8 +112,7 @@ package struct StrokeSpans: Hashable, Sendable {
 
   package func union(_ other: StrokeSpans) -> StrokeSpans { StrokeSpans(ranges + other.ranges) }
 
-  /// Returns the parts of a stroke of `count` points that are not in the set. If the stroke has a single point, the
-  /// only part is `0...0`.
+  /// Returns the parts of a stroke of `count` points that are not in the set; `0...0` for a single point.
   package func rest(ofPoints count: Int) -> [ClosedRange<Int>] {
     guard count > 0 else { return [] }
     let end = (count - 1) * Self.steps

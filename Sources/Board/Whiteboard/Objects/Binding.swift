@@ -231,8 +231,7 @@ extension Board {
     )
   }
 
-  /// Stages the current positions of the ends that are bound to objects about to be deleted, so that these ends do not
-  /// move.
+  /// Stages the current positions of the ends that are bound to objects about to be deleted, so that they do not move.
   func stageEnds(boundTo ids: [ObjectID]) throws(BoardError) {
     let deleted = Set(ids)
     for id in state.lines(boundTo: ids) where !deleted.contains(id) {

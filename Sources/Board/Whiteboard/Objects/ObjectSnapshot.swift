@@ -264,8 +264,7 @@ extension ObjectSnapshot {
 
   package var bounds: Rectangle { placement.bounds }
 
-  /// Returns whether the object covers a point or is at most `tolerance` away from it, as in
-  /// `BoardReplica.objects(at:tolerance:)`.
+  /// Returns whether the object is at most `tolerance` away from a point, as in `BoardReplica.objects(at:tolerance:)`.
   package func isNear(_ place: Point, within tolerance: Double) -> Bool {
     let placement = placement
     let own = placement.offset(of: place)

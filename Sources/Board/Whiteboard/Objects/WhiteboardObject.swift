@@ -247,8 +247,7 @@ package struct ObjectDraft: Hashable, Sendable {
   }
 
   package var content: Content
-  /// If the center is nil, a drawing is centered on its points, and any other object is placed at the center of the
-  /// board.
+  /// If nil, a drawing is centered on its points, and any other object is placed at the center of the board.
   package var center: Point?
   /// A factor of 1 shows the object at its original size.
   package var scale = 1.0

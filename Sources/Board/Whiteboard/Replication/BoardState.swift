@@ -49,8 +49,7 @@ public struct BoardState: Sendable {
     return objects.records[index].isReported
   }
 
-  /// Returns whether changes of the object are reported; `index` is where the object was last stored, and may be
-  /// outdated.
+  /// `index` is where the object was last stored, and may be outdated.
   func isReported(_ id: ObjectID, near index: Int) -> Bool {
     index < objects.ids.count && objects.ids[index] == id ? objects.records[index].isReported : isReported(id)
   }
@@ -403,8 +402,7 @@ package struct BucketHash {
 
   package mutating func combine(_ word: UInt64) { value = Self.mix(value ^ word) }
 
-  /// Returns `number` mixed by one step of SplitMix64, so that each bit of `number` changes about half of the result's
-  /// bits.
+  /// Returns `number` mixed by one step of SplitMix64: each bit of `number` changes about half of the result's bits.
   package static func mix(_ number: UInt64) -> UInt64 {
     var mixed = number &+ 0x9E37_79B9_7F4A_7C15
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -107,8 +107,7 @@ public struct Batch: Hashable, Sendable {
 }
 
 extension Operation {
-  /// Throws an error if an operation with this dot breaks the rules of BRD-10, or has a value of the wrong type
-  /// (BRD-9).
+  /// Throws an error if an operation with this dot breaks BRD-10, or has a value of the wrong type (BRD-9).
   package func validate(as dot: Dot) throws(CodecError) { try Self.validate(object, property, value, as: dot) }
 
   static func validate(_ object: ObjectID, _ property: Property, _ value: Value, as dot: Dot) throws(CodecError) {

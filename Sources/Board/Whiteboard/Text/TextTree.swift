@@ -164,8 +164,7 @@ package struct TextTree {
     TextDifference(from: scalars, to: Array(text.unicodeScalars))
   }
 
-  /// Throws an error if the visible characters in `range` cannot be replaced with `text`; throws `outOfRange`,
-  /// `tooLong`.
+  /// Throws `outOfRange` or `tooLong` if the visible characters in `range` cannot be replaced with `text`.
   func requireRoom(replacing range: Range<Int>, with text: String) throws(BoardError) {
     let scalars = scalars
     guard range.lowerBound >= 0, range.upperBound <= scalars.count else { throw .outOfRange("range") }

@@ -111,8 +111,7 @@ struct RestorePlan {
     }
   }
 
-  /// Returns whether a restore writes back the old value of a property. It does not write back deletions and properties
-  /// that undo skips.
+  /// Returns whether a restore writes back the old value of a property: not of deletions and those that undo skips.
   private static func isPlain(_ property: Property) -> Bool {
     property.right == .anyone && property.isUndoable && property != .deleted
   }

@@ -196,8 +196,7 @@ public struct Difference: Hashable, Sendable {
     return limited
   }
 
-  /// Returns the part of the answer without the operations of some incarnations, and without the objects that these
-  /// created.
+  /// Returns the part of the answer without some incarnations' operations and the objects that these created.
   func without(_ retired: Set<Incarnation>) -> Difference {
     let named = Set(context.incarnations.filter(retired.contains))
     let isAny = entries.contains { retired.contains($0.object.dot.incarnation) }

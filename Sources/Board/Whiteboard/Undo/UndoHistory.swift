@@ -120,8 +120,7 @@ struct UndoHistory {
     push(entry)
   }
 
-  /// Marks the next gesture as typing. The gesture is added to the latest step if that step is recent typing in the
-  /// same text object.
+  /// Marks the next gesture as typing, which extends the latest step if that is recent typing in the same text object.
   mutating func beginTyping(into text: ObjectID, at time: UInt64) { typing = Typing(text: text, time: time) }
 
   /// Ends the typing, so that later gestures are separate steps.

@@ -255,8 +255,7 @@ struct StoredFiles: Sendable {
 
   var areThere: Bool { database != nil && FileIdentity(path) == database && FileIdentity(path + "-wal") == log }
 
-  /// Whether the file can be recreated: its directory is on the same file system as before, and no other file has its
-  /// name.
+  /// Whether the file can be recreated: its directory is on the same file system, and no other file has its name.
   var canBeMade: Bool {
     let parent = FileIdentity((path as NSString).deletingLastPathComponent)
     return parent != nil && parent?.device == directory?.device && FileIdentity(path) == nil
@@ -382,8 +381,7 @@ extension BoardDocument {
     }
   }
 
-  /// Waits until all earlier appends are in the file, so that a copy of the file includes them; throws `closed` or
-  /// `removed`.
+  /// Waits until all earlier appends are in the file, so that a copy includes them; throws `closed` or `removed`.
   private func prepareCopy() async throws(DocumentError) {
     try checkOpen()
     // An empty group is a barrier: when it returns, all earlier appends are in the file.

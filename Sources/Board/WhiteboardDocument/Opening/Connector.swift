@@ -1,8 +1,7 @@
 import Foundation
 import GRDB
 
-/// A namespace for opening the databases of documents, so that no damage is hidden or made worse. Implements REC-1 and
-/// REC-16.
+/// Opens the databases of documents, so that no damage is hidden or made worse. Implements REC-1 and REC-16.
 enum Connector {
   static func connect(_ path: String, _ mode: BoardDocument.Mode) throws -> DatabaseQueue {
     try connectReportingDamage(path, mode).database

@@ -214,8 +214,7 @@ final class ReservedInode: Sendable {
   /// A descriptor that was opened with `O_PATH`; -1 if the file could not be opened.
   private let descriptor: CInt
 
-  /// `O_PATH`, which Swift does not import: the descriptor refers to the file without opening it, so closing it
-  /// releases no locks.
+  /// `O_PATH`, which Swift does not import: refers to the file without opening it, so closing it releases no locks.
   private static let pathOnly: CInt = 0x20_0000
 
   init?(_ path: String) {

@@ -8,8 +8,7 @@ enum OpenFiles {
   enum Use: Comparable, Sendable {
     /// The file is not open, so all of it may be read without SQLite.
     case none
-    /// Readers have the file open. Only its WAL file may be read without SQLite, since SQLite holds no locks on that
-    /// file.
+    /// Readers have the file open. Without SQLite, only its WAL file may be read, since SQLite holds no locks on it.
     case reading
     /// A writer has the file open, so the WAL file may change at any time.
     case writing

@@ -2,8 +2,7 @@ import Foundation
 import GRDB
 import PeerCore
 
-/// The result of inspecting a file before it is opened for writing, and of repairing it if necessary. Implements REC-16
-/// and REC-17.
+/// The result of inspecting, and if necessary repairing, a file before writing. Implements REC-16 and REC-17.
 struct WriterInspection: Sendable {
   let facts: DocumentFacts
   let damages: [String]

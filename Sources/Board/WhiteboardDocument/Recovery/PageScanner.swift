@@ -28,8 +28,7 @@ final class PageScanner {
   /// The number of bytes of long rows that may still be read. This limits the work for a file in which many cells refer
   /// to the same pages.
   private var budget: Int
-  /// The long rows that a scan already found. A row is identified by its rowid, its length, and the part of it that is
-  /// on its own page.
+  /// The long rows that a scan already found, by rowid, length, and the part that is on the row's own page.
   private var known: Set<[UInt8]> = []
 
   /// Opens the database file at `path` for reading, and its WAL file if there is one; throws `notFound`, `wrongKind`,
@@ -148,8 +147,7 @@ final class PageScanner {
     return (rowid, columns)
   }
 
-  /// Returns the bytes of a row, including those on overflow pages; nil if they are not valid, or if the scan already
-  /// found this row.
+  /// Returns the bytes of a row with its overflow pages; nil if they are not valid, or the scan already found this row.
   private func payload(_ content: [UInt8], _ offset: Int, _ length: Int, _ scanned: Int64?) -> [UInt8]? {
     var local = length
     if length > usable - 35 {

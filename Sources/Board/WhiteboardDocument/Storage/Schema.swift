@@ -147,8 +147,7 @@ enum MetaKey: String, CaseIterable, Sendable {
   case membership
   /// The title that members gave the board; absent if it has none.
   case title
-  /// The record of the host's decision to remove this peer from the board, opaque to the document; absent if the peer
-  /// is a member.
+  /// The record of the host's decision to remove this peer, opaque to the document; absent if the peer is a member.
   case removal
   /// The browser links of the board, opaque to the document; absent if there are none.
   case browserLinks = "browser_links"

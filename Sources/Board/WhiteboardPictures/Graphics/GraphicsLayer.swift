@@ -203,8 +203,7 @@ package struct GraphicsLayer: Sendable {
     return update
   }
 
-  /// Returns the parts of a photo that must be drawn again. If there are many parts, returns one part that covers all
-  /// of them.
+  /// Returns the parts of a photo that must be drawn again; if there are many, one part that covers all of them.
   private static func parts(of visible: CellArea, _ dirty: [CellArea]) -> [CellArea] {
     let parts = dirty.map { $0.clamped(to: visible) }.filter { !$0.isEmpty }
     guard parts.count > 4 else { return parts }

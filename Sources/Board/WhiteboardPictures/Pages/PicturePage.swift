@@ -57,8 +57,7 @@ package enum PicturePage {
     return ExportedFile(bytes: sink.bytes, warnings: warnings)
   }
 
-  /// Returns a PDF with a page for each picture, in portrait or landscape as the picture; nil is a page of the picture's
-  /// own size.
+  /// Returns a PDF with a page for each picture, in its orientation, and of its own size if `paper` is nil.
   package static func pdf(_ pictures: [BoardPicture], on paper: PaperSize? = nil) throws(PicturePageError)
     -> ExportedFile
   {

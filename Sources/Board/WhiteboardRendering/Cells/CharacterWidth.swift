@@ -34,8 +34,7 @@ extension Character {
   /// The maximum number of code points that one cell can hold, enough for joined emoji.
   private static let maximumScalars = 9
 
-  /// Whether a cell of a screen may show the character unchanged. All its code points must be safe, or join letters or
-  /// emoji.
+  /// Whether a cell may show the character unchanged: all its code points are safe, or join letters or emoji.
   var isShown: Bool {
     guard let first = unicodeScalars.first, first.isSafe else { return false }
     if unicodeScalars.count == 1, first.isASCII { return true }
@@ -50,8 +49,7 @@ extension Character {
 }
 
 package enum TextLines {
-  /// Breaks text into lines of at most `columns` columns, at spaces if possible; text of more than `limit` lines ends
-  /// in `…`.
+  /// Breaks text at spaces, if possible, into lines of at most `columns` columns; after `limit` lines, it ends in `…`.
   package static func wrapped(_ text: String, columns: Int, limit: Int) -> [String] {
     let columns = max(columns, 1)
     var lines: [String] = []

@@ -141,12 +141,10 @@ public enum PaperSize: String, CaseIterable, Sendable {
 
 /// A writer that renders pages as PNG and PDF files. It needs libraries that only some of the programs link.
 package protocol PageWriter: Sendable {
-  /// Returns the picture as a PNG with `scale` pixels for each board unit, nil for the default; throws
-  /// ``ExportError/page(_:)``.
+  /// Returns the picture as a PNG with `scale` pixels for each board unit, nil for the default.
   func png(_ picture: BoardPicture, scale: Double?) throws(ExportError) -> ExportedFile
 
-  /// Returns a PDF with a page for each picture, of the picture's own size if `paper` is nil; throws
-  /// ``ExportError/page(_:)``.
+  /// Returns a PDF with a page for each picture, of the picture's own size if `paper` is nil.
   func pdf(_ pictures: [BoardPicture], on paper: PaperSize?) throws(ExportError) -> ExportedFile
 }
 

@@ -39,8 +39,7 @@ extension BoardCanvas {
     screen.takeClusters(of: ground)
   }
 
-  /// Returns whether a line may replace the glyph of a cell. This applies to spaces, parts of photos, the grid, and the
-  /// lines of frames.
+  /// Returns whether a line may replace the glyph of a cell: a space, a part of a photo, the grid, or a frame's line.
   func isBare(_ cell: ScreenCell) -> Bool {
     let glyph = cell.glyph
     return glyph == .space || glyph == .upperHalf || glyph == .lowerHalf || cell == gridCell
@@ -297,8 +296,7 @@ struct InkPlacement {
       && row + height >= Double(area.rows.lowerBound) && row - height <= Double(area.rows.upperBound)
   }
 
-  /// A sequence that converts points to dots. It is a concrete type for speed, because a board can have half a million
-  /// points.
+  /// Converts points to dots; a concrete type for speed, because a board can have half a million points.
   struct Path: Sequence, IteratorProtocol {
     fileprivate let placement: InkPlacement
     fileprivate var points: IndexingIterator<ArraySlice<InkPoint>>
@@ -481,8 +479,7 @@ package enum GamePanel {
     return label
   }
 
-  /// Returns whose turn it is. It is `Your turn` only if `name` returns `you` for the local member, as on the member's
-  /// own screen.
+  /// Returns whose turn it is; `Your turn` only if `name` returns `you` for the local member.
   private static func turn(of member: MemberID, _ game: ConnectFourView, naming name: (MemberID) -> String) -> String {
     let player = name(member)
     if member == game.member, player == "you" { return "Your turn" }

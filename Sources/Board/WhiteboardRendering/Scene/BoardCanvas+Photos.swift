@@ -178,8 +178,7 @@ package struct PhotoView: Hashable, Sendable {
   package var isCropped: Bool { part != Self.whole }
   package var isPlain: Bool { self == Self() }
 
-  /// Returns the position in the picture that is shown at a position in the box, both as fractions of the width and
-  /// height.
+  /// Returns the position in the picture that is shown at a position in the box, both as fractions of the size.
   package func place(inBox place: Point) -> Point {
     let right = isFlippedHorizontally ? 1 - place.x : place.x
     let below = isFlippedVertically ? 1 - place.y : place.y

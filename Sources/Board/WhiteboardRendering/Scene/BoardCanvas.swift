@@ -52,8 +52,7 @@ package struct BoardCanvas: Sendable {
       layOut { $0.game != nil }
     }
   }
-  /// The background of the terminal, on which line colors are made visible, unless the board has a background of its
-  /// own.
+  /// The background of the terminal, on which line colors are made visible, unless the board has one of its own.
   package var paper = Paper.unknown { didSet { if paper != oldValue { placeAll() } } }
   /// The background `0xRRGGBB` of the board; nil for that of the terminal.
   package var background: UInt32? { didSet { if background != oldValue { placeAll() } } }

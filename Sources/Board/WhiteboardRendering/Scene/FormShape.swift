@@ -1,7 +1,6 @@
 import Whiteboard
 
-/// The properties of a form that a canvas needs to draw it. It is a class, because a snapshot is large and a board has
-/// many forms.
+/// What a canvas needs to draw a form; a class, because a snapshot is large and a board has many forms.
 final class FormShape: Sendable {
   /// A part of the form as straight lines, in the form's own board units relative to its center.
   struct Part: Sendable {

@@ -1,7 +1,6 @@
 import Whiteboard
 
-/// A stroke as a smooth line on a page. At bends, it has curves between the midpoints of the segments; corners stay
-/// sharp.
+/// A stroke as a smooth line on a page, with curves between the midpoints of segments at bends; corners stay sharp.
 package struct InkCurve: Hashable, Sendable {
   /// One segment of the line, which starts at the end of the previous one.
   package enum Piece: Hashable, Sendable {

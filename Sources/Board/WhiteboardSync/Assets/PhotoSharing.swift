@@ -1,7 +1,6 @@
 import Whiteboard
 
-/// The exchange of photo bytes: decides which photos to request from which member, and which to send (SYN-35 to SYN-37,
-/// BRD-38).
+/// Decides which photos to request from which member, and which to send (SYN-35 to SYN-37, BRD-38).
 final class PhotoSharing {
   /// The interval in milliseconds at which photos that exceeded the budget are checked again.
   private static let checkInterval: UInt64 = 60_000
@@ -83,8 +82,7 @@ final class PhotoSharing {
 
   func isRequesting(_ id: AssetID, from member: MemberID) -> Bool { exchange.isAsking(id, from: member) }
 
-  /// Returns the properties of an asset, as stated by the board's objects; empty if the asset was not requested from
-  /// this member.
+  /// Returns the properties of an asset by the board's objects; empty if it was not requested from this member.
   func expectedAsset(_ id: AssetID, from member: MemberID) -> Set<AssetReference> {
     guard isRequesting(id, from: member) else { return [] }
     return Set(photos.map { $0.asset }.filter { $0.id == id })
@@ -184,8 +182,7 @@ struct PhotoBudget {
   private var ofAuthor: [MemberID: Int64] = [:]
   private var total: Int64 = 0
 
-  /// Counts a photo whose bytes are stored locally. Its size is counted for the author of the first object that showed
-  /// the photo.
+  /// Counts a photo whose bytes are stored locally, for the author of the first object that showed it.
   mutating func count(_ id: AssetID, _ bytes: Int64, of author: MemberID?) {
     remove(id)
     photos[id] = Photo(author: author, bytes: bytes)

@@ -87,8 +87,7 @@ public struct AuthorRecord: Hashable, Sendable {
     bytes.replaceSubrange((bytes.count - Self.signatureBytes)..., with: signature)
   }
 
-  /// Creates and signs a record of an open board, with an incarnation in the given range; a smaller range needs more
-  /// attempts.
+  /// Creates and signs a record of an open board, with an incarnation in `range`; a smaller range needs more attempts.
   package static func make(
     board: BoardID,
     role: Role,

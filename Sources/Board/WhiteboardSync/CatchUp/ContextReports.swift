@@ -5,8 +5,7 @@ import Whiteboard
 final class ContextReports {
   /// The time between two comparisons of contexts and bucket sums, in milliseconds.
   static let interval: UInt64 = 5000
-  /// The maximum number of members to which one comparison sends bucket sums, and the maximum number that it asks for
-  /// changes.
+  /// The maximum number of members to which one comparison sends bucket sums, and that it asks for changes.
   private static let membersAtOnce = 8
   /// The time after a revocation during which boards are expected to differ, in milliseconds (AUT-15).
   private static let repairTime: UInt64 = 60_000
@@ -282,8 +281,7 @@ struct DivergenceCheck {
   private var known: (revision: UInt64, sums: [UInt64])?
   private var partial: BucketSums.Partial?
 
-  /// Discards the cached sums. They may be wrong, because a memory fault can change cells without changing the
-  /// revision.
+  /// Discards the cached sums, because a memory fault can change cells without changing the revision.
   mutating func begin() { known = nil }
 
   /// Returns the sums; nil if more calls are needed to complete them, because the board is large.

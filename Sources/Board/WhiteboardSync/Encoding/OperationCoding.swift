@@ -15,8 +15,7 @@ struct OperationEncoder {
   private var table: IncarnationTable
   private var context = OperationContext()
 
-  /// Creates an encoder for a batch. It collects all incarnations first, because the encoded references depend on their
-  /// number.
+  /// Collects all incarnations first, because the encoded references depend on their number.
   init(_ batch: Batch) {
     table = IncarnationTable([batch.author])
     for operation in batch.operations {
@@ -51,8 +50,7 @@ struct OperationEncoder {
     }
   }
 
-  /// Returns the number that encodes an object (SYN-23). It is at most 2^49 times 12,289, so twice the number fits in
-  /// 64 bits.
+  /// Returns the number that encodes an object (SYN-23): at most 2^49 times 12,289, so that twice it fits in 64 bits.
   private mutating func number(of object: ObjectID, as dot: Dot) -> UInt64 {
     guard object.dot != dot else { return 0 }
     let index = UInt64(table.index(of: object.dot.incarnation))

@@ -193,8 +193,7 @@ package struct CatchUpRequest: Hashable, Sendable {
 package struct ReplicaReport: Hashable, Sendable {
   /// The first 8 bytes of the SHA-256 of the sender's context in its binary form.
   package let contextHash: UInt64
-  /// The number of the sender's latest request to the receiver whose answer was applied. It is 0 in a report to several
-  /// members.
+  /// The number of the latest request to the receiver whose answer was applied; 0 in a report to several members.
   package let applied: UInt64
   /// The sum of each bucket of the sender's board (SYN-41); empty in a report without sums.
   package let sums: [UInt64]
@@ -255,8 +254,7 @@ package enum SyncDatagram: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Decodes a datagram; nil if its kind is unknown and may be skipped; throws if the bytes of a known kind are
-  /// malformed.
+  /// Returns nil if the kind is unknown and may be skipped; throws if the bytes of a known kind are malformed.
   package static func decode(_ bytes: [UInt8]) throws(CodecError) -> SyncDatagram? {
     var reader = ByteReader(bytes)
     switch try reader.byte() {

@@ -166,8 +166,7 @@ final class Permissions {
   /// The id of a board determines its owner.
   func isOwners(_ grant: Grant) -> Bool { grant.owner.board == author.board && author.rights(in: grant) == .owner }
 
-  /// Makes the local author the owner of the board; the caller has checked that the grant is better than the current
-  /// one.
+  /// Makes the local author the owner of the board; the caller has checked that the grant is better.
   func own(_ grant: Grant, _ now: Moment) { storeAndAdopt(grant, now) }
 
   func checkGrant(_ bytes: [UInt8]) throws(ReplicaError) -> Grant {

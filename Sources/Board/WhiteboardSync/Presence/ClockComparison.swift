@@ -79,8 +79,7 @@ struct ClockComparison {
 
   init(own: MemberID) { self.own = own }
 
-  /// Compares all clocks, given the milliseconds by which each is ahead of the local one; returns the new reports by
-  /// member.
+  /// Compares all clocks, given the milliseconds by which each is ahead of the local one.
   mutating func judge(_ differences: [MemberID: Int64]) -> [ClockReport] {
     guard !differences.isEmpty else { return [] }
     var all = differences

@@ -1,7 +1,6 @@
 import Whiteboard
 
-/// The state of the link to one joined member. It is a class, because it is large and is changed in place. It belongs
-/// to one replica.
+/// The state of the link to one joined member; a class, because it is large and is changed in place.
 final class MemberLink {
   /// The time in milliseconds after which another member is asked if an answer makes no progress.
   private static let requestTimeout: UInt64 = 5000
@@ -84,8 +83,7 @@ final class MemberLink {
   /// The time when the member has been silent for so long that its selections no longer hold objects.
   var silenceDeadline: UInt64 { lastHeard + Self.silenceTimeout }
 
-  /// The time when work for this member is due: sending a report or an answer, giving up a request, or handling an
-  /// early batch.
+  /// The time when work for this member is due: a report, an answer, giving up a request, or an early batch.
   func nextDeadline(mayAnswer: Bool) -> UInt64? {
     var earliest = Earliest()
     earliest.include(reportDue)
@@ -312,8 +310,7 @@ struct MemberInbox {
   /// Sets the first message: a batch that waits for the batches of another author.
   mutating func wait(_ batch: EncodedBatch, since: UInt64) { first = .early(batch, since: since) }
 
-  /// Adds a message at the end; returns whether there was room for the message. Below the limit, one message of any
-  /// size is accepted.
+  /// Adds a message at the end, unless there is no room; below the limit, one message of any size is accepted.
   mutating func append(_ message: [UInt8]) -> Bool {
     guard byteCount < Self.byteLimit || !isVerifying else { return false }
     byteCount += message.count + Self.overhead
@@ -323,8 +320,7 @@ struct MemberInbox {
 
   // MARK: - Removing
 
-  /// Records the result of a check for the first message; when all its results are known, removes the message and
-  /// returns them.
+  /// Records the result of a check for the first message; when all are known, removes the message and returns them.
   mutating func didVerify(_ id: VerificationID, isValid: Bool) -> (message: [UInt8], verification: VerificationState)? {
     guard case .unverified(let message, var verification) = first else { return nil }
     // Clear the property, so that `verification` has one reference and is not copied.

@@ -256,8 +256,7 @@ extension MessageHandler {
     }
   }
 
-  /// Applies a batch that was already added to the chain of the link, without purges of objects later than `last`
-  /// (BRD-39).
+  /// Applies a batch that is already in the chain of the link, without purges of objects later than `last` (BRD-39).
   func applyBatch(
     _ encoded: EncodedBatch,
     purgingWithin last: [Incarnation: UInt64] = [:],

@@ -119,8 +119,7 @@ final class LinkChainVerifier {
   /// Creates the state of a new link, on which at most `limit` incarnations can be introduced.
   init(limit: Int = BoardLimits.incarnations) { self.limit = limit }
 
-  /// Handles a verified introduction of an incarnation; throws if the introduction contradicts earlier messages on the
-  /// link.
+  /// Handles a verified introduction of an incarnation; throws if it contradicts earlier messages on the link.
   func introduce(_ record: AuthorRecord, _ head: SignedHead) throws(ReplicaError) {
     let next = BatchChain(record.incarnation, sequence: head.sequence, hash: head.hash)
     if head.sequence == 0, next != BatchChain(record.incarnation) { throw .brokenChain }
@@ -134,8 +133,7 @@ final class LinkChainVerifier {
     chain = next
   }
 
-  /// Stores a verified record that was sent ahead of a purge (SYN-48); throws if there are more than
-  /// ``BoardLimits/recordsAhead``.
+  /// Stores a verified record sent ahead of a purge (SYN-48); throws above ``BoardLimits/recordsAhead``.
   func keepAhead(_ record: AuthorRecord) throws(ReplicaError) {
     guard ahead[record.incarnation] != nil || ahead.count < BoardLimits.recordsAhead else {
       throw .malformed(.overLimit("records"))

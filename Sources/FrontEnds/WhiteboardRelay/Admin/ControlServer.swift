@@ -9,8 +9,7 @@ import WhiteboardKit
 @preconcurrency import Musl
 #endif
 
-/// The server that answers requests to a relay over its control socket. The file permissions of the socket restrict
-/// access to it.
+/// Answers requests to a relay over its control socket, whose file permissions restrict access.
 package struct ControlServer: Sendable {
   /// The maximum number of simultaneous connections; further ones wait in the system's queue.
   private static let maximumConnections = 8
@@ -20,8 +19,7 @@ package struct ControlServer: Sendable {
   private let socket: UnixSocket
   private let path: String
 
-  /// Creates a server that listens at a path; throws if another relay listens there, or if the socket cannot be
-  /// created.
+  /// Throws if another relay listens at the path, or if the socket cannot be created.
   package init(at path: String) throws(WhiteboardError) {
     socket = try UnixSocket.listen(at: path)
     self.path = path
@@ -104,8 +102,7 @@ final class UnixSocket: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Connects to the relay that listens at a path; throws if no process listens there, or if this user is not allowed
-  /// to connect.
+  /// Throws if no process listens at the path, or if this user is not allowed to connect.
   static func connect(to path: String) throws(WhiteboardError) -> UnixSocket {
     let socket = try make()
     guard (try withAddress(path) { Glibc.connect(socket.descriptor, $0, $1) }) == 0 else {

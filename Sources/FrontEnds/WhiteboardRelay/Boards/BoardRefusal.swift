@@ -5,8 +5,7 @@ enum BoardRefusal: Equatable {
   case notAllowed
   case noBoards
   case full(Int)
-  /// The relay has room only for the operator and the allowed peers; the value is the number of boards that are
-  /// reserved for them.
+  /// There is room only for the operator and the allowed peers; the value is the number of boards reserved for them.
   case reserved(Int)
   case host(Int)
   case address(Int)

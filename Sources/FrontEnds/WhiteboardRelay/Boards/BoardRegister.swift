@@ -81,8 +81,7 @@ package struct BoardRegister: Sendable {
     return entries.first { $0.board == text } ?? entries.first { $0.id == board }
   }
 
-  /// Finds a board by its name, its id, or at least the first four characters of its id; throws if no board matches, or
-  /// more than one.
+  /// Finds a board by its name, its id, or at least the first four characters of its id.
   package func entry(_ meant: String) throws(WhiteboardError) -> Entry {
     guard !meant.isEmpty else { throw WhiteboardError(.usage, "give the name or id of a board") }
     let named = entries.filter { $0.name == meant }

@@ -221,8 +221,7 @@ extension Relay {
   }
 }
 
-/// Receives the events of one board, and passes on only those that the relay needs: joins, leaves, browser links and
-/// problems.
+/// Passes on only the events that the relay needs: joins, leaves, browser links and problems.
 struct BoardSink: EventSink {
   let take: @Sendable (SharedBoard.Output) async -> Void
 

@@ -25,8 +25,7 @@ package struct HealthProbe: Sendable {
     self.port = port
   }
 
-  /// Requests one path on a new connection; throws if the server does not answer in time, or the answer is not valid
-  /// HTTP.
+  /// Requests one path on a new connection; throws if the answer does not come in time, or is not valid HTTP.
   package func ask(_ path: String) async throws(Failure) -> Answer {
     let client: Client
     do {

@@ -24,8 +24,7 @@ package final class LogOutput: Sendable {
   private let state = Locked(State())
   private let queue = DispatchQueue(label: "whiteboard.log")
 
-  /// `descriptor` must stay open while the writer exists; `dropped` is called for each line that is dropped because the
-  /// queue is full.
+  /// `descriptor` must stay open; `dropped` is called for each line that is dropped because the queue is full.
   package convenience init(descriptor: Int32, dropped: @escaping @Sendable () -> Void = {}) {
     self.init(descriptor: descriptor, limit: 1 << 20, dropped: dropped)
   }

@@ -1,8 +1,7 @@
 import Glibc
 import Logging
 
-/// A log handler for the operator of a program. It writes one line per entry in a ``LogFormat``, without control
-/// characters.
+/// Writes one line per entry in a ``LogFormat``, without control characters.
 package struct OperatorLogHandler: LogHandler {
   package var logLevel: Logger.Level
   package var metadata: Logger.Metadata = [:]
@@ -46,8 +45,7 @@ package struct OperatorLogHandler: LogHandler {
     set { metadata[key] = newValue }
   }
 
-  /// If several sources have a metadata value for the same key, the call takes precedence over the task, and the task
-  /// over the logger.
+  /// For the same metadata key, the call takes precedence over the task, and the task over the logger.
   package func log(event: LogEvent) {
     var said = metadata
     if let provided = metadataProvider?.get() { said.merge(provided) { $1 } }

@@ -19,8 +19,7 @@ struct ActionWriter {
     /// The kind of a stored change, its incarnation and its sequence number as 8 bytes each, and its bytes. The
     /// sequence number of a batch is 1 if the batch is local.
     case record = 6
-    /// The id of a member, the number of bytes in the name of a resource as 4 bytes, the name, and the bytes of an
-    /// answer.
+    /// A member's id, the number of bytes in the name of a resource as 4 bytes, the name, and the bytes of an answer.
     case sendAnswer = 7
     /// The id of a member, the hash of an asset, and the name of a resource.
     case sendAsset = 8

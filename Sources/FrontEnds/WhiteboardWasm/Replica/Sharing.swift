@@ -44,8 +44,7 @@ extension PageReplica {
     return try Presence(cursor: cursor, isLaser: command.flag("isLaser"), view: view)
   }
 
-  /// Permanently removes objects that were deleted long ago (SYN-8); only the connected member with the lowest id does
-  /// this.
+  /// Purges objects that were deleted long ago (SYN-8), if this is the connected member with the lowest id.
   private func purge(_ now: Moment) throws(BoardError) -> [ReplicaAction] {
     let board = replica.board
     let ids = deletionAges.purgeable(on: board, at: now.uptime, excluding: board.objectsInUndo)

@@ -16,8 +16,7 @@ struct WebPage: Sendable {
 
   private let files: [String: File]
 
-  /// Reads the files from the program, leaves out the comments of scripts, and compresses the files that are not
-  /// compressed yet.
+  /// Reads the files from the program, leaves out comments of scripts, and compresses what is not compressed yet.
   init() {
     var count = 0
     let start = whiteboard_page_files(&count)

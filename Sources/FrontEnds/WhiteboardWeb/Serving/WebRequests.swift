@@ -208,8 +208,7 @@ struct WebResponse: Error {
     )
   }
 
-  /// Returns the head of the response; `count` is the number of bytes in the body, or nil if it is not known in
-  /// advance.
+  /// `count` is the number of bytes in the body, or nil if it is not known in advance.
   func head(count: Int?) -> HTTPResponseHead {
     var headers = headers
     if let count, status != .noContent, status != .notModified {

@@ -38,8 +38,7 @@ package actor LineReader {
     wake = try WakePipe()
   }
 
-  /// Returns the next line; nil at the end of the input or when the task is canceled; throws if the descriptor cannot
-  /// be read.
+  /// Returns nil at the end of the input or when the task is canceled; throws if the descriptor cannot be read.
   package func nextLine() async throws(InputError) -> Line? {
     while true {
       if let line = completeLine() { return line }
@@ -167,8 +166,7 @@ private final class WakePipe: Sendable {
 }
 
 package protocol LineSource: Sendable {
-  /// Returns the next line; nil at the end of the input or when the task is canceled; throws if the input cannot be
-  /// read any further.
+  /// Returns nil at the end of the input or when the task is canceled; throws if the input cannot be read any further.
   func nextLine() async throws(InputError) -> LineReader.Line?
 }
 

@@ -35,8 +35,7 @@ package struct SettingsFile: Equatable, Sendable {
   package private(set) var lines: [Line] = []
   package private(set) var keys: [KeyBinding] = []
 
-  /// Reads the text of a file; throws ``Fault`` for the first line that is malformed, or sets a value that was already
-  /// set.
+  /// Throws ``Fault`` for the first line that is malformed, or sets a value that was already set.
   package init(_ text: String, path: String) throws(Fault) {
     self.path = path
     var isInKeys = false
@@ -158,8 +157,7 @@ extension SettingsFile {
     }
   }
 
-  /// Returns nil if the file does not exist and the user did not name it; the error about a malformed line contains its
-  /// number.
+  /// Nil if the file does not exist and the user did not name it; the error about a malformed line has its number.
   package init?(at place: Place) throws(WhiteboardError) {
     var status = stat()
     if stat(place.path, &status) != 0, errno == ENOENT || errno == ENOTDIR {

@@ -182,8 +182,7 @@ struct LoopbackFaults {
     random = SplitMix64(seed: seed &+ UInt64(number))
   }
 
-  /// Returns the time at which to send a packet to a peer, and the number of copies. If the packet is lost, there are 0
-  /// copies.
+  /// Returns the time at which to send a packet to a peer, and the number of copies, 0 if the packet is lost.
   mutating func passage(to peer: Int, isReliable: Bool) -> (at: ContinuousClock.Instant, copies: Int) {
     let now = ContinuousClock.now
     var (delay, copies, _) = conditions.passage(isReliable: isReliable, using: &random)
@@ -198,8 +197,7 @@ struct LoopbackFaults {
   }
 }
 
-/// Calls `body` with transports on the loopback interface, and with a private directory for files, which is removed at
-/// the end.
+/// Calls `body` with transports on the loopback interface, and a private directory, which is removed at the end.
 func withLoopbackTransports<Result>(
   _ peers: [(identity: PeerIdentity, name: String)],
   threads count: Int,

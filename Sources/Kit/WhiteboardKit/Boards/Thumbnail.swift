@@ -111,8 +111,7 @@ extension Thumbnail {
   }
 }
 
-/// A parser for stored thumbnails. It works on bytes, because a `Character` that begins with `<` can also contain
-/// combining scalars.
+/// Parses stored thumbnails as bytes, because a `Character` that begins with `<` can also contain combining scalars.
 private struct ThumbnailForm {
   private static let attributes = [
     "transform", "points", "x", "y", "width", "height", "fill", "stroke", "stroke-width", "font-size", "text-anchor",

@@ -39,8 +39,7 @@ package enum CommandInput: Equatable, Sendable {
 }
 
 package protocol CommandSource: Sendable {
-  /// Returns the next item; nil at the end of the input or when the task is canceled; throws if no more input can be
-  /// read.
+  /// Returns nil at the end of the input or when the task is canceled; throws if no more input can be read.
   func nextInput() async throws(InputError) -> CommandInput?
 }
 
@@ -145,8 +144,7 @@ public struct Command: Equatable, Sendable {
     self.run = run
   }
 
-  /// Returns the command with normalized text, as a parser would return it, for a program that creates commands without
-  /// a parser.
+  /// Returns the command with normalized text, as a parser would, for a program that creates commands without one.
   package func checked() throws(CommandError) -> Command { try check() }
 
   var answersInvitation: Bool { name == .accept || name == .decline }

@@ -198,8 +198,7 @@ final class BoardDiscovery {
     peer.announcement.session.bytes == announcedSession?.bytes
   }
 
-  /// Warns the user if other computers cannot find the local board, although the discovery service has confirmed its
-  /// announcement.
+  /// Warns if other computers cannot find the local board, although the service has confirmed its announcement.
   private nonisolated(nonsending) func checkAnnouncement(_ addresses: [String]) async {
     defer { checkIsolation(#isolation) }
     // A relay does not search, and no other computer can find a computer without a network.

@@ -36,8 +36,7 @@ package struct Nearby: Sendable {
       return "\(name) by \(host ?? "")"
     }
 
-    /// The display names of the peers that announce the board. If several peers have the same name, an id prefix is
-    /// added to each.
+    /// The display names of the peers that announce the board, with an id prefix if several have the same name.
     package var names: [String] {
       let names = peers.map(\.announcement.hostName)
       return zip(names, peers).map { name, peer in
@@ -46,8 +45,7 @@ package struct Nearby: Sendable {
       }.sorted()
     }
 
-    /// Returns one line with the board's name, its members, the number of participants and the address, without a line
-    /// feed.
+    /// Returns the board's name, members, number of participants and address in one line, without a line feed.
     package func line(isOwn: Bool, title: String? = nil) -> String {
       let name = title.map { UntrustedText($0) } ?? peers.first?.announcement.boardName
       let shown = (name ?? UntrustedText("")).quoted()

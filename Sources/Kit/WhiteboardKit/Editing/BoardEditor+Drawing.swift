@@ -112,8 +112,7 @@ struct StrokePace: Sendable {
 
   static let frame = Duration.milliseconds(16)
 
-  /// Returns the number of points that are due after a time; the first point is due immediately, the last one at the
-  /// end.
+  /// Returns the number of points due after a time: the first immediately, the last one at the end.
   func due(after elapsed: Duration) -> Int {
     guard count > 1, seconds > 0 else { return count }
     let share = min(max(elapsed / .seconds(1) / seconds, 0), 1)

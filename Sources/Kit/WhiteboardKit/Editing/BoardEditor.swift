@@ -193,8 +193,7 @@ extension BoardEditor {
     case deleted
   }
 
-  /// Returns the objects with the given references, in order and without duplicates; throws `noSuchObject` or
-  /// `ambiguous`.
+  /// Returns the objects in order and without duplicates; throws `noSuchObject` or `ambiguous`.
   func resolve(_ references: [ObjectReference]) throws(CommandError) -> [ObjectID] {
     var ids: [ObjectID] = []
     var known: Set<ObjectID> = []
@@ -298,8 +297,7 @@ public enum NewObject: Hashable, Sendable {
   /// A game of Connect Four against a member. If the member is nil, the first member that makes a move is the opponent.
   case connectFour(at: Point, opponent: SharedBoard.Member? = nil)
 
-  /// Returns the command that adds the object; throws ``CommandError`` with `badArgument` if a point is outside the
-  /// board.
+  /// Throws ``CommandError`` with `badArgument` if a point is outside the board.
   func command() throws(CommandError) -> Command {
     switch self {
     case .text(let words, let place, let color):

@@ -39,8 +39,7 @@ package enum EventText {
     return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
   }
 
-  /// Returns a line that lists the synced members and the others, such as `synced with ada, ben; not synced with cy
-  /// (reconnecting)`.
+  /// Returns a line such as `synced with ada, ben; not synced with cy (reconnecting)`.
   package static func syncLine(_ synced: [SharedBoard.SyncedMember], _ others: [SharedBoard.SyncedMember]) -> String {
     let lists = [
       synced.isEmpty ? nil : "synced with \(names(synced))", others.isEmpty ? nil : "not synced with \(names(others))",

@@ -13,8 +13,7 @@ extension SharedBoard {
 
   /// What the line about a change contains besides the change.
   package struct ChangeDetails: Sendable {
-    /// The member that made the change, or that the change is about. It is also known for ``Change/Author/me``, which
-    /// has no id.
+    /// The member that made the change, or that it is about; also known for ``Change/Author/me``, which has no id.
     package var member: MemberID?
     /// The name in the member's handshake, by which commands find the member; nil if it was never connected.
     package var name: UntrustedText?

@@ -159,8 +159,7 @@ package struct TextChange: Sendable, Equatable {
   package let replacing: Int
   package let text: UntrustedText
 
-  /// Creates a description of a change; returns nil if the whole text should be reported, because it is short or most
-  /// of it is new.
+  /// Returns nil if the whole text should be reported, because it is short or most of it is new.
   fileprivate init?(_ new: UntrustedText, since known: UntrustedText) {
     guard Self.isLong(new) else { return nil }
     let (old, bytes) = (Array(known.raw.utf8), Array(new.raw.utf8))

@@ -177,8 +177,7 @@ package enum OutputFile {
     throw failure == EEXIST ? .exists(path) : refused(path, failure)
   }
 
-  /// Checks whether a file can be written to a path, before its contents are created; throws if the file cannot be
-  /// written.
+  /// Checks whether a file can be written to a path, before its contents are created.
   package static func check(_ path: String, isReplacing: Bool) throws(WriteError) {
     var status = stat()
     guard stat(path, &status) == 0 else { return }
@@ -230,8 +229,7 @@ package enum FileWriting {
   }
 }
 
-/// A queue for work that takes long or blocks its thread, such as encoding a board, reading files or waiting for other
-/// programs.
+/// A queue for work that takes long or blocks its thread, such as encoding a board or waiting for other programs.
 enum FileQueue {
   private static let queue = DispatchQueue(label: "whiteboard.files", attributes: .concurrent)
 

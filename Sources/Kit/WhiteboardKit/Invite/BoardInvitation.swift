@@ -9,8 +9,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
   package var board: String
   package var boardName: String
   package var peer: String
-  /// The admission policy, if it is known: `ask`, `code`, `known` or `anyone`; `none` if the local peer cannot admit
-  /// newcomers.
+  /// `ask`, `code`, `known` or `anyone`, if it is known; `none` if the local peer cannot admit newcomers.
   package var admit: String?
   package var code: String?
   /// The role that the code gives, if it was created for a role: `editor` or `viewer`.

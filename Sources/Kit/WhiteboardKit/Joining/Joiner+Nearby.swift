@@ -145,8 +145,7 @@ extension Joiner {
     )
   }
 
-  /// Passes the announced peers to an attempt to join by a link, after each change, until the board is joined or
-  /// closed.
+  /// Passes the announced peers to an attempt to join by a link, until the board is joined or closed.
   nonisolated(nonsending) func follow(_ announced: AnnouncedListeners, _ board: SessionID?, _ peer: PeerID?) async {
     defer { checkIsolation(#isolation) }
     while runtime.ending == nil, runtime.call({ $0.joiner != nil }) {

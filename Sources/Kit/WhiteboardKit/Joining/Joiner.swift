@@ -94,8 +94,7 @@ final class Joiner {
     return try await joinDirectly(request)
   }
 
-  /// Joins the board at the address in a link, or at a peer that announces the board or has the key in the link
-  /// (DSC-28).
+  /// Joins at the address in a link, or at a peer that announces the board or has the key in the link (DSC-28).
   private nonisolated(nonsending) func join(by link: BoardLink) async throws -> BoardSession {
     defer { checkIsolation(#isolation) }
     var request = try request(for: link)

@@ -227,8 +227,7 @@ private actor OpenBoards {
     return nil
   }
 
-  /// Leaves all boards, and waits until their files are closed; throws the first error of a board that could not be
-  /// saved.
+  /// Leaves all boards, and waits until their files are closed; throws the first error of a board that was not saved.
   func close() async throws {
     isClosed = true
     let boards = boards

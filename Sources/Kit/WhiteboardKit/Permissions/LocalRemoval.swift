@@ -81,8 +81,7 @@ final class LocalRemoval {
 
   // MARK: - The copy
 
-  /// Checks that commands may change the board; throws ``CommandError`` with the code `removed` if the copy is
-  /// read-only.
+  /// Throws ``CommandError`` with the code `removed` if the copy is read-only.
   func checkMayChange() throws(CommandError) {
     guard let removal, !removal.isContinued else { return }
     throw CommandError(
@@ -140,8 +139,7 @@ final class LocalRemoval {
 
   // MARK: - Refused joins
 
-  /// Explains that a join request was refused because the host had removed the local peer, and stores the removal with
-  /// the local copy.
+  /// Explains that the host had removed the local peer, and stores the removal with the local copy.
   nonisolated(nonsending) func explanation(of error: SessionError, _ request: JoinRequest, _ hostName: UntrustedText)
     async -> WhiteboardError
   {

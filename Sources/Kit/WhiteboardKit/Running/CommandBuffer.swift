@@ -168,8 +168,7 @@ package final class CommandFeed: CommandSource {
     waiter?.resume(returning: nil)
   }
 
-  /// Returns the next command; nil after the last one, or if the task is canceled. Canceling the task also ends the
-  /// feed.
+  /// Returns nil after the last command, or if the task is canceled, which also ends the feed.
   package func nextInput() async -> CommandInput? {
     await withCancellation {
       await withCheckedContinuation { continuation in

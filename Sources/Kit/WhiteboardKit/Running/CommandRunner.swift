@@ -98,8 +98,7 @@ final class CommandRunner {
     }
   }
 
-  /// Answers the commands that a user typed and that cannot run while the local peer joins a board. The commands of a
-  /// script wait instead.
+  /// Answers the commands of a user that cannot run while the local peer joins; those of a script wait instead.
   private func refuseTypedCommands() {
     guard configuration.isTyped, configuration.script == .none, runtime.call({ $0.joiner != nil }) else { return }
     while let input = buffer.popFirst() { refuse(input, Self.notYetJoined) }

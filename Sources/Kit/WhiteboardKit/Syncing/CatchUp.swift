@@ -4,8 +4,7 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Holds the commands of a joined peer until it has the board of at least one member. Confined to the actor of its
-/// board.
+/// Holds a joined peer's commands until it has the board of a member. Confined to the actor of its board.
 final class CatchUp {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration

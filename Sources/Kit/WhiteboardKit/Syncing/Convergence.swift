@@ -2,8 +2,7 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Waits until the boards of all members are equal, or contain all local changes (SYN-44). Confined to the actor of its
-/// board.
+/// Waits until all members' boards are equal, or have all local changes (SYN-44). Confined to the actor of its board.
 final class Convergence {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration

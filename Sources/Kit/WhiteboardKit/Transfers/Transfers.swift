@@ -4,8 +4,7 @@ import Whiteboard
 import WhiteboardRendering
 import WhiteboardSync
 
-/// The resources and streams of the session: catch-up answers, photos, and the files of users. Confined to the actor of
-/// its board.
+/// Catch-up answers, photos, and the files of users in the session. Confined to the actor of its board.
 final class Transfers {
   struct PendingTransfer {
     enum Kind {
@@ -368,8 +367,7 @@ extension Transfers {
     offers.removeValue(forKey: id)?.decision.resume(returning: true)
   }
 
-  /// Throws ``CommandError`` `noSuchTransfer` if an argument of `accept` or `decline` can only mean a file whose offer
-  /// has ended.
+  /// Throws `noSuchTransfer` if an argument of `accept` or `decline` can only mean a file whose offer has ended.
   func checkNotEnded(_ word: String) throws(CommandError) {
     guard TransferID(text: word) != nil else { return }
     throw CommandError(.noSuchTransfer, "the file is no longer offered, so there is nothing left to answer")

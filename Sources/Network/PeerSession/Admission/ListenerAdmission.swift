@@ -24,8 +24,7 @@ struct CodeChoice: Sendable, Equatable {
 /// The owner of the link performs the actions in order.
 enum ListenerAction: Equatable, Sendable {
   case send(FrameType, [UInt8])
-  /// Compute the key of the session's code outside the event loop, then call
-  /// ``ListenerAdmission/codeKeyComputed(_:now:)``.
+  /// Compute the key of the code outside the event loop, then call ``ListenerAdmission/codeKeyComputed(_:now:)``.
   case computeCodeKey
   /// Ask the user, then call ``ListenerAdmission/personAnswered(_:now:)``.
   case askPerson(InvitationToAnswer)
@@ -137,8 +136,7 @@ struct ListenerAdmission: Sendable {
   /// Whether the local user has accepted the dialler, and the dialler's user still compares the words (ADM-16).
   var isAwaitingDialler: Bool { if case .awaitingPeople(let decision) = state { decision.isAccepted } else { false } }
 
-  /// Answers the dialler's HELLO, which names a session that this process serves, with the checks in the order of
-  /// HEL-6.
+  /// Answers the dialler's HELLO, whose session this process serves, with the checks in the order of HEL-6.
   mutating func helloReceived(
     _ hello: Control.DiallerHello,
     answering own: Control.Introduction,

@@ -3,8 +3,7 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The rules by which a session admits diallers, and the invitations that wait for a user (4). Confined to the
-/// session's event loop.
+/// How a session admits diallers, and the invitations that wait for a user (4). Confined to the session's event loop.
 final class SessionAdmission {
   unowned let session: SessionCore
   private(set) var policy: AdmissionPolicy

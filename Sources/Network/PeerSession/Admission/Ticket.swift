@@ -19,8 +19,7 @@ struct Ticket: ControlObject {
     var key: [UInt8] = []
     /// The ECDSA signature on P-256 with SHA-256, in DER.
     var bytes: [UInt8] = []
-    /// The host's signature on the right of its member to admit newcomers (TCK-6); `nil` if the member has no such
-    /// right.
+    /// The host's signature on its member's right to admit newcomers (TCK-6); `nil` if it has no such right.
     var right: [UInt8]?
 
     init() {}
@@ -76,8 +75,7 @@ struct Ticket: ControlObject {
     )
   }
 
-  /// Follows the signatures from `member` to a peer that may admit others (TCK-1, TCK-3), but not through a removed
-  /// peer.
+  /// Follows the signatures from `member` to a peer that may admit others (TCK-1, TCK-3), not through a removed one.
   func verify(
     session: SessionID,
     member: PeerID,

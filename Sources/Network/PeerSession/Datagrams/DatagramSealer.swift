@@ -2,8 +2,7 @@ import Crypto
 import FoundationEssentials
 import PeerWire
 
-/// Seals the packets that one side of a link sends. It counts packets and epochs, so each side of a link has exactly
-/// one sealer.
+/// Seals the packets of one side of a link, which has one sealer, because it counts packets and epochs.
 struct DatagramSealer: Sendable {
   enum SealError: Error, Equatable, Sendable {
     /// The last epoch is used up: a new link is needed (DGM-1).

@@ -40,8 +40,7 @@ struct DeliverySender {
 
   func hasRoom(for count: Int) -> Bool { usedBytes == 0 || usedBytes + count <= capacity }
 
-  /// Adds one message, which may be between a member and a relay (11.2); it is delivered when the returned part is
-  /// acknowledged.
+  /// The message may be between a member and a relay (11.2); it is delivered when the returned part is acknowledged.
   mutating func append(_ message: [UInt8], acknowledgeAtOnce: Bool, isRelays: Bool = false) -> UInt64 {
     defer { if !isRelays { ends.append(lastSequence) } }
     let room = Limits.framePayload - 2 * Varint.maximumLength - 1
@@ -145,8 +144,7 @@ struct DeliverySender {
     return freed
   }
 
-  /// Marks the messages that the peer has not received as unsent, for a new link; throws if the peer claims more than
-  /// was sent.
+  /// Marks the messages that the peer has not received as unsent; throws if the peer claims more than was sent.
   mutating func resume(received: UInt64) throws(AcknowledgementError) {
     _ = try acknowledge(received)
     sentChunks = 0

@@ -237,8 +237,7 @@ struct Route: Sendable {
   var joinGeneration: UInt64
 }
 
-/// Each linked peer has its own outbox. All peers behind one relay share an outbox and receive the same copy of a
-/// message.
+/// Each linked peer has an outbox; all peers behind one relay share one, and receive the same copy of a message.
 struct Routes: Sendable {
   /// The peers behind one relay, in the order in which they joined.
   struct Relayed: Sendable {

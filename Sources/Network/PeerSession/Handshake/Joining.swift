@@ -1,8 +1,7 @@
 import NIOCore
 import PeerWire
 
-/// An attempt to join, from the first dial until the local peer is admitted or refused. Confined to the control event
-/// loop.
+/// An attempt to join, until the local peer is admitted or refused. Confined to the control event loop.
 final class Joining {
   private let transport: TransportCore
   private let request: JoinRequest

@@ -3,8 +3,7 @@ import NIOSSL
 import NIOTLS
 import PeerWire
 
-/// The delegate is a handshake at first, and the session once the link is open. All methods are called on the session's
-/// event loop.
+/// A handshake at first, and the session once the link is open; called on the session's event loop.
 protocol LinkDelegate: AnyObject {
   func linkSecured(_ link: ControlLink)
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer)
@@ -26,8 +25,7 @@ enum LinkEnd {
   case broken((any Error)?)
 }
 
-/// One control link: the frames on a TLS channel, confined to its event loop. It knows the format of frames, but not
-/// their meaning.
+/// The frames on a TLS channel, confined to its event loop; it knows their format, but not their meaning.
 final class ControlLink: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer

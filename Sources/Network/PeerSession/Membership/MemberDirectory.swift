@@ -87,8 +87,7 @@ final class MemberDirectory {
 
   // MARK: Named and discovered peers
 
-  /// Adds members that another peer named (MEM-1, MEM-2). The local peer dials them after `delay` unless they dial
-  /// first.
+  /// Adds members that a peer named (MEM-1, MEM-2); the local peer dials them after `delay` unless they dial first.
   func learn(_ members: [Control.Member], from source: PeerID? = nil, dialAfter delay: TimeAmount = .seconds(3)) {
     // If members are not allowed to admit peers, a report by a member does not vouch for a peer (TCK-5).
     let isVouching =
@@ -196,8 +195,7 @@ final class MemberDirectory {
 
   func finish() { recordSource.finish() }
 
-  /// Stores the session's id and host from the first ACCEPT; returns whether the local peer joins the session with this
-  /// ACCEPT.
+  /// Stores the session's id and host from the first ACCEPT; returns whether this ACCEPT joins the session.
   func joined(as id: SessionID, host: PeerID) -> Bool {
     guard !hasJoined else {
       membership.session = id

@@ -110,8 +110,7 @@ struct Membership: Sendable {
     return true
   }
 
-  /// Accepts the owner of an owned board as the host (MEM-15); returns whether the local peer took another peer for the
-  /// host.
+  /// Accepts the owner of an owned board as the host (MEM-15); returns whether another peer was taken for it.
   mutating func confirmed(owner peer: PeerID) -> Bool {
     guard session.isOfOwnedBoard else { return false }
     owner = peer
@@ -149,8 +148,7 @@ struct Membership: Sendable {
     !isRemoved(peer) && !isGuest(peer) && (peer == host || peer == local || contains(peer))
   }
 
-  /// Returns whether the local peer accepts tickets signed by `peer` even if members are not allowed to admit peers
-  /// (TCK-5).
+  /// Whether tickets signed by `peer` are accepted even if members are not allowed to admit peers (TCK-5).
   func maySpeakForHost(_ peer: PeerID) -> Bool {
     guard !isRemoved(peer) else { return false }
     return peer == local || peer == authority || authority != nil && relays.contains(peer)
@@ -179,8 +177,7 @@ struct Membership: Sendable {
     }
   }
 
-  /// Returns whether the host let a peer admit newcomers, according to the first signature of the peer's ticket
-  /// (TCK-6).
+  /// Whether the host let a peer admit newcomers, by the first signature of the peer's ticket (TCK-6).
   func hasRight(_ peer: PeerID, showing ticket: Ticket.Signature?) -> Bool {
     guard let ticket, ticket.right != nil, ticket.admitter == authority, !isGuest(peer) else { return false }
     return ticket.givesRight(session: session, member: peer)
@@ -292,8 +289,7 @@ struct Membership: Sendable {
     return true
   }
 
-  /// Returns a ticket for a member, if it is better than the one that the member showed (TCK-4); `nil` if the member
-  /// needs none.
+  /// Returns a ticket for a member if it is better than the shown one (TCK-4); `nil` if the member needs none.
   func renewed(for peer: PeerID, showing shown: Ticket?, by identity: PeerIdentity) -> Ticket? {
     guard peer != host, !isGuest(peer), session != .unnamed else { return nil }
     let givesRight = givesRight && authority == local

@@ -180,8 +180,7 @@ final class RelaySide {
     1 + session.entries.values.count { entry in entry.isJoined || session.dialler.policy[entry.id].mayReturn }
   }
 
-  /// Returns when to request a route to a peer; `nil` if no route is needed or every relay and bridge was already
-  /// asked.
+  /// When to request a route to a peer; `nil` if none is needed, or every relay and bridge was already asked.
   func nextDue(_ entry: PeerEntry) -> NIODeadline? {
     guard needsRoute(entry) else { return nil }
     return [relayDue(entry), bridgeDue(entry)].compactMap(\.self).min()

@@ -112,8 +112,7 @@ final class Tunnels {
     }
   }
 
-  /// Opens tunnels for a member that asks the relay to dial its legs. The relay dials the member after the far legs are
-  /// open.
+  /// Opens tunnels for a member that asks the relay to dial its legs, which it does after the far legs are open.
   func requested(_ count: Int, from entry: PeerEntry, to far: PeerID) {
     guard session.relaying.table.isOpen(entry.id, far) else { return }
     for _ in 0..<count {

@@ -92,8 +92,7 @@ final class PeerEntry {
     self.member = member
   }
 
-  /// The reason why this side gave up a delivery state that the peer may still hold (RSM-6). `nil` once both sides use
-  /// newer state.
+  /// Why this side gave up a delivery state that the peer may still hold (RSM-6); `nil` once both use newer state.
   var unreportedEnd: String? { delivery?.isUntouched ?? true ? gaveUp?.code : nil }
 
   var opensRoutes: Bool { isSessionRelay || isBridge }

@@ -11,8 +11,7 @@ extension SessionCore {
     var ownRole: Control.Role
     /// The number of this link: 1 more than the larger `links` value of the two sides.
     var number: Int
-    /// The number of the last part that the other side received; `nil` if the delivery state starts over (RSM-2,
-    /// RSM-3).
+    /// The last part that the other side received; `nil` if the delivery state starts over (RSM-2, RSM-3).
     var received: UInt64?
     /// The reason why the peer gave up the shared delivery state, if it sent one (CLS-3, RSM-6).
     var ended: String?

@@ -11,8 +11,7 @@ struct ExcalidrawReader {
     /// The shapes with a text at their top or bottom, which becomes an object of its own, by id.
     var titled: [String: ExcalidrawElement] = [:]
     var objects: [String: Int] = [:]
-    /// The indexes of the objects that belong to frames or link to other objects, with the ids of those frames and
-    /// objects.
+    /// The indexes of the objects that belong to frames or link to other objects, with the ids of these.
     var (members, links): ([(index: Int, id: String)], [(index: Int, id: String)]) = ([], [])
     /// The lines whose ends can be bound, with the indexes of their objects.
     var lines: [(index: Int, element: ExcalidrawElement)] = []
@@ -398,8 +397,7 @@ struct ExcalidrawReader {
   /// Letters that become smaller than this share of their size are not made smaller.
   private static let leastShare = 0.6
 
-  /// Makes letters smaller if they would need more rows than in the file, because columns are wider than most of
-  /// Excalidraw's letters.
+  /// Makes letters smaller if they would need more rows than in the file, because columns are wider than most letters.
   private mutating func fitLetters(of label: ExcalidrawElement, into room: Double, _ style: inout ObjectStyle) {
     guard let rows = label.tree["text"]?.string?.split(whereSeparator: { $0.isNewline }) else { return }
     let columns = Double(BoardPicture.columns(rows.map(String.init)))

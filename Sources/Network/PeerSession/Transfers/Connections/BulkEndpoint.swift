@@ -286,8 +286,7 @@ final class BulkEndpoint: Sendable {
 
 protocol BulkEvents: Sendable {
   func isRequested(_ info: ResourceInfo) async -> Bool
-  /// Returns whether to accept an offer that the application did not request. It may wait for a user until the task is
-  /// canceled.
+  /// Whether to accept an offer that the application did not request; may wait for a user until canceled.
   func wants(_ info: ResourceInfo) async -> Bool
   func emit(_ event: SessionEvent)
 }

@@ -155,8 +155,7 @@ extension ByteBuffer {
 extension ControlPayload {
   func bulkFrame() -> ByteBuffer { .bulkFrame(Self.frameType, encoded()) }
 
-  /// Decodes the payload of a frame whose type is already checked; if it throws ``LinkViolation``, the link must be
-  /// closed (FRM-4).
+  /// Decodes a frame whose type is already checked; if it throws, the link must be closed (FRM-4).
   static func decode(_ frame: BulkFrame) throws(LinkViolation) -> Self {
     do throws(ControlMessageError) { return try decode(frame.bytes) } catch {
       throw .protocolError(CloseMessage.invalid(frameType, error))

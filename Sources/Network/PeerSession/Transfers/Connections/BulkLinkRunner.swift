@@ -181,8 +181,7 @@ final class EventLoopTasks: TaskExecutor {
   }
 }
 
-/// A bulk link that is attached and not in use yet. The owner must pass it to a ``BulkEndpoint`` or end it with
-/// ``discard()``.
+/// A bulk link that is not in use yet; the owner must pass it to a ``BulkEndpoint`` or end it with ``discard()``.
 struct BulkLink: Sendable {
   /// The incoming frames; outgoing frames are written by ``BulkWriter``.
   let channel: NIOAsyncChannel<BulkFrame, ByteBuffer>

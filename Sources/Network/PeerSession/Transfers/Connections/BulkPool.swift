@@ -101,8 +101,7 @@ final class BulkPool: Sendable {
   }
 }
 
-/// The work runs in child tasks of the task that called ``run()``. All submitted work runs, even if it is already
-/// canceled.
+/// All submitted work runs, even if it is already canceled, in child tasks of the task that called ``run()``.
 final class WorkScope: Sendable {
   typealias Work = @Sendable () async -> Void
 

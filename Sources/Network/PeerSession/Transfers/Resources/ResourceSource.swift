@@ -67,8 +67,7 @@ final class ResourceSource: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Returns the block at `offset` in frames, and the hash of all bytes up to its end; `hash` covers the bytes before
-  /// it.
+  /// Returns the block at `offset` in frames, and the hash up to its end; `hash` covers the bytes before it.
   func block(at offset: Int, after hash: SHA256) throws(SessionError) -> Block {
     let count = min(Self.blockSize, size - offset)
     var hash = hash

@@ -277,8 +277,7 @@ final class StagingFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Locks the file against other processes while this object exists; returns `false` if another process has locked the
-  /// file.
+  /// Locks the file while this object exists; returns `false` if another process has locked it.
   func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
 
   /// Unlocks the file, so that another process may resume an interrupted transfer.
