@@ -179,6 +179,79 @@ import Whiteboard
     #expect(try work(98) == 16, "nothing is new")
   }
 
+  @Test("the work for a live stroke does not grow with the strokes behind its new points") func workOverStrokes() throws
+  {
+    /// Returns the amount of work for the 20th preview of a stroke over others, rounded up to a power of two.
+    func work(_ others: Int) throws -> Int {
+      let board = try Scenes.board()
+      for row in 0..<others {
+        let y = Double(row % 20) - 10
+        try board.createDrawing(try Scenes.ink((0..<100).map { (-150 + Double($0 * 3), y) }))
+      }
+      let id = try Scenes.begin(board, try Scenes.ink([(-150, 0)]))
+      var canvas = Scenes.canvas(board)
+      for count in 1..<20 {
+        canvas.preview(try Scenes.ink((1...count).map { (-150 + Double($0) * 5, 0) }), from: 1, of: id)
+        canvas.paint()
+      }
+      canvas.preview(try Scenes.ink((1...20).map { (-150 + Double($0) * 5, 0) }), from: 1, of: id)
+      var (next, budget) = (canvas, 16)
+      next.paint(budget)
+      while !next.isPainted {
+        (next, budget) = (canvas, budget * 2)
+        next.paint(budget)
+      }
+      return budget
+    }
+    let alone = try work(0)
+    #expect(try work(400) == alone)
+  }
+
+  @Test("strokes of several members that grow over others give the same as painting everything", arguments: 1...20)
+  func liveStrokes(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let board = try Scenes.board()
+    for _ in 0..<25 { Scenes.edit(board, &random) }
+    var canvas = Scenes.canvas(board)
+    var live: [ObjectID: [InkPoint]] = [:]
+    for step in 0..<80 {
+      if live.count < 3, random.chance(15) {
+        let start = try InkPoint(Scenes.point(&random))
+        let id = try Scenes.begin(board, [start])
+        live[id] = [start]
+      }
+      if random.chance(25) { Scenes.edit(board, &random) }
+      for id in live.keys.sorted() {
+        guard let ink = board.snapshot(id)?.ink, let points = live[id], ink.elementsEqual(points.prefix(ink.count))
+        else {
+          live[id] = nil
+          canvas.remove(id)
+          continue
+        }
+        if points.count > ink.count, random.chance(20) {
+          try? board.appendInk(Array(points[ink.count...]), to: id, first: ink.count)
+        }
+        if random.chance(80) { live[id]?.append(try InkPoint(Scenes.point(&random))) }
+      }
+      let snapshots = board.snapshots
+      for id in canvas.objects where !snapshots.contains(where: { $0.id == id }) { canvas.remove(id) }
+      var whole = BoardCanvas(Scenes.viewport)
+      for snapshot in snapshots {
+        let item = BoardCanvas.Item(snapshot, game: board.gameView(snapshot.id, for: board.member))
+        if canvas.item(snapshot.id)?.snapshot != snapshot { canvas.set(item) }
+        whole.set(item)
+        guard let points = live[snapshot.id], let count = snapshot.ink?.count, points.count > count else { continue }
+        canvas.preview(Array(points[count...]), from: count, of: snapshot.id)
+        whole.preview(Array(points[count...]), from: count, of: snapshot.id)
+      }
+      // Some growth is painted in several steps.
+      canvas.paint(random.chance(50) ? 500 : .max)
+      guard canvas.isPainted else { continue }
+      whole.paint()
+      #expect(difference(canvas.screen, whole.screen) == nil, "seed \(seed), step \(step)")
+    }
+  }
+
   @Test("work in steps gives the same as painting everything at once", arguments: 1...5) func steps(seed: UInt64) throws
   {
     var random = SeededGenerator(seed: seed)

@@ -2,7 +2,8 @@ import Whiteboard
 
 /// The visible part of a board, painted in cells. Only the areas that changed are repainted. The caller passes changed
 /// objects to ``set(_:)``, and ``paint()`` updates ``screen``. The cost depends on the changes and not on the size of
-/// the board: for example, only the new part of a growing stroke is painted.
+/// the board: for example, only the new part of a growing stroke is painted, and the objects behind it are not drawn
+/// again (``DotBase``).
 package struct BoardCanvas: Sendable {
   package struct Item: Sendable {
     private let content: Content
@@ -75,6 +76,12 @@ package struct BoardCanvas: Sendable {
   var photos: [AssetID: PhotoPixels] = [:]
   private var photoIDs: Set<ObjectID> = []
   private var damage: [CellArea] = []
+  /// The areas in which only strokes in front of ``base`` have more points than painted.
+  private var growths: [CellArea] = []
+  /// The dots of the objects behind the strokes that are being drawn; nil if no stroke is being drawn.
+  private var base: DotBase?
+  /// The strokes that have grown before, and are not finished.
+  private var growing: Set<ObjectID> = []
   /// The area that is being painted; nil between two areas.
   private var job: PaintJob?
   /// The objects whose layout is not up to date, with the next one at the end.
@@ -86,7 +93,20 @@ package struct BoardCanvas: Sendable {
     let damage: CellArea
     let area: CellArea
     let places: [Place]
+    /// The number of these objects that are behind the first object in front of ``base``.
+    let countInBase: Int
     var next = 0
+  }
+
+  /// The dots of the objects behind a stroke that grows, so that its new part is painted without drawing them again.
+  ///
+  /// Outside the areas that must be painted, the dots are those of all objects behind `first`.
+  private struct DotBase: Sendable {
+    /// The rearmost object that is not in the base.
+    let first: ObjectID
+    var dots: DotLayer
+
+    static let frontLimit = 64
   }
 
   struct Place: Sendable {
@@ -136,8 +156,8 @@ package struct BoardCanvas: Sendable {
       labels.remove(at: index)
     }
 
-    func places(touching area: CellArea) -> [Place] {
-      areas.indices.lazy.filter { areas[$0].touches(area) }.map { places[$0] }
+    func places(touching area: CellArea, in range: Range<Int>) -> [Place] {
+      range.lazy.filter { areas[$0].touches(area) }.map { places[$0] }
     }
 
     /// Returns an area extended by the labels in it, as far as they are within a limit.
@@ -187,9 +207,11 @@ package struct BoardCanvas: Sendable {
       if onlyGrew(from: old, to: item) {
         items[id] = item
         order[index] = place(item)
-        for area in growth(from: old, to: item) { spoil(area) }
+        grew(id, in: growth(from: old, to: item))
+        if item.snapshot.isFinished == true { stoppedGrowing(id) }
         return
       }
+      stoppedGrowing(id)
       spoil(order[index].area)
       if old.snapshot.zIndex != item.snapshot.zIndex {
         order.remove(at: index)
@@ -219,11 +241,12 @@ package struct BoardCanvas: Sendable {
     items[id] = item
     let index = index(of: id)
     order[index] = place(item)
-    for area in growth(from: old, to: item, known: ink.count) { spoil(area) }
+    grew(id, in: growth(from: old, to: item, known: ink.count))
   }
 
   package mutating func remove(_ id: ObjectID) {
     guard items[id] != nil else { return }
+    stoppedGrowing(id)
     let index = index(of: id)
     spoil(order[index].area)
     order.remove(at: index)
@@ -232,7 +255,7 @@ package struct BoardCanvas: Sendable {
   }
 
   package mutating func removeAll() {
-    (order, items, photoIDs, unplaced) = (PlaceList(), [:], [], [])
+    (order, items, photoIDs, unplaced, growing) = (PlaceList(), [:], [], [], [])
     spoilAll()
   }
 
@@ -337,7 +360,68 @@ package struct BoardCanvas: Sendable {
 
   private mutating func spoilAll() {
     damage = [screen.area]
-    job = nil
+    (growths, base, job) = ([], nil, nil)
+  }
+
+  // MARK: - Strokes that grow
+
+  /// Records the areas in which a stroke has more points than before.
+  private mutating func grew(_ id: ObjectID, in areas: [CellArea]) {
+    guard !areas.isEmpty else { return }
+    guard isInFrontOfBase(id) else {
+      for area in areas { spoil(area) }
+      return
+    }
+    growths += areas
+    guard growths.count > Self.damageLimit else { return }
+    growths = [growths.reduce(CellArea(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }]
+  }
+
+  /// Returns whether an object is in front of the base; makes a base behind it if there is none.
+  private mutating func isInFrontOfBase(_ id: ObjectID) -> Bool {
+    if let base {
+      if order.count - index(of: base.first) > DotBase.frontLimit {
+        removeBase(before: base.first)
+      } else if !isBehind(id, base.first) {
+        return true
+      }
+    }
+    let index = index(of: id)
+    // Only a stroke that grows again is worth a base, because its whole area must be painted for it.
+    guard !growing.insert(id).inserted, order.count - index <= DotBase.frontLimit else { return false }
+    removeBase(before: base?.first)
+    if let job { damage.append(job.damage) }
+    (job, base) = (nil, DotBase(first: id, dots: dots))
+    // The new base still contains the objects in front of it, so paint their areas again.
+    for front in index..<order.count { spoil(order[front].area) }
+    return true
+  }
+
+  private mutating func stoppedGrowing(_ id: ObjectID) {
+    growing.remove(id)
+    removeBase(before: id)
+  }
+
+  /// Removes the base if an object is the first one in front of it.
+  private mutating func removeBase(before id: ObjectID?) {
+    guard let base, base.first == id else { return }
+    for area in growths { spoil(area) }
+    (growths, self.base) = ([], nil)
+  }
+
+  /// The index in ``order`` of the first object in front of the base; the number of objects if there is no base.
+  private var frontIndex: Int { base.map { index(of: $0.first) } ?? order.count }
+
+  /// Paints an area in which only strokes in front of the base have changed; returns the work, in dots, or nil if other
+  /// objects are in front of the base too.
+  private mutating func paintGrowth(in area: CellArea) -> Int? {
+    let places = order.places(touching: area, in: frontIndex..<order.count)
+    let strokes = places.compactMap { place in items[place.id].map { (place, $0) } }
+    guard let base, strokes.allSatisfy({ $0.0.shape == nil && $0.1.snapshot.kind == .drawing }) else { return nil }
+    dots.copy(area, of: base.dots)
+    let work = strokes.reduce(0) { $0 + draw($1.1, $1.0, in: area) }
+    finish(area)
+    return work + Self.cellWork * area.width * area.height
   }
 
   /// The photos from back to front, with their indices in ``order``.
@@ -351,7 +435,7 @@ package struct BoardCanvas: Sendable {
     for (index, item) in photosInOrder where item.snapshot.asset?.id == asset { spoil(order[index].area) }
   }
 
-  package var isPainted: Bool { damage.isEmpty && job == nil && unplaced.isEmpty }
+  package var isPainted: Bool { damage.isEmpty && growths.isEmpty && job == nil && unplaced.isEmpty }
 
   /// Updates the screen, as far as the work (in dots) allows; returns the painted areas. An area of the screen changes
   /// only when it is complete. A single object can exceed the work.
@@ -359,8 +443,20 @@ package struct BoardCanvas: Sendable {
     var work = work
     placeRest(&work)
     var painted: [CellArea] = []
-    while work > 0, unplaced.isEmpty, var current = job ?? nextJob() {
+    while work > 0, unplaced.isEmpty {
+      guard var current = job ?? nextJob() else {
+        guard let area = growths.popLast()?.clamped(to: screen.area) else { break }
+        if area.isEmpty { continue }
+        if let growth = paintGrowth(in: area) {
+          work -= growth
+          painted.append(area)
+        } else {
+          damage.append(area)
+        }
+        continue
+      }
       while work > 0, current.next < current.places.count {
+        if current.next == current.countInBase { base?.dots.copy(current.area, of: dots) }
         let place = current.places[current.next]
         current.next += 1
         if let shape = place.shape {
@@ -373,6 +469,7 @@ package struct BoardCanvas: Sendable {
         job = current
         break
       }
+      if current.places.count == current.countInBase { base?.dots.copy(current.area, of: dots) }
       job = nil
       finish(current.area)
       painted.append(current.damage)
@@ -386,7 +483,9 @@ package struct BoardCanvas: Sendable {
       guard !damaged.isEmpty else { continue }
       let area = withLabels(damaged)
       clear(area)
-      return PaintJob(damage: damaged, area: area, places: order.places(touching: area))
+      let behind = order.places(touching: area, in: 0..<frontIndex)
+      let front = order.places(touching: area, in: frontIndex..<order.count)
+      return PaintJob(damage: damaged, area: area, places: behind + front, countInBase: behind.count)
     }
     return nil
   }

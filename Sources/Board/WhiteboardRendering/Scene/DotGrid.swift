@@ -73,6 +73,14 @@ struct DotLayer: Sendable {
     for y in area.rows { for x in area.columns { dots[y * width + x] = 0 } }
   }
 
+  /// Replaces the dots in an area of cells by those of another layer of the same size.
+  mutating func copy(_ area: CellArea, of other: DotLayer) {
+    let (area, width) = (DotArea(area, grid), width)
+    let source = other.dots.span
+    var dots = dots.mutableSpan
+    for y in area.rows { for x in area.columns { dots[y * width + x] = source[y * width + x] } }
+  }
+
   /// Draws along a path with a pen, clipped to an area of dots; returns the work, in dots. `isBend` returns whether the
   /// line bends at the point with an index (``InkTurn``).
   mutating func draw(_ path: some Sequence<DotPoint>, isBend: (Int) -> Bool, _ pen: DotPen, within area: DotArea) -> Int
