@@ -8,6 +8,7 @@ import pty
 import re
 import select
 import signal
+import socket
 import struct
 import subprocess
 import termios
@@ -60,6 +61,30 @@ def a_terminal_that_is_small_or_changes_all_the_time_shows_the_board(directory):
     tiny.wait(lambda lines: "tiny" in lines[0])
     tiny.type("q")
     tiny.wait("EXIT 0")
+
+
+def a_missing_or_silent_daemon_delays_no_screen(directory):
+    none = Screen("cy", directory, DBUS_SYSTEM_BUS_ADDRESS=f"unix:path={directory}/none")
+    none.wait("D-Bus is not running")
+    none.key("n")
+    none.wait("only you", 2)
+    with socket.socket(socket.AF_UNIX) as bus:
+        bus.bind(f"{directory}/bus")
+        bus.listen()
+        ada = Screen("ada", directory, DBUS_SYSTEM_BUS_ADDRESS=f"unix:path={directory}/bus")
+        ada.wait("boards nearby")
+        for key, screen in (("n", "only you"), ("q", "boards nearby"), ("n", "only you")):
+            ada.key(key)
+            # The end of a search waits up to 3 s for a daemon that has answered before.
+            ada.wait(screen, 2)
+        ada.wait("does not answer")
+        ada.key("Escape")
+        # A key directly after Escape would be read as Alt with that key.
+        ada.wait(lambda lines: not any("does not answer" in line for line in lines))
+        ada.key("q")
+        ada.wait("boards nearby", 2)
+        ada.key("q")
+        ada.wait("EXIT 0", 2)
 
 
 def given_back(screen):
@@ -281,6 +306,7 @@ def a_terminal_that_answers_nothing_or_nonsense_is_drawn_on(directory):
 SCENES = [
     a_killed_peer_is_told_of_and_the_terminal_is_given_back,
     a_terminal_of_any_size_shows_the_board,
+    a_missing_or_silent_daemon_delays_no_screen,
     a_terminal_that_is_small_or_changes_all_the_time_shows_the_board,
     who_stops_the_program_has_the_shell_and_comes_back,
     a_signal_ends_it_well_and_the_board_is_kept,

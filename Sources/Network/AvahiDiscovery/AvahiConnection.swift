@@ -53,7 +53,8 @@ final class AvahiConnection {
   private var client: OpaquePointer?
   private var interface = whiteboard_avahi_any_interface
   private var latestState: AvahiClientState?
-  private var isConnected = false
+  /// Whether the daemon has answered, and has not failed since then.
+  private(set) var isConnected = false
   private var isRunning = false
   private var pause: Duration
   private var nextAttempt = Duration.zero

@@ -141,6 +141,9 @@ final class StallWatch: Sendable {
     self.report = report
   }
 
+  /// Whether a call takes so long that it was reported.
+  var isReported: Bool { state.withLock { $0.isReported } }
+
   func begin() {
     // No code awaits this task; ``end()`` cancels it.
     let timer = Task.detached { [self] in

@@ -9,6 +9,8 @@ final class AvahiThread: Sendable {
   private struct State {
     var isStopRequested = false
     var hasEnded = false
+    /// Whether a daemon has answered, so that it must be told about the end.
+    var isConnected = false
     var bell: Bell?
     var waiter: CheckedContinuation<Void, Never>?
   }
@@ -61,11 +63,16 @@ final class AvahiThread: Sendable {
     makeDriver().disconnected(.system(status), now: .zero)
   }
 
-  /// Stops the thread, and waits until it has ended or the configured timeout has expired. After a timeout, the thread
-  /// ends by itself when the daemon responds.
+  /// Stops the thread, and waits until it has ended or the configured timeout has expired. If no daemon has answered, or
+  /// the daemon is known not to answer, this method does not wait. In these cases, and after a timeout, the thread ends by
+  /// itself when the daemon responds.
   private nonisolated(nonsending) func stop() async {
-    state.withLock { $0.isStopRequested = true }
+    let isConnected = state.withLock { state in
+      state.isStopRequested = true
+      return state.isConnected
+    }
     wake()
+    guard isConnected, !watch.isReported else { return }
     // No code awaits this task. The task only resumes the continuation, and is canceled below.
     let timer = Task.detached { [self] in
       try? await Task.sleep(for: configuration.farewell)
@@ -108,7 +115,10 @@ final class AvahiThread: Sendable {
       }
       state.withLock { $0.bell = bell }
       watch.begin()
-      while !isStopRequested { connection.step() }
+      while !isStopRequested {
+        connection.step()
+        state.withLock { $0.isConnected = connection.isConnected }
+      }
       connection.close()
       _ = watch.end()
     }
