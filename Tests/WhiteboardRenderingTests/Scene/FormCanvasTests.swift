@@ -82,6 +82,29 @@ import Testing
     }
   }
 
+  @Test("the label of a short line covers neither of its ends", arguments: DotStyle.allCases) func shortLines(
+    style: DotStyle
+  ) throws {
+    for length in [16.0, 30, 60, 100] {
+      for turn in 0..<8 {
+        let rotation = Rotation(steps: UInt64(turn * 512))
+        let board = try Scenes.board()
+        let to = Point(x: length * rotation.cosine, y: length * rotation.sine)
+        let id = try board.createForm(.arrow, at: Point(x: 4, y: 8), points: [Point(x: 0, y: 0), to])
+        let snapshot = try #require(board.snapshot(id))
+        let ends = try #require(snapshot.points).map { Self.viewport.cell(of: snapshot.shown($0, sine: 0, cosine: 1)) }
+        #expect(ends.count == 2)
+        let bare = Scenes.canvas(board, Self.viewport, style)
+        try board.object(id)?.update(text: "calls")
+        let canvas = Scenes.canvas(board, Self.viewport, style)
+        #expect(canvas.screen.lines.contains { $0.contains("calls") }, "length \(length), turn \(turn)")
+        for (x, y) in ends {
+          #expect(canvas.screen[x, y] == bare.screen[x, y], "length \(length), turn \(turn)")
+        }
+      }
+    }
+  }
+
   @Test("a fill hides what is behind it, and a very transparent one does not") func fills() throws {
     let board = try Scenes.board()
     try board.createText("behind", at: Point(x: 0, y: 0))

@@ -23,7 +23,7 @@ extension BoardCanvas {
     guard let layout = shape.label, let text = snapshot.text else { return nil }
     let place: CellArea? =
       switch snapshot.form {
-      case .line, .arrow: lineRoom(snapshot, layout)
+      case .line, .arrow: lineRoom(snapshot, shape, layout)
       case .frame: nameRoom(snapshot, layout)
       default: room(snapshot, shape)
       }
@@ -62,16 +62,36 @@ extension BoardCanvas {
     return CellArea(x: cell.x, y: cell.y, width: max(min(across.wholeCells(.down), layout.columns), 1), height: 1)
   }
 
-  private func lineRoom(_ snapshot: ObjectSnapshot, _ layout: TextLayout) -> CellArea? {
+  /// Returns the cells for the label of a line: around its middle, or beside a line that is so short that the label would
+  /// cover an end of it.
+  private func lineRoom(_ snapshot: ObjectSnapshot, _ shape: FormShape, _ layout: TextLayout) -> CellArea? {
     let rotation = snapshot.rotation
     let middle = viewport.cell(of: snapshot.shown(layout.center, sine: rotation.sine, cosine: rotation.cosine))
+    let points = shape.dots(of: shape.line, in: viewport, .fine)
+    let ends = [points.first, points.last].compactMap(\.self).map { cells(of: [$0]) }
+    let marks = shape.ends.map { cells(of: shape.dots(of: $0, in: viewport, .fine)) }
+    let line = marks.reduce(cells(of: points)) { $0.union($1) }
     let factor = factor(snapshot)
-    // Wide letters of a large text size need no more cells than its columns.
+    // Below 100 %, letters are larger than on a page, but a label may be as wide as its line is long; a cell is twice as
+    // high as wide. Wide letters of a large text size need no more cells than the label's columns.
     let across: Double = layout.size.width * factor / Double(DotGrid.fine.across)
     let down: Double = layout.size.height * factor / Double(DotGrid.fine.down)
-    let width = max(min(across.wholeCells(.down), layout.columns), 1)
+    let width = max(min(max(across.wholeCells(.down), line.width, 2 * line.height), layout.columns), 1)
     let height = max(min(down.wholeCells(.down), layout.lines.count), 1)
-    return CellArea(x: middle.x - width / 2, y: middle.y - height / 2, width: width, height: height)
+    let room = CellArea(x: middle.x - width / 2, y: middle.y - height / 2, width: width, height: height)
+    guard (ends + marks).contains(where: { $0.touches(room) }) else { return room }
+    return line.width > 2 * line.height
+      ? CellArea(x: room.columns.lowerBound, y: line.rows.lowerBound - height, width: width, height: height)
+      : CellArea(x: line.columns.upperBound, y: room.rows.lowerBound, width: width, height: height)
+  }
+
+  /// Returns the cells around some points, in fine dots.
+  private func cells(of points: [Point]) -> CellArea {
+    points.reduce(CellArea(x: 0, y: 0, width: 0, height: 0)) { area, dot in
+      let column = (dot.x / Double(DotGrid.fine.across)).wholeCells(.down)
+      let row = (dot.y / Double(DotGrid.fine.down)).wholeCells(.down)
+      return area.union(CellArea(x: column, y: row, width: 1, height: 1))
+    }
   }
 
   private func room(_ snapshot: ObjectSnapshot, _ shape: FormShape) -> CellArea? {
@@ -85,8 +105,12 @@ extension BoardCanvas {
     let (least, greatest) = (viewport.dot(of: shape.corners.least), viewport.dot(of: shape.corners.greatest))
     let size = Size(width: greatest.x - least.x, height: greatest.y - least.y)
     switch snapshot.form {
-    case .ellipse: return room(around: snapshot, Size(width: size.width * 0.7, height: size.height * 0.7))
-    case .diamond: return room(around: snapshot, Size(width: size.width * 0.5, height: size.height * 0.5))
+    case .ellipse:
+      return room(around: snapshot, Size(width: size.width * 0.7, height: size.height * 0.7))
+        ?? middleRow(of: snapshot, size, line) { (1 - $0 * $0).squareRoot() }
+    case .diamond:
+      return room(around: snapshot, Size(width: size.width * 0.5, height: size.height * 0.5))
+        ?? middleRow(of: snapshot, size, line) { 1 - $0 }
     case .note where !hasLine(shape.form): return room(around: snapshot, size)
     default:
       func inside(_ from: Double, _ to: Double, _ dots: Int) -> Range<Int>? {
@@ -114,6 +138,29 @@ extension BoardCanvas {
       let rows = inside(center.y, size.height, DotGrid.fine.down)
     else { return nil }
     return CellArea(columns: columns, rows: rows)
+  }
+
+  /// Returns the cells inside a low form that are in the row of its center; nil if there are none.
+  ///
+  /// `size` is the size of the form's box, and `line` half the width of its line, in dots. `width` returns the share of the
+  /// form's width at a distance from its center, which is a share of half its height.
+  private func middleRow(
+    of snapshot: ObjectSnapshot,
+    _ size: Size,
+    _ line: Double,
+    width: (Double) -> Double
+  ) -> CellArea? {
+    let center = viewport.dot(of: snapshot.centerPosition)
+    let row = (center.y / Double(DotGrid.fine.down)).wholeCells(.down)
+    let top = Double(row * DotGrid.fine.down)
+    let distance: Double = max(center.y - top, top + Double(DotGrid.fine.down) - center.y)
+    // The line of a diamond is higher than wide where it slopes.
+    let half: Double = size.height / 2 - 2 * line
+    guard distance < half else { return nil }
+    let across: Double = (size.width - 4 * line) * width(distance / half)
+    let (start, stop): (Double, Double) = ((center.x - across / 2) / 2, (center.x + across / 2) / 2)
+    let (first, end) = ((start - 1e-6).wholeCells(.up), (stop + 1e-6).wholeCells(.down))
+    return first < end ? CellArea(columns: first..<end, rows: row..<row + 1) : nil
   }
 
   // MARK: - Painting
