@@ -69,6 +69,26 @@ import WhiteboardRendering
     #expect(desk.type("O") == [] && desk.client.messages.notice?.text.contains("no link") == true)
   }
 
+  @Test("Enter labels the form drawn last, even before the board has added it") func earlyLabel() throws {
+    var desk = try Desk()
+    func draw(_ x: Int) -> [String] { desk.type("^[<0;\(x);5M^[<32;\(x + 10);9M^[<0;\(x + 10);9m") }
+    /// Adds the form of the last drag.
+    func add(_ x: Double) throws -> ObjectID {
+      let id = try desk.board.createForm(.rectangle, at: Point(x: x, y: 0))
+      let request = desk.client.workspace.requests.nextID - 1
+      _ = desk.client.receive(CommandOutcome(id: id), of: .number(request))
+      desk.sync()
+      return id
+    }
+    _ = desk.type("r")
+    #expect(draw(5).first?.hasPrefix("rect ") == true)
+    _ = try add(-200)
+    #expect(draw(25).first?.hasPrefix("rect ") == true)
+    #expect(desk.type("\r") == [] && desk.client.workspace.typing == nil)
+    let second = try add(0)
+    #expect(desk.type("Two\r").contains { $0.hasPrefix("insert \(second) ") })
+  }
+
   @Test("a browser is opened only on a screen") func browsers() {
     let path = ["PATH": "/none:/usr/bin"]
     let screen = path.merging(["DISPLAY": ":0"]) { $1 }

@@ -57,6 +57,11 @@ extension Workspace {
   mutating func goToNeighbor(_ step: Int) -> [BoardEffect] { scene.neighbor(step).map { go(to: $0) } ?? [] }
 
   mutating func editSelection() -> [BoardEffect] {
+    if scene.selection.isEmpty, let requestToLabel {
+      // The form drawn last does not exist yet.
+      requestToEdit = requestToLabel
+      return []
+    }
     if scene.selection.isEmpty, let form = drawnForm.flatMap({ scene.snapshot($0) }) { return [.typeIn(form)] }
     guard scene.selection.count == 1, let snapshot = scene.onlySelected else {
       return [.message("select one text to edit it")]

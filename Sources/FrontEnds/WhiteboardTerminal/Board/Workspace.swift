@@ -135,6 +135,8 @@ struct Workspace: Sendable {
     typing?.finish(request)
     pendingMenu = nil
     if requestToSelect == request { requestToSelect = nil }
+    if requestToLabel == request { requestToLabel = nil }
+    if requestToEdit == request { requestToEdit = nil }
     settleTyping()
   }
 }
