@@ -152,6 +152,7 @@ package actor BoardTerminal: EventSink {
     )
     board?.setHome(home)
     board?.allowsMotion = settings.allowsMotion
+    board?.showsLinks = features.hasLinks
     board?.setBackground(features.background)
     if case .join(let target, _) = configuration.part { board?.connect(to: target.words, now: time) }
     if let notice { board?.say(notice, isBad: true) }

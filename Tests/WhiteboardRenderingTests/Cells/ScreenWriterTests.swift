@@ -24,7 +24,15 @@ import Testing
       if random.chance(20) {
         screen.fill(CellArea(x: x, y: y, width: 5, height: 2), with: ScreenCell(.space, style))
       } else {
-        screen.put(Self.texts[random.below(Self.texts.count)], x: x, y: y, style)
+        let text = Self.texts[random.below(Self.texts.count)]
+        let end = screen.put(text, x: x, y: y, style)
+        guard random.chance(20) else { continue }
+        // Only `https` addresses without control characters become links.
+        let addresses = [
+          "https://a.example/x?y", "https://b.example", "http://a.example", "https://a\u{1B}\\b", "https://ä",
+        ]
+        let area = CellArea(x: max(x, 0), y: y, width: end - max(x, 0), height: 1)
+        screen.link(area, to: addresses[random.below(addresses.count)])
       }
     }
   }
@@ -47,6 +55,18 @@ import Testing
       #expect(difference(terminal.screen, screen) == nil, "seed \(seed)")
       shown = screen
     }
+  }
+
+  @Test("a changed address is written, and no link continues after the last glyph") func links() {
+    let area = CellArea(x: 1, y: 0, width: 1, height: 1)
+    var (old, new) = (Screen(width: 8, height: 1), Screen(width: 8, height: 1))
+    old.put("x", x: 1, y: 0)
+    new.put("x", x: 1, y: 0)
+    old.link(area, to: "https://a.example")
+    new.link(area, to: "https://b.example")
+    let text = String(decoding: writer.bytes(from: old, to: new), as: UTF8.self)
+    #expect(text.hasSuffix("\u{1B}]8;;https://b.example\u{1B}\\x\u{1B}]8;;\u{1B}\\"), "\(text.debugDescription)")
+    #expect(writer.bytes(from: new, to: new) == [])
   }
 
   @Test("a cluster replaces one that had the same number on the earlier screen") func otherCluster() {

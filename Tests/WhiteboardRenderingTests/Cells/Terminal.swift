@@ -6,6 +6,8 @@ struct Terminal {
   private var x = 0
   private var y = 0
   private var style = CellStyle.plain
+  /// The address to which the next characters are linked; empty without a link.
+  private var address = ""
 
   init(_ screen: Screen) { self.screen = screen }
 
@@ -18,6 +20,14 @@ struct Terminal {
       guard first == "\u{1B}" else {
         rest.removeFirst()
         show(first)
+        continue
+      }
+      let link = "\u{1B}]8;;"
+      if rest.hasPrefix(link), let end = rest.dropFirst(link.count).firstIndex(of: "\u{1B}"),
+        rest[end...].hasPrefix("\u{1B}\\")
+      {
+        address = String(rest.dropFirst(link.count)[..<end])
+        rest = rest[end...].dropFirst(2)
         continue
       }
       guard rest.dropFirst().first == "[", let end = rest.dropFirst(2).firstIndex(where: { $0.isLetter }) else {
@@ -38,6 +48,7 @@ struct Terminal {
     }
     screen.fill(CellArea(x: x, y: y, width: width, height: 1), with: ScreenCell(.space, style))
     screen.put(String(character), x: x, y: y, style)
+    if !address.isEmpty { screen.link(CellArea(x: x, y: y, width: width, height: 1), to: address) }
     x += width
   }
 
@@ -88,7 +99,8 @@ func difference(_ one: Screen, _ other: Screen) -> String? {
   for index in one.cells.indices {
     let (first, second) = (one.cells[index], other.cells[index])
     let texts = (one.text(of: first.glyph), other.text(of: second.glyph))
-    guard first.style == second.style, texts.0 == texts.1 else {
+    let addresses = (one.address(of: first), other.address(of: second))
+    guard first.style == second.style, texts.0 == texts.1, addresses.0 == addresses.1 else {
       let place = (index % one.width, index / one.width)
       return "\(place): \(texts.0) \(first.style), \(texts.1) \(second.style)"
     }

@@ -69,6 +69,23 @@ import WhiteboardRendering
     #expect(desk.type("O") == [] && desk.client.messages.notice?.text.contains("no link") == true)
   }
 
+  @Test("the mark of an object's link opens it on a terminal that shows links") func linkMarks() throws {
+    var desk = try Desk()
+    let id = try desk.board.createForm(.rectangle, at: Point(x: 0, y: 0), label: "Docs")
+    try desk.board.setLink("https://example.org/a", of: [id])
+    desk.sync()
+    let writer = ScreenWriter(depth: .full)
+    func written() -> String {
+      String(decoding: writer.bytes(from: nil, to: desk.client.frame().screen), as: UTF8.self)
+    }
+    #expect(written().contains("↗") && !written().contains("\u{1B}]8"))
+    desk.client.showsLinks = true
+    let text = written()
+    let parts = text.split(separator: "\u{1B}]8;;", omittingEmptySubsequences: false)
+    #expect(parts.count == 3 && parts[1].hasPrefix("https://example.org/a\u{1B}\\") && parts[1].contains("↗"))
+    #expect(parts[1].filter { !$0.isASCII } == "↗", "only the mark is a link")
+  }
+
   @Test("Enter labels the form drawn last, even before the board has added it") func earlyLabel() throws {
     var desk = try Desk()
     func draw(_ x: Int) -> [String] { desk.type("^[<0;\(x);5M^[<32;\(x + 10);9M^[<0;\(x + 10);9m") }

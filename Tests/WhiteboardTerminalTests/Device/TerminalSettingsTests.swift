@@ -33,6 +33,16 @@ import WhiteboardTerminal
     #expect(chosen.dotStyle == .ascii)
   }
 
+  @Test("links are shown only by terminals that are known to show them, and not in a multiplexer") func links() {
+    func hasLinks(_ environment: [String: String]) -> Bool { TerminalFeatures { environment[$0] }.hasLinks }
+    #expect(hasLinks(["TERM": "xterm-kitty"]) && hasLinks(["TERM": "foot-extra"]))
+    #expect(hasLinks(["TERM": "xterm-256color", "VTE_VERSION": "7200"]))
+    #expect(hasLinks(["TERM": "xterm-256color", "TERM_PROGRAM": "iTerm.app"]))
+    #expect(!hasLinks(["TERM": "xterm-256color"]) && !hasLinks(["TERM": "linux"]))
+    #expect(!hasLinks(["TERM": "xterm-256color", "VTE_VERSION": "4800"]))
+    #expect(!hasLinks(["TERM": "xterm-kitty", "TMUX": "/tmp/tmux"]))
+  }
+
   @Test("NO_COLOR has precedence over the file, and WHITEBOARD_COLOR over NO_COLOR") func colorless() throws {
     let file = "color = 256"
     #expect(TerminalSettings(try settings(file, ["NO_COLOR": "1"])).color == .none)

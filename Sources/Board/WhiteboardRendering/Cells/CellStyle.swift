@@ -41,6 +41,8 @@ package struct CellStyle: Hashable, Sendable {
 package struct ScreenCell: Hashable, Sendable {
   package var glyph: Glyph
   package var style: CellStyle
+  /// The number of the cell's address in the screen's table of links, from 1; 0 if the cell has no link.
+  var link: UInt16 = 0
 
   package init(_ glyph: Glyph = .space, _ style: CellStyle = .plain) {
     self.glyph = glyph

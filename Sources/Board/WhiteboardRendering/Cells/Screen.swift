@@ -7,9 +7,13 @@ package struct Screen: Hashable, Sendable {
   /// The characters with more than one code point that the cells use.
   private(set) var clusters: [String] = []
   private var clusterIndices: [String: Int] = [:]
+  /// The addresses to which cells are linked.
+  private(set) var links: [String] = []
 
   /// The maximum number of different characters with more than one code point; further ones become `�`.
   private static let clusterLimit = 1 << 16
+  /// The maximum number of bytes of a link, which all terminals with links accept.
+  private static let addressLimit = 2_048
 
   package init(width: Int, height: Int, fill: ScreenCell = ScreenCell()) {
     self.width = max(0, width)
@@ -68,6 +72,19 @@ package struct Screen: Hashable, Sendable {
     tear(x..<x + 1, y)
     self[x, y] = cell
   }
+
+  /// Links the cells of an area to an address, for terminals that can open it (OSC 8). Only an `https` address without
+  /// control characters and spaces becomes a link.
+  package mutating func link(_ area: CellArea, to address: String) {
+    guard address.hasPrefix("https://"), address.utf8.count <= Self.addressLimit, links.count < Int(UInt16.max),
+      address.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else { return }
+    if links.last != address { links.append(address) }
+    let area = area.clamped(to: self.area)
+    for y in area.rows { for x in area.columns { self[x, y].link = UInt16(links.count) } }
+  }
+
+  func address(of cell: ScreenCell) -> String? { cell.link == 0 ? nil : links[Int(cell.link) - 1] }
 
   /// Writes text at a position, clipped to an area; returns the column after the text. A wide character that does not
   /// fit completely is omitted. If the style has the terminal's background, the cells keep their background.

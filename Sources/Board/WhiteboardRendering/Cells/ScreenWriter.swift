@@ -13,7 +13,7 @@ package struct ScreenWriter: Sendable {
     let old = old.flatMap { $0.width == new.width && $0.height == new.height ? $0 : nil }
     var output = WriterOutput(depth: depth, width: new.width)
     if old == nil { output.text(Self.clearing) }
-    let isOneTable = old.map { $0.clusters == new.clusters } ?? false
+    let isOneTable = old.map { $0.clusters == new.clusters && $0.links == new.links } ?? false
     var runs: [Run] = []
     for y in 0..<new.height {
       if isOneTable, let old, old.row(y) == new.row(y) { continue }
@@ -102,8 +102,9 @@ package struct ScreenWriter: Sendable {
     guard let old else { return new[x, y] != ScreenCell() }
     let (before, after) = (old[x, y], new[x, y])
     guard before == after else { return true }
-    // The screens have different cluster tables, so compare the text of the glyphs.
+    // The screens have different tables, so compare the text of the glyphs, and the addresses.
     return after.glyph.clusterIndex != nil && old.text(of: before.glyph) != new.text(of: after.glyph)
+      || after.link != 0 && old.address(of: before) != new.address(of: after)
   }
 
   private func write(_ run: Run, _ screen: Screen, _ output: inout WriterOutput) {
@@ -112,6 +113,7 @@ package struct ScreenWriter: Sendable {
       let cell = screen[x, y]
       guard cell.glyph != .continuation else { continue }
       output.move(to: x, y, before: cell.glyph)
+      output.link(screen.address(of: cell))
       output.style(cell.style)
       let isWide = x + 1 < screen.width && screen[x + 1, y].glyph == .continuation
       output.glyph(cell.glyph, screen, columns: isWide ? 2 : 1)

@@ -9,6 +9,8 @@ struct WriterOutput {
   private var style = CellStyle.plain
   private var told = CellStyle.plain
   private var indices: [UInt32: UInt8] = [:]
+  /// The address to which the terminal links the next glyphs.
+  private var address: String?
 
   /// The certainty of the cursor position after a glyph.
   private enum Trust {
@@ -107,6 +109,15 @@ struct WriterOutput {
     cursor = trust == .none || next >= width ? nil : cursor.map { (next, $0.y) }
   }
 
+  // MARK: - Links
+
+  /// Links the next glyphs to an address, or to none.
+  mutating func link(_ next: String?) {
+    guard next != address else { return }
+    address = next
+    text("\u{1B}]8;;\(next ?? "")\u{1B}\\")
+  }
+
   // MARK: - Styles
 
   mutating func style(_ next: CellStyle) {
@@ -193,6 +204,7 @@ struct WriterOutput {
   }
 
   mutating func reset() {
+    link(nil)
     if told != .plain { text("\u{1B}[m") }
     (style, told) = (.plain, .plain)
   }

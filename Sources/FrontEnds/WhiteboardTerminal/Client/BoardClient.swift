@@ -31,6 +31,8 @@ package struct BoardClient: Sendable {
   let keys: KeyMap
   /// Whether a laser pointer leaves a trail.
   package var allowsMotion = true
+  /// Whether the terminal shows links.
+  package var showsLinks = false
 
   var layout: ScreenLayout
   var workspace: Workspace
@@ -95,6 +97,7 @@ package struct BoardClient: Sendable {
       prompt: prompt,
       messages: messages,
       allowsMotion: allowsMotion,
+      showsLinks: showsLinks,
       now: now
     )
   }

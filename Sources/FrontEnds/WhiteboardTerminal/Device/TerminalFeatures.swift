@@ -34,6 +34,8 @@ package struct TerminalFeatures: Hashable, Sendable {
   package var cellSize: CellSize?
   /// Whether the terminal reports positions of the mouse in pixels.
   package private(set) var hasPixelMouse = false
+  /// Whether the terminal is known to show links (OSC 8).
+  package let hasLinks: Bool
   /// The background color, `0xRRGGBB`; nil if it is unknown.
   package private(set) var background: UInt32?
 
@@ -50,11 +52,28 @@ package struct TerminalFeatures: Hashable, Sendable {
     } else {
       depth = .sixteen
     }
+    hasLinks = Self.showsLinks(environment)
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment($0) }.first { !$0.isEmpty } ?? ""
     encoding = TerminalEncoding(locale: locale)
     let isUTF8 = locale.lowercased().replacing("-", with: "").contains("utf8")
     // The Linux console has only 512 characters, without braille.
     dotStyle = !isUTF8 || term == "linux" ? .ascii : .braille
+  }
+
+  /// The beginnings of the types of terminals that show links.
+  private static let typesWithLinks = ["xterm-kitty", "xterm-ghostty", "foot", "wezterm", "alacritty", "contour"]
+  private static let programsWithLinks = ["iTerm.app", "WezTerm", "ghostty", "vscode"]
+  /// The first version of VTE that shows links without errors: 0.52.
+  private static let versionWithLinks = 5_200
+
+  /// Returns whether the environment names a terminal that shows links; a multiplexer hides the terminal behind it.
+  private static func showsLinks(_ environment: (String) -> String?) -> Bool {
+    let term = environment("TERM") ?? ""
+    guard environment("TMUX") == nil, environment("STY") == nil else { return false }
+    return typesWithLinks.contains { term.hasPrefix($0) }
+      || environment("TERM_PROGRAM").map { programsWithLinks.contains($0) } ?? false
+      || environment("VTE_VERSION").flatMap { Int($0) }.map { $0 >= versionWithLinks } ?? false
+      || environment("WT_SESSION") != nil
   }
 
   // MARK: - Queries

@@ -14,6 +14,8 @@ struct BoardMarks {
   let comments: [ObjectID: Int]
   /// Whether a laser pointer leaves a trail.
   let allowsMotion: Bool
+  /// Whether the terminal shows links.
+  let showsLinks: Bool
   let now: Duration
 
   private static let selection: UInt32 = 0x56B4E9
@@ -38,12 +40,17 @@ struct BoardMarks {
       let bounds = snapshot.bounds
       guard let corner = cell(Point(x: bounds.greatest.x, y: bounds.least.y)) else { continue }
       var notes = snapshot.votes.map { "\(UntrustedText($0.reaction).displayed(width: 8)) \($0.members.count)" }
-      if snapshot.link != nil { notes.append(layout.isASCII ? "->" : "↗") }
+      let sign = layout.isASCII ? "->" : "↗"
+      let offset = notes.reduce(0) { $0 + CharacterWidth.columns($1) + 2 }
+      if snapshot.link != nil { notes.append(sign) }
       if let count = comments[id] { notes.append(layout.isASCII ? "?\(count)" : "✎ \(count)") }
       let text = notes.joined(separator: "  ")
       let x = max(layout.board.columns.lowerBound, corner.x + 1 - CharacterWidth.columns(text))
       let y = max(layout.board.rows.lowerBound, corner.y - 1)
       screen.put(text, x: x, y: y, CellStyle(CellColor(rgb: Self.selection)), in: layout.board)
+      guard showsLinks, let link = snapshot.link else { continue }
+      let area = CellArea(x: x + offset, y: y, width: CharacterWidth.columns(sign), height: 1)
+      screen.link(area.clamped(to: layout.board), to: link)
     }
   }
 

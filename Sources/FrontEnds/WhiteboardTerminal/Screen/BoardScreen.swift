@@ -14,6 +14,7 @@ struct BoardScreen {
   let prompt: Prompt
   let messages: Messages
   let allowsMotion: Bool
+  let showsLinks: Bool
   let now: Duration
 
   private var scene: BoardScene { workspace.scene }
@@ -57,6 +58,7 @@ struct BoardScreen {
       colors: session.members.colors(scene.ownID),
       comments: session.chat.comments,
       allowsMotion: allowsMotion,
+      showsLinks: showsLinks,
       now: now
     ).draw(on: &screen)
     if scene.canvas.count == 0, workspace.toolbox.gesture == nil {
