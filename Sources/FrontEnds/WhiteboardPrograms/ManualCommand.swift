@@ -199,7 +199,7 @@ package struct CompletionsCommand<Program: DocumentedProgram>: AsyncParsableComm
 /// A check for mistyped commands, made before the command line is parsed. The argument parser passes an unknown word to
 /// the default command, which cannot report it as a mistyped command.
 package enum CommandSpelling {
-  /// Returns the number of words at the beginning of arguments that name commands.
+  /// Returns the number of leading arguments that are names of commands.
   static func commands(_ arguments: ArraySlice<String>, of program: any DocumentedProgram.Type) -> Int {
     var command: any ParsableCommand.Type = program
     var count = 0

@@ -287,7 +287,7 @@ package struct Doctor: Sendable {
     guard let status = NetworkSurvey.status(of: dataDirectory) else {
       return .fine("data", "\(shown) is created when it is first needed.")
     }
-    // The user may have chosen a directory of the system by mistake. Its owner and permissions must stay.
+    // The user may have chosen a system directory by mistake. Do not advise a change of its owner or permissions.
     let problem: String? =
       if status.mode & S_IFMT != S_IFDIR { "\(shown) is not a directory." } else if status.owner != getuid() {
         "Another user owns \(shown)."

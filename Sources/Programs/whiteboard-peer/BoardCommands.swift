@@ -48,8 +48,8 @@ struct HostCommand: AsyncParsableCommand {
     try await Program.run(configuration, options, settings, input: STDIN_FILENO)
   }
 
-  /// Asks the user whether a file from another computer is a copy of the user's own board (REC-20); returns whether the
-  /// user trusts the file; false if no question is needed.
+  /// If the board's file is from another computer, asks the user whether it is a copy of the user's own board (REC-20).
+  /// Returns true only if the user says yes.
   private static func asksToTrust(_ hosted: HostedBoard, _ configuration: BoardConfiguration) async -> Bool {
     let directory = configuration.dataDirectory
     let library = BoardLibrary(inDataDirectory: directory)

@@ -115,13 +115,13 @@ extension Board {
 
 /// The chat, whose lines are objects that are not shown on the board (BRD-21).
 extension Board {
-  /// Adds a chat line with the name and icon of a profile; `object` is the object that it is about.
+  /// Adds a chat line with the name and icon of a profile; `object` is the object that the line is about.
   /// - Throws: `empty`, `tooLong`, `boardFull`, `unknownObject`.
   @discardableResult public func say(_ text: String, as profile: Profile, about object: ObjectID? = nil)
     throws(BoardError) -> ObjectID
   { try say(text, name: profile.name, icon: profile.icon.emoji, about: object) }
 
-  /// Adds a chat line without an icon; `object` is the object that it is about.
+  /// Adds a chat line without an icon; `object` is the object that the line is about.
   /// - Throws: `empty`, `tooLong`, `boardFull`, `unknownObject`.
   @discardableResult public func say(_ text: String, as name: String? = nil, about object: ObjectID? = nil)
     throws(BoardError) -> ObjectID

@@ -13,7 +13,7 @@ struct StagedOperations {
   /// For each operation, a time that the operation's own time must exceed.
   private(set) var floors: [HybridTime?] = []
   private(set) var valueBytes = 0
-  /// The operations that later writes of the same cells replaced, with their indices.
+  /// The operations that were replaced by later writes of the same cells, with their indices in `operations`.
   private var replaced: [(index: Int, former: Operation)] = []
   /// The index in `operations` of the operation that writes each cell.
   private var indices: [Address: Int] = [:]

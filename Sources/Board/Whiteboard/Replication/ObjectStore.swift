@@ -252,9 +252,9 @@ package struct ObjectRecords: Sequence {
   }
 }
 
-/// An index of the objects on a board by the objects that their cells name, such as a group (BRD-26), even if these do
-/// not exist. Finding the members of a group, or the lines that are bound to an object, takes O(log *n*) time, where
-/// *n* is the number of grouped objects, plus O(1) for each member.
+/// An index from an object, such as a group (BRD-26), to the objects on the board whose cells name it. The named object
+/// need not exist. Finding the members of a group, or the lines that are bound to an object, takes O(log *n*) time,
+/// where *n* is the number of grouped objects, plus O(1) for each member.
 struct ReferenceIndex: Sendable {
   private struct Entry: Sendable {
     let group: ObjectID

@@ -49,8 +49,8 @@ package struct TextLayout: Hashable, Sendable {
     }
   }
 
-  /// Returns the size of the box of an object of this size that shows the text: the letters themselves, or the form, made
-  /// higher if its label would not fit.
+  /// Returns the size of the box in which an object of this size shows the text. For a text object, this is the size of
+  /// the letters. For a form, the box is made higher if the label would not fit.
   func shownSize(_ form: DrawingForm?, _ size: Size) -> Size {
     guard form != nil else { return self.size }
     guard let inset = FormInset(form) else { return size }

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Whiteboard
 
-/// A copier that writes an open document to a new file, which appears when it is complete and on the disk.
+/// A copier that writes an open document to a new file. The file appears only when it is complete and on disk.
 struct DocumentCopier: Sendable {
   private let connection: DocumentConnection
 

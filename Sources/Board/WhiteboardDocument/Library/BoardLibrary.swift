@@ -91,7 +91,7 @@ public struct BoardLibrary: Sendable {
 
   /// The path of the library's directory.
   public let directory: String
-  /// The seal of the facts that the program uses and writes; nil if it does not use them.
+  /// The seal of the facts that the program writes to files and uses; nil if the program does not use such facts.
   private let seal: DocumentSeal?
   /// The shared reading of the files; nil if each call reads them.
   let listing: LibraryListing?
@@ -101,7 +101,8 @@ public struct BoardLibrary: Sendable {
   /// The directory does not have to exist yet.
   /// - Parameters:
   ///   - directory: The path of the directory.
-  ///   - seal: The seal of the facts that the program uses and writes; nil if it does not use them.
+  ///   - seal: The seal of the facts that the program writes to files and uses; nil if the program does not use such
+  ///     facts.
   ///   - listing: The reading of the files that is shared with other libraries of the same directory; nil if each call
   ///     reads the files.
   public init(directory: String, seal: DocumentSeal? = nil, listing: LibraryListing? = nil) {

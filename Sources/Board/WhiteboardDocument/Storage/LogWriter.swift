@@ -241,7 +241,7 @@ enum StoredSizes {
   private static let columns: [(table: String, column: String, limit: Int, what: String)] = [
     ("author", "record", 1024, "a record of an author"), ("author", "head", 1024, "a head of an author"),
     ("meta", "key", 4096, "the name of a setting"), ("meta", "value", 16_777_216, "a setting"),
-    ("mark", "name", 4096, "the name of a marker"), ("keyframe", "name", 4096, "the name of a version"),
+    ("mark", "name", 4096, "the name of a marker"), ("keyframe", "name", 4096, "the name of a checkpoint"),
     ("keyframe", "digest", 1024, "the digest of a keyframe"), ("keyframe", "body", value, "a keyframe"),
     (StoredIdentity.table, "board", 1024, "the board's id"),
     (StoredThumbnail.table, "picture", 16_777_216, "the thumbnail"), ("asset", "sha256", 1024, "the hash of an asset"),
@@ -261,8 +261,9 @@ enum StoredSizes {
       throw tooLarge("it has more than \(authors) authors", at: path)
     }
     for (table, column, limit, what) in columns {
-      // SQLite knows the length of a blob from the header of its row. To count the bytes of a text value, SQLite must
-      // read the value, so SQLite gets the same limit: it refuses a longer value before it allocates memory for it.
+      // SQLite knows the length of a blob from the header of its row. To count the bytes of a text value, however,
+      // SQLite must read the value. Therefore, for text, also set the limit in SQLite, so that SQLite refuses a longer
+      // value before it allocates memory for it.
       let isText = texts.contains(column)
       let most = isText ? limit : value
       sqlite3_limit(db.sqliteConnection, SQLITE_LIMIT_LENGTH, CInt(most))

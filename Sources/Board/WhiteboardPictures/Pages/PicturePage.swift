@@ -105,7 +105,9 @@ package enum PicturePage {
     let verbs =
       strays.count == 1
       ? "an object is far from the others and is" : "\(strays.count) objects are far from the others and are"
-    return "\(verbs) not in the picture: \(names.joined(separator: ", "))\(more); export the region there to see it"
+    let advice =
+      strays.count == 1 ? "to see it, export the region around it" : "to see them, export the regions around them"
+    return "\(verbs) not in the picture: \(names.joined(separator: ", "))\(more); \(advice)"
   }
 
   private static func size(_ picture: BoardPicture) throws(PicturePageError) -> (width: Double, height: Double) {

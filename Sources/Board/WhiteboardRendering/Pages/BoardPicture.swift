@@ -57,8 +57,8 @@ extension BoardPicture {
   /// The distance in board units from which objects are far from all others.
   private static let farDistance = 10_000.0
 
-  /// Returns the picture without the objects that are far from the others, and these objects. Returns nil if the user
-  /// chose the region, if no objects are far away, or if most of them are far from each other.
+  /// Returns the picture without the objects that are far from the others, together with a list of the omitted objects.
+  /// Returns nil if the user chose the region, if no objects are far away, or if most objects are far from each other.
   package func withoutStrays() -> (picture: BoardPicture, strays: [BoardCanvas.Item])? {
     guard isWhole else { return nil }
     var near = items.map { ($0.snapshot.id, $0.pageBounds) }

@@ -139,7 +139,8 @@ extension BoardCanvas {
     return label
   }
 
-  /// Returns the lines that fit in the box of a text, which is at least one row; `cell` is the width of a cell.
+  /// Returns the part of the lines that fits in the box of a text. The box has room for at least one row. `cell` is the
+  /// width of a cell.
   private func cut(_ lines: [String], _ snapshot: ObjectSnapshot, _ cell: Double) -> [String] {
     let box = snapshot.style.isAutoWidth ? snapshot.shownSize : snapshot.size
     func cells(_ length: Double, _ size: Double) -> Int {

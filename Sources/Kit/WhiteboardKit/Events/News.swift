@@ -30,7 +30,7 @@ extension SharedBoard {
     case resourceStarted(ResourceStarted)
     /// A resource transfer made progress; emitted at most ten times a second.
     case resourceProgress(ResourceProgress)
-    /// A transfer ended in any way, also that of a photo.
+    /// The transfer of a file or photo ended, whether it succeeded or not.
     case resourceFinished(ResourceFinished)
     case streamOpened(StreamOpened)
     case streamData(StreamData)

@@ -135,8 +135,8 @@ struct HostMove {
   private func reportChangedKey(_ error: SessionError) {
     let message =
       "The relay no longer has the board: \(UntrustedText(error.message).escaped()) It may have lost its "
-      + "data. The board was not moved to the new relay, because the relay setting names the former key. "
-      + "If the new relay is yours, host the board again with the new relay's setting."
+      + "data. The board was not moved to the new relay, because the relay setting contains the former relay's id. "
+      + "If the new relay is yours, put its id into the relay setting, and host the board again."
     runtime.emit(.warning(.init(code: "not-carried", message: message)))
   }
 }

@@ -80,7 +80,7 @@ extension Joiner {
     let next = hasNext ? " Trying the next peer." : ""
     if refusal.error.code == .wrongPeer {
       let address = refusal.candidate.addresses.first?.description ?? "its address"
-      let message = "The peer at \(address) is not the announced one, \(peer).\(next)"
+      let message = "The peer at \(address) is not \(peer), the peer that was announced.\(next)"
       runtime.emit(.warning(.init(code: "not-announced-peer", message: message)))
     } else if hasNext {
       runtime.emit(.warning(.init(code: "peer-refused", message: "\(refusal.words).\(next)")))

@@ -56,8 +56,8 @@ package struct TextSearch: Hashable, Sendable {
 }
 
 extension TextSearch {
-  /// Returns the objects that the search finds, from top to bottom and from left to right. `named` are objects that are
-  /// found by other names.
+  /// Returns the objects whose text matches the search, and the objects in `named`, whose aliases match it, from top to
+  /// bottom and from left to right.
   package func objects(in snapshots: some Sequence<ObjectSnapshot>, named: Set<ObjectID> = []) -> [ObjectSnapshot] {
     snapshots.filter { named.contains($0.id) || $0.text.map(matches) ?? false }.sorted {
       let (left, right) = ($0.centerPosition, $1.centerPosition)

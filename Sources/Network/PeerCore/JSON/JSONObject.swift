@@ -73,7 +73,8 @@ package struct JSONObject: Sendable {
     }
   }
 
-  /// Returns the escape of a code point; nil if JSON allows the code point itself, unless `evenIfAllowed`.
+  /// Returns the escape sequence for a code point. If JSON allows the code point itself, returns nil, unless
+  /// `evenIfAllowed` is true.
   package static func escape(_ scalar: Unicode.Scalar, evenIfAllowed: Bool) -> String? {
     switch scalar.value {
     case 0x22: return "\\\""

@@ -243,7 +243,7 @@ struct GuestLinks {
 
   func contains(_ key: GuestKey) -> Bool { links[key] != nil }
 
-  /// Guests that joined with the former link of the same key count toward the limit.
+  /// Sets the link for a key. Guests that joined with the previous link for this key count toward the limit.
   mutating func set(
     _ choice: CodeChoice,
     key: GuestKey,

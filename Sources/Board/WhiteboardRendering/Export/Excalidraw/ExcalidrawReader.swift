@@ -178,7 +178,7 @@ struct ExcalidrawReader {
       report("fills with a pattern become translucent")
     }
     if let roughness = element.tree["roughness"]?.number, roughness > 0 {
-      remark("boards draw even lines instead of sketchy ones")
+      remark("boards draw plain lines instead of sketchy ones")
     }
     return style
   }

@@ -41,7 +41,7 @@ enum LZString {
     guard let kind = bits.code(width: 2) else { return nil }
     if kind == 2 { return [] }
     guard let first = bits.unit(kind) else { return nil }
-    // The entries 0 to 2 announce new units and the end. All other entries are parts of the output.
+    // Codes 0 and 1 announce a new UTF-16 unit, and code 2 is the end. The entries from 3 on are ranges of the output.
     var output = [first]
     var entries: [Range<Int>] = [0..<0, 0..<0, 0..<0, 0..<1]
     var last = 0..<1
