@@ -156,8 +156,8 @@ public final class Author {
 
   func rights(in grant: Grant) -> Rights? { grant.rights(of: publicKey) }
 
-  /// Creates a grant of rights to the owner of a key; nil if the local member may not grant rights. If the author has no
-  /// local key, the signature at the end of the result is still missing.
+  /// Creates a grant of rights to the owner of a key; nil if the local member may not grant rights. If the author has
+  /// no local key, the signature at the end of the result is still missing.
   func makeGrant(_ rights: Rights, to holder: [UInt8], serial: UInt64) -> Signed<Grant>? {
     guard let grant, mayGrant else { return nil }
     let certificate = Certificate.make(for: holder, rights, serial: serial, on: board, &signer)
@@ -169,8 +169,8 @@ public final class Author {
     makeGrant(rights, to: holder, serial: serial)?.complete
   }
 
-  /// Creates a revocation of a member's rights; nil if the local member may not revoke rights. If the author has no local
-  /// key, the signature at the end of the result is still missing.
+  /// Creates a revocation of a member's rights; nil if the local member may not revoke rights. If the author has no
+  /// local key, the signature at the end of the result is still missing.
   func makeRevocation(of member: MemberID, through serial: UInt64, counting counted: [Incarnation: UInt64]) -> Signed<
     Revocation
   >? {
