@@ -312,7 +312,7 @@ struct CompactCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact",
     abstract: "Delete old history from the boards of the running relay.",
-    discussion: "The objects on the boards and the checkpoints are kept."
+    discussion: "The checkpoints and the objects on the boards are kept."
   )
 
   @Argument(help: "The name or id of the board, or the start of its id; by default, all boards.") var board: String?

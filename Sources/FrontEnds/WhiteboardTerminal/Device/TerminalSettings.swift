@@ -16,7 +16,7 @@ package struct TerminalSettings: Hashable, Sendable {
   }
 
   package enum Pen: String, Hashable, Sendable, CaseIterable {
-    /// The finest characters that the locale and the terminal support.
+    /// The characters with the highest resolution that the locale and the terminal support.
     case auto
     case braille
     case half

@@ -77,7 +77,7 @@ package struct LobbyClient: Sendable {
 
   package mutating func setBoards(_ boards: [OwnBoard]) { update { $0.own = boards } }
 
-  /// Removes the last error, since a board was opened after it.
+  /// Removes the last error, because a board has been opened since.
   package mutating func clearError() { failure = nil }
 
   /// Reports an error; if a code is required, asks for it.

@@ -124,7 +124,7 @@ extension SettingKey<Bool> {
 extension SettingKey<BoardConfiguration.FileSenders> {
   package static let filesFrom = SettingKey(
     "files-from",
-    "Whose files may be accepted; files of others are refused without a question",
+    "The peers whose files may be accepted; files from other peers are refused without asking",
     standard: .value("anyone")
   )
 }
