@@ -223,7 +223,6 @@ package struct CommandInfo: Decodable {
       let kind: String
       let name: String
 
-      /// The name with its dashes, as a user types it.
       var text: String { (kind == "long" ? "--" : "-") + name }
     }
 

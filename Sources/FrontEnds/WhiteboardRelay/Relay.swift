@@ -161,7 +161,6 @@ package actor Relay {
     }
   }
 
-  /// Opens a board before the others that are still to be opened.
   func openFirst(_ id: SessionID) {
     guard let index = unopened.firstIndex(of: id) else { return }
     unopened.insert(unopened.remove(at: index), at: 0)

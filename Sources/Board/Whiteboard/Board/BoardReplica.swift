@@ -412,7 +412,6 @@ struct LocalAuthor {
   /// Returns whether the context contains dots of the current incarnation that this author never wrote (BRD-25).
   func isClaimed(in context: borrowing Context) -> Bool { context[incarnation] != written[incarnation] }
 
-  /// Begins a new incarnation that has no dots in the context.
   mutating func beginIncarnation(outside context: borrowing Context) {
     repeat { incarnation = newIncarnation() } while context.contains(incarnation)
     incarnations.insert(incarnation)

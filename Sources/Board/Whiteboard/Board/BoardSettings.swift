@@ -213,7 +213,6 @@ extension Property {
     }
   }
 
-  /// Whether the property is a setting of the board when it is written to a settings object.
   package var isSetting: Bool { settingShape != nil }
 
   var concernsIndexes: Bool {

@@ -284,7 +284,6 @@ public struct BoardState: Sendable {
 }
 
 extension BoardState {
-  /// Returns whether the object is a group that is stored and not deleted.
   package func isGroup(_ id: ObjectID) -> Bool { isVisible(id) && record(id)?.kind == .group }
 
   /// Returns the group that an object's `group` cell names, and the cell; nil if that group does not exist.

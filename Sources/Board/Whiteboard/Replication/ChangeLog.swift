@@ -52,7 +52,6 @@ public struct ChangeLog: Sendable {
     return entries.count - 1
   }
 
-  /// Records the visibility of an object before a change that may affect it.
   mutating func visibilityWillChange(at place: Int, _ isVisible: Bool) {
     if entries[place].wasVisible == nil { entries[place].wasVisible = isVisible }
   }

@@ -230,7 +230,6 @@ public struct DotSet: Sendable {
     return sets[place].contains(dot.sequence)
   }
 
-  /// Returns whether any dot of an incarnation with a sequence number in `range` is in the set.
   func overlaps(_ range: ClosedRange<UInt64>, of incarnation: Incarnation) -> Bool {
     guard let place = place(of: incarnation) else { return false }
     return sets[place].overlaps(range)

@@ -32,7 +32,6 @@ struct ObjectStore: Sendable {
   static let everyDeletion = ObjectID(Dot(Incarnation(4), BoardLimits.sequence))
   static let everySelection = ObjectID(Dot(Incarnation(5), BoardLimits.sequence))
   private(set) var settings = SettingsIndex()
-  /// The number of objects that are shown on the board.
   private(set) var shownCount = 0
   private(set) var cellCount = 0
   /// The number of bytes in the values of all cells.

@@ -159,7 +159,6 @@ package struct TextTree {
     return result
   }
 
-  /// Returns the smallest single replacement that changes the visible text to `text`.
   package func leastEdit(to text: String) -> TextDifference {
     TextDifference(from: scalars, to: Array(text.unicodeScalars))
   }

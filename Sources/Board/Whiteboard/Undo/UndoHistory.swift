@@ -94,7 +94,6 @@ struct UndoHistory {
 
   // MARK: - Steps
 
-  /// The latest step, including a step in progress.
   var latest: UndoEntry? { open.flatMap { $0.items.isEmpty ? nil : $0 } ?? done.last }
 
   var objects: Set<ObjectID> {

@@ -9,7 +9,6 @@ struct Salvage: Sendable {
   }
 
   let source: String
-  /// The values of the table `meta` by key.
   var meta: [String: String] = [:]
   /// The copy of the board's id and the creation time; nil if it is lost or the file never had one.
   var identity: StoredIdentity?

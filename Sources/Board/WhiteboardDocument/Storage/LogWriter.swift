@@ -191,7 +191,6 @@ enum LogWriter {
   }
 }
 
-/// A namespace for removing old history from a document.
 enum Retention {
   /// Removes rows and keyframes that are older than a number of days: `days`, or else the number in the file, if any.
   /// Of the older keyframes, the newest one remains. All rows and keyframes before it are removed, except named

@@ -128,7 +128,6 @@ enum Schema {
   }
 }
 
-/// The keys of the table `meta`: settings and facts of a document.
 enum MetaKey: String, CaseIterable, Sendable {
   /// The board's id, as 32 hexadecimal digits.
   case board

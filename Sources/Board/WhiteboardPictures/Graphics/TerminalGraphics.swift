@@ -42,7 +42,6 @@ package struct TerminalPhoto: Hashable, Sendable {
   }
 }
 
-/// A part of a picture, in pixels.
 struct PixelArea: Hashable, Sendable {
   let x: Int
   let y: Int

@@ -85,7 +85,6 @@ struct WriterOutput {
     }
   }
 
-  /// Returns whether all terminals agree about the cursor position after a glyph.
   static func isSure(_ glyph: Glyph) -> Bool { trust(glyph) == .sure }
 
   mutating func glyph(_ glyph: Glyph, _ screen: Screen, columns: Int) {

@@ -224,9 +224,7 @@ extension BoardCanvas {
 }
 
 extension Glyph {
-  /// The upper half of a cell in the foreground color.
   static let upperHalf = Glyph("▀")
-  /// The lower half of a cell in the foreground color.
   static let lowerHalf = Glyph("▄")
 }
 

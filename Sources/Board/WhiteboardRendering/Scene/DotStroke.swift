@@ -167,7 +167,6 @@ struct DotStroke {
   }
 }
 
-/// The pen that draws lines of dots, with its width, color and gaps.
 struct DotPen: Sendable {
   /// The width of the line in dots, for each pen pressure.
   let breadths: PenBreadth

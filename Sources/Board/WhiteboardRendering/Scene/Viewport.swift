@@ -68,7 +68,6 @@ package struct Viewport: Hashable, Sendable {
     Rectangle(place(atDot: Point(x: 0, y: 0)), place(atDot: Point(x: Double(dotWidth), y: Double(dotHeight))))
   }
 
-  /// Multiplies the zoom by a factor and keeps a board position at the same place in the view.
   package mutating func zoom(by factor: Double, around place: Point) {
     let before = scale
     zoom *= factor

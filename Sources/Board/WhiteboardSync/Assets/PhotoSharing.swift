@@ -190,7 +190,6 @@ struct PhotoBudget {
     if let author { ofAuthor[author, default: 0] += bytes }
   }
 
-  /// Stops counting the photos that no object shows.
   mutating func removeAll(except shown: Set<AssetID>) { for id in photos.keys where !shown.contains(id) { remove(id) } }
 
   func hasRoom(for bytes: Int64, of author: MemberID?) -> Bool {

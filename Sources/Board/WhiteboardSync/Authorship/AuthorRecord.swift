@@ -26,7 +26,6 @@ public struct AuthorRecord: Hashable, Sendable {
   static let nonceBytes = 16
   package static let byteLimit = 512
 
-  /// Returns the version of records: 1 on open boards, 2 on owned boards.
   private static func version(on board: BoardID) -> UInt8 { board.isOwned ? 2 : 1 }
   private static let domain = Array("whiteboard-record-1\n".utf8)
   private static let grantDomain = Array("whiteboard-grant-1\n".utf8)

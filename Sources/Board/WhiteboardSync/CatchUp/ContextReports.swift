@@ -265,7 +265,6 @@ struct Activity {
     last = now
   }
 
-  /// Returns whether the board has not changed for a second.
   func isQuiet(_ now: UInt64) -> Bool { last.map { now > $0 + 1000 } ?? true }
 
   func isBusy(_ now: UInt64) -> Bool {

@@ -65,7 +65,6 @@ final class RequestQueue {
 struct Turn {
   private var last: MemberID
 
-  /// Creates a selection that starts with the member after the given one.
   init(after member: MemberID) { last = member }
 
   /// Selects at most `count` of the members, which are in the order of their ids.

@@ -307,7 +307,6 @@ struct MemberInbox {
     first = .unverified(message, verification)
   }
 
-  /// Sets the first message: a batch that waits for the batches of another author.
   mutating func wait(_ batch: EncodedBatch, since: UInt64) { first = .early(batch, since: since) }
 
   /// Adds a message at the end, unless there is no room; below the limit, one message of any size is accepted.

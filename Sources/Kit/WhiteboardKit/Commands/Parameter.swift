@@ -471,7 +471,6 @@ extension Parameter where Value == Bool {
 }
 
 extension Parameter where Value == Double {
-  /// Returns a parameter whose form is a number, which is required.
   private static func number(
     _ usage: String,
     _ key: String,
@@ -487,7 +486,6 @@ extension Parameter where Value == Double {
     }
   }
 
-  /// Returns a parameter whose form is a number, which is optional.
   private static func numberOption(
     _ key: String,
     _ form: String,

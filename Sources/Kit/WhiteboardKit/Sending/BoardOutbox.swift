@@ -78,7 +78,6 @@ final class BoardOutbox {
 
   func load(to peer: PeerID) -> SendQueue.Load { routes[peer].flatMap { queues[$0]?.load } ?? .light }
 
-  /// Whether no message waits on the route to a member.
   func isEmpty(to peer: PeerID) -> Bool { routes[peer].flatMap { queues[$0]?.isEmpty } ?? true }
 
   /// Returns the next time at which a queue becomes stalled; nil if no message is waiting.

@@ -65,7 +65,6 @@ struct CodeKey: Sendable, Equatable {
   var bytes: [UInt8] { key.withUnsafeBytes { Array($0) } }
 }
 
-/// Returns whether two secrets are equal, in a time that does not depend on where they differ.
 func isEqualInConstantTime(_ left: [UInt8], _ right: [UInt8]) -> Bool {
   guard left.count == right.count else { return false }
   var difference: UInt8 = 0

@@ -1,7 +1,6 @@
 import Whiteboard
 
 extension ImportedBoard {
-  /// Reads a flowchart of Mermaid as forms with labels, and lines that are bound to them.
   init(flowchart text: String) throws(ImportError) {
     let chart = try Flowchart(text)
     var sizes: [Size] = []
