@@ -289,10 +289,12 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// The tools of the tests and benchmarks are not built by default. Tests/run sets the variable.
-if Context.environment["WHITEBOARD_TOOLS"] == nil {
-  let tools = ["board-worlds", "relay-bench", "render-bench", "replay-bench"]
-  package.targets.removeAll { tools.contains($0.name) }
+// The tools of the tests and benchmarks are not built by default. Tests/run sets the variable to `worlds` or `all`.
+let benchmarks = ["relay-bench", "render-bench", "replay-bench"]
+switch Context.environment["WHITEBOARD_TOOLS"] {
+case nil: package.targets.removeAll { (benchmarks + ["board-worlds"]).contains($0.name) }
+case "worlds": package.targets.removeAll { benchmarks.contains($0.name) }
+default: break
 }
 
 /// The layers, from the lowest to the highest, which are the folders of `Sources`.
@@ -313,7 +315,9 @@ for (layer, names) in layers {
   for target in package.targets where names.contains(target.name) { target.path = "Sources/\(layer)/\(target.name)" }
 }
 
-// Optimizing the code of the tests takes minutes, and saves seconds when they run.
+// Optimizing the code of the tests takes minutes, and saves seconds when they run. Tests/run does not need its debug
+// information either: a failed test names its line without it.
+let ofTests = ["-Onone"] + (Context.environment["WHITEBOARD_TOOLS"] == nil ? [] : ["-gnone"])
 for target in package.targets where target.type == .test {
-  target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+  target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(ofTests)]
 }

@@ -5,9 +5,9 @@ import Testing
 
 /// Requests to join that a user decides, between real transports.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct InvitationSessionTests {
-  private func request(_ session: Session, at host: PeerTransport) -> JoinRequest {
+  private func request(_ session: Session, at host: PeerTransport, within seconds: Int) -> JoinRequest {
     var request = JoinRequest(session: session.id, addresses: [host.loopback], peer: nil, trust: .unverified)
-    request.timeout = .seconds(1)
+    request.timeout = .seconds(seconds)
     return request
   }
 
@@ -21,7 +21,7 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask { await log.follow(hosted) }
           await #expect(throws: SessionError(.timedOut, "")) {
-            _ = try await bob.join(request(hosted, at: alice)) { _ in true }
+            _ = try await bob.join(request(hosted, at: alice, within: 1)) { _ in true }
           }
           let ended = try await log.first { event -> (InvitationID, SessionError)? in
             if case .invitationEnded(let id, let error) = event { (id, error) } else { nil }
@@ -47,8 +47,8 @@ import Testing
           group.addTask {
             // Bob's user never answers, so Bob's timeout passes after Alice's user accepted.
             await #expect(throws: SessionError(.timedOut, "")) {
-              _ = try await bob.join(request(hosted, at: alice)) { _ in
-                while !Task.isCancelled { await Task.yield() }
+              _ = try await bob.join(request(hosted, at: alice, within: 8)) { _ in
+                try? await Task.sleep(for: .seconds(3_600))
                 return false
               }
             }

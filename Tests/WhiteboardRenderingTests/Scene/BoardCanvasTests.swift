@@ -5,7 +5,10 @@ import Whiteboard
 @testable import WhiteboardRendering
 
 @Suite("The board as cells") struct BoardCanvasTests {
-  @Test("painting only the changed parts gives the same as painting everything", arguments: 1...30) func incremental(
+  @Test(
+    "painting only the changed parts gives the same as painting everything",
+    arguments: 1...repetitions(6, optimized: 30)
+  ) func incremental(
     seed: UInt64
   ) throws {
     let style = DotStyle.allCases[Int(seed % 3)]

@@ -1,4 +1,5 @@
 import BoardWorlds
+import PeerTestKit
 import Testing
 
 @testable import Whiteboard
@@ -58,7 +59,9 @@ import Testing
     #expect(exchange.arrived(World.asset(0).id, now: 0) == [.ask(World.asset(4).id, a)])
   }
 
-  @Test("[SYN-35] unavailable assets make room for available ones") func unobtainable() throws {
+  @Test("[SYN-35] unavailable assets make room for available ones", .enabled(if: isOptimized)) func unobtainable()
+    throws
+  {
     func asset(_ number: Int) throws -> AssetReference {
       let bytes = (0..<32).map { UInt8(truncatingIfNeeded: $0 < 4 ? number >> (8 * $0) : 0) }
       return try AssetReference(

@@ -1,4 +1,5 @@
 import BoardWorlds
+import PeerTestKit
 import Testing
 
 @testable import Whiteboard
@@ -128,7 +129,8 @@ import Testing
     #expect(context.incarnationCount == BoardLimits.incarnationsPerAuthor)
   }
 
-  @Test("[BRD-37] the last free incarnations are reserved for connected members") func reserve() throws {
+  @Test("[BRD-37] the last free incarnations are reserved for connected members", .enabled(if: isOptimized))
+  func reserve() throws {
     // As many authors as needed, none of them connected.
     let strangers = BoardLimits.incarnationsOfStrangers
     var records: [AuthorRecord] = []
@@ -152,7 +154,10 @@ import Testing
     #expect(context.incarnationCount == strangers + 1)
   }
 
-  @Test("[BRD-37] a member uses at most its share of the room, and leaves the rest to others") func share() throws {
+  @Test(
+    "[BRD-37] a member uses at most its share of the room, and leaves the rest to others",
+    .enabled(if: isOptimized)
+  ) func share() throws {
     let strangers = 64_768
     var records: [AuthorRecord] = []
     for key in 0..<UInt64(16) {

@@ -239,7 +239,10 @@ import Testing
     #expect(actions.contains(.selected(id, by: peer)))
   }
 
-  @Test("[BRD-38] an answer does not let one author fill the board, and is not repeated at once") func share() throws {
+  @Test(
+    "[BRD-38] an answer does not let one author fill the board, and is not repeated at once",
+    .enabled(if: isOptimized)
+  ) func share() throws {
     join()
     let count: UInt64 = 100_100
     let author = scriptedReplica.incarnation
@@ -514,7 +517,8 @@ import Testing
     #expect(violations(log.take()).isEmpty)
   }
 
-  @Test("[BRD-30] a context beyond the limit of ranges is a violation by its sender") func longContext() throws {
+  @Test("[BRD-30] a context beyond the limit of ranges is a violation by its sender", .enabled(if: isOptimized))
+  func longContext() throws {
     join()
     var claim = Difference(context: Context())
     for number in 0...UInt64(BoardLimits.ranges) {
@@ -525,7 +529,10 @@ import Testing
     #expect(anna.replica.board.state.context.isEmpty)
   }
 
-  @Test("[BRD-30] an innocent member stays connected when our board is full, and is asked again later") func full()
+  @Test(
+    "[BRD-30] an innocent member stays connected when our board is full, and is asked again later",
+    .enabled(if: isOptimized)
+  ) func full()
     throws
   {
     join()

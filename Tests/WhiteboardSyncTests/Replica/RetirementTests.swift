@@ -153,7 +153,10 @@ import Testing
     #expect(attack.members.reduce(0) { $0 + member.replica.registry.incarnations(of: $1).count } == 1)
   }
 
-  @Test("[BRD-37] one person under 16 keys, one after another, leaves room for those who were there and for newcomers")
+  @Test(
+    "[BRD-37] one person under 16 keys, one after another, leaves room for those who were there and for newcomers",
+    .enabled(if: isOptimized)
+  )
   func keyAfterKey() throws {
     let host = try Node(1, now)
     var bo = ScriptedReplica(9, board: Self.board)

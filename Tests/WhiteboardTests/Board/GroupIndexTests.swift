@@ -57,7 +57,8 @@ import Testing
     return count
   }
 
-  @Test("[BRD-26] a ring of many groups costs no more than one within the limit") func largeRing() throws {
+  @Test("[BRD-26] a ring of many groups costs no more than one within the limit", .enabled(if: isOptimized))
+  func largeRing() throws {
     let board = TwoBoards.board(1)
     let text = try board.createText("in the ring", at: Point(x: 0, y: 0))
     let (author, count) = (Incarnation(2), repetitions(UInt64(12_288), optimized: 122_880))
