@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import json
 import os
+import pathlib
 import pty
 import re
 import shutil
@@ -22,6 +23,9 @@ from support import InteropCase
 from whiteboard_peer.events import PATIENCE
 from whiteboard_peer.recording import checksum
 
+REQUIRED = "WHITEBOARD_INTEROP_REQUIRED" in os.environ
+#: Fonts for many scripts, which other tests do not use.
+SCRIPT_FONTS = pathlib.Path("/usr/local/share/whiteboard-fonts")
 RELAY, REPLAY = BINARY.with_name("whiteboard-relay"), BINARY.with_name("whiteboard-replay")
 
 
@@ -381,6 +385,29 @@ class CommandLine(InteropCase):
             self.run_program("export", "plan", "-o", str(self.home / f"bare.{kind}"), FONTCONFIG_FILE=str(fonts))
             self.assertIn('4 rows of text have letters that are in no installed font, such as "Plan', self.errors)
             self.assertGreater((self.home / f"bare.{kind}").stat().st_size, 500)
+
+    @unittest.skipUnless(SCRIPT_FONTS.exists() or REQUIRED, f"the fonts in {SCRIPT_FONTS} are missing: Tests/install")
+    def test_letters_of_all_scripts_are_drawn_if_a_font_has_them(self):
+        texts = ["日本語の会議メモ 한국어 中文", "שלום עולם", "مرحبا بالعالم", "é (e + U+0301)", "ก็ำ", "क्षि", "∑ ∫ √ → ≤ ½ № ₿ 𝔘𝔫𝔦", "│box│──┼──", "⣿⡇"]
+        fonts = self.home / "fonts.conf"
+        fonts.write_text(
+            "<?xml version='1.0'?><!DOCTYPE fontconfig SYSTEM 'fonts.dtd'><fontconfig><include>/etc/fonts/fonts.conf</include>"
+            f"<dir>{SCRIPT_FONTS}</dir><cachedir>{self.home}/cache</cachedir></fontconfig>", "utf-8")
+        places = {"FONTCONFIG_FILE": str(fonts)}
+        lines = [json.dumps({"verb": "text", "at": [0, 40 * row], "text": text}) for row, text in enumerate([*texts, "🚀👩‍👩‍👧🇫🇷❤️1️⃣👍🏽"])]
+        self.run_program("run", "--host", "b", "--no-announce", "--listen", "127.0.0.1:0", "--json", given="\n".join(lines) + "\n")
+        for kind in ("png", "pdf"):
+            self.run_program("export", "b", "-o", str(self.home / f"b.{kind}"), **places)
+            self.assertEqual(self.errors, "")
+        words = subprocess.run(["pdftotext", str(self.home / "b.pdf"), "-"], stdout=subprocess.PIPE, check=True, encoding="utf-8").stdout
+        # Words that are wrapped, and marks after their letters, are on lines of their own.
+        compact = re.sub(r"[\s\u202a-\u202e]", "", words)
+        for text in texts:
+            self.assertIn(text.replace(" ", ""), compact)
+        subprocess.run(["pdftoppm", "-r", "96", "-singlefile", str(self.home / "b.pdf"), str(self.home / "b")], check=True)
+        *_, pixels = (self.home / "b.ppm").read_bytes().split(b"\n", 3)
+        colored = sum(max(pixels[at:at + 3]) - min(pixels[at:at + 3]) > 60 for at in range(0, len(pixels) - 2, 3))
+        self.assertGreater(colored, 300, "emoji have colors")
 
     def test_the_lobby_is_lines_if_the_user_chose_lines(self):
         shown = self.run_program("--accessible", "--no-announce", given="new plan\ntext 0,0 hi\nquit\n")

@@ -132,7 +132,7 @@ export class Clipboard {
     const { clipboardData } = event;
     if (this.ui.isViewer || event.target.closest?.("input, textarea, dialog")) return;
     const files = [...clipboardData.files], text = clipboardData.getData("text/plain"), html = clipboardData.getData("text/html");
-    if (!files.length && !text.trim()) return;
+    if (!files.length && !text.trim() && !html.trim()) return;
     event.preventDefault();
     if (files.length) this.addFiles(files);
     else this.#addText(text, html);
@@ -154,9 +154,9 @@ export class Clipboard {
     event.preventDefault();
     if (this.ui.isViewer) return;
     const { left, top } = this.ui.boardElement.getBoundingClientRect(), at = this.ui.camera.toBoard([event.clientX - left, event.clientY - top]);
-    const files = [...event.dataTransfer.files], text = event.dataTransfer.getData("text/plain");
-    if (files.length) this.addFiles(files, at);
-    else if (text.trim()) this.#addText(text, event.dataTransfer.getData("text/html"), at);
+    const { files } = event.dataTransfer, [text, html] = ["text/plain", "text/html"].map((type) => event.dataTransfer.getData(type));
+    if (files.length) this.addFiles([...files], at);
+    else if (text.trim() || html.trim()) this.#addText(text, html, at);
   }
 
   /** Adds files of any kind; a message says what was added, and what was not. */
@@ -191,8 +191,9 @@ export class Clipboard {
 
   async #addText(given, html, at = this.ui.camera.center) {
     // Windows has its own line ends.
-    const text = given.replaceAll("\r\n", "\n"), own = HTML.exec(html);
+    const text = given.trim() ? given.replaceAll("\r\n", "\n") : wordsOf(html), own = HTML.exec(html);
     try {
+      if (!text && !own) return await this.#addPictures(html, at);
       if (own) return await this.#create(JSON.parse(decodeURIComponent(own[1])), new Map(), at);
       if (text.trim() && this.#copied?.text === text.trim()) return await this.#create(this.#copied.objects, new Map(), at);
       if (/^\s*<svg[\s>]/.test(text)) return await this.ui.addPhotos([new File([text], "picture.svg", { type: "image/svg+xml" })], at);
@@ -200,6 +201,13 @@ export class Clipboard {
     } catch (error) {
       toast(error.message);
     }
+  }
+
+  /** Adds the pictures that HTML contains. The page cannot open those of which it has only the addresses. */
+  async #addPictures(html, at) {
+    const addresses = [...parsed(html).querySelectorAll("img[src]")].map((image) => image.getAttribute("src")), files = addresses.map(fileOf).filter(Boolean);
+    if (files.length) await this.ui.addPhotos(files, at);
+    if (files.length < addresses.length) toast("The page cannot open a picture of which it has only the address. Copy the picture itself, or save it and drop the file here.");
   }
 
   /** Adds a text; returns whether the board accepted it. */
@@ -335,6 +343,21 @@ export class Clipboard {
 }
 
 const isObject = (object) => object && typeof object.type === "string" && object.centerPosition?.length === 2 && [...object.centerPosition, ...object.size ?? []].every(Number.isFinite);
+
+/** Parses HTML without loading what it refers to. */
+const parsed = (html) => new DOMParser().parseFromString(html, "text/html").body;
+
+function wordsOf(html) {
+  const body = parsed(html);
+  for (const one of body.querySelectorAll("style, script")) one.remove();
+  return body.textContent.trim();
+}
+
+/** Returns the picture in a `data:` address as a file; null if it is another address. */
+function fileOf(address) {
+  const [, type, isBase64, data] = /^data:(image\/[\w.+-]+)[^,]*?(;base64)?,(.*)$/is.exec(address) ?? [];
+  return type ? new File([isBase64 ? decoded(data) : decodeURIComponent(data)], "picture", { type }) : null;
+}
 
 /** Returns the photos of a copied drawing or of a board in a file, by SHA-256. */
 function ownPhotos({ files = {}, assets = {} }) {
