@@ -249,6 +249,12 @@ def check_copies(page, checks):
     check("a line after that is its own undo step", len(objects(page)) == 2, len(objects(page)))
     page.key("z", CONTROL)
     check("a copy and its drag are one undo step", [one["centerPosition"] for one in objects(page)] == [original], objects(page))
+    places = []
+    for _ in range(2):
+        page.run("whiteboard.ui.tools.select.set([arguments[0]]); whiteboard.ui.boardElement.focus()", objects(page)[0]["id"])
+        page.key("d", CONTROL)
+        places.append([round(one - first, 3) for one, first in zip(objects(page)[-1]["centerPosition"], original)])
+    check("copies are moved as by the command of the programs, each to a free place", places == [[20, 20], [40, 40]], places)
     clear(page)
 
 

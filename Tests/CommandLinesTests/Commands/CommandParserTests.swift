@@ -112,7 +112,7 @@ import Whiteboard
       ),
       (
         "duplicate cat 7", #"{"verb":"duplicate","ids":["cat",7]}"#,
-        .duplicate([.alias(cat), .sequence(7)], by: try point(20, 20), alias: nil)
+        .duplicate([.alias(cat), .sequence(7)], alias: nil)
       ),
       (
         "duplicate selected by=+5,-5 as=cat", #"{"verb":"duplicate","id":"selected","by":[5,-5],"as":"cat"}"#,

@@ -203,6 +203,10 @@ import WhiteboardPrograms
       #expect(try await object(host, "b").centerPosition == Point(x: 20, y: 20))
       _ = try await id(host, "duplicate a as=d")
       #expect(try await object(host, "d").centerPosition == Point(x: 40, y: 40))
+      for name in ["e", "f"] {
+        _ = try await id(host, "duplicate a by=20,20 as=\(name)")
+        #expect(try await object(host, name).centerPosition == Point(x: 20, y: 20))
+      }
       let copies = try await host.perform("duplicate a b by=1,1")
       #expect(copies.ids?.count == 2)
       #expect(await error(host, "duplicate a b as=c") == .badArgument)

@@ -38,8 +38,7 @@ enum CommandLine {
     case .arrow: ["arrow"] + words[0] + (words[1].isEmpty ? [] : ["connect"]) + words[3]
     case .stroke, .pen: [command.name.rawValue] + words[0] + words[1]
     case .color: ["color"] + words[0] + (words[1].isEmpty ? ["default"] : words[1])
-    case .duplicate:
-      ["duplicate"] + words[0] + option("by", words[1] == [text(BoardPoint.duplicate)] ? nil : words[1].first)
+    case .duplicate: ["duplicate"] + words[0] + option("by", words[1].first)
     case .group, .decline: [command.name.rawValue] + words[0]
     case .photo: ["photo"] + words[0] + words[1]
     case .text:

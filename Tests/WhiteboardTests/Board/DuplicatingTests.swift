@@ -81,7 +81,7 @@ import Testing
     #expect(rest[ids[1]].map { board.groups(of: $0) } == rest[outer].map { [$0] })
   }
 
-  @Test("a copy is never exactly on an object of its kind") func places() throws {
+  @Test("a copy is never exactly on an object of its kind, unless the place is given") func places() throws {
     let board = boards.anna
     func place(_ copies: [ObjectID: ObjectID], of id: ObjectID) throws -> Point {
       let copy = try #require(copies[id])
@@ -103,6 +103,10 @@ import Testing
     try board.delete(try #require(first[note]))
     #expect(try place(board.duplicate([note], by: Point(x: 7, y: 0)), of: note) == Point(x: 7, y: 0))
     #expect(try place(board.duplicate([note], by: Point(x: 0, y: 0)), of: note) == Point(x: 0, y: 0))
+    for _ in 1...2 {
+      let copies = try board.duplicate([ink, note], by: Point(x: 60, y: 60), isExact: true)
+      #expect(try place(copies, of: note) == Point(x: 60, y: 60))
+    }
   }
 
   @Test("[BRD-12] a copy beyond the board is refused, and no copy is created") func beyond() throws {

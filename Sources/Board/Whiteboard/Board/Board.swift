@@ -77,13 +77,20 @@ extension Board {
   ///
   /// - Parameters:
   ///   - ids: The objects and groups to copy. Objects that are held or locked can be copied.
-  ///   - offset: The offset of each copy from its original. If a copy would be exactly on an object of its kind, all copies
-  ///     are moved by this offset again.
+  ///   - offset: The offset of each copy from its original.
+  ///   - isExact: Whether the copies are there in any case. Otherwise, if a copy would be exactly on an object of its
+  ///     kind, all copies are moved by the offset again.
   /// - Returns: The copy of each object, and of each group that was copied as a whole.
   /// - Throws: `unknownObject`, `outOfRange`, `tooManyOperations`, `boardFull`. If it throws, nothing is copied.
-  @discardableResult public func duplicate(_ ids: [ObjectID], by offset: Point = ObjectDefaults.copyOffset)
-    throws(BoardError) -> [ObjectID: ObjectID]
-  { try gesture("duplicate") { () throws(BoardError) in try Duplication(ids, by: offset, on: state).stage(on: self) } }
+  @discardableResult public func duplicate(
+    _ ids: [ObjectID],
+    by offset: Point = ObjectDefaults.copyOffset,
+    isExact: Bool = false
+  ) throws(BoardError) -> [ObjectID: ObjectID] {
+    try gesture("duplicate") { () throws(BoardError) in
+      try Duplication(ids, by: offset, isExact: isExact, on: state).stage(on: self)
+    }
+  }
 }
 
 extension Board {
@@ -357,8 +364,7 @@ struct CopyPlace: Hashable {
 }
 
 extension BoardState {
-  /// Returns the first multiple of an offset, from `first` times on, at which no copy is exactly on an object. An
-  /// offset of zero is for copies that the user moves.
+  /// Returns the first multiple of an offset, from `first` times on, at which no copy is exactly on an object.
   func freeOffset(ofCopiesAt places: [CopyPlace], by offset: Point, first: Int) -> Point {
     let kinds = Set(places.map { $0.kind })
     var taken: Set<CopyPlace> = []
@@ -390,11 +396,11 @@ struct Duplication {
   private let groups: [ObjectID]
   private let offset: Point
 
-  init(_ ids: [ObjectID], by offset: Point, on state: BoardState) throws(BoardError) {
+  init(_ ids: [ObjectID], by offset: Point, isExact: Bool, on state: BoardState) throws(BoardError) {
     originals = Set(try state.targets(ids))
     let whole = state.wholeGroups(of: originals)
     groups = whole.union(state.groups(among: ids)).sorted()
-    let places = originals.compactMap { CopyPlace(state.shown($0)) }
+    let places = isExact ? [] : originals.compactMap { CopyPlace(state.shown($0)) }
     self.offset = state.freeOffset(ofCopiesAt: places, by: offset, first: 1)
   }
 

@@ -87,10 +87,10 @@ public class WhiteboardObject {
   /// Moves the object in the stack; see `Board.reorder(_:_:)`.
   public final func reorder(_ move: StackMove) throws(BoardError) { try board.reorder([id], move) }
 
-  /// Copies the object; see `Board.duplicate(_:by:)`.
+  /// Copies the object to exactly this offset; see `Board.duplicate(_:by:isExact:)`.
   /// - Returns: The copy.
   @discardableResult public final func duplicate(by offset: Point) throws(BoardError) -> WhiteboardObject? {
-    try board.duplicate([id], by: offset)[id].flatMap { board.object($0) }
+    try board.duplicate([id], by: offset, isExact: true)[id].flatMap { board.object($0) }
   }
 
   /// Deletes the object; see `Board.delete(_:)`.

@@ -58,7 +58,7 @@ package struct ObjectCommand: Sendable {
     answers: [.duplicate: { (objects, _) in "duplicated \(objects)" }]
   ) { (workspace) in
     if !workspace.scene.selection.isEmpty { workspace.requestToSelect = workspace.requests.nextID }
-    return workspace.changeSelection { .duplicate($0, by: .duplicate, alias: nil) }
+    return workspace.changeSelection { .duplicate($0, alias: nil) }
   }
 
   /// If nothing is selected, the client copies the link of the board instead.

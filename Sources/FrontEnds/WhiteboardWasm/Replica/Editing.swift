@@ -121,7 +121,7 @@ extension PageReplica {
     case "link": try board.setLink(command.has("text") ? try command.text("text") : nil, of: ids)
     case "remove": try board.delete(ids)
     case "duplicate":
-      let copies = try board.duplicate(ids, by: try command.point("by"))
+      let copies = try board.duplicate(ids, by: try command.point("by"), isExact: command.flag("isExact"))
       return ids.compactMap { copies[$0] }
     case "reorder":
       let move: StackMove =

@@ -1,4 +1,5 @@
 import { BoardError } from "./errors.mjs";
+import { COPY_OFFSET } from "./geometry.mjs";
 import { hex, memberColors, memberID, sortKey, visible } from "./ids.mjs";
 import { BoardReplica, newKey } from "./replica.mjs";
 
@@ -273,8 +274,11 @@ export class Board extends EventTarget {
   group(ids) { return this.#edit({ do: "group", ids: list(ids) }).ids[0]; }
   ungroup(ids) { this.#edit({ do: "ungroup", ids: list(ids) }); }
   remove(ids) { this.#edit({ do: "remove", ids: list(ids) }); }
-  /** Copies objects; returns the ids of the copies, in the order of `ids`. */
-  duplicate(ids, [dx, dy] = [16, 16]) { return this.#edit({ do: "duplicate", ids: list(ids), by: [dx, dy] }).ids; }
+  /**
+   * Copies objects; returns the ids of the copies, in the order of `ids`. They are exactly at a distance `by` from their originals, or at
+   * the default distance, and at that distance again if one of them would be exactly on an object.
+   */
+  duplicate(ids, by = null) { return this.#edit({ do: "duplicate", ids: list(ids), by: by ?? COPY_OFFSET, isExact: by !== null }).ids; }
   bringToFront(ids) { this.#edit({ do: "reorder", ids: list(ids), to: "front" }); }
   sendToBack(ids) { this.#edit({ do: "reorder", ids: list(ids), to: "back" }); }
   bringForward(ids) { this.#edit({ do: "reorder", ids: list(ids), to: "forward" }); }

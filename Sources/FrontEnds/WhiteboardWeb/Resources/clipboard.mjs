@@ -4,10 +4,8 @@ import { element, toast } from "./dom.mjs";
 import { embedded, fromExcalidraw, toElements } from "./excalidraw.mjs";
 import { picture, prepared } from "./files.mjs";
 import { fromMermaid } from "./mermaid.mjs";
-import { layout, shapeOf, union, visibleParts } from "./geometry.mjs";
+import { COPY_OFFSET, layout, moved, shapeOf, union, visibleParts } from "./geometry.mjs";
 
-/** The distance of copies from their originals. */
-const OFFSET = 24;
 /** The maximum size of a drawing or text that is read, in bytes. */
 const FILE_LIMIT = 64 << 20;
 /** The width to which long lines of pasted text are wrapped. */
@@ -185,7 +183,7 @@ export class Clipboard {
       } catch (error) {
         toast(`${name} was not added. ${error.message}`);
       }
-      at = [at[0] + OFFSET, at[1] + OFFSET];
+      at = moved(at, COPY_OFFSET);
     }
   }
 
@@ -258,8 +256,8 @@ export class Clipboard {
     const { board } = this.ui, isHere = ({ id }) => board.objects.has(id), isOwn = objects.some(({ id }) => this.#copied?.objects.some((one) => one.id === id));
     const bounds = objects.map((object) => shapeOf({ size: [0, 0], ...object }).bounds).reduce(union, null);
     if (!bounds) return 0;
-    const by = isOwn || objects.some(isHere) ? [OFFSET, OFFSET] : [at[0] - (bounds.left + bounds.right) / 2, at[1] - (bounds.top + bounds.bottom) / 2];
-    const made = new Map(), place = ({ centerPosition: [x, y] }) => [x + by[0], y + by[1]];
+    const by = isOwn || objects.some(isHere) ? COPY_OFFSET : [at[0] - (bounds.left + bounds.right) / 2, at[1] - (bounds.top + bounds.bottom) / 2];
+    const made = new Map(), place = ({ centerPosition }) => moved(centerPosition, by);
     for (const object of objects.filter((one) => one.type === "photo" && !isHere(one))) {
       const blob = await board.photo(object.sha256) ?? photos.get(object.sha256);
       if (blob) made.set(object, [await board.createPhoto(await prepared(blob), place(object))]);
@@ -268,7 +266,7 @@ export class Clipboard {
     this.ui.attempt(() => {
       board.beginStep("paste");
       try {
-        const kept = objects.filter(isHere), copies = kept.length ? board.duplicate(kept.map(({ id }) => id), by) : [];
+        const kept = objects.filter(isHere), copies = kept.length ? board.duplicate(kept.map(({ id }) => id)) : [];
         kept.forEach((object, index) => made.set(object, [copies[index]]));
         for (const object of objects) {
           if (isHere(object)) continue;

@@ -5,6 +5,10 @@ import { contains, flattened, hasPoints, marksOf, middleOf, outlineOf, fillOf } 
 /** The size of a letter on the board (`BoardPicture.letter`), and the font in which letters have this width. */
 export const LETTER = { width: 8, height: 16, font: 13.3, family: '"DejaVu Sans Mono", Menlo, Consolas, monospace' };
 
+/** The distance of a copy from its original (`ObjectDefaults.copyOffset`). */
+export const COPY_OFFSET = [20, 20];
+export const moved = ([x, y], [dx, dy]) => [x + dx, y + dy];
+
 // Rectangles: {left, top, right, bottom}
 
 export const rectangle = ([x, y], [u, v]) =>
@@ -98,7 +102,7 @@ export function textOf(object, text = object.text ?? "") {
 }
 
 /** Returns the part of a form's width or height that its label has. */
-const inner = ({ form }, side) => form === "ellipse" ? side * 0.7 : form === "diamond" ? side / 2 : side - 16;
+export const inner = ({ form }, side) => form === "ellipse" ? side * 0.7 : form === "diamond" ? side / 2 : side - 16;
 /** Returns the width or height of a form for a label of this width or height. */
 const outer = ({ form }, side) => form === "ellipse" ? side / 0.7 : form === "diamond" ? side * 2 : side + 16;
 
@@ -412,7 +416,7 @@ function formShape(object) {
   }
   if (label && object.form === "frame") label.center = [(label.width - width) / 2, -(height + label.height) / 2 - 4];
   const outline = outlineOf(object, width, height), marks = marksOf(object, outline);
-  if (object.form === "frame") return { width, height, outline, marks, label, margin: Math.max(lineWidth / 2, label ? label.height + 4 : 0, label ? label.width - width : 0) };
+  if (object.form === "frame") return { width, height, outline, marks, label, margin: Math.max(lineWidth, label ? label.height + 4 : 0, label ? label.width - width : 0) };
   let margin = Math.max(object.form === "note" ? 0 : lineWidth / 2, label ? (label.width - width) / 2 : 0);
   if (label && hasPoints(object) && outline) {
     label.center = middleOf(flattened(outline));

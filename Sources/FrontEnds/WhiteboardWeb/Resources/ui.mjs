@@ -12,7 +12,7 @@ import { exportPicture, Photos, prepared } from "./files.mjs";
 import { Finder } from "./find.mjs";
 import { playGame } from "./games.mjs";
 import { contains, flattened, hasPoints } from "./forms.mjs";
-import { covers, Ink, LETTER, lettersOf, local, rectangle, resized, shapeOf, touches, union, widened } from "./geometry.mjs";
+import { COPY_OFFSET, covers, Ink, LETTER, lettersOf, local, moved, rectangle, resized, shapeOf, touches, union, widened } from "./geometry.mjs";
 import { isolated, visible } from "./ids.mjs";
 import { Input } from "./input.mjs";
 import { ContextMenu } from "./menu.mjs";
@@ -584,7 +584,7 @@ export class UI {
       try {
         const id = await this.board.createPhoto(await prepared(file), place);
         this.selectNew([id]);
-        place = [place[0] + 24, place[1] + 24];
+        place = moved(place, COPY_OFFSET);
         count += 1;
       } catch (error) {
         toast(error.message);
@@ -706,6 +706,7 @@ export class UI {
     this.looks.palette = new Palette(paper);
     this.looks.grid = this.board.settings.grid;
     document.documentElement.style.setProperty("--paper", paper);
+    document.documentElement.style.setProperty("--hint", this.board.settings.background ? this.looks.palette.plain : "var(--muted)");
     document.querySelector("meta[name=theme-color]").content = paper;
     this.scene?.reset();
     this.toolbar?.update();

@@ -25,14 +25,6 @@ public struct BoardPoint: Equatable, Sendable {
   /// A coordinate is at least `-bound` and less than `bound`.
   public static let bound = 33_554_432.0
 
-  /// The default distance between a copy and its original.
-  public static let duplicate = BoardPoint(unchecked: 20, 20)
-
-  private init(unchecked x: Double, _ y: Double) {
-    self.x = x
-    self.y = y
-  }
-
   /// Checks a coordinate.
   ///
   /// - Parameter coordinate: The number.

@@ -86,11 +86,13 @@ enum DrawingCommands {
     "`undo` does not take back moves.",
   ]
 
+  private static let copyOffset = "\(Int(ObjectDefaults.copyOffset.x)),\(Int(ObjectDefaults.copyOffset.y))"
+
   static let duplicate = CommandSpec(
     .duplicate,
-    "copy objects; the copies are moved by DX,DY (default: 20,20) from the originals",
+    "copy objects; the copies are moved by DX,DY from the originals",
     notes: [
-      "If a copy would be exactly on an object of its kind, the copies are moved by this distance again.",
+      "Without DX,DY, they are moved by \(copyOffset), and again if one would be exactly on an object of its kind.",
       "A copy of a whole group is a new group. Copies of only some of its objects are in no group.",
     ],
     .objects,
@@ -102,7 +104,10 @@ enum DrawingCommands {
     guard alias == nil || ids.count == 1 else {
       throw CommandError(.badArgument, "as= can name only one copy, but this command makes \(ids.count)")
     }
-    let made = try editor.edit { (board) throws(BoardError) in try board.duplicate(ids, by: Point(distance)) }
+    let offset = distance.map { Point($0) }
+    let made = try editor.edit { (board) throws(BoardError) in
+      try board.duplicate(ids, by: offset ?? ObjectDefaults.copyOffset, isExact: offset != nil)
+    }
     let copies = ids.compactMap { made[$0] }
     if let last = copies.last { editor.name(last, alias) }
     return .about(copies, asOne: editor.isOne(objects))
@@ -143,10 +148,10 @@ extension Command {
     DrawingCommands.game(game, point, opponent, alias)
   }
 
-  /// Copies objects; the copies are moved by the given distance.
-  public static func duplicate(_ objects: [ObjectReference], by distance: BoardPoint, alias: ObjectAlias?) -> Command {
-    DrawingCommands.duplicate(objects, distance, alias)
-  }
+  /// Copies objects; the copies are moved by a distance, or by the default distance to a free place.
+  public static func duplicate(_ objects: [ObjectReference], by distance: BoardPoint? = nil, alias: ObjectAlias?)
+    -> Command
+  { DrawingCommands.duplicate(objects, distance, alias) }
 
   /// The default radius of the eraser, in board units.
   public static let eraserRadius = 8.0

@@ -104,18 +104,18 @@ extension Parameter where Value == BoardPoint {
       try fields.point("at")
     }
   }
+}
 
+extension Parameter where Value == BoardPoint? {
   /// The distance between copies and their originals, which can begin with a `+`, as in `move`.
   static var distance: Parameter {
-    option("by", "DX,DY", .point, default: .duplicate) { (value) throws(CommandError) in
+    option("by", "DX,DY", .point, default: nil) { (value) throws(CommandError) in
       try TextCommandParser.point(value.hasPrefix("+") ? value.dropFirst() : value[...])
     } json: { (fields) throws(CommandError) in
       try fields.pointIfAny("by")
     }
   }
-}
 
-extension Parameter where Value == BoardPoint? {
   static func pointOption(_ key: String) -> Parameter {
     option(key, "X,Y", .point, default: nil, TextCommandParser.point) { (fields) throws(CommandError) in
       try fields.pointIfAny(key)
