@@ -163,6 +163,17 @@ flowchart TD
 """
 
 
+#: Flowcharts with mistakes, or with what few flowcharts have; their labels, the number of their lines, and the words about losses.
+UNUSUAL_CHARTS = [
+    ("A --> B\nthis line means nothing\nhello world --> A\nC -->\nD[open\nend", ["A", "B"], 1, ["not understood were left out (5)"]),
+    ("A --> B\nclass X red\nstyle Y fill:#f00\nclick Z \"https://example.org\"", ["A", "B"], 1, ["boxes that do not exist were left out (3)"]),
+    ("%%{\n init: {}\n}%%\nA[\"one\n  two\"] --> B[\"`**bold**\n  next`\"] %% a comment\nB -- \"a -- b\" --> A", ["one\ntwo", "bold\nnext"], 2, ["settings of the chart were left out (1)"]),
+    ("A[\"I #9829; &amp; <span style='x'>y</span>, a < b\"] --> C++\nB[fa:fa-car Car] --> done?", ["I ♥ & y, a < b", "C++", "Car", "done?"], 2, ["icons were left out (1)"]),
+    ("A e1@--> B\ne1@{ animate: true }\naccDescr {\n several words\n}\nC@{\n  shape: diamond\n  label: \"Sure, why?\"\n}", ["A", "B", "Sure, why?"], 1, ["has nothing for were left out (2)"]),
+    ("one --> two\nsubgraph one [First]\nA\nend\nsubgraph two\nB\nend\nB --> one", ["First", "two", "A", "B"], 2, []),
+]
+
+
 def check_flowcharts(page, checks):
     """Flowcharts of Mermaid are pasted and dropped as shapes and arrows."""
     check = checks.check
@@ -188,6 +199,15 @@ def check_flowcharts(page, checks):
     check("a message says what was lost", "16 objects were added" in shown and "not understood" in shown and "similar ones (2)" in shown, shown)
     page.run("whiteboard.ui.tools.select.set([]); whiteboard.ui.fit()")
     checks.picture(page, "paste-mermaid")
+    for chart, labels, lines, lost in UNUSUAL_CHARTS:
+        clear(page)
+        page.run("document.querySelector('#toasts').replaceChildren()")
+        objects = pasted(page, len(labels) + lines, PASTE, {"text/plain": f"flowchart TD\n{chart}"})
+        page.wait("document.querySelector('#toasts').textContent")
+        texts = [one["text"] for one in objects if one["form"] not in ("arrow", "line")]
+        check(f"a flowchart with mistakes, or with what few have: {labels}", sorted(texts) == sorted(labels) and all(words in toasts(page).lower() for words in lost), (texts, toasts(page)))
+    clear(page)
+    objects = pasted(page, 16, PASTE, {"text/plain": CHART})
     page.run("whiteboard.ui.undo()")
     check("pasting a flowchart is one undo step", count(page) == 0, count(page))
     objects = pasted(page, 3, DROP, [["chart.mmd", "", "graph LR\n  a --> b"]])

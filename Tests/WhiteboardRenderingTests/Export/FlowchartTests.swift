@@ -42,7 +42,7 @@ import Whiteboard
         web --o queue[[Queue]] --x worker{{Worker}}
         worker ---> db[(Database)]
         web --- db
-      """, 7, 7, 4
+      """, 7, 7, 5
     ),
     (
       """
@@ -253,12 +253,76 @@ import Whiteboard
     let warnings = try Self.read(Self.charts[6].text).warnings
     #expect(
       warnings == [
-        "line 3: “==>” is not understood and is left out", "line 5: “???” is not understood and is left out",
+        "line 3: “A ==>” is not understood and is left out", "line 5: “???” is not understood and is left out",
         "line 6: “shape: blob” is not used",
       ]
     )
     #expect(throws: ImportError.unknownFormat) { try Self.read("sequenceDiagram\n A->>B: hi") }
     #expect(throws: ImportError.unknownFormat) { try Self.read("graphs are nice") }
+  }
+
+  /// Charts with mistakes, or with what few charts have, and their labels and warnings.
+  static let unusual: [(text: String, labels: [String], warnings: [String])] = [
+    (
+      "A --> B\nthis line means nothing\nhello world --> A\nC -->\n--> D",
+      ["A", "B"],
+      [
+        "line 3: “this line means nothing” is not understood and is left out",
+        "line 4: “hello world --> A” is not understood and is left out",
+        "line 5: “C -->” is not understood and is left out", "line 6: “--> D” is not understood and is left out",
+      ]
+    ),
+    (
+      "A --> B\nB --> C[open\nD[also\nE[kept] nonsense",
+      ["A", "B", "kept"],
+      [
+        "line 3: “B --> C[open” is not understood and is left out",
+        "line 4: “D[also” is not understood and is left out",
+        "line 5: “nonsense” is not understood and is left out",
+      ]
+    ),
+    (
+      "A --> B\nclass X red\nstyle Y fill:#f00\nclick Z \"https://example.org\"\nend",
+      ["A", "B"],
+      [
+        "line 6: there is no subgraph for `end`", "line 3: there is no box “X”", "line 4: there is no box “Y”",
+        "line 5: there is no box “Z”",
+      ]
+    ),
+    ("A[\"open] --> B\nC --> D", ["C", "D"], ["line 2: “A[\"open] --> B” is not understood and is left out"]),
+    (
+      "%%{\n init: {}\n}%%\nA[\"one\n  two\"] --> B[\"`**bold**\n  next`\"] %% a comment\nB -- \"a -- b\" --> A",
+      ["one\ntwo", "bold\nnext", "a -- b"], ["line 2: the settings in %%{…}%% are left out"]
+    ),
+    (
+      "A[\"I #9829; &amp; <span style='x'>y</span>, a < b\"] --> C++\nB[fa:fa-car Car] --> done?",
+      ["I ♥ & y, a < b", "C++", "Car", "done?"], ["line 3: the icon “fa:fa-car” is left out"]
+    ),
+    (
+      "A e1@--> B\ne1@{ animate: true }\naccDescr {\n several words\n}\nC@{\n  shape: diamond\n  label: \"Sure, why?\"\n}",
+      ["A", "B", "Sure, why?"], ["line 3: the properties of a line are left out", "line 4: `accDescr` is left out"]
+    ),
+    ("subgraph s[\"Sub (x) [1]\"]\nA\nend\nB --> s", ["A", "B", "Sub (x) [1]"], []),
+    ("class A red\nclassDef red fill:#f00\nA --> B", ["A", "B"], []),
+  ]
+
+  @Test("mistakes leave no boxes and are reported; what few charts have is read", arguments: unusual.indices)
+  func mistakes(index: Int) throws {
+    let (text, labels, warnings) = Self.unusual[index]
+    let imported = try Self.read("flowchart TD\n" + text)
+    let shown = try Self.board(imported).snapshots.compactMap(\.text).filter { !$0.isEmpty }
+    #expect(shown.sorted() == labels.sorted())
+    #expect(imported.warnings == warnings)
+  }
+
+  @Test("settings before a chart are no part of it") func settings() throws {
+    let imported = try Self.read("---\ntitle: Plan\n---\n%%{init: {\n 'theme': 'base'\n}}%%\ngraph LR\n  A --> B")
+    #expect(imported.objects.count == 3)
+    #expect(
+      imported.warnings == [
+        "line 2: the title of the chart is left out", "line 4: the settings in %%{…}%% are left out",
+      ]
+    )
   }
 
   @Test("large, deep and random charts are laid out in bounded time") func large() throws {

@@ -3,7 +3,7 @@
 import { colorOf } from "./excalidraw.mjs";
 import { columns, rectangle, union, widened, wrapped } from "./geometry.mjs";
 
-const [NODE_GAP, LAYER_GAP, FRAME, SWEEPS, MOST] = [48, 64, 20, 12, 4000];
+const [NODE_GAP, LAYER_GAP, FRAME, SWEEPS, MOST, LETTERS, LABEL] = [48, 64, 20, 12, 4000, 200_000, 4000];
 const HEADER = /^[ \t]*(?:flowchart-elk|flowchart|graph)(?:[ \t]+(TD|TB|BT|LR|RL))?[ \t]*(?:;|$)/m;
 /** The brackets around a label, the form, and whether it only resembles the one of Mermaid. */
 const SHAPES = [
@@ -13,14 +13,43 @@ const SHAPES = [
 ];
 /** The kinds of edges: each with the mark at its start, its letters, its label, and the mark at its end. */
 const EDGES = [
-  /([<ox]?)(~~~+)()()/y, /([<ox]?)(-\.+-)()([>ox]?)/y, /([<ox]?)(-\.)[ \t]*(.+?)[ \t]*\.+-([>ox]?)/y,
-  /([<ox]?)(--+|==+)()([>ox])/y, /([<ox]?)(---+|===+)()()/y, /([<ox]?)(--|==)[ \t]*(.+?)[ \t]*(?:--+|==+)([>ox]?)/y,
+  /([<ox]?)(~~~+)()()/y, /([<ox]?)(-\.+-)()([>ox]?)/y, /([<ox]?)(-\.)[ \t]*("[^"]*"|.+?)[ \t]*\.+-([>ox]?)/y,
+  /([<ox]?)(--+|==+)()([>ox])/y, /([<ox]?)(---+|===+)()()/y, /([<ox]?)(--|==)[ \t]*("[^"]*"|.+?)[ \t]*(?:--+|==+)([>ox]?)/y,
 ];
 const MARKS = { ">": "arrow", "<": "arrow", o: "dot", x: "bar", "": "none" };
-const ESCAPES = { quot: '"', lt: "<", gt: ">", amp: "&", 35: "#" };
+const ESCAPES = { quot: '"', lt: "<", gt: ">", amp: "&", apos: "'", nbsp: "\u00a0" };
+const TAGS = /<(\/?)(a|b|big|br|center|code|del|div|em|font|hr|i|img|kbd|li|mark|ol|p|pre|s|small|span|strong|sub|sup|tt|u|ul)\b[^<>]*>/gi;
+const ICONS = /\bfa[a-z]?:fa-[\w-]+ */g;
+/** The names of shapes in `A@{ shape: … }`, the form, and whether it only resembles the one of Mermaid. */
+const NAMES = [
+  ["rect proc process rectangle", "rectangle"], ["rounded event stadium pill terminal", "rounded"], ["circle circ", "ellipse"], ["diam decision diamond question", "diamond"],
+  ["sm-circ start dbl-circ stop fr-circ", "ellipse", true], ["cyl database db cylinder h-cyl das lin-cyl disk hex hexagon prepare cloud delay half-rounded-rectangle", "rounded", true],
+  ["subproc subroutine subprocess fr-rect lean-r in-out lean-l out-in trap-b priority trap-t manual odd text notch-rect card div-rect lin-rect lin-proc doc document docs documents st-rect processes procs "
+    + "win-pane sl-rect manual-input bow-rect stored-data tag-rect tag-doc lin-doc flag paper-tape", "rectangle", true],
+];
+const LEFT_OUT = { line: "lines that are not understood were left out", other: "lines that the board has nothing for were left out", box: "lines about boxes that do not exist were left out",
+  link: "links that do not begin with https were left out", similar: "shapes were replaced by similar ones", style: "styles are not used", icon: "icons were left out", long: "long labels were cut", settings: "settings of the chart were left out" };
+/** The number of lines of one quoted label or list of properties at most. */
+const JOINED = 30;
 
-const labelOf = (raw) => raw.trim().replace(/^(["\x60])([\s\S]*)\1$/, "$2").replace(/^\x60([\s\S]*)\x60$/, "$1").replace(/<br ?\/?>|\\n/g, "\n")
-  .replace(/[#&](quot|lt|gt|amp|35);/g, (_, name) => ESCAPES[name]).replaceAll("**", "");
+/** Whether quotes, or the braces after `@` or a description, are not closed. */
+function isOpen(text) {
+  const rest = text.replace(/"[^"]*"/g, "");
+  return rest.includes('"') || /@\{[^}]*$/.test(rest) || /^\s*accDescr\s*\{[^}]*$/.test(rest);
+}
+
+/** Returns the lines of a chart without comments and settings; each includes the lines up to the end of its quotes or braces. */
+function joinedLines(text, lose) {
+  const lines = text.replace(/^[ \t]*%%\{[\s\S]{0,4000}?\}%%/gm, () => lose("settings") ?? "").split("\n"), result = [];
+  const withoutComment = (line) => /^((?:"[^"]*"|(?!(?:^|[ \t])%%)[\s\S])*)/.exec(line)[1];
+  for (let index = 0; index < lines.length; index += 1) {
+    let whole = withoutComment(lines[index]), next = index;
+    while (isOpen(whole) && next + 1 < lines.length && next - index < JOINED) whole += `\n${lines[next += 1]}`;
+    result.push(withoutComment(isOpen(whole) ? lines[index] : whole));
+    if (!isOpen(whole)) index = next;
+  }
+  return result;
+}
 
 class Parser {
   nodes = [];
@@ -30,32 +59,88 @@ class Parser {
   frames = [];
   #open = [];
   #ids = new Map();
+  /** The names of the nodes, and those of edges, as in `A e1@--> B`. */
+  #names = [];
+  #edgeIDs = new Set();
   #styles = new Map();
+  /** What statements say about boxes, which may be created later. */
+  #details = [];
 
   /** Parses what follows the header; lines that are not understood are counted and left out. */
   constructor(text) {
-    for (const line of text.split("\n")) if (!/^\s*%%/.test(line)) for (const statement of line.match(/(?:"[^"]*"|\|[^|]*\||[^;"|])+/g) ?? []) this.#statement(statement.trim());
+    const lines = joinedLines(text, (what) => this.lose(what));
+    for (const line of lines) for (const statement of line.match(/(?:"[^"]*"|[#&]#?\w{1,8};|\|[^|]*\||[^;"|]|["|])+?(?=;|$)/g) ?? []) this.#statement(statement.trim());
+    for (const { name, change } of this.#details) {
+      const index = this.#ids.get(name);
+      if (index === undefined) this.lose("box");
+      else change(this.nodes[index], index);
+    }
     this.nodes.forEach((node, index) => {
       for (const name of ["default", ...node.classes, `#${index}`]) Object.assign(node, this.#styles.get(name));
     });
+    this.#useFrames();
   }
 
-  #lose(what) { this.losses.set(what, (this.losses.get(what) ?? 0) + 1); }
+  lose(what) { this.losses.set(LEFT_OUT[what], (this.losses.get(LEFT_OUT[what]) ?? 0) + 1); }
+
+  /** Returns a label without quotes, tags, escapes and icons. */
+  #label(raw) {
+    let text = raw.trim().replace(/^"([\s\S]*)"$/, "$1");
+    if (text.length > LABEL) this.lose("long");
+    text = text.slice(0, LABEL);
+    const markdown = /^`([\s\S]*)`$/.exec(text);
+    if (markdown) text = markdown[1].replace(/\*\*|__/g, "");
+    return text.replaceAll("\\n", "\n").replace(TAGS, (_, isEnd, name) => /^[bh]r$/i.test(name) ? "\n" : "")
+      .replace(/[#&]#?(\w{1,8});/g, (whole, name) => {
+        const code = /^(\d+|x[\da-f]+)$/i.test(name) ? Number(name.replace(/^x/i, "0x")) : 0;
+        return ESCAPES[name] ?? (code >= 32 && code <= 0x10ffff ? String.fromCodePoint(code) : whole);
+      })
+      .replace(ICONS, () => this.lose("icon") ?? "").split("\n").map((line) => line.trim()).join("\n");
+  }
 
   #statement(statement) {
     const [, word, rest] = /^(\S*)\s*([\s\S]*)$/.exec(statement), [, names, more] = /^(\S+)\s*([\s\S]*)$/.exec(rest) ?? [];
+    const detail = (name, change) => this.#details.push({ name, change });
     if (!statement) return;
-    if (word === "end" && !rest) return void this.#open.pop();
-    if (word === "subgraph") return void this.#open.push(this.frames[this.frames.push({ text: labelOf((/\[(.*)\]$/.exec(rest) ?? [, rest])[1]), nodes: new Set() }) - 1]);
-    if (["direction", "linkStyle", "accTitle:", "accDescr:"].includes(word)) return this.#lose("lines that the board has nothing for were left out");
+    if (word === "end" && !rest) return this.#open.pop() ? undefined : this.lose("line");
+    if (word === "subgraph") return this.#subgraph(rest);
+    if (["direction", "linkStyle", "accTitle:", "accDescr:", "accDescr"].includes(word)) return this.lose("other");
     if (word === "click") {
       const [, node, link] = /^(\S+)\s+(?:href\s+)?"(https:\/\/[^"\s]+)"/.exec(rest) ?? [];
-      return link ? void Object.assign(this.nodes[this.#node(node)], { link }) : this.#lose("links that do not begin with https were left out");
+      return link ? detail(node, (box) => { box.link = link; }) : this.lose("link");
     }
-    if (word === "classDef" && more) return names.split(",").forEach((name) => this.#style(name, more));
-    if (word === "class" && more) return names.split(",").forEach((name) => this.nodes[this.#node(name)].classes.push(more));
-    if (word === "style" && more) return this.#style(`#${this.#node(names)}`, more);
-    if (!this.#chain(statement)) this.#lose("lines that are not understood were left out");
+    if (["classDef", "class", "style"].includes(word)) {
+      if (!more) return this.lose("line");
+      if (word === "classDef") return names.split(",").forEach((name) => this.#style(name, more));
+      if (word === "class") return names.split(",").forEach((name) => detail(name, ({ classes }) => { classes.push(more); }));
+      return detail(names, (_, index) => this.#style(`#${index}`, more));
+    }
+    if (this.#edgeIDs.has(/^(.*?)@\{/.exec(word)?.[1])) return this.lose("other");
+    this.#chain(statement);
+  }
+
+  /** Parses `id [Title]`, `id`, or a title of several words. */
+  #subgraph(text) {
+    const [, name, title] = /^([^[]*?)\s*(?:\[([\s\S]*)\])?$/.exec(text) ?? [null, text];
+    this.#open.push(this.frames[this.frames.push({ name, text: this.#label(title ?? name), nodes: new Set() }) - 1]);
+  }
+
+  /** Draws lines to a subgraph to its frame; for the layout, they lead to one of its boxes. */
+  #useFrames() {
+    const frameOf = new Map(this.frames.filter(({ name }) => this.#ids.has(name)).map((frame) => [this.#ids.get(frame.name), frame])), places = new Map();
+    if (!frameOf.size) return;
+    this.nodes.forEach((_, index) => { if (!frameOf.has(index)) places.set(index, places.size); });
+    this.nodes = this.nodes.filter((_, index) => !frameOf.has(index));
+    const known = (list) => list.filter((index) => places.has(index)).map((index) => places.get(index));
+    for (const frame of this.frames) frame.nodes = new Set(known([...frame.nodes]));
+    this.edges = this.edges.filter((edge) => {
+      edge.frames = [frameOf.get(edge.from), frameOf.get(edge.to)];
+      edge.from = edge.frames[0] ? [...edge.frames[0].nodes].at(-1) : places.get(edge.from);
+      edge.to = edge.frames[1] ? [...edge.frames[1].nodes][0] : places.get(edge.to);
+      const isDrawn = edge.from !== undefined && edge.to !== undefined && (edge.from !== edge.to || !edge.frames.some(Boolean));
+      if (!isDrawn) this.lose("other");
+      return isDrawn;
+    });
   }
 
   #style(name, text) {
@@ -64,19 +149,34 @@ class Parser {
       const color = keys[property] && colorOf(value.trim());
       if (color) style[keys[property]] = color;
       else if (property === "stroke-dasharray") style.lineStyle = "dashed";
-      else this.#lose("styles are not used");
+      else this.lose("style");
     }
     this.#styles.set(name, style);
   }
 
   #node(name) {
-    if (!this.#ids.has(name)) this.#ids.set(name, this.nodes.push({ text: name, form: "rectangle", classes: [] }) - 1);
+    if (!this.#ids.has(name)) {
+      this.#ids.set(name, this.nodes.push({ text: name, form: "rectangle", classes: [] }) - 1);
+      this.#names.push(name);
+    }
     const index = this.#ids.get(name), isFree = !this.frames.some((frame) => frame.nodes.has(index));
     if (isFree) for (const frame of this.#open) frame.nodes.add(index);
     return index;
   }
 
-  /** Parses nodes that are connected by edges, such as `A & B --> C[Text] -- text --> D`; returns whether all of it is understood. */
+  /** Parses the properties of a shape: `shape: diamond, label: "Text"`. */
+  #properties(node, text) {
+    for (const property of text.match(/(?:"[^"]*"|[^",\n])+/g) ?? []) {
+      const [, key, value] = /^\s*([\w-]+)\s*:\s*([\s\S]*?)\s*$/.exec(property) ?? [], [, form, isSimilar] = NAMES.find(([names]) => names.split(" ").includes(value)) ?? [];
+      if (key === "label") node.text = this.#label(value);
+      else if (key === "shape" && form) {
+        node.form = form;
+        if (isSimilar) this.lose("similar");
+      } else if (property.trim()) this.lose("style");
+    }
+  }
+
+  /** Parses nodes that are connected by edges, such as `A & B --> C[Text] -- text --> D`; a part that is not understood leaves no nodes. */
   #chain(text) {
     let at = 0;
     const take = (pattern) => {
@@ -86,7 +186,7 @@ class Parser {
       return found;
     };
     const node = () => {
-      const name = take(/\s*([\p{L}\p{N}_]+(?:[-./](?=[\p{L}\p{N}_])[\p{L}\p{N}_]+)*)/uy)?.[1];
+      const name = take(/\s*([\p{L}\p{N}_](?:[\p{L}\p{N}_+?!*'#$%]|[-./](?=[\p{L}\p{N}_]))*)/uy)?.[1];
       if (!name) return null;
       const index = this.#node(name), [open, ends, form, isSimilar] = SHAPES.find(([start]) => text.startsWith(start, at)) ?? [];
       if (open) {
@@ -95,32 +195,47 @@ class Parser {
           if (at >= text.length) return null;
           if (text[at] === '"') isQuoted = !isQuoted;
         }
-        Object.assign(this.nodes[index], { text: labelOf(text.slice(start, at)), form });
+        Object.assign(this.nodes[index], { text: this.#label(text.slice(start, at)), form });
         at += ends.find((end) => text.startsWith(end, at)).length;
-        if (isSimilar) this.#lose("shapes were replaced by similar ones");
+        if (isSimilar) this.lose("similar");
+      } else if (text.startsWith("@{", at)) {
+        const found = take(/@\{((?:"[^"]*"|[^"}])*)\}/y);
+        if (!found) return null;
+        this.#properties(this.nodes[index], found[1]);
       }
       for (let found; (found = take(/:::([\w-]+)/y));) this.nodes[index].classes.push(found[1]);
       return index;
     };
     const nodes = () => {
       const list = [node()];
-      while (take(/\s*&/y)) list.push(node());
+      while (list.at(-1) !== null && take(/\s*&/y)) list.push(node());
       return list.includes(null) ? null : list;
     };
-    let last = nodes();
+    const leaveOut = (count) => {
+      for (const name of this.#names.splice(count)) this.#ids.delete(name);
+      this.nodes.length = count;
+      for (const frame of this.frames) for (const index of frame.nodes) if (index >= count) frame.nodes.delete(index);
+      this.lose("line");
+    };
+    // Only what a node has besides its name, or an edge, gives a line a meaning.
+    let count = this.nodes.length, last = nodes(), hasMeaning = last && /[[({>@:]/.test(text.slice(0, at));
     while (last && text.slice(at).trim()) {
       take(/\s*/y);
+      if (hasMeaning) count = this.nodes.length;
+      const [, id] = take(/([\p{L}\p{N}_]+)@(?=[-<=~ox])/uy) ?? [];
       let edge = null;
       for (const pattern of EDGES) edge ??= take(pattern);
-      const label = edge && take(/\s*\|([^|]*)\|/y)?.[1], next = edge && nodes();
-      if (!next) return false;
+      const label = edge && take(/\s*\|("[^"]*"|[^|]*)\|/y)?.[1], next = edge && nodes();
+      if (!next) return leaveOut(count);
+      if (id) this.#edgeIDs.add(id);
       const [, start, line, words, end] = edge;
       for (const from of last) for (const to of next) {
-        this.edges.push({ from, to, text: labelOf(label ?? words), isHidden: line[0] === "~", isDashed: line[1] === ".", isThick: line[0] === "=", start: MARKS[start], end: MARKS[end] });
+        this.edges.push({ from, to, text: this.#label(label ?? words), isHidden: line[0] === "~", isDashed: line[1] === ".", isThick: line[0] === "=", start: MARKS[start], end: MARKS[end] });
       }
+      hasMeaning = true;
       last = next;
     }
-    return last !== null;
+    if (!last) leaveOut(count);
   }
 }
 
@@ -228,21 +343,32 @@ function placed({ nodes, edges }, direction) {
 
 /** Returns what a flowchart contains, as `fromExcalidraw` does; null if the text is none. */
 export function fromMermaid(given) {
-  const text = given.replace(/^\s*```mermaid\n([\s\S]*?)\n```\s*$/, "$1").replace(/^\s*---\n[\s\S]*?\n---\n/, "").replace(/^(?:\s*%%.*\n)+/, "").trimStart();
+  let settings = 0;
+  const count = (whole) => {
+    settings += !whole.includes("%%") || whole.includes("%%{");
+    return "";
+  };
+  const text = given.replaceAll("\r\n", "\n").replace(/^\s*```mermaid\n([\s\S]*?)\n```\s*$/, "$1").replace(/^\s*---\n[\s\S]*?\n---\n/, count)
+    .replace(/^(?:\s*%%\{[\s\S]{0,4000}?\}%%|\s*%%.*\n)+/, count).trimStart();
   const header = HEADER.exec(text);
   if (header?.index !== 0) return null;
+  const tooLarge = () => new Error("The flowchart is too large for the page. Ask the host to import it.");
+  if (text.length > LETTERS) throw tooLarge();
   const chart = new Parser(text.slice(header[0].length)), { nodes, edges, losses } = chart;
+  for (; settings; settings -= 1) chart.lose("settings");
   if (!nodes.length) return null;
-  if (nodes.length + edges.length > MOST) throw new Error("The flowchart is too large for the page. Ask the host to import it.");
+  if (nodes.length + edges.length > MOST) throw tooLarge();
   for (const node of nodes) node.size = sizeOf(node);
   placed(chart, header[1] ?? "TD");
   const base = { type: "drawing", scale: 1, angle: 0, lineWidth: 2 }, isSideways = /LR|RL/.test(header[1] ?? "");
   const objects = nodes.map(({ text: label, classes, center, ...more }, index) => ({ ...base, ...more, id: `n${index}`, centerPosition: center, text: label }));
   for (const [index, frame] of [...chart.frames.entries()].reverse()) {
+    frame.id = `f${index}`;
     const boxes = [...frame.nodes].map((node) => nodes[node]).map(({ center: [x, y], size: [width, height] }) => rectangle([x - width / 2, y - height / 2], [x + width / 2, y + height / 2]));
     const { left, top, right, bottom } = widened(boxes.reduce(union, null) ?? rectangle([0, 0], [0, 0]), FRAME);
     // A frame is below the other objects, so that these belong to it when they are created.
-    if (boxes.length) objects.unshift({ ...base, id: `f${index}`, form: "frame", lineWidth: 1, centerPosition: [(left + right) / 2, (top + bottom) / 2], size: [right - left, bottom - top], text: frame.text });
+    Object.assign(frame, { center: [(left + right) / 2, (top + bottom) / 2], size: [right - left, bottom - top] });
+    if (boxes.length) objects.unshift({ ...base, id: frame.id, form: "frame", lineWidth: 1, centerPosition: frame.center, size: frame.size, text: frame.text });
   }
   const twins = new Map();
   for (const edge of edges) {
@@ -254,13 +380,14 @@ export function fromMermaid(given) {
     // Several lines between the same nodes are beside each other, and a loop is on the right side of its node.
     const shift = list.length > 1 ? (index / (list.length - 1) - 0.5) * 0.6 : 0, isLoop = edge.from === edge.to;
     const anchors = isLoop ? [[0.5, -0.2], [0.5, 0.2]] : Array(2).fill(isSideways ? [0, shift] : [shift, 0]);
-    const ends = [edge.from, edge.to].map((node, side) => [0, 1].map((axis) => nodes[node].center[axis] + anchors[side][axis] * nodes[node].size[axis]));
+    const targets = [edge.from, edge.to].map((node, side) => edge.frames?.[side] ?? { id: `n${node}`, ...nodes[node] });
+    const ends = targets.map(({ center, size }, side) => [0, 1].map((axis) => center[axis] + anchors[side][axis] * size[axis]));
     const bends = isLoop ? ends.map(([x, y]) => [x + 40, y]) : edge.way.map(({ center }) => center), points = [ends[0], ...bends, ends[1]];
     const { left, top, right, bottom } = points.map((point) => rectangle(point, point)).reduce(union), [x, y] = [(left + right) / 2, (top + bottom) / 2];
     objects.push({
       ...base, id: `e${objects.length}`, form: edge.end === "arrow" ? "arrow" : "line", centerPosition: [x, y], size: [right - left, bottom - top], points: points.map(([u, v]) => [u - x, v - y]),
       text: edge.text, lineStart: edge.start, lineEnd: edge.end, lineStyle: edge.isDashed ? "dashed" : undefined, lineWidth: edge.isThick ? 4 : 2,
-      startBinding: { id: `n${edge.from}`, anchor: anchors[0], isExact: isLoop }, endBinding: { id: `n${edge.to}`, anchor: anchors[1], isExact: isLoop },
+      startBinding: { id: targets[0].id, anchor: anchors[0], isExact: isLoop }, endBinding: { id: targets[1].id, anchor: anchors[1], isExact: isLoop },
     });
   });
   return { objects, photos: new Map(), losses };

@@ -43,8 +43,20 @@ struct Flowchart {
 
 /// Reports each line that it does not understand, and continues with the next one.
 private struct FlowchartParser {
+  private enum Detail {
+    case classes(String)
+    case style([(name: String, value: String)])
+    case link(String)
+  }
+
   private var chart = Flowchart()
   private var indexes: [String: Int] = [:]
+  /// The names of the nodes.
+  private var ids: [String] = []
+  /// The names of edges, as in `A e1@--> B`.
+  private var edgeIDs: Set<String> = []
+  /// What statements say about nodes, which may be created later.
+  private var details: [(line: Int, id: String, detail: Detail)] = []
   /// The frames around the present line, outermost first; nil for a subgraph without a frame.
   private var frames: [Int?] = []
   private var line = 0
@@ -60,6 +72,8 @@ private struct FlowchartParser {
   ]
   /// The maximum number of edges, which is also that of the objects of one author.
   private static let edgeLimit = BoardLimits.objectsPerAuthor
+  /// The maximum number of lines of one quoted label or list of properties.
+  private static let joinLimit = 30
   /// The maximum depth of subgraphs that become frames.
   private static let depthLimit = 32
   /// The names of shapes, the forms, and whether that form only resembles Mermaid's.
@@ -82,11 +96,17 @@ private struct FlowchartParser {
     var parser = FlowchartParser()
     let lines = lines(of: text)
     guard let header = header(of: text) else { throw .unknownFormat }
-    for (index, line) in lines.enumerated().dropFirst(header.line) {
-      parser.line = index + 1
-      let statements = statements(of: index == header.line ? header.rest : line)
-      for statement in statements { try parser.parse(statement: statement) }
+    for setting in header.settings {
+      parser.line = setting.line
+      parser.report(setting.problem)
     }
+    var next = header.line
+    while next < lines.count {
+      parser.line = next + 1
+      let line = parser.joined(next == header.line ? header.rest : lines[next], lines, &next)
+      for statement in statements(of: line) { try parser.parse(statement: statement) }
+    }
+    parser.applyDetails()
     return parser.chart
   }
 
@@ -94,20 +114,94 @@ private struct FlowchartParser {
     text.split(omittingEmptySubsequences: false) { $0.isNewline }
   }
 
-  /// Returns the index of the first line of the chart, and what follows the word `flowchart` or `graph` there.
-  static func header(of text: String) -> (line: Int, rest: Substring)? {
-    var isInSettings = false
+  /// Returns the index of the first line of the chart, what follows the word `flowchart` or `graph` there, and the losses
+  /// before it.
+  static func header(of text: String) -> (line: Int, rest: Substring, settings: [(line: Int, problem: String)])? {
+    var (isInSettings, isInDirective) = (false, false)
+    var settings: [(line: Int, problem: String)] = []
     for (index, line) in text.prefix(10_000).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
       .enumerated()
     {
       let line = trimmed(line)
+      if line.hasPrefix("%%{") {
+        isInDirective = true
+        settings.append((index + 1, "the settings in %%{…}%% are left out"))
+      }
+      if isInDirective {
+        isInDirective = !line.contains("}%%")
+        continue
+      }
       if line == "---" { isInSettings.toggle() }
-      if isInSettings || line == "---" || line.isEmpty || line.hasPrefix("%%") { continue }
+      if isInSettings || line == "---" || line.isEmpty || line.hasPrefix("%%") {
+        if isInSettings, line.hasPrefix("title:") { settings.append((index + 1, "the title of the chart is left out")) }
+        continue
+      }
       let word = line.prefix { $0.isLetter || $0 == "-" }
       guard ["flowchart", "graph", "flowchart-elk"].contains(word) else { return nil }
-      return (index, " " + line.dropFirst(word.count))
+      return (index, " " + line.dropFirst(word.count), settings)
     }
     return nil
+  }
+
+  /// Returns a line without a comment, with the lines up to the end of its quotes or braces, and moves `next` behind them.
+  private mutating func joined(_ first: Substring, _ lines: [Substring], _ next: inout Int) -> Substring {
+    next += 1
+    if Self.trimmed(first).hasPrefix("%%{") {
+      report("the settings in %%{…}%% are left out")
+      if first.contains("}%%") { return "" }
+      while next < lines.count, !lines[next].contains("}%%") { next += 1 }
+      next += 1
+      return ""
+    }
+    let line = Self.withoutComment(first)
+    guard Self.isOpen(line) else { return line }
+    var whole = String(line)
+    for index in next..<min(next + Self.joinLimit, max(lines.count, next)) {
+      whole += "\n" + lines[index]
+      if !Self.isOpen(whole[...]) {
+        next = index + 1
+        return Self.withoutComment(whole[...])
+      }
+    }
+    return line
+  }
+
+  private static func withoutComment(_ line: Substring) -> Substring {
+    var (isQuoted, last) = (false, Character(" "))
+    for index in line.indices {
+      if line[index] == "\"" { isQuoted.toggle() }
+      if !isQuoted, last == " " || last == "\t", line[index...].hasPrefix("%%") { return line[..<index] }
+      last = line[index]
+    }
+    return line
+  }
+
+  /// Whether quotes, or the braces after `@` or a description, are not closed.
+  private static func isOpen(_ text: Substring) -> Bool {
+    var (isQuoted, isInBraces, last) = (false, false, Character(" "))
+    let isDescription = trimmed(text).hasPrefix("accDescr")
+    for character in text {
+      if character == "\"" { isQuoted.toggle() }
+      if !isQuoted, character == "{", last == "@" || isDescription { isInBraces = true }
+      if !isQuoted, character == "}" { isInBraces = false }
+      last = character
+    }
+    return isQuoted || isInBraces
+  }
+
+  private mutating func applyDetails() {
+    for (line, id, detail) in details {
+      self.line = line
+      guard let index = indexes[id] else {
+        report("there is no box “\(id.prefix(80))”")
+        continue
+      }
+      switch detail {
+      case .classes(let name): chart.nodes[index].classes.append(name)
+      case .style(let properties): chart.styles["#\(index)", default: []] += properties
+      case .link(let address): chart.nodes[index].link = address
+      }
+    }
   }
 
   private static func trimmed(_ text: some StringProtocol) -> Substring {
@@ -119,7 +213,6 @@ private struct FlowchartParser {
 
   /// Splits a line at semicolons that are not in quotes or brackets.
   private static func statements(of line: Substring) -> [Substring] {
-    guard !trimmed(line).hasPrefix("%%") else { return [] }
     var (isQuoted, depth, isPiped) = (false, 0, false)
     return line.split { character in
       switch character {
@@ -148,11 +241,11 @@ private struct FlowchartParser {
       guard rest.isEmpty, chart.nodes.isEmpty, frames.isEmpty else { return try parse(chain: whole) }
       chart.direction = Self.direction(word)
     case "subgraph": begin(subgraph: rest)
-    case "end" where rest.isEmpty && !frames.isEmpty: frames.removeLast()
-    case "direction" where !frames.isEmpty:
-      if let frame = frames[frames.count - 1] {
-        chart.nodes[frame].direction = Self.direction(String(rest))
-      }
+    case "end" where rest.isEmpty:
+      if frames.popLast() == nil { report("there is no subgraph for `end`") }
+    case "direction" where Self.directions.contains(String(rest)):
+      if frames.isEmpty { chart.direction = Self.direction(String(rest)) }
+      if let frame = frames.last ?? nil { chart.nodes[frame].direction = Self.direction(String(rest)) }
     case "classDef":
       let words = rest.split(separator: " ", maxSplits: 1)
       guard words.count == 2 else { return report("classDef needs a name and a style") }
@@ -161,19 +254,24 @@ private struct FlowchartParser {
       let words = rest.split(separator: " ", maxSplits: 1)
       guard words.count == 2 else { return report("class needs names and a class") }
       for id in words[0].split(separator: ",") {
-        chart.nodes[node(String(Self.trimmed(id)))].classes.append(String(words[1]))
+        details.append((line, String(Self.trimmed(id)), .classes(String(words[1]))))
       }
     case "style":
       let words = rest.split(separator: " ", maxSplits: 1)
       guard words.count == 2 else { return report("style needs a name and a style") }
-      let index = node(String(words[0]))
-      chart.styles["#\(index)", default: []] += properties(words[1])
+      details.append((line, String(words[0]), .style(properties(words[1]))))
     case "linkStyle": style(links: rest)
     case "click": click(rest)
     case "accTitle:", "accDescr:", "accDescr": report("`\(word)` is left out")
-    default: try parse(chain: whole)
+    default:
+      if let end = word.firstRange(of: "@{"), edgeIDs.contains(String(word[..<end.lowerBound])) {
+        return report("the properties of a line are left out")
+      }
+      try parse(chain: whole)
     }
   }
+
+  private static let directions = ["TD", "TB", "BT", "LR", "RL"]
 
   private static func direction(_ word: String) -> Flowchart.Direction {
     ["BT": .up, "^": .up, "LR": .right, ">": .right, "RL": .left, "<": .left][word] ?? .down
@@ -187,12 +285,15 @@ private struct FlowchartParser {
     }
     let bracket = text.firstIndex(of: "[")
     let id = String(Self.trimmed(text[..<(bracket ?? text.endIndex)]))
-    let title = bracket.map { Self.label(String(text[$0...].dropFirst()).replacing("]", with: "")) }
+    let title = bracket.map { start in
+      let inner = text[start...].dropFirst()
+      return label(String(inner.last == "]" ? inner.dropLast() : inner))
+    }
     let index = node(id.isEmpty ? "subgraph \(chart.nodes.count)" : id)
     chart.nodes[index].form = .frame
     if frames.last != nil { report("the frame of a subgraph does not move with the one around it") }
     if chart.nodes[index].frame == nil, !frames.contains(index) { chart.nodes[index].frame = frames.last ?? nil }
-    chart.nodes[index].label = title ?? Self.label(id)
+    chart.nodes[index].label = title ?? label(id)
     frames.append(frames.contains(index) ? nil : index)
   }
 
@@ -221,7 +322,7 @@ private struct FlowchartParser {
     guard let id = words.first, let address, ObjectLink.isValid(address) else {
       return report("`click` is left out; boxes can only have links that begin with https://")
     }
-    chart.nodes[node(String(id))].link = address
+    details.append((line, String(id), .link(address)))
   }
 
   private func properties(_ text: Substring) -> [(name: String, value: String)] {
@@ -234,14 +335,16 @@ private struct FlowchartParser {
   /// Parses nodes that are connected by edges: `A & B --> C -- text --> D`.
   private mutating func parse(chain: Substring) throws(ImportError) {
     (text, place) = (Array(chain), 0)
-    guard var last = nodes() else { return reportRest() }
+    // Only what a node has besides its name, or an edge, gives a line a meaning.
+    var (hasMeaning, start) = (false, 0)
+    var before = (nodes: chart.nodes.count, warnings: chart.warnings.count)
+    guard var last = nodes() else { return leaveOut(from: 0, before) }
+    hasMeaning = text[..<place].contains { "[({>@:".contains($0) }
     skipBlanks()
     while place < text.count {
-      let start = place
-      guard var edge = edge(), let next = nodes() else {
-        place = start
-        return reportRest()
-      }
+      if hasMeaning { (start, before) = (place, (chart.nodes.count, chart.warnings.count)) }
+      guard var edge = edge(), let next = nodes() else { return leaveOut(from: start, before) }
+      hasMeaning = true
       for from in last {
         for to in next {
           edge.ends = (from, to)
@@ -254,8 +357,13 @@ private struct FlowchartParser {
     }
   }
 
-  private mutating func reportRest() {
-    report("“\(String(text[place...].prefix(80)))” is not understood and is left out")
+  /// Reports the rest of a statement, and removes the nodes that it created.
+  private mutating func leaveOut(from start: Int, _ before: (nodes: Int, warnings: Int)) {
+    for id in ids[before.nodes...] { indexes[id] = nil }
+    ids.removeSubrange(before.nodes...)
+    chart.nodes.removeSubrange(before.nodes...)
+    chart.warnings.removeSubrange(before.warnings...)
+    report("“\(String(text[start...].prefix(80)))” is not understood and is left out")
   }
 
   // MARK: - Nodes
@@ -277,6 +385,7 @@ private struct FlowchartParser {
     let index = indexes[id] ?? chart.nodes.count
     if index == chart.nodes.count {
       chart.nodes.append(Flowchart.Node(label: id))
+      ids.append(id)
       indexes[id] = index
     }
     if chart.nodes[index].frame == nil, chart.nodes[index].form != .frame {
@@ -290,9 +399,10 @@ private struct FlowchartParser {
       index < text.count && (text[index].isLetter || text[index].isNumber || text[index] == "_")
     }
     let start = place
-    while isWord(place) || (place > start && place < text.count && "-./".contains(text[place]) && isWord(place + 1)) {
-      place += 1
+    func isInner(_ index: Int) -> Bool {
+      index < text.count && ("+?!*'#$%".contains(text[index]) || ("-./".contains(text[index]) && isWord(index + 1)))
     }
+    while isWord(place) || (place > start && isInner(place)) { place += 1 }
     guard place > start else { return nil }
     let index = node(String(text[start..<place]))
     if let shape = Self.shapes.first(where: { isNext($0.open) }) {
@@ -301,7 +411,12 @@ private struct FlowchartParser {
       (chart.nodes[index].label, chart.nodes[index].form) = (label, shape.form)
       if shape.isSimilar { reportSimilar("a shape \(shape.open)…\(shape.close[0])", shape.form) }
     } else if accept("@{") {
-      guard let end = text[place...].firstIndex(of: "}") else { return nil }
+      var isQuoted = false
+      let end = text[place...].firstIndex { character in
+        if character == "\"" { isQuoted.toggle() }
+        return character == "}" && !isQuoted
+      }
+      guard let end else { return nil }
       read(properties: String(text[place..<end]), of: index)
       place = end + 1
     }
@@ -321,11 +436,19 @@ private struct FlowchartParser {
 
   /// Reads `shape: diamond, label: "Text"`.
   private mutating func read(properties: String, of index: Int) {
-    for property in properties.split(separator: ",") {
+    var isQuoted = false
+    let list = properties.split { character in
+      if character == "\"" { isQuoted.toggle() }
+      return !isQuoted && (character == "," || character.isNewline)
+    }
+    for property in list {
       let parts = property.split(separator: ":", maxSplits: 1).map { String(Self.trimmed($0)) }
-      guard parts.count == 2 else { continue }
+      guard parts.count == 2 else {
+        if parts.first?.isEmpty == false { report("“\(parts[0])” is not used") }
+        continue
+      }
       switch (parts[0], parts[1]) {
-      case ("label", let label): chart.nodes[index].label = Self.label(label)
+      case ("label", let text): chart.nodes[index].label = label(text)
       case ("shape", let name):
         guard let shape = Self.names.first(where: { $0.names.split(separator: " ").contains(name[...]) }) else {
           report("“shape: \(name)” is not used")
@@ -345,7 +468,7 @@ private struct FlowchartParser {
     while place < text.count {
       if text[place] == "\"" { isQuoted.toggle() }
       if !isQuoted, let close = closings.first(where: { isNext($0) }) {
-        let label = Self.label(String(text[start..<place]))
+        let label = self.label(String(text[start..<place]))
         place += close.count
         return label
       }
@@ -354,19 +477,63 @@ private struct FlowchartParser {
     return nil
   }
 
-  /// Returns a label without quotes, tags and escapes.
-  private static func label(_ raw: String) -> String {
-    var label = String(trimmed(raw))
+  /// The tags of HTML that a label can contain; what they mean is left out.
+  private static let tags: Set<String> = [
+    "a", "b", "big", "center", "code", "del", "div", "em", "font", "i", "img", "kbd", "li", "mark", "ol", "p", "pre",
+    "s",
+    "small", "span", "strong", "sub", "sup", "tt", "u", "ul",
+  ]
+  private static let escapes: [Substring: Character] = [
+    "quot": "\"", "lt": "<", "gt": ">", "amp": "&", "apos": "'", "nbsp": "\u{A0}",
+  ]
+
+  /// Returns a label without quotes, tags, escapes and icons.
+  private mutating func label(_ raw: String) -> String {
+    var label = String(Self.trimmed(raw))
+    var isMarkdown = false
     for quote in ["\"", "`"] where label.count > 1 && label.hasPrefix(quote) && label.hasSuffix(quote) {
       label = String(label.dropFirst().dropLast())
+      isMarkdown = quote == "`"
     }
-    for (code, text) in [
-      ("<br/>", "\n"), ("<br />", "\n"), ("<br>", "\n"), ("\\n", "\n"), ("#quot;", "\""), ("#lt;", "<"), ("#gt;", ">"),
-      ("#35;", "#"), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("#amp;", "&"), ("&amp;", "&"), ("**", ""),
-      ("<b>", ""), ("</b>", ""), ("<i>", ""), ("</i>", ""), ("<u>", ""), ("</u>", ""), ("<strong>", ""),
-      ("</strong>", ""), ("<em>", ""), ("</em>", ""),
-    ] { label = label.replacing(code, with: text) }
-    return label
+    if isMarkdown { label = label.replacing("**", with: "").replacing("__", with: "") }
+    var (rest, result) = (label.replacing("\\n", with: "\n")[...], "")
+    while let character = rest.first {
+      let after = rest.dropFirst()
+      if character == "<", let end = after.firstIndex(of: ">") {
+        let name = after[..<end].drop { $0 == "/" }.prefix { $0.isLetter || $0.isNumber }.lowercased()
+        if name == "br" || name == "hr" || Self.tags.contains(name) {
+          if name == "br" || name == "hr" { result.append("\n") }
+          rest = rest[end...].dropFirst()
+          continue
+        }
+      }
+      if character == "#" || character == "&", let end = after.prefix(10).firstIndex(of: ";") {
+        let name = after[..<end].drop { $0 == "#" }
+        let number = name.hasPrefix("x") ? UInt32(name.dropFirst(), radix: 16) : UInt32(name)
+        if let escape = Self.escapes[name] ?? number.flatMap(Unicode.Scalar.init).map(Character.init) {
+          result.append(escape)
+          rest = rest[end...].dropFirst()
+          continue
+        }
+      }
+      if character == "f", let icon = Self.icon(rest) {
+        report("the icon “\(icon)” is left out")
+        rest = rest.dropFirst(icon.count).drop { $0 == " " }
+        continue
+      }
+      result.append(character)
+      rest = after
+    }
+    let rows = result.split(omittingEmptySubsequences: false) { $0.isNewline }.map { String(Self.trimmed($0)) }
+    return rows.joined(separator: "\n")
+  }
+
+  /// Returns the name of an icon, such as `fa:fa-car`, at the beginning of a text.
+  private static func icon(_ text: Substring) -> Substring? {
+    guard text.hasPrefix("fa"), let colon = text.prefix(4).firstIndex(of: ":") else { return nil }
+    guard text[colon...].hasPrefix(":fa-") else { return nil }
+    let name = text[colon...].dropFirst().prefix { $0.isLetter || $0.isNumber || $0 == "-" }
+    return text[..<name.endIndex]
   }
 
   // MARK: - Edges
@@ -379,6 +546,7 @@ private struct FlowchartParser {
       "<-=~ox".contains(text[end + 1]),
       text[place..<end].allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" })
     {
+      edgeIDs.insert(String(text[place..<end]))
       place = end + 1
     }
     if accept("~~~") {
