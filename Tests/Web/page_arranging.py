@@ -330,6 +330,11 @@ def check_excalidraw(page, checks):
     check("a pattern becomes translucent, and a filled freehand line a curve", box["fill"] == "#a5d8ff7f" and curve["form"] == "line" and curve["isCurved"] and curve["fill"] == "#ffc9c9ff", (box, curve))
     check("a message says so", "translucent (1)" in shown and "became curves (1)" in shown, shown)
     clear(page)
+    label = {**element("t", "text", x=10, y=20, width=80, height=25, text="Rust backend", originalText="Rust backend", fontSize=16, textAlign="center", verticalAlign="middle"), "containerId": "w"}
+    (wide,) = pasted(page, 1, PASTE, {"text/plain": json.dumps([element("w", "rectangle", width=116), label])})
+    page.wait("document.querySelector('#toasts').textContent")
+    check("letters that are wider on a board become smaller, so that their rows fit", near([wide["textSize"]], [100 * 2 / 12], 0.1) and "letters became a little smaller, so that their rows fit (1)" in toasts(page).lower(), (wide, toasts(page)))
+    clear(page)
 
 
 def check_clipboard(page, checks):

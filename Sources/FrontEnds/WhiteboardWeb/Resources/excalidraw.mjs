@@ -1,7 +1,7 @@
 /** Converts objects to a drawing of Excalidraw, and back, by the rules of `ExcalidrawFile` and `ExcalidrawReader`. */
 
 import { endsOf, fillOf, flattened, hasPoints, outlineOf } from "./forms.mjs";
-import { columns, lettersOf, rectangle, shapeOf, shown, union, visibleParts } from "./geometry.mjs";
+import { columns, inner, lettersOf, rectangle, shapeOf, shown, union, visibleParts } from "./geometry.mjs";
 
 /** The color of elements without a color of their own. */
 const PLAIN = "#1e1e1e";
@@ -18,6 +18,8 @@ const ENDS = {
 };
 /** Excalidraw closes a filled line whose ends are closer than this. */
 const CLOSING = 8;
+/** Letters that become smaller than this share of their size are not made smaller. */
+const LEAST = 0.6;
 /** The maximum number of points of a line (`BoardLimits.pointCells`). */
 const MOST = 4096;
 const LIMIT = 1 << 25;
@@ -179,7 +181,7 @@ class Reader {
     const { type } = element, isRound = this.#isRound(element);
     if (type === "diamond" && isRound) this.#lose("round corners of diamonds became sharp");
     const form = element.customData?.whiteboard?.form === "note" ? "note" : type === "rectangle" ? (isRound ? "rounded" : "rectangle") : type;
-    this.objects.push({ ...base, type: "drawing", form, ...this.#label(element) });
+    this.objects.push({ ...base, type: "drawing", form, ...this.#label(element, inner({ form }, base.size[0])) });
   }
 
   /** Returns the points of a line on the board, before its rotation. */
@@ -235,12 +237,20 @@ class Reader {
     };
   }
 
-  #label({ id, type }) {
+  /** Makes letters smaller if they would need more rows than in Excalidraw, because columns are wider than most of its letters. */
+  #fitted({ text }, { textSize }, room) {
+    const across = Math.max(...(text ?? "").split("\n").map(columns), 1), size = Math.floor(room * 128 / across) / 64;
+    if (size >= textSize || size < Math.max(textSize * LEAST, 1)) return textSize;
+    this.#lose("letters became a little smaller, so that their rows fit");
+    return size;
+  }
+
+  #label({ id, type }, room) {
     // Excalidraw breaks the text of a line to fit it, which boards do not.
     const element = this.#labels.get(id), isOnLine = ["line", "arrow"].includes(type), text = isOnLine ? element?.text ?? element?.originalText : element?.originalText ?? element?.text;
     if (!text?.trim()) return {};
-    const color = colorOf(element.strokeColor ?? PLAIN);
-    return { text, ...this.#letters(element), alignment: ["left", "right"].includes(element.textAlign) ? element.textAlign : "center", textColor: color === `${PLAIN}ff` ? undefined : color ?? undefined };
+    const color = colorOf(element.strokeColor ?? PLAIN), letters = this.#letters(element), textSize = isOnLine ? letters.textSize : this.#fitted(element, letters, room);
+    return { text, ...letters, textSize, alignment: ["left", "right"].includes(element.textAlign) ? element.textAlign : "center", textColor: color === `${PLAIN}ff` ? undefined : color ?? undefined };
   }
 
   text(element, base, { width, height }) {
