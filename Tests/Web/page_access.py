@@ -20,7 +20,7 @@ const behind = (element) => {
 };
 const found = [];
 for (const element of document.querySelectorAll("body *")) {
-  const words = [...element.childNodes].filter((node) => node.nodeType === 3).map((node) => node.textContent.trim()).join(" "), style = getComputedStyle(element);
+  const words = [...element.childNodes].filter((node) => node.nodeType === 3).map((node) => node.textContent.trim()).join(" ").trim(), style = getComputedStyle(element);
   const box = element.getBoundingClientRect(), isDisabled = element.closest(":disabled"), isHidden = style.visibility === "hidden" || element.closest("[aria-hidden=true]");
   if (!words || !element.checkVisibility?.() || box.width < 2 || style.clipPath !== "none" || isDisabled || isHidden) continue;
   let opacity = 1;
@@ -32,6 +32,8 @@ for (const element of document.querySelectorAll("body *")) {
 }
 return found;
 """
+#: Sets the background of the board as another member does.
+BACKGROUND = "((background) => { const { board } = whiteboard; board.settings = { ...board.settings, background }; board.dispatchEvent(new Event('settings')); })("
 #: The roles of elements that a user can operate.
 ROLES = {"button", "menuitem", "textbox", "searchbox", "link", "application", "checkbox", "combobox"}
 
@@ -52,6 +54,8 @@ def check_states(page, checks):
         ("the shortcuts", lambda: page.key("?", SHIFT), escape), ("the chat", click("#chat"), close_sheet), ("the people", click("#people"), close_sheet),
         ("the objects", run("whiteboard.ui.sheet.toggle(whiteboard.ui.panels.list)"), close_sheet), ("the connection", click("#state"), escape),
         ("the color of the pen", lambda: (page.run("whiteboard.ui.setTool('pen')"), page.click("#tools .swatch")), click("#tools .swatch")),
+        ("the empty board", lambda: (clear(page), page.wait("document.querySelector('#welcome').checkVisibility()")), run("")),
+        ("an empty board with a gray background", run(BACKGROUND + "'#767676ff')"), run(BACKGROUND + "null)")),
     ]
     for what, enter, leave in states:
         page.run("whiteboard.ui.boardElement.focus()")

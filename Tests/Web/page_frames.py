@@ -58,6 +58,41 @@ def check_frames(page, checks):
     check("a frame is described", page.run("return import('/access.mjs').then(({ described }) => described(whiteboard.board.objects.get(arguments[0]), whiteboard.board))", second).startswith("frame labeled Second step"))
 
 
+def check_covered_frame(page, checks):
+    """A photo that is as large as its frame, such as a page of a PDF, does not hide the line of the frame."""
+    clear(page)
+    lines = script(page, """
+      const canvas = Object.assign(document.createElement("canvas"), { width: 200, height: 300 });
+      Object.assign(canvas.getContext("2d"), { fillStyle: "#ffffff" }).fillRect(0, 0, 200, 300);
+      const bytes = new Uint8Array(await (await new Promise((done) => canvas.toBlob(done))).arrayBuffer());
+      board.createForm("frame", [0, 0], { size: [200, 300], color: "#ff0000ff" });
+      const photo = await board.createPhoto(bytes, [0, 0]);
+      board.resize(photo, [200, 300], [0, 0]);
+      await until("the photo", () => board.objects.get(photo) && ui.photos.get(board.objects.get(photo)));
+      const found = [];
+      for (const zoom of [1, 0.55, 0.13]) {
+        Object.assign(camera, { zoom, x: -320.3 / zoom, y: -300.7 / zoom });
+        ui.panBy(0, 0);
+        await new Promise((done) => setTimeout(done, 300));
+        await until("the tiles", () => !scene.frame(performance.now()));
+        // The most red pixel across each side of the frame; white pixels have no red that others lack.
+        const tiles = [...document.querySelectorAll("#tiles .level:not([hidden]) canvas")].map((tile) => ({ box: tile.getBoundingClientRect(), image: pixelsOf(tile) }));
+        const redness = (x, y) => Math.max(...tiles.map(({ box, image: { data, width } }) => {
+          const at = [x - box.left, y - box.top].map(Math.floor);
+          if (at[0] < 0 || at[1] < 0 || at[0] >= box.width || at[1] >= box.height) return 0;
+          const [red, green, , alpha] = data.subarray(4 * (at[0] + at[1] * width));
+          return (red - green) * alpha / 255;
+        }));
+        for (const [x, y] of [[-100, 30], [100, 30], [20, -150], [20, 150]]) {
+          const [left, top] = camera.toScreen([x, y]);
+          found.push(Math.max(...[-2, -1, 0, 1, 2].map((step) => Math.abs(x) === 100 ? redness(left + step, top) : redness(left, top + step))));
+        }
+      }
+      return found.map(Math.round);""")
+    checks.check("a photo in a frame of its size hides no side of the frame", isinstance(lines, list) and min(lines) > 85, lines)
+    clear(page)
+
+
 def check_references(page, checks):
     """Votes, comments and links are shown at objects."""
     check = checks.check
@@ -185,7 +220,7 @@ def check_frames_and_more(address, checks):
     page = browser.Page(address, False)
     try:
         page.open()
-        for body in [check_frames, check_references, check_flips]:
+        for body in [check_frames, check_covered_frame, check_references, check_flips]:
             body(page, checks)
         errors = page.log()
         checks.check("no error", not errors, errors)

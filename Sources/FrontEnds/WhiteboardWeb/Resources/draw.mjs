@@ -317,7 +317,8 @@ function drawForm(painter, object, looks, scale) {
       painter.outlines(marks.filter(({ isClosed }) => !isClosed), { stroke, width, scale });
       painter.outlines(marks.filter(({ isClosed }) => isClosed), { fill: stroke });
     });
-  } else if (object.form !== "note") painter.outlines([outline], { stroke: color, width, dashes, scale });
+  } else if (isFrame) painter.outlines([around(object, Math.max(width, (painter.leastWidth ?? 0) / scale))], { stroke: color, width, dashes, scale });
+  else if (object.form !== "note") painter.outlines([outline], { stroke: color, width, dashes, scale });
   if (!label) return;
   const [x, y] = label.center, paper = { rgb: looks.palette.paper, opacity: 1 };
   if (isLine) {
@@ -328,6 +329,9 @@ function drawForm(painter, object, looks, scale) {
   }
   drawLetters(painter, object, label, [x, y], labelColor(object, looks));
 }
+
+/** Returns the line of a frame, which is outside of its area, so that a picture of the same size does not hide it. */
+const around = ({ size: [width, height] }, lineWidth) => boxAround({ center: [0, 0], width: width + lineWidth, height: height + lineWidth });
 
 /** Returns the color of the label of a form: its own, or else black or white, whichever can be read; frames have gray names. */
 export function labelColor(object, looks) {
