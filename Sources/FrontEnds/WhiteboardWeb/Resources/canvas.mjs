@@ -247,7 +247,7 @@ export class Scene {
     const isLate = now - this.#lastFrame > LATE;
     this.#quota = Math.min(Math.max(this.#quota * (isLate ? 0.6 : 1.15), OBJECTS[0]), OBJECTS[1]);
     this.#lastFrame = now;
-    const limits = { until: performance.now() + (this.#isPutOff ? 0 : BUDGET), objects: this.#quota };
+    const limits = { until: performance.now() + (this.#isPutOff ? 0 : BUDGET), least: this.#isPutOff ? 0 : LEAST_TIME, objects: this.#quota };
     this.#previous?.repair(this, limits.until);
     const isComplete = level.render(this, camera, limits);
     for (const one of [level, this.#previous]) one?.place(camera);
@@ -261,7 +261,11 @@ export class Scene {
 }
 
 /** Returns whether two values of an object differ only in the member who selected it. */
-const looksSame = (one, other) => Object.keys({ ...one, ...other }).every((key) => key === "selectedBy" || one[key] === other[key]);
+function looksSame(one, other) {
+  for (const key in other) if (key !== "selectedBy" && one[key] !== other[key]) return false;
+  for (const key in one) if (!(key in other) && key !== "selectedBy" && one[key] !== undefined) return false;
+  return true;
+}
 
 export function boundsOf(object, placement = object) {
   const { width, height, bounds, margin: reach } = shapeOf(object);
@@ -353,7 +357,7 @@ class Level {
     this.repair(scene, limits.until, shown);
     const stale = shown.filter(({ isStale }) => isStale);
     // A tile that is damaged all the time does not delay the others.
-    limits.until = Math.max(limits.until, performance.now() + LEAST_TIME);
+    limits.until = Math.max(limits.until, performance.now() + limits.least);
     // The tile that was finished last comes last, so that a tile that changes all the time does not delay the others.
     stale.sort((one, other) => one.turn - other.turn);
     for (const tile of stale) if (!this.#work(scene, tile, limits)) break;

@@ -246,6 +246,7 @@ export class BoardReplica {
 const importKey = (bytes) => crypto.subtle.importKey("raw", bytes, ECDSA, false, ["verify"]);
 
 const EMPTY = new Uint8Array();
+const JSON_KINDS = new Set(["event", "error", "result"]);
 
 function parse(bytes) {
   const view = new DataView(bytes.buffer);
@@ -256,8 +257,13 @@ function parse(bytes) {
     const kind = KINDS[bytes[position]];
     const count = view.getUint32(position + 1, true);
     const start = position + 5;
-    const content = bytes.slice(start, start + count);
     position = start + count;
+    // These are many, so their bytes are not copied.
+    if (JSON_KINDS.has(kind)) {
+      actions.push({ kind, value: JSON.parse(text.decode(bytes.subarray(start, position))) });
+      continue;
+    }
+    const content = bytes.slice(start, position);
     const member = () => hex(content.slice(0, 32));
     switch (kind) {
       case "sign": case "verifyKey": case "verifySignature":
@@ -288,7 +294,6 @@ function parse(bytes) {
       case "record":
         actions.push({ kind, bytes: content, isOwn: content[0] === 1 && content[16] === 1 });
         break;
-      case "event": case "error": case "result": actions.push({ kind, value: JSON.parse(text.decode(content)) }); break;
       default: actions.push({ kind, bytes: content });
     }
   }
