@@ -18,14 +18,12 @@ const EDGES = [
 ];
 const MARKS = { ">": "arrow", "<": "arrow", o: "dot", x: "bar", "": "none" };
 const ESCAPES = { quot: '"', lt: "<", gt: ">", amp: "&", apos: "'", nbsp: "\u00a0" };
-const TAGS = /<(\/?)(a|b|big|br|center|code|del|div|em|font|hr|i|img|kbd|li|mark|ol|p|pre|s|small|span|strong|sub|sup|tt|u|ul)\b[^<>]*>/gi;
+const TAGS = /<\/?([a-z]\w*)(?:\s[^<>]*=[^<>]*)?\s*\/?>/gi;
 const ICONS = /\bfa[a-z]?:fa-[\w-]+ */g;
-/** The names of shapes in `A@{ shape: … }`, the form, and whether it only resembles the one of Mermaid. */
+/** The names of shapes in `A@{ shape: … }`, the form, and whether it only resembles the one of Mermaid; the last one has all other names. */
 const NAMES = [
-  ["rect proc process rectangle", "rectangle"], ["rounded event stadium pill terminal", "rounded"], ["circle circ", "ellipse"], ["diam decision diamond question", "diamond"],
-  ["sm-circ start dbl-circ stop fr-circ", "ellipse", true], ["cyl database db cylinder h-cyl das lin-cyl disk hex hexagon prepare cloud delay half-rounded-rectangle", "rounded", true],
-  ["subproc subroutine subprocess fr-rect lean-r in-out lean-l out-in trap-b priority trap-t manual odd text notch-rect card div-rect lin-rect lin-proc doc document docs documents st-rect processes procs "
-    + "win-pane sl-rect manual-input bow-rect stored-data tag-rect tag-doc lin-doc flag paper-tape", "rectangle", true],
+  [/^(rect|proc(ess)?|rectangle)$/, "rectangle"], [/^(rounded|event|stadium|pill|terminal)$/, "rounded"], [/^circ(le)?$/, "ellipse"], [/^(diam(ond)?|decision|question)$/, "diamond"],
+  [/circ|start|stop/, "ellipse", true], [/cyl|d[ab]|disk|hex|prep|cloud|lay|half/, "rounded", true], [/^/, "rectangle", true],
 ];
 const LEFT_OUT = { line: "lines that are not understood were left out", other: "lines that the board has nothing for were left out", box: "lines about boxes that do not exist were left out",
   link: "links that do not begin with https were left out", similar: "shapes were replaced by similar ones", style: "styles are not used", icon: "icons were left out", long: "long labels were cut", settings: "settings of the chart were left out" };
@@ -90,7 +88,7 @@ class Parser {
     text = text.slice(0, LABEL);
     const markdown = /^`([\s\S]*)`$/.exec(text);
     if (markdown) text = markdown[1].replace(/\*\*|__/g, "");
-    return text.replaceAll("\\n", "\n").replace(TAGS, (_, isEnd, name) => /^[bh]r$/i.test(name) ? "\n" : "")
+    return text.replaceAll("\\n", "\n").replace(TAGS, (_, name) => /^[bh]r$/i.test(name) ? "\n" : "")
       .replace(/[#&]#?(\w{1,8});/g, (whole, name) => {
         const code = /^(\d+|x[\da-f]+)$/i.test(name) ? Number(name.replace(/^x/i, "0x")) : 0;
         return ESCAPES[name] ?? (code >= 32 && code <= 0x10ffff ? String.fromCodePoint(code) : whole);
@@ -167,9 +165,9 @@ class Parser {
   /** Parses the properties of a shape: `shape: diamond, label: "Text"`. */
   #properties(node, text) {
     for (const property of text.match(/(?:"[^"]*"|[^",\n])+/g) ?? []) {
-      const [, key, value] = /^\s*([\w-]+)\s*:\s*([\s\S]*?)\s*$/.exec(property) ?? [], [, form, isSimilar] = NAMES.find(([names]) => names.split(" ").includes(value)) ?? [];
+      const [, key, value] = /^\s*([\w-]+)\s*:\s*([\s\S]*?)\s*$/.exec(property) ?? [], [, form, isSimilar] = NAMES.find(([names]) => names.test(value));
       if (key === "label") node.text = this.#label(value);
-      else if (key === "shape" && form) {
+      else if (key === "shape") {
         node.form = form;
         if (isSimilar) this.lose("similar");
       } else if (property.trim()) this.lose("style");
