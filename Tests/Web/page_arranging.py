@@ -295,7 +295,7 @@ def check_excalidraw(page, checks):
     check("shapes are a group", box["groups"] == oval["groups"] and len(box["groups"]) == 1, (box["groups"], oval["groups"]))
     check("an arrow is bound to both shapes", arrow["form"] == "arrow" and arrow.get("startBinding", {}).get("id") == box["id"] and arrow.get("endBinding", {}).get("id") == oval["id"] and arrow["lineEnd"] == "triangle", arrow)
     check("ink has its pressure", len(ink["points"]) == 3 and ink["pressure"] == [51, 128, 255] and ink["lineWidth"] == 4.25, ink)
-    check("a message says what was added, changed and lost", "4 objects were added" in shown and "“embeddable” were left out (1)" in shown and "ketchy lines became even (1)" in shown, shown)
+    check("a message says what was added, changed and lost", "4 objects were added" in shown and "“embeddable” were left out (1)" in shown and "ketchy lines became plain (1)" in shown, shown)
     checks.picture(page, "paste-excalidraw")
     check("the drawing is in the middle and selected", len(page.run(SELECTED)) == 4)
     page.run("whiteboard.ui.undo()")

@@ -224,6 +224,11 @@ package struct BoardCanvas: Sendable {
     } else {
       items[id] = item
       order.insert(place(item), at: index(of: id))
+      if item.snapshot.isFinished == false {
+        // The stroke is not painted yet, so a base behind it needs no work.
+        growing.insert(id)
+        _ = isInFrontOfBase(id)
+      }
     }
     spoil(order[index(of: id)].area)
   }

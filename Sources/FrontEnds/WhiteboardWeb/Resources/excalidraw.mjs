@@ -170,7 +170,7 @@ class Reader {
     };
     if (["shape", "line"].includes(known)) {
       if (isPattern) this.#lose("fills with a pattern became translucent");
-      if (element.roughness > 0) this.#lose("sketchy lines became even");
+      if (element.roughness > 0) this.#lose("sketchy lines became plain");
     }
     this[known](element, base, box);
   }
