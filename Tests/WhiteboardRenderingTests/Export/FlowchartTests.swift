@@ -315,6 +315,11 @@ import Whiteboard
     #expect(imported.warnings == warnings)
   }
 
+  @Test("a byte order mark is no part of a chart, and a label of many < takes no time") func marks() throws {
+    let imported = try Self.read("\u{FEFF}graph TD\nA[\"" + String(repeating: "<", count: 100_000) + "\"]")
+    #expect(try Self.board(imported).snapshots.compactMap(\.text).first?.hasPrefix("<<<") == true)
+  }
+
   @Test("settings before a chart are no part of it") func settings() throws {
     let imported = try Self.read("---\ntitle: Plan\n---\n%%{init: {\n 'theme': 'base'\n}}%%\ngraph LR\n  A --> B")
     #expect(imported.objects.count == 3)

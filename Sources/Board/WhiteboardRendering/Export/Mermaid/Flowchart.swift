@@ -94,6 +94,8 @@ private struct FlowchartParser {
 
   static func parse(_ text: String) throws(ImportError) -> Flowchart {
     var parser = FlowchartParser()
+    // Some editors begin a file with a byte order mark.
+    let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
     let lines = lines(of: text)
     guard let header = header(of: text) else { throw .unknownFormat }
     for setting in header.settings {
@@ -480,9 +482,10 @@ private struct FlowchartParser {
   /// The tags of HTML that a label can contain; what they mean is left out.
   private static let tags: Set<String> = [
     "a", "b", "big", "center", "code", "del", "div", "em", "font", "i", "img", "kbd", "li", "mark", "ol", "p", "pre",
-    "s",
-    "small", "span", "strong", "sub", "sup", "tt", "u", "ul",
+    "s", "small", "span", "strong", "sub", "sup", "tt", "u", "ul",
   ]
+  /// The maximum length of a tag; without it, a label of only `<` would be searched once for each.
+  private static let tagLimit = 300
   private static let escapes: [Substring: Character] = [
     "quot": "\"", "lt": "<", "gt": ">", "amp": "&", "apos": "'", "nbsp": "\u{A0}",
   ]
@@ -499,7 +502,7 @@ private struct FlowchartParser {
     var (rest, result) = (label.replacing("\\n", with: "\n")[...], "")
     while let character = rest.first {
       let after = rest.dropFirst()
-      if character == "<", let end = after.firstIndex(of: ">") {
+      if character == "<", let end = after.prefix(Self.tagLimit).firstIndex(of: ">") {
         let name = after[..<end].drop { $0 == "/" }.prefix { $0.isLetter || $0.isNumber }.lowercased()
         if name == "br" || name == "hr" || Self.tags.contains(name) {
           if name == "br" || name == "hr" { result.append("\n") }
