@@ -377,8 +377,10 @@ class CommandLine(InteropCase):
         self.run_program("export", "plan", "-o", page)
         self.assertEqual(self.errors, "")
         words = subprocess.run(["pdftotext", page, "-"], stdout=subprocess.PIPE, check=True, encoding="utf-8").stdout
+        # Versions of poppler disagree about spaces between letters from right to left.
+        letters = re.sub(r"[\s\u202a-\u202e]", "", words)
         for text in texts:
-            self.assertIn(text, words)
+            self.assertIn(text.replace(" ", ""), letters)
         fonts = self.home / "fonts.conf"
         fonts.write_text("<fontconfig/>", "utf-8")
         for kind in ["png", "pdf"]:
