@@ -342,13 +342,18 @@ export class Clipboard {
 
 const isObject = (object) => object && typeof object.type === "string" && object.centerPosition?.length === 2 && [...object.centerPosition, ...object.size ?? []].every(Number.isFinite);
 
-const TAG = /<[a-z][^>]{0,9999}>/gi, STYLE = /\sstyle\s{0,9}=\s{0,9}("[^"]*"|'[^']*')/gi, STYLES = /<style\b[\s\S]{0,99999}?<\/style>/gi;
 /** Parses HTML without loading what it refers to, and without its styles, which the page's policy would report as errors. */
-const parsed = (html) => new DOMParser().parseFromString(html.replace(STYLES, "").replace(TAG, (tag) => tag.replace(STYLE, "")), "text/html").body;
+function parsed(html) {
+  const parts = html.split("<").map((part, index) => {
+    const end = index && part.indexOf(">") + 1;
+    return part.slice(0, end).replace(/^(\/?)style\b/i, "$1template").replace(/\sstyle\s{0,9}=\s{0,9}("[^"]*"|'[^']*')/gi, "") + part.slice(end);
+  });
+  return new DOMParser().parseFromString(parts.join("<"), "text/html").body;
+}
 
 function wordsOf(html) {
   const body = parsed(html);
-  for (const one of body.querySelectorAll("style, script")) one.remove();
+  for (const one of body.querySelectorAll("script, template")) one.remove();
   return body.textContent.trim();
 }
 
