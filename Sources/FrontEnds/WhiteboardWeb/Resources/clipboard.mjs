@@ -201,11 +201,11 @@ export class Clipboard {
     }
   }
 
-  /** Adds the pictures that HTML contains. The page cannot open those of which it has only the addresses. */
+  /** Adds the pictures that HTML contains. The page cannot load pictures from other addresses. */
   async #addPictures(html, at) {
     const addresses = [...parsed(html).querySelectorAll("img[src]")].map((image) => image.getAttribute("src")), files = addresses.map(fileOf).filter(Boolean);
     if (files.length) await this.ui.addPhotos(files, at);
-    if (files.length < addresses.length) toast("The page cannot open a picture of which it has only the address. Copy the picture itself, or save it and drop the file here.");
+    if (files.length < addresses.length) toast("The page cannot load a picture from another address. Copy the picture itself, or save it and drop the file here.");
   }
 
   /** Adds a text; returns whether the board accepted it. */

@@ -16,7 +16,7 @@ struct WebPage: Sendable {
 
   private let files: [String: File]
 
-  /// Reads the files from the program, leaves out comments of scripts, and compresses what is not compressed yet.
+  /// Reads the files from the program, removes the comments of scripts, and compresses all files but the compressed ones.
   init() {
     var count = 0
     let start = whiteboard_page_files(&count)
