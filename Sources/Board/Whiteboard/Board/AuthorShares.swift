@@ -1,6 +1,6 @@
-/// A record of how much of a board's storage each author uses (BRD-38). The usage of each author is limited, so that
-/// others always have room, however much a single author wrote. It is computed only when the board holds about as much
-/// as one author may use.
+/// A record of how much of a board's storage each author uses (BRD-38). Each author may use only a part, so that a
+/// single author cannot fill the board. The usage is counted only if the board holds about as much as one author may
+/// use.
 struct AuthorShares {
   struct Usage {
     static let share = Usage(
@@ -27,7 +27,7 @@ struct AuthorShares {
     }
 
     /// Returns whether the usage is within a limit after it grew by `more`. A number that did not grow may exceed the
-    /// limit, because the author may have been alone before.
+    /// limit, because a lone author has a higher limit.
     func isWithin(_ limit: Usage, after more: Usage) -> Bool {
       (more.objects == 0 || objects <= limit.objects) && (more.cells == 0 || cells <= limit.cells)
         && (more.bytes == 0 || bytes <= limit.bytes)
@@ -75,10 +75,11 @@ struct AuthorShares {
 
   // MARK: - Answers
 
-  /// Adds the operations of an answer that are within the limit for a lone author to the usage; returns the last
-  /// accepted sequence number of each incarnation with later operations. The operations of each author are counted in
-  /// ascending order of their dots. Therefore replicas that receive the same operations accept the same ones. O(*n*) in
-  /// the number of cells of the answer, and of the board if the usage is counted again.
+  /// Adds operations of an answer to the usage, as far as they are within the limit for a lone author. If later
+  /// operations of an incarnation exceed the limit, the result contains its last accepted sequence number. The
+  /// operations of each author are counted in ascending order of their dots. Therefore replicas that receive the same
+  /// operations accept the same ones. O(*n*) in the number of cells of the answer, and of the board if the usage is
+  /// counted again.
   mutating func limits(
     of difference: Difference,
     on state: BoardState,
@@ -182,7 +183,7 @@ struct AuthorShares {
 }
 
 extension BoardState {
-  /// Whether the board might hold more than a lone author may write after an answer is merged.
+  /// Returns whether the board might hold more than a lone author may write, after `difference` is merged.
   func mayExceedWhole(with difference: Difference) -> Bool {
     var (cells, bytes) = (cellCount, valueBytes)
     for entry in difference.entries {

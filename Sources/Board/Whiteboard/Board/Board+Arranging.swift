@@ -4,7 +4,7 @@ public enum AlignmentEdge: String, Hashable, Sendable, CaseIterable {
 
   fileprivate var isHorizontal: Bool { self == .left || self == .center || self == .right }
 
-  /// The part of the free space that is before an object.
+  /// The fraction of the free space that is to the left of an object or above it.
   fileprivate var share: Double {
     switch self {
     case .left, .top: 0
@@ -19,10 +19,10 @@ public enum BoardAxis: String, Hashable, Sendable, CaseIterable {
   case horizontally, vertically
 }
 
-/// Aligning and distributing objects. A group whose objects are all among the given ones moves as one object. Lines
-/// that are bound to objects at both ends follow those objects, and are otherwise ignored.
+/// Aligning and distributing objects. If all objects of a group are given, the group moves as one object. A line that
+/// is bound at both ends follows its objects, and is otherwise ignored.
 extension Board {
-  /// Moves objects so that their edges or middle lines are on one line, within the bounds that they have together.
+  /// Moves objects so that their edges or middle lines are on one line, within the box around all of them.
   /// - Throws: `tooFew` if there are fewer than two objects to align, and what `move(_:by:)` throws.
   public func align(_ ids: [ObjectID], _ edge: AlignmentEdge) throws(BoardError) {
     try gesture("align") { () throws(BoardError) in
@@ -40,7 +40,7 @@ extension Board {
     }
   }
 
-  /// Moves objects so that the distances between neighbors are equal, within the bounds that they have together.
+  /// Moves objects so that the distances between neighbors are equal, within the box around all of them.
   /// - Throws: `tooFew` if there are fewer than three objects to distribute, and what `move(_:by:)` throws.
   public func distribute(_ ids: [ObjectID], _ axis: BoardAxis) throws(BoardError) {
     let isHorizontal = axis == .horizontally

@@ -39,7 +39,7 @@ extension Board {
     try gesture { () throws(BoardError) in
       let targets = try state.targets(ids)
       for id in targets { try requireWritable(id) }
-      // A text stays where it is shown if it gets another point from which it grows.
+      // If the point from which a text grows changes, the text must stay where it is shown.
       let texts = changes.contains { $0.movesText } ? targets.filter { state.record($0)?.kind == .text } : []
       let centers = texts.map { state.record($0)?.center }
       for change in changes {
@@ -58,7 +58,7 @@ extension Board {
     }
   }
 
-  /// Gives a form, photo or text another size, before its scale.
+  /// Sets the size of a form, photo or text, before scaling.
   ///
   /// The line width does not change. `center` is the new center; nil to keep the present one.
   /// - Throws: `unknownObject`, `held`, `locked`, `outOfRange`, `wrongKind` for ink, lines, arrows and games.
@@ -78,8 +78,8 @@ extension Board {
 
   /// Moves, adds and removes points of a line or arrow.
   ///
-  /// `points` are all points from now on, in board coordinates. Points at the start and the end that do not change are
-  /// not written, so that other members can move them at the same time.
+  /// `points` are all points of the changed line, in board coordinates. Points at the start and the end that do not
+  /// change are not written, so that other members can move them at the same time.
   /// - Throws: `unknownObject`, `held`, `locked`, `outOfRange`, `wrongKind` for other objects; `empty`, `tooLong`.
   public func setPoints(_ points: [Point], of id: ObjectID) throws(BoardError) {
     try gesture { () throws(BoardError) in
@@ -122,8 +122,8 @@ extension Board {
     try gesture { () throws(BoardError) in try settle(shift(ids, by: offset)) }
   }
 
-  /// Moves objects, and returns them with those that their frames took along, for one ``settle(_:)`` after all moves: an
-  /// object that is moved onto a frame must not be taken along when that frame moves next.
+  /// Moves objects; returns them and the objects that moved along with their frames. After all moves, pass all results
+  /// to ``settle(_:)`` once. Otherwise, an object that was moved onto a frame would move again when that frame moves.
   func shift(_ ids: [ObjectID], by offset: Point) throws(BoardError) -> [ObjectID] {
     let moved = withFramed(try state.targets(ids))
     try transform(moved) { (id, record) throws(BoardError) in

@@ -78,7 +78,7 @@ extension Board {
   /// - Parameters:
   ///   - ids: The objects and groups to copy. Objects that are held or locked can be copied.
   ///   - offset: The offset of each copy from its original.
-  ///   - isExact: Whether the copies are there in any case. Otherwise, if a copy would be exactly on an object of its
+  ///   - isExact: Whether the copies get exactly this offset. Otherwise, if a copy would be exactly on an object of its
   ///     kind, all copies are moved by the offset again.
   /// - Returns: The copy of each object, and of each group that was copied as a whole.
   /// - Throws: `unknownObject`, `outOfRange`, `tooManyOperations`, `boardFull`. If it throws, nothing is copied.
@@ -332,7 +332,7 @@ extension Board {
   }
 }
 
-/// The kind and the position of an object, by which a copy is recognized that would be exactly on it.
+/// The kind and the position of an object. A copy with the same kind and position would lie exactly on the object.
 struct CopyPlace: Hashable {
   let kind: ObjectKind
   /// The position in the units of the board's cells.
@@ -356,7 +356,7 @@ struct CopyPlace: Hashable {
     return moved
   }
 
-  /// Values that are no coordinates count as the limits or as 0; the copies are refused later.
+  /// A value that is not a coordinate becomes the nearest limit or 0. Copies with such a value are refused later.
   private static func whole(_ value: Double) -> Int64 {
     guard !value.isNaN else { return 0 }
     return Int64((min(max(value, -BoardLimits.coordinate), BoardLimits.coordinate) * FixedPoint.unit).rounded())
@@ -364,7 +364,8 @@ struct CopyPlace: Hashable {
 }
 
 extension BoardState {
-  /// Returns the first multiple of an offset, from `first` times on, at which no copy is exactly on an object.
+  /// Returns the smallest multiple of an offset, at least `first` times the offset, at which no copy lies exactly on an
+  /// object.
   func freeOffset(ofCopiesAt places: [CopyPlace], by offset: Point, first: Int) -> Point {
     let kinds = Set(places.map { $0.kind })
     var taken: Set<CopyPlace> = []
@@ -380,7 +381,7 @@ extension BoardState {
 }
 
 extension Board {
-  /// Moves drafts of copies so that none of them is exactly on an object of the board.
+  /// Moves drafts of copies so that no copy lies exactly on an object of the board.
   package func separate(_ drafts: inout [ObjectDraft]) throws(BoardError) {
     var places: [CopyPlace] = []
     for draft in drafts { places.append(CopyPlace(draft.kind, at: try draft.place ?? draft.frame.center)) }
@@ -416,7 +417,7 @@ struct Duplication {
       try copyCells(of: record, to: copy, on: board)
     }
     for (original, copy) in copies.sorted(by: { $0.key < $1.key }) {
-      // A copy is bound to copies; other ends of it are free.
+      // A copied line is bound only to other copies. Its other ends are free.
       guard let record = board.state.record(original) else { continue }
       for side in [LineSide.start, .end] {
         guard let binding = record.binding(side), let target = copies[binding.target] else { continue }

@@ -28,7 +28,7 @@ public indirect enum BoardError: Error, Hashable, Sendable {
   case tooLong(String)
   /// A stroke has no points, a chat line has no text, or a group has no members.
   case empty
-  /// There are fewer objects to arrange than this number; a line that is bound at both ends is not one of them.
+  /// There are fewer objects to arrange than this number, not counting lines that are bound at both ends.
   case tooFew(Int)
   /// No z index is left between two objects in the stack.
   ///

@@ -51,10 +51,10 @@ public enum BoardLimits {
   public static let incarnationsOfMembers = incarnations - (1 << 9)
   /// The value of `incarnationsOfStrangers` for a replica whose context was empty.
   ///
-  /// It is higher than ``incarnationsOfMembers``, so that the replica accepts everything that other replicas stored
-  /// before they reached their limit.
+  /// It is higher than ``incarnationsOfMembers``, because a new replica must accept everything that other replicas
+  /// stored before they reached their limit.
   public static let incarnationsOfStrangersAtFirst = incarnations - (1 << 8)
-  /// The part of the free room of a context that the incarnations of one author may use: one in this number (BRD-37).
+  /// The incarnations of one author may use one part in this number of a context's free room (BRD-37).
   public static let incarnationShare = 8
   /// The number of incarnations that each author may add during a run of a replica, whatever its share is (BRD-37).
   public static let incarnationsPerRun = 16
@@ -109,10 +109,9 @@ public enum BoardLimits {
   public static let eraserPoints = 4096
   /// The maximum number of leases that one member can have on selected objects (BRD-22).
   public static let selectionsPerMember = 1024
-  /// The time after which the lease on a selected object ends, from its beginning or the member's last edit, in
-  /// milliseconds.
+  /// The duration of the lease on a selected object, in milliseconds, from its start or the member's last edit.
   public static let selectionLease: UInt64 = 60_000
-  /// The time after the end of a lease until the same member can have another lease on the object, in milliseconds.
+  /// The minimum time, in milliseconds, between the end of a lease and another lease of the same member on the object.
   public static let selectionRest: UInt64 = 240_000
   /// The minimum time between the deletion of an object and its purge, in milliseconds.
   public static let purgeDelay: UInt64 = 600_000

@@ -21,8 +21,8 @@ extension BoardReplica {
 
   // MARK: - Deletions
 
-  /// Returns the shown objects that an answer deletes or purges, although its sender had not seen all changes that the
-  /// local member made to them.
+  /// Returns the shown objects that an answer deletes or purges, if the sender of the answer had not seen all changes
+  /// that the local member made to the object.
   /// - Complexity: O(*n*), where *n* is the number of objects on the board and of cells in the answer.
   package func shownObjects(changedOutside difference: Difference) -> [ObjectID] {
     var deleted = Set(
@@ -144,8 +144,8 @@ extension BoardReplica {
 }
 
 extension BoardState {
-  /// Snapshots of the objects that are shown on the board, from back to front, without what only a replica knows:
-  /// selections, the members who voted, and the photos that are stored.
+  /// Snapshots of the objects that are shown on the board, from back to front. They lack everything that only a replica
+  /// knows: selections, the members who voted, and the photos that are stored.
   package var snapshots: [ObjectSnapshot] {
     stacked(storedIDs.filter(isShown)).compactMap {
       ObjectSnapshot($0, on: self, selectedBy: nil, assets: [], authors: [:])

@@ -6,8 +6,8 @@ extension BoardReplica {
 
   /// Returns the member that has an object selected (BRD-22); nil if the object is not selected.
   ///
-  /// The member may be offline. A selection is valid only if the member that it names has written it, and if another
-  /// selection can follow it.
+  /// The member may be offline. A selection is valid only if it was written by the member that it names, and if a later
+  /// selection can follow.
   public func selection(of id: ObjectID) -> MemberID? {
     guard let record = state.record(id), let member = record.selection, let cell = record[.selection],
       cell.time.canBeFollowed, authors[cell.dot.incarnation] == member
@@ -21,8 +21,8 @@ extension BoardReplica {
     try stageAlone(id, .selection, .bytes(member.bytes))
   }
 
-  /// Returns the member that holds an object (BRD-22): the one that has it selected, if that member is online and has a
-  /// lease on the object.
+  /// Returns the member that holds an object (BRD-22): the member that selected the object, while that member is online
+  /// and has a lease on the object.
   public func holder(of id: ObjectID) -> MemberID? {
     guard let winner = selection(of: id) else { return nil }
     if winner == member { return winner }
@@ -106,7 +106,8 @@ extension BoardReplica {
     if let cell = record[property], !cell.time.canBeFollowed { throw .clockExhausted }
   }
 
-  /// Throws an error if values of these lengths might not fit on the board; as strict as for staged operations.
+  /// Throws an error if values of these lengths might not fit on the board. The check is as strict as for staged
+  /// operations.
   func requireRoom(values lengths: [Int]) throws(BoardError) {
     let perBatch = min(lengths.count, BoardLimits.operationsPerBatch)
     guard
@@ -150,7 +151,8 @@ extension BoardReplica {
     }
   }
 
-  /// Changes the points of a line or arrow to `values`; points at the start and the end that stay equal keep their keys.
+  /// Changes the points of a line or arrow to `values`. Points at the start and the end that stay equal keep their
+  /// keys.
   func writePoints(_ values: [Value], of id: ObjectID) throws(BoardError) {
     guard !values.isEmpty else { throw .empty }
     let cells = state.record(id)?.entries(of: Property.pointNumber, upTo: BoardLimits.pointCells) ?? []
@@ -192,9 +194,9 @@ extension BoardReplica {
     }
   }
 
-  /// Purges an object, and creates one with the same content that is not locked, deleted or selected; returns the new
-  /// object; throws `tooManyOperations`, `tooLong`, `boardFull`. The changes are part of the current gesture. They
-  /// cannot be undone, because a purge cannot be undone.
+  /// Purges an object, and creates a new object with the same content; returns the new object. The new object is not
+  /// locked, deleted or selected. Throws `tooManyOperations`, `tooLong`, `boardFull`. The changes are part of the
+  /// current gesture. They cannot be undone, because a purge cannot be undone.
   @discardableResult func replaceFrozen(_ id: ObjectID) throws(BoardError) -> ObjectID {
     guard let record = state.record(id), let kind = record.kind else { throw .unknownObject(id) }
     let plan = try RestorePlan(replacing: id, record, as: incarnation)

@@ -116,7 +116,7 @@ public class BoardReplica {
     noteSelections(in: batch)
   }
 
-  /// Throws an error if a batch would exceed the storage limit for its author (BRD-38); throws `shareUsed`.
+  /// Throws `shareUsed` if a batch would exceed the storage limit for its author (BRD-38).
   package final func requireShare(for batch: Batch, of author: MemberID) throws(BoardError) {
     guard admit(batch.operations, of: author) else { throw .shareUsed }
   }
@@ -141,7 +141,7 @@ public class BoardReplica {
     return limits.isEmpty ? difference : difference.limited(to: limits)
   }
 
-  /// Throws an error if the local member may not create this many more objects (BRD-38); throws `shareUsed`.
+  /// Throws `shareUsed` if the local member may not create this many more objects (BRD-38).
   final func requireShare(forObjects count: Int) throws(BoardError) {
     guard state.objectCount + count > BoardLimits.objectsPerAuthor else { return }
     guard shares.mayCreate(count, by: member, on: cells, authors) else { throw .shareUsed }
@@ -329,7 +329,7 @@ public class BoardReplica {
     try stageAlone(id, property, value)
   }
 
-  /// The value that an absent cell stands for, if a command can ask for this value.
+  /// The value that an absent cell stands for; nil if no edit writes this value.
   private static func initialValue(of property: Property, _ record: ObjectRecord) -> Value? {
     switch property {
     case .position: try? FixedPoint.position(record.origin)

@@ -5,7 +5,8 @@ struct Frontier {
   /// The latest time of any chat line seen so far; new chat lines must have a later time (BRD-31).
   private(set) var chatTime: HybridTime?
 
-  /// The time that the next chat line must exceed; nil without a line, or if the latest has the greatest possible time.
+  /// The time that the next chat line must exceed; nil if there is no line, or if the latest line has the last possible
+  /// time.
   var floorOfChat: HybridTime? { chatTime.flatMap { $0.canBeFollowed ? $0 : nil } }
 
   mutating func record(_ batch: Batch) {

@@ -11,14 +11,14 @@ struct SelectionLeases {
     /// Whether the object's present selection is by this member.
     var isCurrent = true
     var isTaken = false
-    /// Whether the end of the lease was not reported yet.
+    /// Whether the end of the lease was reported.
     var isReported = false
 
     /// The time from which the member can have a new lease on the object.
     var restEnd: UInt64 { end + BoardLimits.selectionRest }
   }
 
-  /// The leases on each object, including ended ones until their members can have a new one.
+  /// The leases on each object. An ended lease stays until its member can have a new one.
   private var leases: [ObjectID: [Lease]] = [:]
   private var counts: [MemberID: Int] = [:]
   /// The time when ``removeEnded(_:)`` must be called next; nil if there are no leases.
@@ -28,7 +28,8 @@ struct SelectionLeases {
     leases[id]?.contains { $0.member == member && $0.isCurrent && now < $0.end } ?? false
   }
 
-  /// Records that an object's selection was written; if it is now by another member, the earlier member's lease ends.
+  /// Records that an object's selection was written. If another member selected the object, the earlier member's lease
+  /// ends.
   mutating func selected(_ id: ObjectID, by winner: MemberID?, _ now: UInt64) {
     var list = leases[id] ?? []
     for index in list.indices where list[index].member != winner && list[index].isCurrent {

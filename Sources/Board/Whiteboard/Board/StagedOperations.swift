@@ -65,7 +65,8 @@ struct StagedOperations {
     (label, valueBytes) = (point.label, point.valueBytes)
   }
 
-  /// Throws `tooManyOperations`, or `boardFull` if no sequence number is left, if one more operation is not allowed.
+  /// Throws `tooManyOperations` if the gesture can hold no more operations, or `boardFull` if no sequence number is
+  /// left.
   func requireRoom() throws(BoardError) {
     guard operations.count < BoardLimits.operationsPerGesture else { throw .tooManyOperations }
     guard firstSequence <= BoardLimits.sequence - UInt64(BoardLimits.operationsPerGesture) else { throw .boardFull }
@@ -93,8 +94,8 @@ struct StagedOperations {
     valueBytes += operation.value.length
   }
 
-  /// Returns the operations as one batch; as several if they are too many for one, or if some overwrite times that are
-  /// far ahead of the wall clock (BRD-32).
+  /// Returns the operations as one batch. They become several batches if they are too many for one, or if some of them
+  /// overwrite times that are far ahead of the wall clock (BRD-32).
   func batches(_ clock: inout HybridClock, wall: UInt64) -> [Batch] {
     guard let runs = clock.next(wall: wall, after: floors) else {
       preconditionFailure("operations were already checked when they were staged")

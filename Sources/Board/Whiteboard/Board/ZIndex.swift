@@ -1,8 +1,8 @@
 /// Arithmetic on z indexes, which order the objects in the stack (BRD-13, BRD-34). Z indexes are compared byte by byte,
 /// and a prefix comes before a longer z index. Objects with a greater z index are in front. There is room between any
-/// two different z indexes, unless one of them ends in zero bytes. Z indexes that this program writes never do: they
-/// end with a jitter byte that is not zero. The jitter byte makes it unlikely that two replicas write equal z indexes
-/// at the same place.
+/// two different z indexes, unless one of them ends in zero bytes. Z indexes that this program writes end with a jitter
+/// byte that is never zero. The jitter byte makes it unlikely that two replicas write equal z indexes at the same
+/// place.
 package enum ZIndex {
   /// The maximum number of bytes in a z index that this program writes (BRD-34).
   package static let longest = 32
@@ -11,8 +11,8 @@ package enum ZIndex {
   private static let mostEqual = 8
   private static let first: UInt32 = 0x8000_0000
 
-  /// Returns whether new objects can be placed in front of a z index: not if it starts with too many 0xFF bytes,
-  /// because only a long one could be greater.
+  /// Returns whether new objects can be placed in front of a z index. They cannot if the z index starts with too many
+  /// 0xFF bytes, because only a long z index could be greater.
   package static func isFollowed(_ place: [UInt8]) -> Bool {
     place.count <= BoardLimits.zIndexBytes && leading(0xFF, of: place) <= mostEqual
   }
@@ -74,7 +74,7 @@ package enum ZIndex {
           places.append(next)
         }
       }
-      // For the `reversed()` that returns an array of arrays, the compiler's output differs from build to build.
+      // Avoid the `reversed()` that returns an array of arrays: its compiled code differs from build to build.
       return lower == nil ? Array(places.reversed() as ReversedCollection) : places
     }
     // Choose the middle z index first, so that the z indexes stay short.

@@ -234,8 +234,8 @@ public final class GameObject: WhiteboardObject {
   /// Makes a move in the game.
   ///
   /// A member can make a move while another member holds the object, because a move does not change the object's
-  /// appearance. It is not possible while the object is locked. A move cannot be undone. A gesture contains at most one
-  /// move of each game.
+  /// appearance. No member can make a move while the object is locked. A move cannot be undone. A gesture contains at
+  /// most one move of each game.
   ///
   /// - Throws: `unknownObject`, `locked`, `gameRefused`, `boardFull`, `clockExhausted`.
   public func play(_ move: GameMove) throws(BoardError) {

@@ -146,7 +146,7 @@ enum WordleList {
 struct WordleWord: Hashable, Sendable {
   let bits: UInt64
 
-  /// Creates a word from letters in the lower 40 bits, which are all lower-case letters.
+  /// Creates a word from the lower 40 bits, which must hold five lower-case letters.
   init(bits: UInt64) { self.bits = bits }
 
   /// Creates a word; nil unless `letters` is exactly five lower-case letters.

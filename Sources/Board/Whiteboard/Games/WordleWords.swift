@@ -1,6 +1,6 @@
-/// The last letter of each word is in upper case, and the letters that it shares with the start of the word before are
-/// left out. So "abacIK" stands for "abaci" and "aback". The license is in `Protocol/Wordle.LICENSE.md`. This file is
-/// generated from that list. A test compares the two.
+/// The last letter of each word is in upper case. Letters that a word shares with the start of the word before are left
+/// out: "abacIK" stands for "abaci" and "aback". This file is generated from `Protocol/Wordle.txt`, and a test compares
+/// the two. The license is in `Protocol/Wordle.LICENSE.md`.
 enum WordleWords {
   /// The words from which answers are chosen, in ascending order.
   static let answers: StaticString = """

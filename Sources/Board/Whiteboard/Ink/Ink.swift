@@ -15,7 +15,7 @@ public struct InkPoint: Hashable, Sendable {
   }
 
   /// Creates the ink point nearest to a position on the board.
-  /// - Throws: `BoardError.outOfRange` if the place is outside the board.
+  /// - Throws: `BoardError.outOfRange` if the position is outside the board.
   public init(_ point: Point, pressure: UInt8 = 0) throws(BoardError) {
     self.init(x: try FixedPoint.inkCoordinate(point.x), y: try FixedPoint.inkCoordinate(point.y), pressure: pressure)
   }

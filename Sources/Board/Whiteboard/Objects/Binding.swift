@@ -72,7 +72,7 @@ private struct Target {
   /// The distance from the object's outline to the end of the line, in board units.
   let gap: Double
 
-  /// The distance between an outline and a line that ends at it, in board units, without half of their widths.
+  /// The visible gap between an outline and a line that ends at it, in board units. Half of each line's width is added.
   private static let space = 4.0
 
   init?(_ binding: Binding?, on state: BoardState, lineWidth: Double) {
@@ -100,8 +100,8 @@ private struct Target {
     return placement.shown(Point(x: from.x + (anchor.x - from.x) * share, y: from.y + (anchor.y - from.y) * share))
   }
 
-  /// Returns the share of the way from one point to another after which the outline, moved outward by `gap`, is reached;
-  /// 1 if the first point is inside it or the second one is not.
+  /// Returns the fraction of the way between two points at which the outline, moved outward by `gap`, is reached.
+  /// Returns 1 if the first point is inside the outline or the second point is outside.
   private func share(_ from: Point, _ to: Point, _ gap: Double) -> Double {
     let (x, y) = (placement.size.width / 2 + gap, placement.size.height / 2 + gap)
     guard x > 0, y > 0 else { return 1 }
@@ -200,7 +200,7 @@ extension Board {
 
   /// Binds ends of a line or arrow to the frontmost objects in which they lie, if there are any.
   ///
-  /// Ends are not bound to ink, and not both to the same object.
+  /// An end is never bound to ink, and the two ends are never bound to the same object.
   /// - Throws: The same errors as `bind(_:of:to:)`.
   public func connect(_ sides: [LineSide], of id: ObjectID) throws(BoardError) {
     try gesture { () throws(BoardError) in
@@ -231,7 +231,8 @@ extension Board {
     )
   }
 
-  /// Stages the current positions of the ends that are bound to objects about to be deleted, so that they do not move.
+  /// Before objects are deleted, stages the current positions of the line ends that are bound to them. The ends then
+  /// stay where they are.
   func stageEnds(boundTo ids: [ObjectID]) throws(BoardError) {
     let deleted = Set(ids)
     for id in state.lines(boundTo: ids) where !deleted.contains(id) {

@@ -40,8 +40,8 @@ public enum DrawingForm: UInt64, CaseIterable, Hashable, Sendable {
   /// Whether the form is determined by points; all other forms have a width and a height.
   public var hasPoints: Bool { self == .line || self == .arrow }
 
-  /// Whether the label may be outside the box of the form, and does not make it higher: that of a line, and the name of a
-  /// frame.
+  /// Whether the label can lie outside the box of the form, and therefore never makes the box higher. This is true for
+  /// the label of a line and the name of a frame.
   package var hasLabelOutside: Bool { hasPoints || self == .frame }
 
   /// The width and height of a form whose size is not set, in board units.

@@ -103,7 +103,7 @@ extension ObjectRecord {
     return line.map { $0.moved(by: Point(x: 0, y: 0) - $0.box.center) }
   }
 
-  /// If there are neither, the defaults are used.
+  /// If the object has no position or no size, the defaults are used.
   package func frame(points: [InkPoint]?) -> (center: Point, size: Size) {
     if form?.hasPoints == true {
       let zero = Point(x: 0, y: 0)

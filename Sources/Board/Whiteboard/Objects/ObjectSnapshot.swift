@@ -32,8 +32,8 @@ public struct ObjectSnapshot: Hashable, Sendable {
   public let form: DrawingForm?
   /// How the object is drawn, apart from its color and line width.
   public let style: ObjectStyle
-  /// The size of the object's box as it is shown, before scaling: a text's box is its letters, and a form is higher if its
-  /// label would not fit (BRD-53).
+  /// The size of the object's box as it is shown, before scaling: a text's box is its letters, and a form is higher if
+  /// its label would not fit (BRD-53).
   public let shownSize: Size
   /// The outline of a form as it is shown, in its own board units relative to its center; nil for other objects.
   public let outline: Outline?
@@ -227,7 +227,7 @@ public struct ChatLine: Hashable, Sendable {
   public let sentAt: UInt64
   /// The object that the line is about; nil for a line about nothing in particular.
   public let about: ObjectID?
-  /// Whether the question of a line about an object is settled.
+  /// Whether a chat line about an object is marked as settled.
   public let isResolved: Bool
   /// The hybrid time of the line.
   ///

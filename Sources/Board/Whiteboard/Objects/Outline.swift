@@ -50,7 +50,7 @@ public struct Outline: Hashable, Sendable {
     }
   }
 
-  /// Creates a box with half the given width and height, whose corners are quarters of an ellipse.
+  /// Creates a box whose corners are quarters of an ellipse. `x` and `y` are half of its width and height.
   private init(roundedBox x: Double, _ y: Double, radius: (x: Double, y: Double)) {
     let (u, v) = (x - radius.x, y - radius.y)
     let (a, b) = (u + radius.x * Self.quarter, v + radius.y * Self.quarter)
@@ -161,7 +161,8 @@ public struct Outline: Hashable, Sendable {
     ].compactMap { $0 }
   }
 
-  /// Returns the line up to the middle of its triangles, because its round ends would extend beyond their tips.
+  /// Returns the line, shortened to the middle of the triangles at its ends. Otherwise, the round ends of the line
+  /// would extend beyond the tips of the triangles.
   package func shortened(_ style: ObjectStyle, marks: [Outline]) -> Outline {
     func middle(_ triangle: Outline) -> Point {
       triangle.start * 0.5 + (triangle.pieces[0].end + triangle.pieces[1].end) * 0.25

@@ -42,15 +42,15 @@ extension ObjectRecord {
 
 /// The link of an object: an address, or another object of the board.
 public enum ObjectLink {
-  /// Returns whether a text is a link that may be opened: an address that begins with `https://`, or `#` and the id of an
-  /// object of the board (BRD-55).
+  /// Returns whether a text is a link that may be opened: an address that begins with `https://`, or `#` and the id of
+  /// an object of the board (BRD-55).
   public static func isValid(_ text: String) -> Bool {
     guard text.utf8.count <= BoardLimits.linkBytes else { return false }
     if text.utf8.first == UInt8(ascii: "#") { return target(of: text) != nil }
     let start = Array("https://".utf8)
     guard text.utf8.count > start.count, text.utf8.starts(with: start) else { return false }
     let rest = text.utf8.dropFirst(start.count)
-    // A space or a control could hide where the link leads, and so could a name before an `@`.
+    // A space, a control character, or a name before an `@` could hide where the link leads.
     guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") })
     else {
       return false
@@ -87,8 +87,8 @@ extension ObjectRecord {
       .sorted { $0.reaction.utf8.lexicographicallyPrecedes($1.reaction.utf8) }
   }
 
-  /// Returns the deciding cell of each member, by the UTF-8 of the reaction. Strings would be compared by canonical
-  /// equivalence, which the replica for browsers does not have.
+  /// Returns the latest vote of each member for each reaction. The keys are UTF-8, because strings are compared by
+  /// canonical equivalence, which the replica for browsers does not have.
   fileprivate func latestVotes(_ authors: [Incarnation: MemberID]) -> [[UInt8]: [MemberID: Cell]] {
     var latest: [[UInt8]: [MemberID: Cell]] = [:]
     for entry in entries(of: Property.voteNumber, upTo: BoardLimits.votes) {
@@ -143,7 +143,8 @@ extension BoardReplica {
 extension Board {
   // MARK: - Frames
 
-  /// Adds the frames' objects to objects that are about to be moved; objects that cannot be moved stay.
+  /// Returns the objects that are about to be moved and the objects in their frames. Objects in frames that cannot be
+  /// moved are left out.
   func withFramed(_ ids: [ObjectID]) -> [ObjectID] {
     guard !state.objects.frames.isEmpty else { return ids }
     var known = Set(ids)
@@ -152,7 +153,7 @@ extension Board {
   }
 
   /// Assigns objects to the frontmost frame in which their centers lie, after they were created or moved. An object
-  /// that was moved together with its frame stays in it.
+  /// that was moved together with its frame stays in the frame.
   func settle(_ ids: [ObjectID]) throws(BoardError) {
     guard !state.objects.frames.isEmpty else { return }
     let frames = state.frames.reversed().compactMap { id in
@@ -170,7 +171,8 @@ extension Board {
     }
   }
 
-  /// Assigns the objects inside a new or resized frame to it, if they belong to no other, and releases those outside.
+  /// Assigns the objects inside a new or resized frame to that frame, unless they belong to another frame. Objects of
+  /// the frame that are outside leave the frame.
   func adopt(_ frame: ObjectID) throws(BoardError) {
     guard let placement = state.record(frame)?.placement(points: nil) else { return }
     for id in state.objects(inFrame: frame) {
@@ -225,7 +227,7 @@ extension Board {
 
   /// Shows a part of a photo, as fractions of its width and height; nil to show all of it.
   ///
-  /// The scale of the picture stays, so that the object becomes as large as the part.
+  /// The scale of the picture does not change. Therefore the object gets the size of the part.
   /// - Throws: `unknownObject`, `held`, `locked`, `wrongKind` for other objects; `outOfRange`.
   public func crop(_ id: ObjectID, to part: Rectangle?) throws(BoardError) {
     try gesture { () throws(BoardError) in
@@ -289,7 +291,7 @@ extension Board {
 
   // MARK: - Comments
 
-  /// Marks the question of a chat line about an object as settled or open.
+  /// Marks a chat line about an object as settled or open.
   /// - Throws: `unknownObject` if the object is no chat line about an object.
   public func resolve(_ line: ObjectID, _ isResolved: Bool) throws(BoardError) {
     try gesture { () throws(BoardError) in

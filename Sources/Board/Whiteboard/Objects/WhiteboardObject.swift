@@ -105,7 +105,8 @@ public class WhiteboardObject {
   public final var text: String { record.hasText ? record.text : "" }
 
   /// Replaces the visible characters (Unicode scalars) in `range` with `text`.
-  /// - Throws: `unknownObject`, `held`, `locked`, `outOfRange`, `tooLong`, `wrongKind` if the object has neither a text nor a label.
+  /// - Throws: `unknownObject`, `held`, `locked`, `outOfRange`, `tooLong`, `wrongKind` if the object has neither a text
+  ///   nor a label.
   public final func edit(replacing range: Range<Int>, with text: String) throws(BoardError) {
     let text = PlainText.lines(text)
     try board.gesture { () throws(BoardError) in
@@ -235,7 +236,7 @@ package struct ObjectDraft: Hashable, Sendable {
     case game(String, setup: [UInt8], size: Size)
   }
 
-  /// The object at which an end of a line lies, by its index among the drafts.
+  /// The object to which an end of a line is bound, by its index among the drafts.
   package struct End: Hashable, Sendable {
     package var object: Int
     package var anchor: Point
@@ -307,7 +308,8 @@ package struct ObjectDraft: Hashable, Sendable {
     }
   }
 
-  /// The position of the object: its center, or the upper side of a text with an automatic width.
+  /// The position of the object: its center. For a text with an automatic width, it is the point from which the text
+  /// grows.
   var place: Point? {
     get throws(BoardError) {
       guard case .text(let text, _) = content, let style, style.isAutoWidth else { return center }

@@ -219,11 +219,11 @@ extension PhotoHeader {
     orientationPlace(in: bytes)?.orientation ?? .upright
   }
 
-  /// Use the result for programs that may ignore the orientation in a file.
+  /// Returns the file without its orientation, for programs that may ignore the orientation in a file.
   package static func upright(_ bytes: [UInt8]) -> [UInt8] {
     guard let (_, place) = orientationPlace(in: bytes) else { return bytes }
     guard bytes.starts(with: jpegBeginning) else {
-      // A chunk of a PNG has a checksum, so the chunks are left out.
+      // Leave out the whole chunk, because a changed chunk of a PNG needs a new checksum.
       var rest = pngBeginning
       for (name, data) in PNGChunks(bytes) where !name.elementsEqual(exifChunk) {
         rest += bytes[(data.lowerBound - 8)..<(data.upperBound + 4)]

@@ -137,8 +137,8 @@ public struct BoardState: Sendable {
   ///   - difference: The answer.
   ///   - comparingAll: Whether to compare each cell with the stored one, even if its dot is in the context. This
   ///     repairs replicas that diverged (SYN-42).
-  ///   - replacing: The buckets whose stored cells are removed first, if the sender has seen a cell but no longer has
-  ///     it. The answer must contain all cells of these buckets.
+  ///   - replacing: The buckets from which cells that the sender has seen are removed first. The answer must contain
+  ///     all cells of these buckets.
   ///   - changes: Records the objects that changed.
   /// - Throws: `BoardError.boardFull` if the board would exceed the storage limits. In that case, nothing is merged.
   public mutating func merge(
@@ -202,7 +202,7 @@ public struct BoardState: Sendable {
 
   package func isRetired(_ incarnation: Incarnation) -> Bool { !retired.isEmpty && retired.contains(incarnation) }
 
-  /// Ignores everything that these incarnations wrote, already or later, and removes the objects that they created.
+  /// Ignores everything that these incarnations have written or will write, and removes the objects that they created.
   /// O(*n*) in the number of cells on the board.
   package mutating func retire(_ incarnations: [Incarnation], changes: inout ChangeLog) {
     let new = Set(incarnations).subtracting(retired)
@@ -384,7 +384,8 @@ extension BoardState {
   var chatIDs: [ObjectID] { objects.lists.members(of: ObjectStore.everyChatLine) }
   /// The photos in ascending order of id, including deleted ones.
   package var photoIDs: [ObjectID] { objects.lists.members(of: ObjectStore.everyPhoto) }
-  /// The objects that a member has selected, shown or not and whether the member is present or not, from back to front.
+  /// The objects that any member, present or not, has selected, from back to front. Objects that are not shown are
+  /// included.
   package var selectedIDs: [ObjectID] { stacked(objects.lists.members(of: ObjectStore.everySelection)) }
   /// The deleted objects in ascending order of id.
   var deletedIDs: [ObjectID] { objects.lists.members(of: ObjectStore.everyDeletion) }

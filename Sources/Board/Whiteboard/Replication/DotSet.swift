@@ -190,8 +190,8 @@ public struct DotSet: Sendable {
   /// - Complexity: O(*n* log *n*).
   public var incarnations: [Incarnation] { authors.sorted() }
 
-  /// Calls `body` for each incarnation, in ascending order. `order` is the order of the last call, empty before the
-  /// first one; only new incarnations are then sorted.
+  /// Calls `body` for each incarnation, in ascending order. Pass the `order` of the last call, or an empty array in the
+  /// first call. Then only new incarnations are sorted.
   package func visit(reusing order: inout [Int], _ body: (Incarnation, SequenceRanges) -> Void) {
     if !isAscending(order) { order = [] }
     if order.count < authors.count {

@@ -127,7 +127,7 @@ public struct HybridClock: Sendable {
     return time(isTooMuch ? .max : sum)
   }
 
-  /// A gesture fits after the greatest result.
+  /// The result is limited, so that a whole gesture fits after it.
   private static func time(_ milliseconds: UInt64) -> UInt64 {
     let room = UInt64(BoardLimits.operationsPerGesture >> 16) + 1
     return min(milliseconds, (BoardLimits.time >> 16) - room) << 16

@@ -16,7 +16,7 @@ package struct ObjectRecord: Sendable {
   package private(set) var isReported = false
 
   /// The positions of the first and the last point of a line, relative to its position, if they are bound to objects;
-  /// empty for stored objects, because the places depend on other objects.
+  /// empty for stored objects, because these positions depend on other objects.
   var ends: [Point?] = []
 
   package init() {}

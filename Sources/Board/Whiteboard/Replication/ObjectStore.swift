@@ -19,7 +19,7 @@ struct ObjectStore: Sendable {
   }
   /// An id that no object has, because no replica reaches the last sequence.
   static let everyFrame = ObjectID(Dot(Incarnation(1), BoardLimits.sequence))
-  /// The chat lines, and the photos, deleted and selected objects, each under an id that no object has.
+  /// Four lists: the chat lines, photos, deleted objects and selected objects, each under an id that no object has.
   private(set) var lists = ReferenceIndex { record in
     guard let kind = record.kind else { return [] }
     var lists = kind == .chat ? [everyChatLine] : kind == .photo ? [everyPhoto] : []

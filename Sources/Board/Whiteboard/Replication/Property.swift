@@ -161,7 +161,7 @@ extension Property {
   public static let flip = Property(45)
   /// The object that a chat line is about: a dot.
   public static let about = Property(46)
-  /// Whether the question of a chat line is settled: unsigned, 0 or 1.
+  /// Whether a chat line about an object is marked as settled: unsigned, 0 or 1.
   public static let resolved = Property(47)
 
   /// Returns the property for a chunk of a stroke's points.
@@ -191,7 +191,8 @@ extension Property {
   /// Returns the property for the move that the operation `dot` made in a game.
   public static func move(_ dot: Dot) -> Property { Property(131, dot: dot) }
 
-  /// The right depends only on the operation, not on the state of the board (BRD-10).
+  /// The operations that may write a property. This depends only on the operation, not on the state of the board
+  /// (BRD-10).
   package enum Right {
     /// Every operation may write the property, except the one that creates the object.
     case anyone

@@ -1,6 +1,6 @@
 import PeerCore
 
-/// The numbers of columns of a row's characters, one after the other (BRD-53).
+/// A counter of the columns of a row's characters, one character after the other (BRD-53).
 struct ColumnCounter {
   private var last: Unicode.Scalar?
   /// Whether the last character is the first half of a flag.
@@ -22,7 +22,7 @@ struct ColumnCounter {
 }
 
 extension Unicode.Scalar {
-  /// Whether the code point has no column, whatever stands around it.
+  /// Whether the code point never has a column, whatever its neighbors are.
   fileprivate var isWithoutColumns: Bool {
     let table = Self.withoutColumns
     var (low, high) = (0, table.count)
@@ -35,7 +35,7 @@ extension Unicode.Scalar {
 
   /// The code points from U+0300 on with the general category Mn, Me or Cf in Unicode 14, U+1160 to U+11FF, and skin
   /// tones. Each number is a code point x 256 + the number of such code points that follow it. Other versions of the
-  /// Swift library have other categories, and the replica for browsers has none.
+  /// Swift library have other categories, and the replica for browsers has no categories.
   private static let withoutColumns: [UInt32] = [
     0x3006F, 0x48306, 0x5912C, 0x5BF00, 0x5C101, 0x5C401, 0x5C700, 0x60005, 0x6100A, 0x61C00, 0x64B14, 0x67000, 0x6D607,
     0x6DF05, 0x6E701, 0x6EA03, 0x70F00, 0x71100, 0x7301A, 0x7A60A, 0x7EB08, 0x7FD00, 0x81603, 0x81B08, 0x82502, 0x82904,

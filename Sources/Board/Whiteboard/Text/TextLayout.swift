@@ -57,8 +57,8 @@ package struct TextLayout: Hashable, Sendable {
     return Size(width: size.width, height: max(size.height, inset.height(around: self.size.height)))
   }
 
-  /// The offset of the center of a text with an automatic width from its position, which is the middle or an end of its
-  /// upper side.
+  /// The offset of the center of a text with an automatic width from its position. The position is the middle or an end
+  /// of the upper side.
   static func offset(ofCenter size: Size, _ alignment: TextAlignment) -> Point {
     let y = size.height / 2
     return switch alignment {
@@ -173,9 +173,9 @@ private struct TextRows: Hashable {
   }
 }
 
-/// The part of a form in which its label is shown: the width and the height are `share` of the form's, without `margin`.
+/// The part of a form in which its label is shown: `share` tenths of the form's width and height, minus `margin`.
 struct FormInset {
-  /// In tenths, so that the products are exact.
+  /// Stored in tenths, so that the products are exact.
   private let share: Double
   private let margin: Double
 

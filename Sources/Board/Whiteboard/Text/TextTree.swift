@@ -62,7 +62,7 @@ package struct TextTree {
         UInt64(deletion.offsets.lowerBound) + 1...UInt64(deletion.offsets.upperBound) + 1
       )
     }
-    // Sort the ranges, so that each one is added at the end of the set.
+    // Sort the ranges, so that each range is added at the end of the set.
     let deleted = gone.mapValues { ranges in
       ranges.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: SequenceRanges()) { $0.insert($1) }
     }

@@ -1,6 +1,6 @@
 /// The writes that restore an earlier state of a board. If this replica has the right to change an existing object
-/// back, the object is changed. If not, or if the object was purged, a new object is created that names the object that
-/// it replaces (`Property.replaces`).
+/// back, the object is changed. If not, or if the object was purged, a new object is created. Its cell
+/// `Property.replaces` names the old object.
 struct RestorePlan {
   /// The object that a change applies to: an existing one, or a new one in place of another.
   enum Place: Hashable {
@@ -111,7 +111,8 @@ struct RestorePlan {
     }
   }
 
-  /// Returns whether a restore writes back the old value of a property: not of deletions and those that undo skips.
+  /// Returns whether a restore writes back the old value of a property. It does not do so for deletions and for
+  /// properties that undo skips.
   private static func isPlain(_ property: Property) -> Bool {
     property.right == .anyone && property.isUndoable && property != .deleted
   }
@@ -135,13 +136,13 @@ struct RestorePlan {
     if old.hasText { try changeText(now, to: old.text, at: place) }
   }
 
-  /// Returns the value; if it names a replaced object, such as a group, returns the value that names the replacement.
-  /// If the replacement does not exist yet, the value is returned unchanged. No existing object has that id.
+  /// Returns the value. If the value names a replaced object, such as a group, the result names the replacement
+  /// instead, once the replacement exists.
   private func resolved(_ value: Value, of property: Property) -> Value {
     Self.naming(value, of: property) { id in if case .here(let here)? = places[id] { here } else { nil } }
   }
 
-  /// Returns the value of a property with the replacement of the object that it names, if there is one.
+  /// Returns the value of a property. If it names an object that has a replacement, the result names the replacement.
   private static func naming(_ value: Value, of property: Property, _ replacement: (ObjectID) -> ObjectID?) -> Value {
     switch property {
     case .group, .frame, .about:

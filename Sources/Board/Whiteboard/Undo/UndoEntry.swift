@@ -3,8 +3,9 @@ struct CellKey: Hashable {
   let property: Property
 }
 
-/// If undo restores an earlier write, the cell has the state of that earlier write. Therefore the step before it can be
-/// undone too, and another member's write is never mistaken for a local one.
+/// The write that a cell's present value comes from. If undo restores an earlier write, the cell counts as written by
+/// that earlier write. Therefore earlier steps can be undone too, and another member's write is never mistaken for a
+/// local one.
 enum Standing: Hashable {
   case uncreated
   case absent
@@ -25,8 +26,8 @@ struct UndoItem {
   var property: Property
   var before: Side
   var after: Side
-  /// If the item deletes or restores an object: for each incarnation that had written to the object before the step, or
-  /// before its last undo or redo, the sequence number of its latest write. It is empty if the step created the object.
+  /// For an item that deletes or restores an object: the sequence number of the latest write of each incarnation to the
+  /// object before the step, or before the step's last undo or redo. Empty if the step created the object.
   var writes: [Incarnation: UInt64] = [:]
 
   var key: CellKey { CellKey(object: object, property: property) }
@@ -196,7 +197,8 @@ public struct Difference: Hashable, Sendable {
     return limited
   }
 
-  /// Returns the part of the answer without some incarnations' operations and the objects that these created.
+  /// Returns the answer without the operations of some incarnations, and without the objects that these incarnations
+  /// created.
   func without(_ retired: Set<Incarnation>) -> Difference {
     let named = Set(context.incarnations.filter(retired.contains))
     let isAny = entries.contains { retired.contains($0.object.dot.incarnation) }

@@ -13,7 +13,7 @@ struct UndoHistory {
   private(set) var done: [UndoEntry] = []
   /// The steps that can be redone, the next one last.
   private(set) var undone: [UndoEntry] = []
-  /// Whether an undo or redo is in progress, whose gestures are not recorded as steps.
+  /// Whether an undo or redo is in progress. Its gestures are not recorded as steps.
   var isReplaying = false
 
   private var open: UndoEntry?
@@ -119,7 +119,8 @@ struct UndoHistory {
     push(entry)
   }
 
-  /// Marks the next gesture as typing, which extends the latest step if that is recent typing in the same text object.
+  /// Marks the next gesture as typing. It extends the latest step if that step is recent typing in the same text
+  /// object.
   mutating func beginTyping(into text: ObjectID, at time: UInt64) { typing = Typing(text: text, time: time) }
 
   /// Ends the typing, so that later gestures are separate steps.
@@ -212,7 +213,7 @@ struct UndoHistory {
     forgetStandings()
   }
 
-  /// Discards the entries in `standings` of objects that no step names, if there are many entries.
+  /// Discards the entries in `standings` whose objects no step names, if there are many entries.
   private mutating func forgetStandings() {
     guard standings.count > standingsLimit else { return }
     let objects = self.objects
@@ -255,11 +256,11 @@ extension Property {
 extension BoardReplica {
   /// Whether there is a step to undo.
   ///
-  /// It may turn out that `undo` must skip the step.
+  /// `undo` may have to skip the step.
   public var canUndo: Bool { history.latest != nil }
   /// Whether there is a step to redo.
   ///
-  /// It may turn out that `redo` must skip the step.
+  /// `redo` may have to skip the step.
   public var canRedo: Bool { !history.undone.isEmpty }
   /// The label of the latest step; nil if there is no step to undo.
   public var undoLabel: String? { history.latest?.label }
@@ -305,7 +306,7 @@ extension BoardReplica {
 
   /// Redoes the step that was undone last.
   ///
-  /// If that step cannot be restored, redoes the first earlier one that can be.
+  /// If that step cannot be restored, the method redoes the first earlier step that can be.
   /// - Throws: The same errors as `undo`, and `nothingToRedo`.
   @discardableResult public func redo() throws(BoardError) -> UndoOutcome {
     history.closeStep()
