@@ -1,7 +1,7 @@
 import Whiteboard
 
-/// The replica requests each asset from one member at a time. If that member fails, the replica requests the asset from
-/// the next member. Implements SYN-35 to SYN-37.
+/// Selects the member that each asset is requested from. An asset is requested from one member at a time. If that
+/// member fails, the asset is requested from the next member. Implements SYN-35 to SYN-37.
 struct AssetExchange {
   enum Effect: Equatable {
     case ask(AssetID, MemberID)
@@ -127,7 +127,8 @@ struct AssetExchange {
     return effects
   }
 
-  /// Returns whether a missing asset has a deadline, at which its request is given up or all members are asked again.
+  /// Returns whether a missing asset has a deadline. At the deadline, its request is given up, or all members are asked
+  /// again.
   private func isTimed(_ want: Want) -> Bool {
     want.asking != nil || (!members.isEmpty && members.isSubset(of: want.tried))
   }

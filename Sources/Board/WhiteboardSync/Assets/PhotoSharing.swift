@@ -82,7 +82,8 @@ final class PhotoSharing {
 
   func isRequesting(_ id: AssetID, from member: MemberID) -> Bool { exchange.isAsking(id, from: member) }
 
-  /// Returns the properties of an asset by the board's objects; empty if it was not requested from this member.
+  /// Returns the properties of an asset, as stated by the board's objects; empty if the asset was not requested from
+  /// this member.
   func expectedAsset(_ id: AssetID, from member: MemberID) -> Set<AssetReference> {
     guard isRequesting(id, from: member) else { return [] }
     return Set(photos.map { $0.asset }.filter { $0.id == id })
@@ -129,7 +130,7 @@ final class PhotoSharing {
 
   func reference(of id: AssetID) -> AssetReference? {
     if let asset = objects[id].flatMap({ board.state.record($0)?.asset }), asset.id == id { return asset }
-    // The first object was purged, so look for another one.
+    // The first object was purged, so look for another object.
     guard let (object, asset) = photos.first(where: { $0.asset.id == id }) else { return nil }
     objects[id] = object
     return asset

@@ -103,7 +103,7 @@ public final class Author {
     return record
   }
 
-  /// At most one element: the position of the signature that a record still lacks.
+  /// Returns the position of the signature that a record still lacks; empty if the record is signed.
   func gaps(in record: AuthorRecord, trailing: Int = 0) -> [SignatureGap] {
     unsigned[record.incarnation].map { [SignatureGap($0, trailing: trailing)] } ?? []
   }
@@ -138,8 +138,8 @@ public final class Author {
 
   func removeSigningRequests() -> [SigningRequest] { signer.removeNewRequests() }
 
-  /// Handles a signature from the owner; returns whether its request was pending, and the record that is now signed, if
-  /// it belongs to one.
+  /// Handles a signature from the owner. Returns whether its request was pending, and the record that is complete now,
+  /// if the signature belongs to a record.
   func didSign(_ id: SigningID, _ signature: [UInt8]) -> (wasPending: Bool, AuthorRecord?) {
     guard signer.didSign(id) else { return (false, nil) }
     guard let incarnation = unsigned.first(where: { $0.value == id })?.key else { return (true, nil) }
@@ -180,8 +180,8 @@ public final class Author {
 
 }
 
-/// The order of incarnations decides between simultaneous writes, and orders letters that were typed at the same
-/// position. A renaming that keeps this order changes nothing else on the board.
+/// A renaming of incarnations that keeps their order. The order decides between simultaneous writes, and sorts letters
+/// that were typed at the same position. Therefore the renaming changes nothing else on the board.
 package struct IncarnationRenaming {
   private let renamed: (Incarnation) -> Incarnation
 

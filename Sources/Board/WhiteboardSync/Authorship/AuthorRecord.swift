@@ -53,8 +53,8 @@ public struct AuthorRecord: Hashable, Sendable {
   package private(set) var signature: [UInt8]
   private let granterSignature: [UInt8]?
 
-  /// Creates and signs a record with a nonce of 16 unpredictable bytes; nil if the incarnation would be 0, so that
-  /// another nonce is needed.
+  /// Creates and signs a record with a nonce of 16 unpredictable bytes; nil if the incarnation would be 0. In that
+  /// case, another nonce is needed.
   init?(board: BoardID, nonce: [UInt8], role: Role, grant: Grant? = nil, key: some AuthorKey) {
     var signer = Signer(key)
     guard let record = Self.make(board: board, nonce: nonce, role: role, grant: grant, &signer) else { return nil }

@@ -59,7 +59,7 @@ final class AuthorRegistry {
     if incarnationsByAuthor[record.member]?.isEmpty == true { incarnationsByAuthor[record.member] = nil }
   }
 
-  /// The incarnations of an author that have a record, also if the context lacks them.
+  /// The incarnations of an author that have a record, even if the context lacks them.
   func incarnations(of author: MemberID) -> Set<Incarnation> { incarnationsByAuthor[author] ?? [] }
 
   func insert(_ record: AuthorRecord) {
@@ -143,7 +143,7 @@ final class AuthorRegistry {
     return new
   }
 
-  /// Checks the incarnations that an answer would add to the context; throws if one of the incarnations has no record,
+  /// Checks the incarnations that an answer would add to the context. Throws an error if one of them has no record, and
   /// `boardFull` if there is no room for the record of one of them. The caller checks signatures later.
   func requireRecords(in answer: Answer) throws(ReceiveError) {
     let context = board.state.context
@@ -159,14 +159,14 @@ final class AuthorRegistry {
   }
 
   /// Throws if one author would have too many incarnations, or if authors would use the room that is reserved for
-  /// others. Up to a limit, the share of a connected author is checked only in batches, because an answer contains what
-  /// other replicas accepted when they had more room.
+  /// others. Up to a limit, the share of a connected author is checked only in batches, because an answer may contain
+  /// incarnations that other replicas accepted when they had more room.
   private func requireRoom(for new: [AuthorRecord], isBatch: Bool = false) throws(BoardError) {
     guard !new.isEmpty else { return }
     let context = board.state.context
     var added: [MemberID: Int] = [:]
     for record in new { added[record.member, default: 0] += 1 }
-    // Finding out which of its incarnations the context contains takes long, and their number is seldom decisive.
+    // Check the number of all known incarnations first. Counting those in the context takes long, and is seldom needed.
     func allows(_ member: MemberID, _ isAllowed: (Int) -> Bool) -> Bool {
       let known = incarnations(of: member)
       let more = added[member, default: 0]

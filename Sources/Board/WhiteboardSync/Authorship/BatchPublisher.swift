@@ -94,7 +94,7 @@ final class BatchPublisher {
     } else if before == 0 {
       continueChain(BatchChain(batch.author))
     } else {
-      // This replica does not have the earlier batches. Any hash works if all members receive the same one.
+      // This replica does not have the earlier batches. Any hash works if all members receive the same hash.
       let hash = Bytes32.sha256(record.bytes)
       continueChain(BatchChain(batch.author, sequence: before, hash: hash))
     }

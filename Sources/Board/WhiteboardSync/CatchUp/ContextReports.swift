@@ -5,7 +5,7 @@ import Whiteboard
 final class ContextReports {
   /// The time between two comparisons of contexts and bucket sums, in milliseconds.
   static let interval: UInt64 = 5000
-  /// The maximum number of members to which one comparison sends bucket sums, and that it asks for changes.
+  /// The maximum number of members that receive bucket sums in one comparison. At most as many are asked for changes.
   private static let membersAtOnce = 8
   /// The time after a revocation during which boards are expected to differ, in milliseconds (AUT-15).
   private static let repairTime: UInt64 = 60_000
@@ -18,7 +18,7 @@ final class ContextReports {
 
   private var contextHash: UInt64?
   private var contextOrder: [Int] = []
-  /// How often the context was encoded and hashed, which takes long for a board with many incarnations.
+  /// The number of times that the context was encoded and hashed. Both take long for a board with many incarnations.
   private(set) var hashedContexts = 0
   private var reportToAllDue: UInt64?
   var divergenceCheck = DivergenceCheck()
@@ -63,7 +63,7 @@ final class ContextReports {
   private func noteRevision(_ now: Moment) {
     activity.changed(board.state.revision, now.uptime)
     contextHash = nil
-    // Sums of an earlier board are of no use.
+    // Sums of an earlier state are useless.
     sumsDue = nil
     awaitingSums = []
   }
@@ -141,7 +141,7 @@ final class ContextReports {
     peers[member]?.contextHash = report.contextHash
     if report.applied > 0 { peers[member]?.confirmed = report.applied }
     peers[member]?.newSums = report.sums
-    // Otherwise, the report has no effect even if the contexts are equal, so do not hash the local context.
+    // Hash the local context only if the report can have an effect.
     guard !report.sums.isEmpty || isProvingEquality, report.contextHash == currentContextHash else { return }
     guard !report.sums.isEmpty else { return sendSums(to: member, now) }
     // The member may be waiting for the local bucket sums (SYN-44).
@@ -275,7 +275,7 @@ struct Activity {
 
 /// Detects whether replicas with equal contexts have different boards (SYN-42).
 struct DivergenceCheck {
-  /// The number of cells that are added at once; a larger board is large.
+  /// The number of cells that are added at once. A board with more cells is called large.
   var step = 50_000
   private var known: (revision: UInt64, sums: [UInt64])?
   private var partial: BucketSums.Partial?

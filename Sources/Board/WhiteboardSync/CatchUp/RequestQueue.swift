@@ -24,8 +24,8 @@ final class RequestQueue {
 
   func remove(_ member: MemberID) { waiting.removeAll { $0 == member } }
 
-  /// Asks the next member, unless an answer from another member is expected soon. Members that are silent are asked
-  /// last: their links have probably broken.
+  /// Asks the next member, unless an answer from another member is expected soon. Silent members are asked last,
+  /// because their links have probably broken.
   func sendNext(_ now: Moment) {
     guard !waiting.isEmpty, peers.states.allSatisfy({ $0.requestInFlight == nil || $0.isSlow(now.uptime) }),
       let next = firstWaiting(where: { now.uptime < $0.silenceDeadline }) ?? firstWaiting(where: { _ in true })
@@ -67,7 +67,7 @@ struct Turn {
 
   init(after member: MemberID) { last = member }
 
-  /// Selects at most `count` of the members, which are in the order of their ids.
+  /// Selects at most `count` of `members`, which must be in ascending order.
   mutating func next(_ count: Int, of members: [MemberID]) -> [MemberID] {
     let start = members.firstIndex { $0 > last } ?? 0
     let chosen = Array((members[start...] + members[..<start]).prefix(count))

@@ -20,7 +20,8 @@ public enum ContextCoding {
     return set
   }
 
-  /// Returns the canonical encoding of a set; `order` is that of the last call for this set, empty before the first one.
+  /// Returns the canonical encoding of a set; pass the `order` of the last call for this set, or an empty array in the
+  /// first call.
   static func encode(_ set: DotSet, reusing order: inout [Int]) -> [UInt8] {
     var writer = ByteWriter()
     write(set, reusing: &order, to: &writer)

@@ -2,7 +2,7 @@ import Whiteboard
 
 /// The state that both encoders and decoders carry from one operation of a batch to the next (SYN-22).
 private struct OperationContext {
-  /// The property number and value shape of the previous operation; a fixed default for the first one.
+  /// The property number and value shape of the previous operation; a fixed default for the first operation.
   var tag = UInt64(Property.position.number) << 3 | UInt64(Value.pair(0, 0).shape)
   var object: ObjectID?
   var pair = LastPair()
@@ -50,7 +50,8 @@ struct OperationEncoder {
     }
   }
 
-  /// Returns the number that encodes an object (SYN-23): at most 2^49 times 12,289, so that twice it fits in 64 bits.
+  /// Returns the number that encodes an object (SYN-23): at most 2^49 times 12,289, so that twice the number fits in 64
+  /// bits.
   private mutating func number(of object: ObjectID, as dot: Dot) -> UInt64 {
     guard object.dot != dot else { return 0 }
     let index = UInt64(table.index(of: object.dot.incarnation))

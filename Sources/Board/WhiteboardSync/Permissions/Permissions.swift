@@ -63,7 +63,7 @@ final class Permissions {
       || peers[member]?.link.record?.certificates.contains { $0.holder == member && $0.mayGrant } ?? false
   }
 
-  /// The owner of an owned board, as far as a grant or a record shows it; nil on an open board.
+  /// The owner of an owned board; nil if no grant or record names the owner, or if the board is open.
   var owner: MemberID? {
     guard isOwned else { return nil }
     // The id of a board determines its owner.
@@ -78,9 +78,9 @@ final class Permissions {
 
   // MARK: - Admitting and revoking
 
-  /// Sets the rights with which a member was admitted (nil for a viewer), and grants them when the member joins. If no
-  /// user chose the rights, they do not replace chosen ones, and a member whose rights were revoked becomes a viewer,
-  /// so that it does not regain them by joining again.
+  /// Sets the rights with which a member was admitted (nil for a viewer), and grants them when the member joins. Rights
+  /// that no user chose do not replace chosen rights. A member whose rights were revoked then becomes a viewer, and
+  /// does not regain its rights by joining again.
   func admit(_ member: MemberID, for rights: Rights?, isChosen: Bool, _ now: Moment) {
     if isChosen {
       admissions[member] = Admission(rights: rights, isChosen: true)
@@ -166,7 +166,8 @@ final class Permissions {
   /// The id of a board determines its owner.
   func isOwners(_ grant: Grant) -> Bool { grant.owner.board == author.board && author.rights(in: grant) == .owner }
 
-  /// Makes the local author the owner of the board; the caller has checked that the grant is better.
+  /// Makes the local author the owner of the board. The caller has checked that the grant is better than the present
+  /// one.
   func own(_ grant: Grant, _ now: Moment) { storeAndAdopt(grant, now) }
 
   func checkGrant(_ bytes: [UInt8]) throws(ReplicaError) -> Grant {

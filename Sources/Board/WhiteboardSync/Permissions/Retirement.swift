@@ -1,8 +1,9 @@
 import PeerCore
 import Whiteboard
 
-/// A statement of a board's host that nothing of some incarnations counts. The host makes it when it removed the author
-/// of these incarnations, so that they no longer use up room (BRD-37). Implements AUT-17.
+/// A statement by a board's host that all replicas ignore everything from some incarnations. The host makes this
+/// statement after it removed the author of these incarnations. Then they no longer use up room (BRD-37). Implements
+/// AUT-17.
 struct Retirement: Hashable, Sendable {
   static let incarnationLimit = 4096
   static let limit = 256
@@ -119,8 +120,8 @@ final class Retirements {
     return owner.salt
   }
 
-  /// Retires the incarnations of removed members that left nothing on the board, if they use up much room; returns
-  /// their number, 0 if the local author is not the host. O(*n*) in the number of cells on the board.
+  /// If the incarnations of removed members use up much room, retires those that left nothing on the board. Returns
+  /// their number; 0 if the local author is not the host. O(*n*) in the number of cells on the board.
   func retire(of members: Set<MemberID>, _ now: Moment) -> Int {
     guard let salt else { return 0 }
     let context = board.state.context

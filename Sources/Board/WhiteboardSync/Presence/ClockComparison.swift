@@ -47,8 +47,8 @@ struct ClockSamples {
   private var samples: [Int64] = []
   private var last: UInt64 = 0
 
-  /// Records the time of a member's wall clock when it arrives; returns whether it is a new sample, and was not merged
-  /// into the last one.
+  /// Records the time of a member's wall clock when it arrives. Returns whether the time is a new sample; false if it
+  /// was merged into the last sample.
   mutating func note(wall: UInt64, at uptime: UInt64) -> Bool {
     let ahead = Int64(clamping: wall) - Int64(clamping: uptime)
     if let latest = samples.last, uptime < last + Self.interval {
@@ -85,7 +85,8 @@ struct ClockComparison {
     var all = differences
     all[own] = 0
     var majority = Self.majority(of: Array(all.values))
-    // One person can join with several keys, so a majority proves nothing against two clocks that agree.
+    // One person can join with several keys. So a majority does not prove that the local clock is wrong if another
+    // clock agrees with it.
     if let found = majority, found.magnitude > BoardLimits.clockDifference,
       differences.values.contains(where: { $0.magnitude <= BoardLimits.clockDifference })
     {

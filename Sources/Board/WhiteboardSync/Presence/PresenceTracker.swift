@@ -78,8 +78,8 @@ final class PresenceTracker {
     for report in clocks.judge(differences) { actions.append(.clock(report)) }
   }
 
-  /// Updates the set of present members on the board, and reports the objects that are no longer held. It is called
-  /// before and after each input.
+  /// Updates the set of present members on the board, and reports the objects that are no longer held. This method is
+  /// called before and after each input.
   func refresh(_ now: Moment) {
     for id in board.removeEndedLeases() { changes.reportSelection(of: id) }
     if let presentUntil, now.uptime < presentUntil { return }

@@ -76,7 +76,7 @@ final class ChangeReporter {
         actions.append(.objectChanged(snapshot, from: member))
         updateSharing(of: snapshot, from: member, now)
       } else if let line = board.chatLine(id), line.about != nil {
-        // The question of the line was settled, or asked again.
+        // The line was marked as settled or open.
         actions.append(.chat(line, from: member))
       }
     case .removed(let id):
@@ -154,7 +154,7 @@ struct DeferredChanges {
   private var order: [ObjectID] = []
   private var due: UInt64 = 0
 
-  /// Adds a change if it must not be reported now; if it was neither added nor dropped, the caller reports it now.
+  /// Adds a change that must not be reported now, or drops it. Returns false if the caller must report the change now.
   mutating func append(_ change: ObjectChange, of state: BoardState, from member: MemberID?) -> Bool {
     switch change {
     case .selected: return false

@@ -49,7 +49,7 @@ final class MemberLink {
   private var repairBuckets: UInt16 = 0
   private var nextRepair: UInt64 = 0
   private(set) var askAgain: UInt64 = 0
-  /// Whether a retirement arrived after the last request, so that the answer may still name what it retired.
+  /// Whether a retirement arrived after the last request, so the answer may still name the retired incarnations.
   private(set) var mayNameRetired = false
   /// The number of the latest request to the member whose answer was applied.
   private(set) var applied: UInt64 = 0
@@ -149,7 +149,8 @@ final class MemberLink {
 
   func didApplyAnswer(to request: UInt64) { applied = request }
 
-  /// Stops asking the member for a while, because there was no room for its answer, or it skips retirements (AUT-17).
+  /// Stops asking the member for a while, because there was no room for its answer, or because the member skips
+  /// retirements (AUT-17).
   func postponeRequests(_ now: UInt64) { askAgain = now + Self.fullTimeout }
 
   func retirementArrived() { mayNameRetired = true }
@@ -208,8 +209,8 @@ final class MemberLink {
 
   func isReportDue(_ now: UInt64) -> Bool { reportDue.map { now >= $0 } ?? false }
 
-  /// Removes the scheduled report, and returns its content other than the context hash; nil if there is none, unless
-  /// `evenIfNone`.
+  /// Removes the scheduled report, and returns its content without the context hash. If no report is scheduled, returns
+  /// nil, unless `evenIfNone` is true.
   func removeReport(evenIfNone: Bool) -> (applied: UInt64, isWithSums: Bool)? {
     guard !isClosed, reportDue != nil || evenIfNone else { return nil }
     defer {
@@ -309,7 +310,8 @@ struct MemberInbox {
 
   mutating func wait(_ batch: EncodedBatch, since: UInt64) { first = .early(batch, since: since) }
 
-  /// Adds a message at the end, unless there is no room; below the limit, one message of any size is accepted.
+  /// Adds a message at the end, and returns whether there was room. Below the limit, one message of any size is
+  /// accepted.
   mutating func append(_ message: [UInt8]) -> Bool {
     guard byteCount < Self.byteLimit || !isVerifying else { return false }
     byteCount += message.count + Self.overhead
@@ -319,7 +321,8 @@ struct MemberInbox {
 
   // MARK: - Removing
 
-  /// Records the result of a check for the first message; when all are known, removes the message and returns them.
+  /// Records the result of a check for the first message. When all results are known, removes the message and returns
+  /// it.
   mutating func didVerify(_ id: VerificationID, isValid: Bool) -> (message: [UInt8], verification: VerificationState)? {
     guard case .unverified(let message, var verification) = first else { return nil }
     // Clear the property, so that `verification` has one reference and is not copied.

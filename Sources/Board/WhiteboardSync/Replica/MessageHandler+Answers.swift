@@ -112,9 +112,9 @@ extension MessageHandler {
     return checked
   }
 
-  /// Merges an answer; returns false if it was ignored because its author's rights were revoked. If there is no room
-  /// for the answer, throws and merges nothing. `buckets` are those that the request asked for; 0 unless it was a
-  /// repair.
+  /// Merges an answer; returns false if the answer was ignored because its author's rights were revoked. If there is no
+  /// room for the answer, the method throws and merges nothing. `buckets` are the buckets that the request asked for; 0
+  /// unless the request was for a repair.
   private func mergeAnswer(_ answer: CheckedAnswer, repairing buckets: UInt16, from member: MemberID, _ now: Moment)
     throws(ReceiveError) -> Bool
   {
@@ -123,8 +123,9 @@ extension MessageHandler {
     let records = answer.records.filter { !replica.board.state.isRetired($0.incarnation) }
     let claimed = replica.board.state.withoutRetired(answer.difference)
     if claimed.context != answer.difference.context, let peer = replica.peers[member], !peer.mayNameRetired {
-      // The member was sent every retirement before the request, and still names what they retired: it skips them, so
-      // its context stays different (AUT-17). Every answer would bring the same again.
+      // The member received every retirement before the request, but its answer still names retired incarnations. So
+      // the member skips retirements, and its context stays different (AUT-17). Every further answer would name them
+      // again.
       peer.postponeRequests(now.uptime)
     }
     let accepted = replica.claims.removingContradictedClaims(from: claimed, by: member, now)

@@ -240,9 +240,9 @@ extension MessageHandler {
     peer.reader.beginAuthor(record.incarnation, lastSequence: head.sequence)
   }
 
-  /// Applies the next batch of a member; throws ``ReceiveError``, where `boardFull` is not a protocol violation by the
-  /// member. The batch begins at `offset` in `bytes`. If the batch is early, it waits, and later messages of the same
-  /// member wait behind it.
+  /// Applies the next batch of a member; throws ``ReceiveError``. The error `boardFull` is not a protocol violation by
+  /// the member. The batch begins at `offset` in `bytes`. If the batch is early, it waits, and later messages of the
+  /// same member wait behind it.
   func handleBatch(_ bytes: [UInt8], at offset: Int, from member: MemberID, _ now: Moment) throws(ReceiveError) {
     guard let peer = replica.peers[member] else { return }
     try receiving { () throws(ReplicaError) in try peer.link.requireWriter() }
@@ -294,7 +294,7 @@ extension MessageHandler {
 
   func checkRecord(_ bytes: [UInt8]) throws(ReplicaError) -> AuthorRecord {
     let record = try AuthorRecord.read(bytes)
-    // A known record was already verified. If this one differs, it is not needed.
+    // A known record was already verified. A different record of the same incarnation is not needed.
     if replica.registry[record.incarnation] == nil {
       try record.verify(board: replica.author.board, with: replica.verifier)
     }

@@ -105,8 +105,7 @@ extension Replica {
   /// Whether the board has an owner that decides which members may write.
   public var isOwned: Bool { permissions.isOwned }
 
-  /// The owner of an owned board; nil on an open board, or as long as no grant or record has arrived that contains the
-  /// owner's key.
+  /// The owner of an owned board; nil on an open board, or until a grant or record with the owner's key has arrived.
   public var owner: MemberID? { permissions.owner }
 
   /// Whether the local member may make other members editors.
@@ -159,9 +158,10 @@ extension Replica {
     return (isRevoked, finish(now))
   }
 
-  /// Gives back the room of removed members: retires their incarnations that left nothing on the board (AUT-17).
+  /// Frees the room that removed members use up: retires their incarnations that left nothing on the board (AUT-17).
   ///
-  /// Only the host named by the board's id, or the owner, can do this. It does nothing for a few incarnations.
+  /// Only the host named by the board's id, or the owner, can do this. If there are only a few such incarnations, the
+  /// method does nothing.
   /// - Returns: The number of retired incarnations, and the actions.
   /// - Complexity: O(*n*), where *n* is the number of cells on the board.
   public func giveBackRoom(ofRemoved members: Set<MemberID>, now: Moment) -> (count: Int, actions: [ReplicaAction]) {

@@ -44,9 +44,9 @@ struct UnverifiedAnswer {
   var verification: VerificationState
 }
 
-/// Without a local verifier, the replica's verifier assumes during a check that keys and signatures without a result
-/// are valid, and collects them. If it has collected any, the message waits for their results and is then checked
-/// again. The check therefore has the same result as with a local verifier.
+/// The verifier of a replica. If there is no local verifier, a check assumes that keys and signatures without a result
+/// are valid, and collects them. The message then waits for the results, and is checked again. The check therefore has
+/// the same result as with a local verifier.
 final class ReplicaVerifier: SignatureVerifier {
   private let local: LocalVerifier?
   private let actions: ActionQueue
