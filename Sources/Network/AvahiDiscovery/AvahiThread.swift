@@ -9,7 +9,7 @@ final class AvahiThread: Sendable {
   private struct State {
     var isStopRequested = false
     var hasEnded = false
-    /// Whether a daemon has answered, so that it must be told about the end.
+    /// Whether a daemon has answered; if so, `stop` waits until the thread has closed its connection to the daemon.
     var isConnected = false
     var bell: Bell?
     var waiter: CheckedContinuation<Void, Never>?

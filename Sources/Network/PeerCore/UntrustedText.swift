@@ -1,8 +1,8 @@
 /// Text from another peer or another source, which must not be printed or logged unchanged.
 ///
-/// It has two safe forms: ``displayed`` for names and labels, without the unsafe characters, and ``escaped(limit:)``
-/// for messages and contents, in which they are visible. String interpolation, `print`, `dump` and the debugger all
-/// show ``displayed``. Use ``raw``, the received text, only to compare, store and send it. Implements DSC-15.
+/// The text has two safe forms. For names and labels, ``displayed`` omits the unsafe characters. For messages and
+/// contents, ``escaped(limit:)`` shows them as escapes. String interpolation, `print`, `dump` and the debugger all show
+/// ``displayed``. Use ``raw``, the received text, only to compare, store and send it. Implements DSC-15.
 public struct UntrustedText: Hashable, Sendable {
   /// The received text, including any control characters and changes of text direction.
   ///
@@ -147,7 +147,7 @@ struct MarkLimit {
 
   mutating func startCharacter() { count = 0 }
 
-  /// Ends the character; marks are dropped until the next one begins.
+  /// Ends the character; marks are dropped until the next character begins.
   mutating func endCharacter() { count = Self.maximum }
 
   /// Counts a mark; returns whether the mark is kept.

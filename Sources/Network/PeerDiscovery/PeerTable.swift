@@ -192,7 +192,7 @@ package struct WaitingInstances: Sendable {
     package let key: PeerTable.SightingKey
     package let name: String
     package let domain: String
-    /// Whether another instance displaced this one; if so, it is resolved again only if there is room.
+    /// Whether another instance displaced this instance; if so, this instance is resolved again only if there is room.
     package let gaveWay: Bool
     fileprivate let rank: BrowserPreference.Rank
     fileprivate let order: UInt64
@@ -256,7 +256,7 @@ package struct WaitingInstances: Sendable {
 
 /// The claimed identity of a peer: the SHA-256 hash of its public key, as 52 characters of base32.
 ///
-/// The handshake of the session proves it.
+/// The handshake of the session proves the identity.
 public struct AnnouncedPeerID: Identifier {
   /// The bytes of the hash.
   public let value: Bytes32

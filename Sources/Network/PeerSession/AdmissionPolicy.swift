@@ -6,7 +6,7 @@ import PeerWire
 public enum AdmissionPolicy: Sendable, Equatable {
   /// Admits every peer that asks.
   case anyone
-  /// Admits the peers in the peer store, and those met since the transport started.
+  /// Admits the peers in the peer store, and the peers that became known since the transport started.
   case known
   /// Admits peers that prove that they know the code; the host proves it too.
   case code(JoinCode)
@@ -42,7 +42,7 @@ enum AdmissionBasis: Equatable, Sendable {
   case code
   case ask
 
-  /// If this link admitted the peer for the first time, the peer needs a ticket to show to the other members.
+  /// Whether the admission is new. A newly admitted peer needs a ticket to show to the other members.
   var isNew: Bool {
     switch self {
     case .resumed, .ticket: false
@@ -82,7 +82,7 @@ public enum JoinStep: Equatable, Sendable {
   case provingCode
   /// The other peer's user is deciding; the value is the user's display name.
   case awaitingAcceptance(UntrustedText)
-  /// An announced peer that the link does not name did not admit the local peer; the next one is dialed.
+  /// A peer that discovery found, but the join link does not name, refused the local peer; the next peer is dialed.
   case refused(by: PeerID, SessionError)
   /// The attempt failed for a temporary reason, and the local peer will soon dial the listener again.
   case retrying(SessionError)

@@ -55,7 +55,7 @@ public struct JoinCode: Hashable, Sendable {
     for piece in pieces where WordList.index(of: piece) == nil {
       let word = Self.shown(piece)
       let letters = word.filter { $0 != "?" }
-      // A known word with other characters around it is reported as such.
+      // If a known word has other characters around it, report the word itself as the nearest word.
       guard WordList.index(of: letters) == nil else { throw .unknownWord(letters, nearest: letters) }
       throw .unknownWord(word, nearest: WordList.nearest(to: piece))
     }

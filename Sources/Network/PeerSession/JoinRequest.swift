@@ -2,7 +2,7 @@ import PeerWire
 
 /// A request to join a session, with the listener's addresses and the data for admission.
 public struct JoinRequest: Sendable {
-  /// The session; `nil` means the only one that the listener serves.
+  /// The session; `nil` means the only session that the listener serves.
   public var session: SessionID?
   /// The possible addresses of the listener, best first.
   public var addresses: [PeerAddress]
@@ -29,7 +29,7 @@ public struct JoinRequest: Sendable {
   /// How long to keep dialing a listener that is busy, fails, or does not answer HELLO.
   ///
   /// The delays between dials are those of LIV-3. A listener that received too many wrong codes accepts no code for a
-  /// minute. Such a listener is dialed again for at least 75 s. Zero means to dial only once in every case.
+  /// minute. Such a listener is dialed again for at least 75 s. Zero always means to dial only once.
   public var redialLimit: Duration = .seconds(30)
   /// How long the listener may take to admit or refuse the peer, not counting the time in which a user decides.
   ///
@@ -37,8 +37,8 @@ public struct JoinRequest: Sendable {
   public var answerTimeout: Duration?
   /// How the local peer admits newcomers without a ticket after it has joined.
   public var admission: AdmissionPolicy = .known
-  /// Whether the local peer admits newcomers as the host does (MEM-17). If so, `admission` is only the first policy. A
-  /// code in it that the listener did not check is not used.
+  /// Whether the local peer admits newcomers as the host does (MEM-17). If so, `admission` is only the first policy,
+  /// and a code in it is used only if the listener has checked the code.
   package var followsHost = false
   /// Whether a user or a program can answer peers that ask to join, if the local peer admits newcomers as the host
   /// does.
@@ -62,7 +62,7 @@ public struct JoinRequest: Sendable {
   }
 }
 
-/// How the host of a session admits newcomers, and lets the members admit them.
+/// How the host of a session admits newcomers, and whether the members may admit them.
 package struct HostAdmission: Sendable {
   package var policy: AdmissionPolicy
   /// Whether members may admit newcomers if the host's user is asked; nil means that they may unless the session

@@ -16,7 +16,7 @@ public final class PeerTransport: Sendable {
   /// ``TransportConfiguration/carries`` accepted each of them. A session that this relay already serves is not
   /// repeated. The sequence supports one consumer and ends with the transport.
   public let carriedSessions: AsyncStream<CarriedSession>
-  /// The sessions, of those named in ``willOpen(_:)``, that a dialler waits for.
+  /// The sessions named in ``willOpen(_:)`` for which a dialler waits.
   ///
   /// The sequence supports one consumer and ends with the transport.
   public let neededSessions: AsyncStream<SessionID>
@@ -167,7 +167,7 @@ public final class PeerTransport: Sendable {
     try? await onLoop { $0.willOpen(sessions) }
   }
 
-  /// Answers the diallers that wait for a session, because it is served now, or cannot be served.
+  /// Answers the diallers that wait for a session, whether the session is now served or cannot be served.
   ///
   /// Does nothing for a session that ``willOpen(_:)`` did not name.
   public func sessionOpened(_ session: SessionID) async {
@@ -180,8 +180,8 @@ public final class PeerTransport: Sendable {
   ///   - id: The session's id; pass the previous id to continue a session.
   ///   - admission: The admission policy.
   ///   - name: The name of the session, truncated to 128 bytes. Peers receive the name when they join.
-  ///   - membership: The stored membership (MEM-7). The host in it remains the host. If another peer created the
-  ///     session, the local peer continues as a member and dials the other members.
+  ///   - membership: The stored membership (MEM-7). The host that the record names remains the host. If another peer
+  ///     created the session, the local peer continues as a member and dials the other members.
   /// - Returns: The session, with no other peer in it yet.
   /// - Throws: `internalError` if this process already serves that session.
   public func host(_ id: SessionID, admission: AdmissionPolicy, name: String = "", membership: MembershipRecord? = nil)
@@ -255,11 +255,11 @@ public final class PeerTransport: Sendable {
   /// - Parameters:
   ///   - request: The address of the host, and what is known about it.
   ///   - progress: Receives each step of the attempt. It is called on an event loop and must not block.
-  ///   - verify: Called with the verification words when the host asks its user. If the user must compare the words, it
-  ///     returns whether they match, and the session starts only after that (ADM-8). Otherwise, its result is ignored.
-  ///     It may take as long as the request's timeout. Its task is canceled if the handshake ends first.
+  ///   - verify: Receives the verification words when the host asks its user. If the local user must compare the words,
+  ///     `verify` returns whether they match, and the session starts only after that (ADM-8). Otherwise, the result is
+  ///     ignored. The call may take as long as the request's timeout. Its task is canceled if the handshake ends first.
   /// - Returns: The session, with the host in it. Other members follow as events.
-  /// - Throws: `unreachable`; `wrongPeer` or `selfDialled` if the key differs from the one named; `notVerified` if the
+  /// - Throws: `unreachable`; `wrongPeer` or `selfDialled` if the key differs from the named key; `notVerified` if the
   ///   host gives no proof or the words differ; `wrongCode`, `lockedOut`, `declined`, `timedOut`, `full`, `busy`,
   ///   `notKnown`, `kicked`, `noSuchSession` or `versionMismatch` if the host refuses for that reason; `withdrawn` if
   ///   the host wants a code and the request has none; `messageTooLarge` if the context exceeds 1,024 bytes;

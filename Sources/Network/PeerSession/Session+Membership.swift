@@ -5,8 +5,8 @@ import PeerWire
 extension Session {
   /// Answers an invitation from ``events``.
   ///
-  /// If the peer's user has not confirmed the verification words yet, an accepted peer joins only after that (ADM-16).
-  /// Until then the invitation remains pending, and another answer replaces this one.
+  /// An accepted peer joins only after its user has confirmed the verification words (ADM-16). Until then, the
+  /// invitation remains pending, and another answer replaces this answer.
   ///
   /// - Returns: Whether the peer's user still compares the verification words.
   /// - Throws: `unknown` if the invitation is not, or no longer, waiting for an answer.
@@ -111,9 +111,9 @@ extension Session {
 
   /// Reports that discovery shows a peer of this session (MEM-9).
   ///
-  /// If there is no link to the peer, it is dialed soon. If the dial fails, it is dialed again while discovery still
-  /// shows it. A peer that only discovery reported must prove its membership (MEM-8), so a false announcement does no
-  /// harm.
+  /// If there is no link to the peer, the local peer soon dials it. If the dial fails, the local peer dials again while
+  /// discovery still shows the peer. A peer that only discovery reported must prove its membership (MEM-8), so a false
+  /// announcement does no harm.
   ///
   /// - Parameters:
   ///   - peer: The peer.

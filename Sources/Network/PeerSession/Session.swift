@@ -36,8 +36,8 @@ public final class Session: Sendable {
   ///
   /// The stream supports one consumer. A slow consumer gets only the latest record. The stream ends with the session.
   public let membership: AsyncStream<MembershipRecord>
-  /// The local admission policies that follow a change of the host's, if the policy follows it (MEM-17). The stream
-  /// supports one consumer. A slow consumer gets only the latest policy. The stream ends with the session.
+  /// The new local admission policy after each change of the host's policy, if the local policy follows it (MEM-17).
+  /// The stream supports one consumer. A slow consumer gets only the latest policy. The stream ends with the session.
   package let admissionChanges: AsyncStream<AdmissionPolicy>
   /// The executor of the thread that serves the session's links, for latency-sensitive tasks.
   ///
@@ -95,9 +95,9 @@ public final class Session: Sendable {
   /// Sends a message of at most 16 MiB, or a datagram of at most 64 KiB.
   ///
   /// A reliable message goes into the outbox of every recipient. Messages arrive in the order of the calls. If an
-  /// outbox is full, the call suspends. It returns when all outboxes accepted the message, not when it is delivered:
-  /// see ``sendConfirmed(_:to:)``. If the call throws while it waits for one of several peers, the message may still
-  /// reach the others.
+  /// outbox is full, the call suspends. The call returns when all outboxes have accepted the message, not when the
+  /// message is delivered: see ``sendConfirmed(_:to:)``. If the call throws while it waits for one of several peers,
+  /// the message may still reach the others.
   ///
   /// For a datagram, the call never suspends. At most 256 datagrams, with at most 1 MiB in total, wait for the
   /// session's event loop. Beyond that, the oldest are dropped.
@@ -216,7 +216,7 @@ public final class Session: Sendable {
 
   /// Cancels a resource transfer, in either direction.
   ///
-  /// ``events`` reports its end.
+  /// ``events`` reports the end of the transfer.
   ///
   /// - Throws: `unknown` if no such transfer is in progress.
   public func cancelResource(_ id: TransferID, reason: String = "") throws(SessionError) {
@@ -268,7 +268,7 @@ extension SessionError {
 extension Session {
   /// Returns the next hop for messages to `peer`: that peer itself, or a relay.
   ///
-  /// An application that queues its own messages can use it to queue one copy for all peers behind a relay
+  /// An application that queues its own messages can queue one copy for all peers with the same next hop
   /// (``send(_:to:mode:)``).
   public func nextHop(to peer: PeerID) -> PeerID { published.withLock { $0.routes[peer]?.relayed?.relay } ?? peer }
 
@@ -289,7 +289,7 @@ extension Session {
   ///   - terms: The properties of the session that the relay must know, including the code.
   /// - Returns: The relay's key.
   /// - Throws: `notHost` if another peer is the host; `notCarried` with the relay's reason, or if the peer is not a
-  ///   relay; the errors of ``PeerTransport/join(_:progress:verify:)`` if it cannot be reached.
+  ///   relay; the errors of ``PeerTransport/join(_:progress:verify:)`` if the relay cannot be reached.
   public func carry(by addresses: [PeerAddress], relay: PeerID? = nil, terms: CarryTerms) async throws(SessionError)
     -> PeerID
   {

@@ -96,10 +96,10 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
   ///
   /// Text from another peer in the sentence is made safe for display.
   public var message: String
-  /// When to dial the peer again, according to the error's close code; `nil` if it has none (3.6).
+  /// When to dial the peer again, according to the error's close code; `nil` if there is no close code (3.6).
   var redial: CloseCode.Redial?
-  /// The message that the other side sent when it closed or refused the link, made safe for display; empty if it sent
-  /// none.
+  /// The message that the other side sent when it closed or refused the link, made safe for display; empty if there is
+  /// no message.
   public var remark = ""
 
   /// Creates an error.

@@ -179,7 +179,7 @@ public enum DepartureReason: Sendable, Equatable {
   case disconnected
   /// The peer was silent for longer than ``TransportConfiguration/lostAfter``.
   case lost
-  /// The peer or the relay gave up this connection first; the peer may join again immediately (RSM-6).
+  /// The peer or the relay discarded its delivery state first; the peer may join again immediately (RSM-6).
   case reset
   /// A new process of the same peer replaced the previous one (DUP-3).
   case restarted

@@ -103,7 +103,7 @@ final class EventQueue: Sendable {
   func finish() {
     let consumer = state.withLock { state in
       state.isFinished = true
-      // It refers to the session, which refers to the queue.
+      // Break a reference cycle: the closure refers to the session, and the session refers to the queue.
       state.onProgress = nil
       return state.consumer.take()
     }

@@ -92,8 +92,8 @@ public struct TransportConfiguration: Sendable {
   public var bridgeRate = RelayRate(copies: 2_000, bytes: 8 << 20)
   /// A closure that returns whether to relay the session of a host that requests it; `nil` means to relay no session.
   ///
-  /// It is called for each new link from a host, even if the session is already relayed, because the admission policy
-  /// may have changed. It must return within 10 s.
+  /// The closure is called for each new link from a host, even if the session is already relayed, because the admission
+  /// policy may have changed. It must return within 10 s.
   public var carries: (@Sendable (CarryRequest) async -> CarryAnswer)?
   /// The limits on the data that a relay forwards and queues for each member.
   public var relayLimits = RelayLimits()

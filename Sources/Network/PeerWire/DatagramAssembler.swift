@@ -47,7 +47,7 @@ public struct DatagramAssembler: Sendable {
 
   /// Adds a piece of a message, as read by ``DatagramContent/read(from:at:)``.
   ///
-  /// If 32 messages are unfinished, a piece of a new message replaces the oldest one.
+  /// If 32 messages are unfinished, a piece of a new message replaces the oldest unfinished message.
   ///
   /// - Parameters:
   ///   - piece: The position of the piece. If it is inconsistent with the number of bytes, the result is

@@ -52,7 +52,7 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   case streamOpen = 0x28
   /// Resets a byte stream (8.3).
   case streamReset = 0x29
-  /// Carries a message or a part of one (6).
+  /// Carries a message or a part of a message (6).
   case message = 0x40
   /// Acknowledges message parts (MSG-4).
   case ack = 0x41

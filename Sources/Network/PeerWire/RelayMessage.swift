@@ -157,7 +157,7 @@ public enum RelayMessage: Equatable, Sendable {
 
 /// The reason why a route ended, sent as one byte.
 public enum RouteEnd: UInt8, Sendable, CaseIterable {
-  /// The other peer has a new route or link to the local peer, or withdrew its request for one.
+  /// The other peer has a new route or link to the local peer, or withdrew its request for a route.
   case rerouted = 0
   /// Too many bytes were waiting for one of the two peers (RLY-12).
   case overrun = 1

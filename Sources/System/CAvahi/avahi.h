@@ -1,6 +1,6 @@
-// The parts of libavahi-client that Swift uses: the client, its browsers, resolvers and entry
-// groups, the simple poll loop, and the string lists. Swift cannot import variadic functions, but
-// libavahi has a `_strlst` or `_arbitrary` variant of each.
+// The parts of libavahi-client that Swift uses: the client, its browsers, resolvers and entry groups, the simple poll
+// loop, and the string lists. Swift cannot import variadic functions, but libavahi has a `_strlst` or `_arbitrary`
+// variant of each such function.
 #ifndef WHITEBOARD_AVAHI_H
 #define WHITEBOARD_AVAHI_H
 

@@ -5,7 +5,8 @@
 #include <cairo/cairo-pdf.h>
 #include <cairo/cairo.h>
 
-// Declared here, because SwiftPM warns in each build about a flag that pkg-config gives for Pango's own headers.
+// Pango's declarations are repeated here, because SwiftPM warns in each build about a flag that pkg-config gives for
+// Pango's own headers.
 typedef struct _PangoContext PangoContext;
 typedef struct _PangoFontDescription PangoFontDescription;
 typedef struct _PangoFontMap PangoFontMap;

@@ -48,7 +48,7 @@ package struct JSONReader {
 
   /// Reads all bytes as exactly one object by the rules for control payloads (FRM-5). No object has a key twice, and no
   /// string has half a surrogate pair. A number can be out of the range of `Double`. A number with a fraction or an
-  /// exponent is read as 0.5, because only integers are allowed, and `1.0` is none.
+  /// exponent is read as 0.5, because only integers are allowed, and `1.0` does not count as an integer.
   @discardableResult package static func strict(_ bytes: [UInt8], depthLimit: Int = strictDepthLimit)
     throws(JSONError) -> JSONTree
   {

@@ -6,12 +6,12 @@ import PeerWire
 struct AttemptLimiter: Sendable {
   /// How long the limiter remembers a wrong proof, and how long it locks out an address or a key.
   static let window = Duration.seconds(60)
-  /// If it is exceeded, the entry with the oldest wrong proof is removed.
+  /// If this number is exceeded, the entry with the oldest wrong proof is removed.
   static let maximumEntries = 1_024
 
   enum Standing: Sendable {
     case newcomer
-    /// A member that may know the code anyway (MEM-17), so that its guesses are worth nothing.
+    /// A member that may know the code anyway (MEM-17), so that it gains nothing by guessing.
     case member
     /// A member of an owned board, who may have fewer rights than the code gives.
     case memberOfOwnedBoard
@@ -86,8 +86,8 @@ struct AttemptLimiter: Sendable {
 package struct AddressBlock: Hashable, Sendable {
   /// The text of the IPv4 address, the 8 bytes of the /64 in hex, or the link-local address with its scope.
   let text: String
-  /// The networks that contain the block, the larger one first, and the block itself. An attacker can have many
-  /// addresses of a network: they are /16 and /24 for IPv4, and /32 and /48 for IPv6.
+  /// The networks that contain the block, the larger network first, and then the block itself. The networks are /16 and
+  /// /24 for IPv4, and /32 and /48 for IPv6: an attacker can have many addresses in such a network.
   let groups: [String]
 
   package init(host: String) {
@@ -109,7 +109,8 @@ package struct AddressBlock: Hashable, Sendable {
   }
 }
 
-/// Returns the 4 or 16 bytes of an IP literal, 4 also for an IPv4 address in an IPv6 one; `nil` for any other text.
+/// Returns the 4 or 16 bytes of an IP literal; `nil` for any other text. An IPv4 address in an IPv6 literal has 4
+/// bytes.
 func addressBytes(_ host: String) -> [UInt8]? {
   switch try? SocketAddress(ipAddress: String(host.prefix { $0 != "%" }), port: 0) {
   case .v4(let address): return withUnsafeBytes(of: address.address.sin_addr) { Array($0) }

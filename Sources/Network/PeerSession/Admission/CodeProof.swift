@@ -5,7 +5,8 @@ import PeerWire
 
 /// The key that makes and checks proofs of a code. It is the code, stretched for one session and one listener (4.2).
 struct CodeKey: Sendable, Equatable {
-  /// The side that makes a proof, which includes it, so that neither side can return the other's proof as its own.
+  /// The side that makes a proof. The proof includes the side, so that neither side can return the other's proof as its
+  /// own.
   enum Prover: String, Sendable {
     case joiner
     case host

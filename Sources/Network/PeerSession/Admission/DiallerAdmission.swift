@@ -155,7 +155,7 @@ struct DiallerAdmission: Sendable {
         )
         wait(comparison)
         return [
-          // It precedes SAS-REVEAL, so that the listener knows it before its user can answer.
+          // Send DECIDING before SAS-REVEAL, so that the listener receives it before its user can answer.
           comparison.report, .send(.sasReveal, reveal.encoded()),
           .showWords(shown, name: hello.introduction.name, mustBeCompared: needsOurPerson),
         ]
@@ -344,7 +344,7 @@ struct DecidingPulse: Sendable {
   static let noUser: UInt8 = 2
 
   private(set) var due: Duration
-  /// When the last frame arrived; `nil` until the other side has shown that it sends frames during this time.
+  /// When the last frame arrived; `nil` until then, unless the other side is expected to send frames from the start.
   private var heardAt: Duration?
 
   init(now: Duration, isExpected: Bool = false) {

@@ -12,7 +12,7 @@ enum InvitationReception: Equatable, Sendable {
 /// ADM-11. `now` is the time since an arbitrary reference point.
 struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
   static var silence: Duration { .seconds(60) }
-  /// If it is exceeded, the address silenced first is removed.
+  /// If this number is exceeded, the address silenced first is removed.
   static var maximumSilenced: Int { 256 }
 
   private var places = FairPlaces<ID>(

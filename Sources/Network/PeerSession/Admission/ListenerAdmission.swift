@@ -178,7 +178,8 @@ struct ListenerAdmission: Sendable {
         try membership.check(ticket, of: facts.remote, by: facts.mode.admitters)
         return admit(answering: own, basis: .ticket, as: .vouched(by: ticket.admitter))
       } catch {
-        // If the ticket's signer is not allowed to admit peers, handle the dialler like one without a ticket (TCK-2).
+        // If the ticket's signer is not allowed to admit peers, handle the dialler like a dialler without a ticket
+        // (TCK-2).
         guard error == .unknownAdmitter else {
           return close(.protocolError, "The signature of the ticket is not valid.")
         }
@@ -373,7 +374,7 @@ struct ListenerAdmission: Sendable {
   }
 
   private mutating func proofReceived(_ message: Control.CodeProof, _ choices: [CodeChoice]) -> [ListenerAction] {
-    // Every code is tried, even after a match, so that the time does not reveal which one matches (ADM-9).
+    // Every code is tried, even after a match, so that the time does not reveal which code matches (ADM-9).
     let right = choices.filter {
       $0.key.isValid(message.proof, of: .joiner, binding: facts.binding, dialler: facts.remote)
     }

@@ -55,7 +55,7 @@ public enum PeerStoreError: Error, Equatable, Sendable, CustomStringConvertible 
 public actor PeerStore {
   /// The maximum number of saved peers.
   ///
-  /// If it is exceeded, unverified peers are removed first, then those not seen for the longest time.
+  /// If this number is exceeded, unverified peers are removed first, then the peers not seen for the longest time.
   public static let maximumPeers = 10_000
 
   private static let maximumFile = 16_777_216
@@ -87,7 +87,7 @@ public actor PeerStore {
   /// Returns whether a peer is saved.
   public func contains(_ peer: PeerID) -> Bool { peers[peer] != nil }
 
-  /// All saved peers, those seen most recently first.
+  /// All saved peers, the most recently seen first.
   public var all: [KnownPeer] { peers.values.sorted { ($0.lastSeen, $1.peer) > ($1.lastSeen, $0.peer) } }
 
   /// Saves a peer that was just admitted, and writes the file.
@@ -147,7 +147,7 @@ public actor PeerStore {
   private func change(_ body: @escaping @Sendable (inout [PeerID: KnownPeer]) -> Void) async throws {
     body(&peers)
     unwritten.append(body)
-    // Every caller whose change the task writes waits for it.
+    // Every caller waits for the task that writes its change.
     let write = nextWrite ?? Task { try self.write() }
     nextWrite = write
     try await write.value

@@ -15,7 +15,7 @@ extension SessionAdmission {
       self.givesRight = givesRight
     }
 
-    /// The viewers of an owned board would become editors with its code, so its members do not learn the code.
+    /// Members of an owned board do not learn its code, because viewers could use the code to become editors.
     init(_ admission: HostAdmission, of session: SessionID) {
       sharesCode = !session.isOfOwnedBoard
       givesRight = admission.membersAdmit ?? !session.isOfOwnedBoard
@@ -34,9 +34,9 @@ extension SessionAdmission {
     termsChanged()
   }
 
-  /// Admits newcomers as the host, if the local peer is the host of the session that it joined. This happens before the
-  /// local peer dials the members that ACCEPT named, because a member that was admitted in the host's absence proves
-  /// its membership only by the right that the host gives (TCK-6).
+  /// Admits newcomers as the host, if the local peer is the host of the session that it joined. Call this before the
+  /// local peer dials the members that ACCEPT named. A member that was admitted in the host's absence can prove its
+  /// membership only if the host gives members this right (TCK-6).
   func hostIfOwn() {
     guard membership.needsNoAdmission(session.localPeer), let own = hosting.take() else { return }
     sharing = Sharing(own, of: session.id)

@@ -21,12 +21,12 @@ final class SessionAdmission {
   var sharing: Sharing?
   private var refusedCount = 0
   private var refusalReportAfter = NIODeadline.distantPast
-  /// Whether the policy follows the host's, because the local user chose none (MEM-17).
+  /// Whether the local policy follows the host's policy, because the local user chose no policy (MEM-17).
   var followsHost = false
   /// Whether a user can answer newcomers, if the policy follows the host's.
   var asksUser = true
   var terms: Terms?
-  /// How the local peer admits newcomers if ACCEPT names it as the host; `nil` if it already does.
+  /// How the local peer admits newcomers if ACCEPT names it as the host; `nil` once this is in effect.
   var hosting: HostAdmission?
   let policyChanges: AsyncStream<AdmissionPolicy>
   let policySource: AsyncStream<AdmissionPolicy>.Continuation
@@ -174,7 +174,7 @@ final class SessionAdmission {
 
   func remember(_ peer: PeerID, _ name: UntrustedText, _ verification: KnownPeer.Verification) {
     let transport = session.transport
-    // After this call, the key is known under this name.
+    // Warn before the key is stored under this name.
     session.warnOfName(of: peer, name)
     transport.known[peer] = name.raw
     if verification != .anyone { transport.proved.insert(peer) }
@@ -232,8 +232,8 @@ struct GuestLinks {
     return links.values.filter { $0.admits(guest) }.map(\.choice)
   }
 
-  /// Records that a guest that proved a key joins; returns whether it may join, because other guests may have used up
-  /// the link since it proved the key (WEB-57).
+  /// Records that a guest that proved a key joins. Returns `false` if other guests have used up the link since the
+  /// guest proved the key (WEB-57).
   mutating func use(_ key: GuestKey, by guest: PeerID) -> Bool {
     removeExpired()
     guard links[key]?.admits(guest) == true else { return false }

@@ -15,11 +15,11 @@ enum TicketError: Error, Equatable, Sendable {
 struct Ticket: ControlObject {
   struct Signature: ControlObject {
     var admitter = PeerID.none
-    /// Its DER SubjectPublicKeyInfo.
+    /// The admitter's DER SubjectPublicKeyInfo.
     var key: [UInt8] = []
     /// The ECDSA signature on P-256 with SHA-256, in DER.
     var bytes: [UInt8] = []
-    /// The host's signature on its member's right to admit newcomers (TCK-6); `nil` if it has no such right.
+    /// The host's signature on the member's right to admit newcomers (TCK-6); `nil` if the member has no such right.
     var right: [UInt8]?
 
     init() {}
@@ -75,7 +75,8 @@ struct Ticket: ControlObject {
     )
   }
 
-  /// Follows the signatures from `member` to a peer that may admit others (TCK-1, TCK-3), not through a removed one.
+  /// Follows the signatures from `member` to a peer that may admit others (TCK-1, TCK-3), but never through a removed
+  /// peer.
   func verify(
     session: SessionID,
     member: PeerID,

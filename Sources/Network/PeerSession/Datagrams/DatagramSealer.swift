@@ -2,7 +2,8 @@ import Crypto
 import FoundationEssentials
 import PeerWire
 
-/// Seals the packets of one side of a link, which has one sealer, because it counts packets and epochs.
+/// Seals the packets of one side of a link. Each side has only one sealer, because the sealer counts packets and
+/// epochs.
 struct DatagramSealer: Sendable {
   enum SealError: Error, Equatable, Sendable {
     /// The last epoch is used up: a new link is needed (DGM-1).

@@ -40,7 +40,8 @@ struct DeliverySender {
 
   func hasRoom(for count: Int) -> Bool { usedBytes == 0 || usedBytes + count <= capacity }
 
-  /// The message may be between a member and a relay (11.2); it is delivered when the returned part is acknowledged.
+  /// Appends a message. The peer has received it when the returned part is acknowledged. `isRelays` states whether the
+  /// message is between a member and a relay (11.2).
   mutating func append(_ message: [UInt8], acknowledgeAtOnce: Bool, isRelays: Bool = false) -> UInt64 {
     defer { if !isRelays { ends.append(lastSequence) } }
     let room = Limits.framePayload - 2 * Varint.maximumLength - 1

@@ -123,8 +123,8 @@ struct ReadingControl {
 }
 
 /// The memory for large messages, shared by all links of a session (MSG-5). A large message needs room from its first
-/// part until the application has handled it. While there is no room for it, its link is not read. Links get room in
-/// the order of their requests. Each link has at most one large message, so the members take turns.
+/// part until the application has handled it. While there is no room for the message, its link is not read. Links get
+/// room in the order of their requests. Each link has at most one large message, so the members take turns.
 struct MessageRoom {
   /// The size of a message, in bytes, above which it needs room.
   static let threshold = 1 << 20

@@ -170,7 +170,7 @@ final class MessageSender: Sendable {
   }
 
   private enum Attempt {
-    /// A recipient may have been skipped, and the caller must pause (RLY-14).
+    /// The message was accepted. A recipient may have been skipped, and the caller must pause (RLY-14).
     case accepted([SendReceipt.Track], skipped: PeerID?, pause: Duration)
     case full(Outbox)
   }
@@ -237,7 +237,8 @@ struct Route: Sendable {
   var joinGeneration: UInt64
 }
 
-/// Each linked peer has an outbox; all peers behind one relay share one, and receive the same copy of a message.
+/// The routes of a message. Each linked peer has its own outbox. All peers behind one relay share an outbox, and
+/// receive the same copy of the message.
 struct Routes: Sendable {
   /// The peers behind one relay, in the order in which they joined.
   struct Relayed: Sendable {
@@ -272,7 +273,7 @@ final class RouteLedger: Sendable {
     var asked: [(token: UInt64, sent: UInt64)] = []
   }
 
-  /// The maximum number of remembered CONFIRMs; an answer to an older one is ignored.
+  /// The maximum number of remembered CONFIRMs; an answer to an older CONFIRM is ignored.
   private static let maximumAsked = 1_024
 
   private let state = Locked(State())

@@ -36,7 +36,7 @@ extension Session {
     }
   }
 
-  /// Adds a browser link, or replaces the one with the same key.
+  /// Adds a browser link, or replaces the browser link with the same key.
   ///
   /// - Parameters:
   ///   - key: The key of the browser link.

@@ -25,7 +25,7 @@ final class DiallerHandshake: LinkDelegate {
   private(set) var basis: AdmissionBasis?
   var progress: ((JoinStep) -> Void)?
 
-  /// `verify` asks a user to compare words, `nil` if the key is already verified; `completion` is called once.
+  /// `verify` asks a user to compare words; it is `nil` if the key is already verified. `completion` is called once.
   init(
     _ session: SessionCore,
     _ link: ControlLink,
@@ -143,7 +143,7 @@ final class DiallerHandshake: LinkDelegate {
     if peer == session.membership.authority { session.admission.received(accept.admission, accept.code) }
     if let name = accept.name, session.name.isEmpty { session.name = name }
     if let ticket = accept.ticket { session.directory.received(ticket) }
-    // If two links open at the same time, the one dialed by the peer with the smaller id stays (DUP-2).
+    // If two links open at the same time, the link dialed by the peer with the smaller id stays (DUP-2).
     if session.mustYield(to: peer, theirs) {
       link.close(.duplicateLink)
       return finish(.success(()))

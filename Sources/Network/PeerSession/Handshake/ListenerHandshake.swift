@@ -352,7 +352,7 @@ final class ListenerHandshake: LinkDelegate {
     for members in Control.Members.split(rest) { link.send(.members, members.encoded()) }
     link.delegate = session
     link.isAdmittedByPerson = basis == .ask
-    // Neither this session nor another one of the local user knows a guest (WEB-34).
+    // A guest does not become a known peer, neither in this session nor in another session of the local user (WEB-34).
     if let verification = basis.verification, !link.isFromBrowser {
       session.admission.remember(peer, hello.introduction.name, verification)
     }

@@ -199,7 +199,7 @@ extension PrivateFile.Failure {
         + (Self.isInOwnDirectory(path) ? ", or: sudo chown \(geteuid()) \(shellQuoted(path))" : ".")
     case .tooOpen(let path, isDirectory: true):
       "Other users can write to \(path). Choose another directory with --data-dir"
-        // Everybody uses a directory with the sticky bit, such as /tmp.
+        // All users share a directory with the sticky bit, such as /tmp.
         + (Self.mode(of: path) & S_ISVTX != 0
           ? "." : ", or, if only you use this one, run: chmod 700 \(shellQuoted(path))")
     case .tooOpen(let path, isDirectory: false):
@@ -222,7 +222,7 @@ extension PrivateFile.Failure {
     return stat(path, &status) == 0 ? status.st_mode : 0
   }
 
-  /// Returns whether a path is in a directory of this user, unless this user is root, who owns the system's
+  /// Returns whether a path is in a directory of this user; `false` for root, because root owns the system's
   /// directories.
   private static func isInOwnDirectory(_ path: String) -> Bool {
     var status = stat()

@@ -3,7 +3,7 @@ import NIOSSL
 import NIOTLS
 import PeerWire
 
-/// A handshake at first, and the session once the link is open; called on the session's event loop.
+/// The owner of a link: the handshake until the link is open, then the session. Called on the session's event loop.
 protocol LinkDelegate: AnyObject {
   func linkSecured(_ link: ControlLink)
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer)
@@ -25,7 +25,7 @@ enum LinkEnd {
   case broken((any Error)?)
 }
 
-/// The frames on a TLS channel, confined to its event loop; it knows their format, but not their meaning.
+/// Reads and writes the frames of a TLS channel, without interpreting them. Confined to the channel's event loop.
 final class ControlLink: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -87,14 +87,14 @@ final class ControlLink: ChannelDuplexHandler {
     flush()
   }
 
-  /// When PING is due (LIV-1). A peer that sends nothing may not notice that the local side only sends, so it is asked
-  /// to answer. The dialler is the first to ask.
+  /// When PING is due (LIV-1): some time after this side last sent a frame, or last heard from the other side. The time
+  /// is shorter for a dialler, so the dialler asks first.
   var pingDue: NIODeadline {
     min(lastSent, max(lastHeard, lastPinged)) + (side == .dialler ? .seconds(1) : .milliseconds(1_500))
   }
 
-  /// Asks the other side to answer (LIV-1). A dialler does so up to 0.5 s early. It then soon sends the PINGs on all of
-  /// its links at the same time, and wakes up only once for all of them.
+  /// Asks the other side to answer (LIV-1). A dialler asks up to 0.5 s early, so that the PINGs of all its links soon
+  /// coincide and need only one wake-up.
   func pingIfDue(_ now: NIODeadline) {
     guard now + (side == .dialler ? .milliseconds(500) : .zero) >= pingDue else { return }
     lastPinged = .now()

@@ -8,7 +8,7 @@ import Glibc
 import Musl
 #endif
 
-/// A value that is one JSON object (FRM-5); one list of fields reads and writes it.
+/// A value that is encoded as one JSON object (FRM-5). The same list of fields is used to read and to write it.
 protocol ControlObject: Equatable, Sendable {
   init()
 
@@ -38,17 +38,17 @@ extension ControlObject {
     return try ControlForm.object.read(tree, "")
   }
 
-  /// Returns the encoded payload with sorted keys, so that one value has one encoding.
+  /// Returns the encoded payload with sorted keys, so that equal values have equal encodings.
   func encoded() -> [UInt8] { Array(ControlForm.object.write(self).utf8) }
 }
 
 struct ControlFields {
-  /// The members of the object that is read; nil while an object is written.
+  /// The object being read; `nil` while an object is written.
   private let source: [String: JSONTree]?
   private let path: String
   private var written: [(key: String, json: String)] = []
 
-  /// Fields to read from an object whose keys have this prefix in errors.
+  /// Creates the fields of an object to read; `path` is the prefix of the object's keys in errors.
   init(reading source: [String: JSONTree], _ path: String) {
     self.source = source
     self.path = path
@@ -64,7 +64,7 @@ struct ControlFields {
     "{" + written.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.json)" }.joined(separator: ",") + "}"
   }
 
-  /// Returns whether the object that is read has a value other than `null` at the key.
+  /// Returns whether the object being read has a value other than `null` at the key.
   func has(_ key: String) -> Bool { source?[key].map { $0 != .null } ?? false }
 
   mutating func required<Value>(_ key: String, _ value: inout Value, _ form: ControlForm<Value>)
@@ -87,7 +87,7 @@ struct ControlFields {
     }
   }
 
-  /// Reads or writes a field that has a value only if it differs from the standard.
+  /// Reads or writes a field that is omitted if its value is `standard`.
   mutating func optional<Value: Equatable>(
     _ key: String,
     _ value: inout Value,
@@ -103,7 +103,7 @@ struct ControlFields {
 }
 
 struct ControlForm<Value>: Sendable {
-  /// Reads a value; the text is the path of its key, for errors.
+  /// Reads a value; the string is the path of its key, for errors.
   let read: @Sendable (JSONTree, String) throws(ControlMessageError) -> Value
   let write: @Sendable (Value) -> String
 }

@@ -1,8 +1,8 @@
 import NIOCore
 
-/// The number of connections that may be opened to an address at which no peer was ever reached (MEM-18). Without it, a
-/// member that names many peers with one address could make every other member dial that address. Loopback is exempt,
-/// because nothing outside this machine is dialed there.
+/// The number of connections that may be opened to an address at which no peer was ever reached (MEM-18). Without this
+/// limit, a member that names many peers with one address could make every other member dial that address. Loopback is
+/// exempt, because nothing outside this machine is dialed there.
 struct DialBudget: Sendable {
   /// The number of connections to one address that may be opened at once.
   static let burst = 32.0

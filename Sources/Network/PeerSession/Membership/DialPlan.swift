@@ -98,7 +98,8 @@ struct DialPlan: Sendable, Equatable {
     planRarely(now: now, jitter: jitter)
   }
 
-  /// The peer stays in the session for now, and the side that had dialed the link dials first (LIV-3).
+  /// Records that the link broke. The peer stays in the session for now, and the side that dialed the link dials first
+  /// (LIV-3).
   mutating func linkBroke(now: NIODeadline) {
     brokenAt = brokenAt ?? now
     failures = 0

@@ -71,7 +71,7 @@ extension SessionID {
 
   /// Whether the id names a host.
   ///
-  /// The ids of earlier releases do not.
+  /// An id from an earlier release names no host.
   public var namesHost: Bool { bytes.suffix(Self.mark.count).elementsEqual(Self.mark) && !isOfOwnedBoard }
 
   /// Returns whether the id names this peer as the host.
@@ -84,6 +84,6 @@ extension SessionID {
   /// An id that names no host allows every peer.
   public func mayBeHosted(by peer: PeerID) -> Bool { !namesHost || names(peer) }
 
-  /// The application knows the owner, and confirms it as the host (MEM-15).
+  /// Whether the session is an owned board. The application knows the owner, and confirms it as the host (MEM-15).
   package var isOfOwnedBoard: Bool { bytes.starts(with: Self.ownedPrefix) }
 }

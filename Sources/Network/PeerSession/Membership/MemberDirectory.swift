@@ -14,9 +14,9 @@ final class MemberDirectory {
   /// Whether a host admitted the local peer, or the local peer is the host or its relay.
   var hasJoined = false
   var storedMembership: MembershipRecord?
-  /// The signed removals that wait for the proof of who the host is (MEM-15).
+  /// The signed removals that wait until the host is proved (MEM-15).
   var heldRemovals: [Control.Kick] = []
-  /// The peers that members named as the host, and that are not; each is reported once.
+  /// The peers that members wrongly named as the host; each is reported once.
   var falseHosts: Set<PeerID> = []
 
   init(_ session: SessionCore) {
@@ -80,7 +80,7 @@ final class MemberDirectory {
         for members in Control.Members.split(members(besides: entry.id)) { link.send(.members, members.encoded()) }
       }
     }
-    // The network may have recovered for all peers, because this one returned.
+    // The network may have recovered for all peers, because this peer returned.
     session.dialler.policy.peerReturned(now: .now())
     session.planTick()
   }
@@ -100,7 +100,7 @@ final class MemberDirectory {
     let remote = source.flatMap { entries[$0]?.link?.remote }
     for member in members where member.peer != session.localPeer && !membership.isRemoved(member.peer) {
       var member = source == nil ? member : member.usable(from: remote)
-      // Otherwise, any member could make others treat a peer as unknown, or dial a guest.
+      // Otherwise, any member could make other members treat a peer as unknown, or dial a guest.
       if !mayNameGuests { member.isGuest = entries[member.peer]?.member.isGuest ?? false }
       if let entry = entries[member.peer] {
         if isVouching { entry.isVouched = true }
@@ -139,14 +139,15 @@ final class MemberDirectory {
     session.dialler.plan(entry, after: .zero)
   }
 
-  /// Makes room for one more peer by forgetting one that is out of the session (MEM-1); returns whether there is room.
+  /// Makes room for one more peer by forgetting a peer that is out of the session (MEM-1); returns whether there is
+  /// room.
   private func makeRoomForMember() -> Bool {
     if entries.count < Limits.members { return true }
     let candidates = entries.values.filter { entry in
       entry.id != membership.host && !membership.relays.contains(entry.id) && !entry.isJoined && entry.link == nil
         && session.dialler.policy.isIdle(entry.id)
     }
-    // Forget a peer that the local peer never met, before one that it met.
+    // Prefer to forget a peer that the local peer never met.
     let unproven = candidates.first { !membership.contains($0.id) }
     guard let forgotten = unproven ?? candidates.first else { return false }
     forget(forgotten.id)
@@ -269,9 +270,9 @@ final class MemberDirectory {
     }
   }
 
-  /// Sets whether the tickets that the local peer signs as the host let members admit newcomers. The host accepts the
-  /// members that others admitted only while it gives them this right. If it gives the right again, it dials the
-  /// members that it rejected before.
+  /// Sets whether the tickets that the local peer signs as the host let members admit newcomers. The host accepts
+  /// members that other members admitted only while it gives this right. If the host gives the right again, it dials
+  /// the members that it rejected before.
   func setGivesRight(_ givesRight: Bool) {
     guard givesRight != membership.givesRight else { return }
     membership.givesRight = givesRight
@@ -341,8 +342,8 @@ extension MemberDirectory {
     )
   }
 
-  /// A peer that opens a copy of a session whose host is elsewhere calls itself the host, so only the word of another
-  /// peer is called false.
+  /// Returns the warning about a false host. A peer that opened a copy of the session may call itself the host by
+  /// mistake, so the warning calls a statement false only if it is about another peer.
   private func falseHostMessage(_ named: PeerID, namedBy peer: PeerID) -> String {
     let host = membership.isHostProved ? name(membership.host) : nil
     guard peer != named else {

@@ -25,14 +25,14 @@ struct Membership: Sendable {
   private(set) var claimants: Set<PeerID> = []
   /// The owner of an owned board, which the application confirmed as the host (MEM-15).
   private var owner: PeerID?
-  /// The peers that proved their membership, those met most recently last.
+  /// The peers that proved their membership; the most recently met peers come last.
   private(set) var members: [MembershipRecord.Member]
   /// The peers that the host removed, with the reasons; tickets that they signed are not accepted (MEM-3).
   private(set) var removed = Removals()
   /// The relays that showed the host's RELAY-GRANT (RLY-1).
   private(set) var relays: Set<PeerID> = []
   private(set) var ticket: Ticket?
-  /// Whether the local peer, as the host, lets the members that it admits admit newcomers (TCK-6).
+  /// Whether the local peer, as the host, gives the members that it admits the right to admit newcomers (TCK-6).
   var givesRight = false
 
   init(local: PeerID, session: SessionID, host: PeerID) {
@@ -58,7 +58,7 @@ struct Membership: Sendable {
 
   mutating func restore(_ record: MembershipRecord) {
     if !session.names(host) { host = record.host }
-    // Another peer than the named host wrote or believed such a record.
+    // Unsigned removals are trusted only if the session's id allows the recorded host.
     let isTrusted = session.mayBeHosted(by: record.host)
     for (index, peer) in record.removed.enumerated() {
       let signer = record.signatures[peer].map { PeerID(spki: $0.key) }
@@ -81,14 +81,14 @@ struct Membership: Sendable {
 
   // MARK: The host
 
-  /// The peer that has the host's rights: the host, if nothing better than a member's word is possible, or if it is
-  /// proved; `nil` as long as a proof is possible and missing (MEM-15).
+  /// The peer that has the host's rights: the host, if it is proved or if no proof is possible; `nil` while a possible
+  /// proof is missing (MEM-15).
   var authority: PeerID? {
     if session.namesHost { return session.names(host) ? host : nil }
     return session.isOfOwnedBoard ? owner : host
   }
 
-  /// Whether it is proved who the host is, so that no other peer can be.
+  /// Whether the host is proved, so that no other peer can be the host.
   var isHostProved: Bool {
     if session.namesHost { return session.names(host) }
     return session.isOfOwnedBoard ? owner == host : local == host
@@ -110,7 +110,7 @@ struct Membership: Sendable {
     return true
   }
 
-  /// Accepts the owner of an owned board as the host (MEM-15); returns whether another peer was taken for it.
+  /// Accepts the owner of an owned board as the host (MEM-15); returns whether another peer was assumed to be the host.
   mutating func confirmed(owner peer: PeerID) -> Bool {
     guard session.isOfOwnedBoard else { return false }
     owner = peer
@@ -126,7 +126,7 @@ struct Membership: Sendable {
     return claimants.insert(peer).inserted
   }
 
-  /// Replaces a host that was not proved, and undoes what was believed because of it.
+  /// Replaces a host that was not proved, and drops the relays and removals that only that host vouched for.
   private mutating func replaceHost(with peer: PeerID) {
     host = peer
     relays = []
@@ -140,7 +140,7 @@ struct Membership: Sendable {
   func isRemoved(_ peer: PeerID) -> Bool { removed[peer] != nil }
 
   /// Returns whether a peer joined from a browser, as a guest of the local peer or of another gateway (WEB-56). Neither
-  /// a ticket nor an earlier admission admits it, and it admits no other peer (WEB-6).
+  /// a ticket nor an earlier admission admits a guest, and a guest admits no other peer (WEB-6).
   func isGuest(_ peer: PeerID) -> Bool { members.contains { $0.peer == peer && $0.isGuest } }
 
   /// Returns whether the local peer accepts tickets that `peer` signed (TCK-1).
@@ -289,7 +289,8 @@ struct Membership: Sendable {
     return true
   }
 
-  /// Returns a ticket for a member if it is better than the shown one (TCK-4); `nil` if the member needs none.
+  /// Returns a ticket for a member if it is better than the shown ticket (TCK-4); `nil` if the member needs no new
+  /// ticket.
   func renewed(for peer: PeerID, showing shown: Ticket?, by identity: PeerIdentity) -> Ticket? {
     guard peer != host, !isGuest(peer), session != .unnamed else { return nil }
     let givesRight = givesRight && authority == local
@@ -303,8 +304,8 @@ struct Membership: Sendable {
   }
 }
 
-/// The peers that were removed from a session (MEM-3). It stores at most 1,024 removals. After that, each new removal
-/// replaces the earliest removal of a guest, or if there is none, the earliest.
+/// The peers that were removed from a session (MEM-3). At most 1,024 removals are stored. After that, each new removal
+/// replaces the earliest removal of a guest or, if there is none, the earliest removal.
 struct Removals: Equatable, Sendable {
   private struct Removal: Equatable {
     var reason: UntrustedText
@@ -312,7 +313,7 @@ struct Removals: Equatable, Sendable {
   }
 
   private var removals: [PeerID: Removal] = [:]
-  /// The removed peers: first the guests, then all others, each the earliest removal first.
+  /// The removed peers: the guests first, then all others; in each group, the earliest removal comes first.
   private(set) var peers: [PeerID] = []
   private(set) var guestCount = 0
 

@@ -22,7 +22,8 @@ public struct MembershipRecord: Equatable, Sendable {
     public var isGuest = false
     /// The peer that admitted the member; `nil` if unknown.
     ///
-    /// This is the signer of the member's ticket, or the local peer (MEM-13). Other peers do not accept it as proof.
+    /// This is the signer of the member's ticket, or the local peer (MEM-13). Other peers do not accept this value as
+    /// proof.
     public var admittedBy: PeerID?
 
     /// Creates the entry of a member.
@@ -38,8 +39,8 @@ public struct MembershipRecord: Equatable, Sendable {
   public var host: PeerID
   /// The members, at most 256; the most recently met members come last.
   public var members: [Member]
-  /// The peers that the host removed, at most 1,024: first the guests, then all others, each the earliest removal
-  /// first.
+  /// The peers that the host removed, at most 1,024: the guests first, then all others; in each group, the earliest
+  /// removal comes first.
   public var removed: [PeerID]
   var removedGuests = 0
   /// The host's reasons for the removals; a peer that was removed without a reason is absent.

@@ -49,7 +49,8 @@ public protocol SessionDelegate: AnyObject, Sendable {
     with progress: IncomingResource
   ) async
 
-  /// Called when a resource arrived and was verified, or failed; exactly one of `path` and `error` is not `nil`.
+  /// Called when a resource arrived and was verified, or its transfer failed; exactly one of `path` and `error` is not
+  /// `nil`.
   ///
   /// The file stays in the inbox, and is included in its quota, until the program moves or removes it.
   func session(

@@ -29,7 +29,7 @@ final class RelaySide {
   var unflushed: Set<PeerID> = []
   var isGathering = false
 
-  /// Whether the user knows that a bridge is used, and what would help (RLY-15).
+  /// Whether the warning that a bridge is used was emitted (RLY-15).
   private var hasReportedBridge = false
 
   init(_ session: SessionCore) { self.session = session }
@@ -100,7 +100,7 @@ final class RelaySide {
     offersRoutes(entry)
   }
 
-  /// Handles a peer that may open routes: a relay if it is the host (RLY-1), or a bridge.
+  /// Handles a peer that may open routes: a host that is also a relay (RLY-1), or a bridge.
   func offersRoutes(_ entry: PeerEntry) {
     if entry.id == session.membership.authority, entry.member.role == .relay {
       if !entry.isSessionRelay { gained(entry) }
@@ -111,8 +111,8 @@ final class RelaySide {
     }
   }
 
-  /// Returns whether one more peer may be in the session through a relay or bridge. Otherwise, a member could fill the
-  /// session with peers that only it reports (RLY-16).
+  /// Returns whether one more peer may be in the session through a relay or bridge. Without this limit, a member could
+  /// fill the session with peers that no other member reports (RLY-16).
   private func hasRoom(behind relay: PeerID) -> Bool {
     session.membership.maySpeakForHost(relay) || session.directory.peerCount < session.admission.maximum
   }
@@ -204,9 +204,8 @@ final class RelaySide {
     guard entry.isVouched, !entry.member.isGuest, entry.member.incarnation != .unknown,
       let bridge = relayed.nextBridge(to: entry.id, entry.member.incarnation), hasRoom(behind: bridge)
     else { return nil }
-    // After 3 s, the member that the newcomer cannot dial has dialed the newcomer (MEM-2). A broken link usually
-    // returns soon, with the delivery state, which a route would end (RLY-8). If the session has relays, they answer
-    // first.
+    // A member that the newcomer cannot dial has dialed the newcomer after 3 s (MEM-2). A broken link usually returns
+    // soon, but a route would end its delivery state (RLY-8). If the session has relays, they answer first.
     let wait = TimeAmount.seconds((entry.delivery == nil ? 4 : 5) + (hasRelays ? 1 : 0))
     // A peer without an address cannot be dialed, so do not wait for a link.
     let isImmediate = entry.addresses.isEmpty && entry.delivery == nil && !entry.wasOverrun

@@ -6,10 +6,10 @@ struct RelayRoute: Hashable, Sendable {
   var number: UInt8
 }
 
-/// A member's route requests to its relays and bridges, and the routes that these assigned. Implements the member's
-/// side of RLY-4 to RLY-8 and RLY-15 of `Protocol/session.md`, without I/O. It requests a peer from every relay, and
-/// from one bridge after the other. If several of them open a route, it uses the first one in the order of their kinds
-/// and ids. Both ends therefore use the same one.
+/// A member's route requests to its relays and bridges, and the routes that they assigned. Implements the member's side
+/// of RLY-4 to RLY-8 and RLY-15 of `Protocol/session.md`, without I/O. The member requests a peer from every relay, and
+/// from one bridge after the other. If several relays or bridges open a route, both ends use the same route: the first
+/// in the order of kinds and ids.
 struct RelayedPeers {
   /// The kinds of peers that relay for others, best first (RLY-8).
   enum Kind: Int {
@@ -135,7 +135,7 @@ struct RelayedPeers {
 
 /// The host's signed statement that a peer is a relay of its session (11.1).
 ///
-/// A relay saves it with the session, so that it can continue after a restart.
+/// A relay saves the grant with the session, so that the relay can continue after a restart.
 public struct RelayGrant: Equatable, Sendable {
   /// The host's DER SubjectPublicKeyInfo.
   public private(set) var key: [UInt8]

@@ -9,7 +9,7 @@ struct RouteTable {
     case open(at: PeerID, route: UInt8, to: PeerID)
     /// UNROUTE: withdraws this member's route number.
     case close(at: PeerID, route: UInt8, RouteEnd)
-    /// MEMBERS: sends this member the current properties of a requested member, because they have changed.
+    /// MEMBERS: sends this member the changed properties of a requested member.
     case correct(PeerID, about: PeerID)
   }
 

@@ -112,7 +112,7 @@ final class Tunnels {
     }
   }
 
-  /// Opens tunnels for a member that asks the relay to dial its legs, which it does after the far legs are open.
+  /// Opens tunnels for a member that asks the relay to dial the member's legs. The relay first opens the far legs.
   func requested(_ count: Int, from entry: PeerEntry, to far: PeerID) {
     guard session.relaying.table.isOpen(entry.id, far) else { return }
     for _ in 0..<count {

@@ -18,7 +18,8 @@ final class Delivery {
     self.since = since
   }
 
-  /// If no message was received or acknowledged yet, both sides may start over with the queued messages (RSM-4).
+  /// Whether no message was received or acknowledged yet. If so, both sides may start over with the queued messages
+  /// (RSM-4).
   var isUntouched: Bool { inbox.received == 0 && outbox.isUntouched }
 }
 
@@ -43,7 +44,7 @@ final class PeerEntry {
   var guestKey: GuestKey?
   /// When the peer's last link or route ended (RLY-6).
   var apartSince = NIODeadline.now()
-  /// Whether the last route ended because too many bytes were queued; if so, a new one is not requested immediately.
+  /// Whether the last route ended because too many bytes were queued; if so, a new route is not requested immediately.
   var wasOverrun = false
   /// The last part number that the peer acknowledged to this relay, and the time of its last change (RLY-12).
   var stuck: (acknowledged: UInt64, since: NIODeadline)?
@@ -148,7 +149,7 @@ final class PeerEntry {
 /// The processes of one peer that another process with the same key replaced (DUP-6). A process that restarted has
 /// ended, so it never returns. If a replaced process returns, two processes use the key at the same time.
 struct FormerIncarnations: Sendable, Equatable {
-  /// How long a replaced process must wait before it may replace the other one.
+  /// How long a replaced process must wait before it may replace the other process.
   static let pause = TimeAmount.seconds(4)
   private static let maximum = 16
 

@@ -126,7 +126,7 @@ extension SessionCore: LinkDelegate {
       if link.isWritable { link.send(.pong, Array(payload.readableBytesView)) }
     case .pong:
       guard payload.readableBytes == 8 else { return fail(link, entry, .protocolError, "A PONG must have 8 bytes.") }
-    // It was sent before the peer received ACCEPT (ADM-15).
+    // The peer sent this frame before it received ACCEPT (ADM-15).
     case .deciding: break
     case .datagram:
       guard payload.readableBytes <= Limits.datagramMessage else {
@@ -163,7 +163,8 @@ extension SessionCore: LinkDelegate {
     entry.link = nil
     guard !hasEnded else { return }
     guard case .closed(let code, let message) = reason else { return linkBroken(entry) }
-    // A link of this process would replace the closed one only while this process dials.
+    // If this process is not dialing, the link that replaced the closed link belongs to another process with the local
+    // key (DUP-7).
     let isTaken = code == .replaced && !link.isFromBrowser && !dialler.policy[entry.id].isDialling
     let consequence = dialler.policy.linkClosed(
       entry.id,
@@ -192,7 +193,7 @@ extension SessionCore: LinkDelegate {
     }
   }
 
-  /// Returns whether a removal by a peer counts: it is the host, or a relay of the session (MEM-3).
+  /// Returns whether a removal by a peer counts, because the peer is the host or a relay of the session (MEM-3).
   func speaksForHost(_ entry: PeerEntry) -> Bool {
     entry.id == membership.authority || entry.isSessionRelay && membership.maySpeakForHost(entry.id)
   }
@@ -284,7 +285,7 @@ extension SessionCore {
     deliverEvents()
   }
 
-  /// Checks whether another computer that announces the local key has it (DSC-14).
+  /// Checks whether a computer that announces the local key really has that key (DSC-14).
   func foundOwnKey(at addresses: [PeerAddress]) {
     let foreign = addresses.filter { !transport.isLocal($0.host) }
     guard !hasEnded, !hasReportedOwnCopy, !foreign.isEmpty else { return }

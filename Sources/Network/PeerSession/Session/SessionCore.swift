@@ -41,7 +41,7 @@ final class SessionCore {
 
   var entries: [PeerID: PeerEntry] { directory.entries }
   var membership: Membership { directory.membership }
-  /// For a joiner that does not know the id, it is all zeros until the listener admits the joiner.
+  /// The session's id. If a joiner does not know the id, this is all zeros until the listener admits the joiner.
   var id: SessionID { membership.session }
   var host: PeerID { membership.host }
   /// Whether the local peer has the rights of the host (MEM-15).
@@ -160,7 +160,7 @@ final class SessionCore {
   }
 
   func warnOfName(of peer: PeerID, _ name: UntrustedText) {
-    // The host knows that it moved the session to another relay.
+    // No warning is needed if the local peer, as the host, moved the session to another relay.
     guard !relaying.isReplacement(peer) else { return }
     if let warning = transport.nameWarning(peer, name) { emit(.warning(warning)) }
   }
@@ -204,7 +204,7 @@ final class SessionCore {
     updateReading(entry)
   }
 
-  /// Handles the proof that another peer is the host than the one that was believed (MEM-15).
+  /// Handles the proof that the host is not the peer that was assumed to be the host (MEM-15).
   func hostReplaced() {
     for entry in entries.values where entry.isSessionRelay && entry.id != host {
       // The former host vouched for the relay, so its role must be proved again.
@@ -288,7 +288,7 @@ final class SessionCore {
       entry.link.take()?.close(code)
       entry.datagrams?.close()
       entry.datagrams = nil
-      // Its outbox refers to the session.
+      // Break a reference cycle: the outbox refers to the session.
       entry.delivery.take()?.outbox.fail(error)
       entry.relayed = nil
       bulk?.peerLeft(entry.id, error)
@@ -310,8 +310,8 @@ struct AddressWatch {
   private var announced: [String]?
   private var nextCheck: NIODeadline?
 
-  /// Compares the current addresses with the announced ones, if the interval has passed; `nil` if they have not changed
-  /// or the interval has not passed.
+  /// Returns the current addresses if they differ from the announced addresses; `nil` if they do not differ, or if the
+  /// interval has not passed.
   mutating func changed(now: NIODeadline, addresses: () -> [String]) -> [String]? {
     if let nextCheck, now < nextCheck { return nil }
     nextCheck = now + Self.interval

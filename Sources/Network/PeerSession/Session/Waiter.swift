@@ -1,10 +1,10 @@
 import PeerCore
 
-/// A task that waits for an answer under a lock.
+/// A suspended task that waits for an answer; its owner stores it in a value protected by a lock.
 struct Waiter<Answer: Sendable>: Sendable {
   private let continuation: CheckedContinuation<Answer, Never>
   fileprivate let id: WaitID
-  /// The number for which the task waits, if its owner needs one.
+  /// The number of bytes, or the sequence number, for which the task waits; 0 if its owner needs no number.
   var amount: UInt64 = 0
 
   fileprivate init(_ continuation: CheckedContinuation<Answer, Never>, _ id: WaitID) {

@@ -24,7 +24,8 @@ package final class AnnouncedListeners: Sendable {
   }
 
   static let headStart = TimeAmount.seconds(1)
-  /// How long such a peer may take to admit or refuse the local peer, not counting the time in which a user decides.
+  /// How long an announced peer may take to admit or refuse the local peer, not counting the time in which a user
+  /// decides.
   static let answerTimeout = Duration.seconds(3)
   static let maximumRefusals = 32
   static let patience = TimeAmount.seconds(3)
@@ -56,7 +57,7 @@ package final class AnnouncedListeners: Sendable {
 
   /// Records that a peer did not admit the local peer.
   ///
-  /// Unless the peer that the link names no longer serves the session, or is just leaving, its answer is final.
+  /// The answer of the peer that the link names is final, unless that peer is leaving or no longer serves the session.
   func refused(_ target: Target, _ error: SessionError, isNamed: Bool) {
     state.withLock { state in
       // A peer may serve the session at another address, with another process.

@@ -13,7 +13,8 @@ import Musl
 ///
 /// Dials to the addresses start 250 ms apart, or immediately after the previous one fails (a simple form of RFC 8305).
 /// The first connection to complete its TLS handshake with the expected key is used, and the others are closed.
-/// Confined to the event loop of its ``Means``. A peer that joins by a link also dials the announced peers of the session (DSC-28).
+/// Confined to the event loop of its ``Means``. A peer that joins by a link also dials the peers that announce the
+/// session (DSC-28).
 final class LinkDial: LinkDelegate {
   struct Means: Sendable {
     var security: LinkSecurity

@@ -14,7 +14,7 @@ enum LocalAddresses {
     var address: String
   }
 
-  /// The kind of an interface, in the order in which other machines are likely to reach it.
+  /// The kind of an interface; the kinds that other machines are most likely to reach come first.
   enum Kind: Int {
     case physical
     case virtual

@@ -349,7 +349,7 @@ extension TransportCore {
   /// Binds TCP and UDP to the same port and begins to listen.
   ///
   /// If the configuration names an interface, the first TCP socket is that of the loopback interface;
-  /// ``listenOnInterface()`` adds the other one.
+  /// ``listenOnInterface()`` adds the other socket.
   func bind(_ host: String, _ port: Int) -> EventLoopFuture<Void> {
     let address: SocketAddress
     do { address = try .makeScoped(host: host, port: port) } catch { return eventLoop.makeFailedFuture(error) }
@@ -375,7 +375,7 @@ extension TransportCore {
 
   private func isAny(_ host: String) -> Bool { host == "::" || host == "0.0.0.0" }
 
-  /// Listens on the interface that the configuration names, also after the interface was replaced.
+  /// Listens on the interface that the configuration names, even after the interface was replaced.
   @discardableResult func listenOnInterface() -> EventLoopFuture<Void> {
     guard let restrictedHost, let index = interface?.index, index != interfaceIndex,
       index != ListeningInterface.loopback,

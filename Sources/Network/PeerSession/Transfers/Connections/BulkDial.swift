@@ -31,7 +31,7 @@ final class BulkDial<Attached: Sendable>: LinkDelegate {
   {
     let dial = LinkDial(means, [remote], expecting: peer) { [self] result in
       switch result {
-      // Another program may use the address for a moment.
+      // Another program may temporarily use the peer's address, so the caller can try again later.
       case .failure(let error) where error.code == .wrongPeer: promise.fail(SessionError(.unreachable, error.message))
       case .failure(let error): promise.fail(error)
       case .success(let link): connected(link)

@@ -17,7 +17,7 @@ final class BulkEndpoint: Sendable {
   }
 
   let peer: PeerID
-  /// The session; `nil` for an endpoint without one, as in tests.
+  /// The session; `nil` for an endpoint without a session, as in tests.
   let session: SessionID?
   let context: BulkContext
   private let inbox: ResourceInbox
@@ -238,8 +238,8 @@ final class BulkEndpoint: Sendable {
     _ = scope.submit { await receiver.answer(release) }
   }
 
-  /// Creates the receiver of an offer; returns `nil` if the peer has too many transfers in progress (RES-6). It
-  /// replaces an earlier receiver of the same transfer, whose link is probably broken.
+  /// Creates the receiver of an offer; returns `nil` if the peer has too many transfers in progress (RES-6). The new
+  /// receiver replaces an earlier receiver of the same transfer, because the earlier link is probably broken.
   func receiver(for offer: Control.ResourceOffer, on link: BulkLinkRunner) async -> ResourceReceiver? {
     if let old = state.withLock({ $0.transfers.receiver(of: offer.id) }) {
       // The sender may notice before the receiver that the old link broke (RES-5).

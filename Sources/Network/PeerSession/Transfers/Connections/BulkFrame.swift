@@ -1,9 +1,9 @@
 import NIOCore
 import PeerWire
 
-/// A frame of a bulk link, or the combined payload of several. The boundaries of CHUNK and STREAM-DATA frames have no
-/// meaning. ``BulkFrameDecoder`` therefore passes on the bytes of one read as one value, without buffering or copying
-/// them. All other frames are passed on complete, in one piece.
+/// A frame of a bulk link, or the combined payload of several frames. The boundaries of CHUNK and STREAM-DATA frames
+/// have no meaning. ``BulkFrameDecoder`` therefore passes on the bytes of one read as one value, without buffering or
+/// copying them. All other frames are passed on complete, in one piece.
 struct BulkFrame: Sendable, Equatable {
   var type: FrameType
   /// The bytes, in order: at least one piece, and a piece may be empty.

@@ -70,7 +70,7 @@ final class BulkLinkRunner: Sendable {
     }
   }
 
-  /// Returns whether `frame` belongs to a transfer that ended a short while ago, so that it must be ignored.
+  /// Returns whether `frame` belongs to a transfer that ended a short while ago; such a frame must be ignored.
   func isLate(_ frame: BulkFrame) -> Bool {
     let id: TransferID
     do {

@@ -115,8 +115,8 @@ final class WorkScope: Sendable {
 
   func close() { source.finish() }
 
-  /// Runs the submitted work until ``close()`` is called or the task is canceled, and waits for all work to end. Both
-  /// end the stream only after the work that was submitted before.
+  /// Runs the submitted work until ``close()`` is called or the task is canceled, and waits for all work to end. Work
+  /// that was submitted before the close or the cancellation still runs.
   func run() async {
     await withDiscardingTaskGroup { group in
       for await work in work { group.addTask { await work() } }

@@ -91,7 +91,7 @@ struct TransferTable {
   }
 
   /// Removes a receiver that ended; returns the end to report. If too many transfers were interrupted, this is the end
-  /// of the oldest one.
+  /// of the oldest interrupted transfer.
   mutating func receiverEnded(
     _ receiver: ResourceReceiver,
     _ info: ResourceInfo,

@@ -305,7 +305,8 @@ struct TransferRetry {
 
   private var failures = 0
 
-  /// Records that no link opened, or broke before any byte was sent; `nil` if the sender must give up.
+  /// Records that no link opened, or that a link broke before any byte was sent. Returns the delay before the next
+  /// attempt, or `nil` if the sender must give up.
   mutating func failed() -> Duration? {
     failures += 1
     guard failures < Self.attemptLimit else { return nil }

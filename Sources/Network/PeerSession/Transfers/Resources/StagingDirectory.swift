@@ -114,7 +114,7 @@ final class StagingDirectory: Sendable {
   }
 
   /// Removes partial transfers that are older than seven days or cannot be resumed; throws `system`. Transfers that
-  /// another process is using stay.
+  /// another process is using are not removed.
   func sweep(now: Int) throws(SessionError) {
     for partial in try survey().partials where !partial.isInUse {
       let isUseful = partial.record.map { $0.isTemporary != true } ?? false

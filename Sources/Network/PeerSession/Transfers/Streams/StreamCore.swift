@@ -31,7 +31,7 @@ final class StreamCore: BulkFrameSink {
   let name: UntrustedText
   let peer: PeerID
   private let link: BulkLinkRunner
-  /// Called once, when the stream ends, with whether the stream's link can be used again.
+  /// Called once, when the stream ends; the argument states whether the stream's link can be used again.
   private let onEnd: @Sendable (_ isLinkIdle: Bool) -> Void
   private let state = Locked(State())
 
