@@ -184,7 +184,7 @@ import WhiteboardRendering
     #expect(objects[0].text == "" && objects[2].text == "low" && objects[3].text == "one\ntwo")
     #expect(objects[1].text == "Backend" && isNear(objects[1].bounds.center, Point(x: 150, y: 17.5)))
     #expect(objects[0].groups.count == 2 && objects[0].groups == objects[1].groups)
-    #expect(imported.warnings == ["texts at the top or bottom of a shape become texts in a group with it: 1"])
+    #expect(imported.warnings == ["texts at the top or bottom of a shape become separate texts in its group: 1"])
   }
 
   @Test("a freehand line with a fill becomes a closed curve") func filledInk() throws {

@@ -9,8 +9,8 @@ package enum TerminalGraphics: Hashable, Sendable, CaseIterable {
   case sixel
 }
 
-/// Creating a value is slow, because it decodes and encodes the photo. Create it outside the main loop, and only once
-/// for each photo and size.
+/// A photo that is ready to be sent to a terminal. Creating a value is slow, because it decodes and encodes the photo.
+/// Create it outside the main loop, and only once for each photo and size.
 package struct TerminalPhoto: Hashable, Sendable {
   package let pixels: PhotoPixels
   /// The photo as a PNG in base64, for kitty; it has half as many bytes as deflated pixels. It is empty for sixels.

@@ -3,12 +3,12 @@ import PeerCore
 import WhiteboardRendering
 
 /// The fonts of the system, and rows of text in them. Pango joins and reorders the letters of a row as its script
-/// requires, and takes letters that the wanted font lacks from other fonts. It is confined to one thread.
+/// requires, and takes letters that the wanted font lacks from other fonts. An instance is confined to one thread.
 final class PageFonts {
   private let map = pango_cairo_font_map_new()
   private let context: OpaquePointer?
   private let layout: OpaquePointer?
-  /// The fonts that were used, for faces without a factor.
+  /// The fonts that were used, by face with the factor 1.
   private var descriptions: [PageFace: OpaquePointer?] = [:]
   /// The number of rows with letters that no font has, and the text of the first one.
   private var incomplete: (count: Int, first: String) = (0, "")
@@ -31,7 +31,7 @@ final class PageFonts {
     for object in [layout, context, map] { g_object_unref(UnsafeMutableRawPointer(object)) }
   }
 
-  /// Returns a row and its width, in letters without a factor; the row is valid until the next call.
+  /// Returns a row and its width at the factor 1. The row is valid until the next call.
   func line(_ words: PageWords) -> (line: OpaquePointer?, width: Double) {
     pango_context_set_base_dir(context, words.isRightToLeft ? PANGO_DIRECTION_RTL : PANGO_DIRECTION_LTR)
     pango_layout_context_changed(layout)

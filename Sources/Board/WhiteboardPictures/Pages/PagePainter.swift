@@ -77,7 +77,7 @@ struct PagePainter {
   }
 
   private func draw(_ mark: PageMark, of snapshot: ObjectSnapshot) {
-    // Strokes and forms can be larger than cairo's coordinates, so they have those of the board.
+    // Strokes and forms can exceed cairo's coordinates, so they use board coordinates.
     switch mark {
     case .ink(let lines, let color): PageStroke(lines, of: snapshot, picture.region, scale).draw(on: page, color)
     case .area(let outline, let color): shape(snapshot).fill(outline, on: page, color)

@@ -27,7 +27,7 @@ package enum PicturePage {
     guard scale.isFinite, scale > 0 else { throw .scale(scale) }
     func fitting(_ picture: BoardPicture) throws(PicturePageError) -> Double {
       let (width, height) = try size(picture)
-      // A pixel less on each side, because sides are rounded up.
+      // Subtract a pixel from each side, because sides are rounded up.
       let area = (Double(pixelLimit) / (width * height)).squareRoot() - 1 / min(width, height)
       return min(max(area, 1 / max(width, height)), Double(sideLimit - 1) / max(width, height))
     }
@@ -57,7 +57,8 @@ package enum PicturePage {
     return ExportedFile(bytes: sink.bytes, warnings: warnings)
   }
 
-  /// Returns a PDF with a page for each picture, in its orientation, and of its own size if `paper` is nil.
+  /// Returns a PDF with a page for each picture. Each page has the orientation of its picture, and the size of its
+  /// picture if `paper` is nil.
   package static func pdf(_ pictures: [BoardPicture], on paper: PaperSize? = nil) throws(PicturePageError)
     -> ExportedFile
   {
@@ -118,8 +119,8 @@ package enum PicturePage {
     return (width, height)
   }
 
-  /// Returns the warnings about the page. If there is a corner, nothing is drawn outside of the region, whose upper
-  /// left corner is there.
+  /// Draws a picture; returns the warnings about the page. If `corner` is given, the upper left corner of the region is
+  /// there, and nothing outside the region is drawn.
   private static func draw(
     _ picture: BoardPicture,
     on surface: OpaquePointer,

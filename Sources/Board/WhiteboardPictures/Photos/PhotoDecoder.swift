@@ -9,8 +9,9 @@ import WhiteboardRendering
 /// small picture of a large photo needs little memory. However, a progressive JPEG takes up to six bytes for each pixel
 /// of the photo. A PNG and a lossless WebP take four bytes for each pixel.
 package enum PhotoDecoder {
-  /// Returns the photo upright, in as many pixels as fit into a limit, but never more than it has; throws if it cannot
-  /// be decoded. Call this function off the main loop: its time is proportional to the number of pixels of the photo.
+  /// Returns the photo upright, in as many pixels as fit into a limit, but never more than the photo has; throws if the
+  /// photo cannot be decoded. Call this function off the main loop: its time is proportional to the number of pixels of
+  /// the photo.
   package static func pixels(of bytes: [UInt8], within width: Int, _ height: Int, on paper: UInt32 = 0xFFFFFF)
     throws(PictureError) -> PhotoPixels
   {

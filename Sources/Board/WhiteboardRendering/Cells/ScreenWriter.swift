@@ -33,9 +33,9 @@ package struct ScreenWriter: Sendable {
   private static let sortLimit = 32
 
   /// Returns the runs, split and sorted so that the style rarely changes; nil if they must be written in screen order.
-  /// This is the case if there are too many, or if terminals disagree about the cursor position after a glyph, since
-  /// the cells that it may overwrite must be written after it. Styles with fewer attributes come first, because adding
-  /// an attribute needs fewer bytes than removing one.
+  /// They must be written in screen order if there are too many runs, or if terminals disagree about the cursor
+  /// position after a glyph. The cells that such a glyph may overwrite must be written after it. Styles with fewer
+  /// attributes come first, because adding an attribute needs fewer bytes than removing one.
   private func sortedByStyle(_ runs: [Run], _ screen: Screen) -> [Run]? {
     guard runs.count <= Self.sortLimit else { return nil }
     var groups: [(style: CellStyle, runs: [Run])] = []

@@ -57,8 +57,9 @@ package struct BoardExport: Sendable {
 
   package var snapshots: [ObjectSnapshot] { picture.items.map(\.snapshot) }
 
-  /// `scale` is in pixels per board unit, and used only for PNG; if it is nil, the writer chooses it. `pages` writes
-  /// PNG and PDF; it is nil if the program cannot. `paper` is only for PDF, and so is a page for each frame.
+  /// Returns the file in a format. `scale`, in pixels per board unit, is used only for PNG; if it is nil, the writer
+  /// chooses a scale. `pages` writes PNG and PDF; it is nil if the program cannot write them. Only a PDF can have a
+  /// paper size and a page for each frame.
   package func file(
     as format: ExportFormat,
     scale: Double? = nil,

@@ -18,8 +18,8 @@ package struct ImportedBoard: Sendable {
   package init() {}
 
   /// Reads a board in this program's JSON format, a drawing or library of Excalidraw, or a flowchart of Mermaid; throws
-  /// ``ImportError`` with the reason. `photo` returns the photo for a picture, which may have another format; nil if
-  /// the picture is damaged. It reports a problem itself.
+  /// ``ImportError`` with the reason. `photo` returns a picture in a format that boards accept, or nil if the picture
+  /// is damaged. `photo` reports problems itself.
   package init(
     reading bytes: [UInt8],
     photo: @escaping ([UInt8]) -> [UInt8]? = { $0 },

@@ -77,7 +77,8 @@ extension BoardPicture {
     return (picture, items.filter { !ids.contains($0.snapshot.id) })
   }
 
-  /// Returns the most objects that are not separated by large gaps on one axis; the first ones if there are equally many.
+  /// Returns the largest group of objects that large gaps on one axis do not separate; the first such group if several
+  /// are equally large.
   private static func largestGroup(
     _ objects: [(ObjectID, Rectangle)],
     _ side: (Rectangle) -> (Double, Double)

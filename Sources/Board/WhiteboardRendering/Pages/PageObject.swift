@@ -78,7 +78,7 @@ package struct PageWords: Hashable, Sendable {
   package let alignment: TextAlignment
   package let isRightToLeft: Bool
   package let width: Double
-  /// The distance of the baseline of letters from the top of their row, in letters without a factor.
+  /// The distance of the baseline from the top of a row, in board units at the factor 1.
   package static let baseline = 12.0
 
   package init?(
@@ -261,7 +261,8 @@ extension BoardPicture {
     // The line would make the letters illegible.
     if isOnLine {
       marks.append(.box(label.box, fill: PageColor(rgb: background ?? 0xFFFFFF), border: nil))
-      // A label that is as long as its line must not hide the direction. Letters could not be read on closed heads.
+      // A label that is as long as its line must not hide the direction, so draw the open heads again. Letters on
+      // closed heads would be illegible.
       for end in snapshot.endMarks
       where !end.isClosed && end.points().contains(where: { label.box.contains(Rectangle($0, $0)) }) {
         let color = ink.lineColor(snapshot.color, around: nil)

@@ -72,8 +72,8 @@ extension BoardCanvas {
     let marks = shape.ends.map { cells(of: shape.dots(of: $0, in: viewport, .fine)) }
     let line = marks.reduce(cells(of: points)) { $0.union($1) }
     let factor = factor(snapshot)
-    // Below 100 %, letters are larger than on a page, but a label may be as wide as its line is long; a cell is twice as
-    // high as wide. Wide letters of a large text size need no more cells than the label's columns.
+    // The label may be as wide as the line is long, because letters are larger than on a page if the zoom is below 100
+    // %. A cell is twice as high as wide. Large letters need no more cells than the label has columns.
     let across: Double = layout.size.width * factor / Double(DotGrid.fine.across)
     let down: Double = layout.size.height * factor / Double(DotGrid.fine.down)
     let width = max(min(max(across.wholeCells(.down), line.width, 2 * line.height), layout.columns), 1)
@@ -142,8 +142,9 @@ extension BoardCanvas {
 
   /// Returns the cells inside a low form that are in the row of its center; nil if there are none.
   ///
-  /// `size` is the size of the form's box, and `line` half the width of its line, in dots. `width` returns the share of the
-  /// form's width at a distance from its center, which is a share of half its height.
+  /// `size` is the size of the form's box, and `line` half the width of its line, in dots. `width` returns the width of
+  /// the form at a distance from its center, as a fraction of its full width. The distance is a fraction of half its
+  /// height.
   private func middleRow(
     of snapshot: ObjectSnapshot,
     _ size: Size,

@@ -100,7 +100,7 @@ extension BoardCanvas {
     )
   }
 
-  /// Returns whether a stroke has only more points than before, or has other points at its end.
+  /// Returns whether a stroke only got more points, or got other points at its end.
   func onlyGrew(from old: Item, to new: Item) -> Bool {
     let (before, after) = (old.snapshot, new.snapshot)
     guard let first = before.ink, let last = after.ink, !first.isEmpty, last.count >= first.count else { return false }

@@ -286,7 +286,7 @@ package struct BoardCanvas: Sendable {
     }
   }
 
-  /// Computes the layout of all objects again; ``paint(_:)`` does what takes too much work.
+  /// Computes the layout of all objects again. If that takes too much work, ``paint(_:)`` does the rest.
   private mutating func placeAll() {
     spoilAll()
     unplaced = order.ids.reversed()
@@ -392,7 +392,8 @@ package struct BoardCanvas: Sendable {
       }
     }
     let index = index(of: id)
-    // Only a stroke that grows again is worth a base, because its whole area must be painted for it.
+    // Make a base only when a stroke grows for the second time, because the whole area of the stroke must then be
+    // painted.
     guard !growing.insert(id).inserted, order.count - index <= DotBase.frontLimit else { return false }
     removeBase(before: base?.first)
     if let job { damage.append(job.damage) }

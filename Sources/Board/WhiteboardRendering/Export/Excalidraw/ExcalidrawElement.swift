@@ -117,7 +117,8 @@ struct ExcalidrawElement {
     return min(max((size * 64).rounded() / 64, BoardLimits.leastTextSize), BoardLimits.textSize)
   }
 
-  /// Larger distances would make the letters larger, which have the height of a row here.
+  /// Limit the distance between rows. The text size is the height of a row here, so a larger distance would make the
+  /// letters larger.
   private var rowHeight: Double {
     guard let height = tree["lineHeight"]?.number, height >= 1 else { return Excalidraw.lineHeight }
     return min(height, Excalidraw.lineHeight)
@@ -159,7 +160,7 @@ struct ExcalidrawElement {
 
   // MARK: - Links and pictures
 
-  /// Where the element leads: to an address, or to the element with an id.
+  /// The target of a link: an address, or the element with an id.
   enum Link {
     case address(String)
     case object(String)
@@ -187,7 +188,7 @@ struct ExcalidrawElement {
     return Rectangle(least, greatest)
   }
 
-  /// A value that this program stored, because Excalidraw has no place of its own for it.
+  /// Returns a value that this program stored in `customData`, because Excalidraw has no field for the value.
   func own(_ key: String) -> JSONTree? { tree["customData"]?["whiteboard"]?[key] }
 
   // MARK: - Points

@@ -11,7 +11,8 @@ struct ExcalidrawReader {
     /// The shapes with a text at their top or bottom, which becomes an object of its own, by id.
     var titled: [String: ExcalidrawElement] = [:]
     var objects: [String: Int] = [:]
-    /// The indexes of the objects that belong to frames or link to other objects, with the ids of these.
+    /// The indexes of the objects that belong to frames or link to other objects, with the ids of the frames or other
+    /// objects.
     var (members, links): ([(index: Int, id: String)], [(index: Int, id: String)]) = ([], [])
     /// The lines whose ends can be bound, with the indexes of their objects.
     var lines: [(index: Int, element: ExcalidrawElement)] = []
@@ -22,7 +23,7 @@ struct ExcalidrawReader {
   private var result = ImportedBoard()
   private var groups: [String: Int] = [:]
   private var reports: [String: Int] = [:]
-  /// The ways in which imported elements look or behave a little different, each with the number of elements.
+  /// The ways in which imported elements look or behave a little differently, each with the number of elements.
   private var remarks: [String: Int] = [:]
   private var scope = Scope()
   private let files: JSONTree?
@@ -73,7 +74,7 @@ struct ExcalidrawReader {
 
   private mutating func remark(_ what: String) { remarks[what, default: 0] += 1 }
 
-  /// Reads the items of a library side by side, each as a group.
+  /// Reads the items of a library. Each item becomes a group, and the groups are placed side by side.
   private mutating func read(items: [[JSONTree]]) throws(ImportError) {
     var right: Double?
     for (number, elements) in items.enumerated() {
@@ -394,10 +395,10 @@ struct ExcalidrawReader {
     return result.fitting(text)
   }
 
-  /// Letters that become smaller than this share of their size are not made smaller.
+  /// The smallest factor by which letters are made smaller. Letters that would need a smaller factor keep their size.
   private static let leastShare = 0.6
 
-  /// Makes letters smaller if they would need more rows than in the file, because columns are wider than most letters.
+  /// Makes letters smaller if their rows would not fit, because columns are wider than most letters.
   private mutating func fitLetters(of label: ExcalidrawElement, into room: Double, _ style: inout ObjectStyle) {
     guard let rows = label.tree["text"]?.string?.split(whereSeparator: { $0.isNewline }) else { return }
     let columns = Double(BoardPicture.columns(rows.map(String.init)))
@@ -421,7 +422,7 @@ struct ExcalidrawReader {
   private mutating func read(text element: ExcalidrawElement, _ box: ExcalidrawElement.Box) {
     let container = element.tree["containerId"]?.string
     if let container, let label = scope.labels[container], label.id == element.id {
-      if label.tree != element.tree { report("elements with the id of another one are left out") }
+      if label.tree != element.tree { report("elements with the same id as another element are left out") }
       if !(element.tree["text"]?.string ?? "").contains(where: { !$0.isWhitespace }) {
         report("empty texts are left out")
       }
@@ -429,8 +430,8 @@ struct ExcalidrawReader {
     }
     let shown = element.tree["text"]?.string ?? ""
     let shape = container.flatMap { scope.titled[$0] }
-    if shape != nil { report("texts at the top or bottom of a shape become texts in a group with it") }
-    // Text whose shape is missing has line breaks that fit it into the shape.
+    if shape != nil { report("texts at the top or bottom of a shape become separate texts in its group") }
+    // If the shape of a text is missing, keep the line breaks that fit the text into the shape.
     let original = container != nil ? nil : element.tree["originalText"]?.string
     let words = original ?? shown
     guard words.contains(where: { !$0.isWhitespace }) else {

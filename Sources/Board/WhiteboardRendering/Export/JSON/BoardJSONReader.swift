@@ -1,7 +1,7 @@
 import PeerCore
 import Whiteboard
 
-/// Errors name the path of the value that is not valid.
+/// A reader of boards as JSON. Errors name the path of the value that is not valid.
 struct BoardJSONReader {
   private var result = ImportedBoard()
   private var groups: [String: Int] = [:]

@@ -31,7 +31,8 @@ struct Flowchart {
   var direction = Direction.down
   var nodes: [Node] = []
   var edges: [Edge] = []
-  /// The properties of styles by class; those of a node that has its own are in the class `#` and its index.
+  /// The properties of styles by class. Properties of a single node are in the class `#` followed by the index of the
+  /// node.
   var styles: [String: [(name: String, value: String)]] = [:]
   /// Descriptions of the parts that were not understood, with line numbers.
   var warnings: [String] = []
@@ -41,7 +42,7 @@ struct Flowchart {
   init(_ text: String) throws(ImportError) { self = try FlowchartParser.parse(text) }
 }
 
-/// Reports each line that it does not understand, and continues with the next one.
+/// A parser of flowcharts. It reports each line that it does not understand, and continues with the next line.
 private struct FlowchartParser {
   private enum Detail {
     case classes(String)
@@ -55,7 +56,7 @@ private struct FlowchartParser {
   private var ids: [String] = []
   /// The names of edges, as in `A e1@--> B`.
   private var edgeIDs: Set<String> = []
-  /// What statements say about nodes, which may be created later.
+  /// The details of nodes from statements. A node may be created after the statement.
   private var details: [(line: Int, id: String, detail: Detail)] = []
   /// The frames around the present line, outermost first; nil for a subgraph without a frame.
   private var frames: [Int?] = []
@@ -116,8 +117,8 @@ private struct FlowchartParser {
     text.split(omittingEmptySubsequences: false) { $0.isNewline }
   }
 
-  /// Returns the index of the first line of the chart, what follows the word `flowchart` or `graph` there, and the losses
-  /// before it.
+  /// Returns the index of the first line of the chart, the text after the word `flowchart` or `graph` in this line, and
+  /// the settings before this line that are left out.
   static func header(of text: String) -> (line: Int, rest: Substring, settings: [(line: Int, problem: String)])? {
     var (isInSettings, isInDirective) = (false, false)
     var settings: [(line: Int, problem: String)] = []
@@ -145,7 +146,8 @@ private struct FlowchartParser {
     return nil
   }
 
-  /// Returns a line without a comment, with the lines up to the end of its quotes or braces, and moves `next` behind them.
+  /// Returns a line without its comment. If quotes or braces in the line are still open, the next lines are added until
+  /// they are closed. `next` becomes the index of the next line to read.
   private mutating func joined(_ first: Substring, _ lines: [Substring], _ next: inout Int) -> Substring {
     next += 1
     if Self.trimmed(first).hasPrefix("%%{") {
@@ -337,7 +339,7 @@ private struct FlowchartParser {
   /// Parses nodes that are connected by edges: `A & B --> C -- text --> D`.
   private mutating func parse(chain: Substring) throws(ImportError) {
     (text, place) = (Array(chain), 0)
-    // Only what a node has besides its name, or an edge, gives a line a meaning.
+    // A line has a meaning only if it has an edge, or a node with more than a name.
     var (hasMeaning, start) = (false, 0)
     var before = (nodes: chart.nodes.count, warnings: chart.warnings.count)
     guard var last = nodes() else { return leaveOut(from: 0, before) }
@@ -479,12 +481,12 @@ private struct FlowchartParser {
     return nil
   }
 
-  /// The tags of HTML that a label can contain; what they mean is left out.
+  /// The HTML tags that a label can contain. They are removed and have no other effect.
   private static let tags: Set<String> = [
     "a", "b", "big", "center", "code", "del", "div", "em", "font", "i", "img", "kbd", "li", "mark", "ol", "p", "pre",
     "s", "small", "span", "strong", "sub", "sup", "tt", "u", "ul",
   ]
-  /// The maximum length of a tag; without it, a label of only `<` would be searched once for each.
+  /// The maximum length of a tag. Without a limit, a label of many `<` would be searched once for each of them.
   private static let tagLimit = 300
   private static let escapes: [Substring: Character] = [
     "quot": "\"", "lt": "<", "gt": ">", "amp": "&", "apos": "'", "nbsp": "\u{A0}",

@@ -9,7 +9,7 @@ extension ImportedBoard {
     guard chart.nodes.count + chart.edges.count <= BoardLimits.objects else { throw .tooManyObjects }
     warnings = chart.warnings
     var unused: Set<String> = []
-    // Frames are behind their boxes, and a frame around another one is behind it.
+    // A frame is behind its boxes, and behind the frames inside it.
     let order = chart.nodes.indices.sorted {
       let (one, other) = (chart.depth(of: $0), chart.depth(of: $1))
       return one == other ? $0 < $1 : one < other

@@ -91,7 +91,8 @@ struct FlowchartPlaces {
     return Size(width: box.greatest.x - box.least.x, height: box.greatest.y - box.least.y)
   }
 
-  /// Moves everything inside a frame, whose center is at `center`, from places relative to the frame to those on the board.
+  /// Moves everything inside a frame from positions relative to the frame to positions on the board. `center` is the
+  /// center of the frame.
   private mutating func move(_ frame: Int?, by center: Point) {
     for (edge, _, _) in edges[frame] ?? [] { bends[edge] = bends[edge].map { $0 + center } }
     for member in members[frame] ?? [] {
@@ -103,7 +104,7 @@ struct FlowchartPlaces {
 
 /// The positions of the nodes of a flowchart in layers, by the method of Sugiyama. Layers are rows from top to bottom;
 /// ``Flowchart/Direction`` turns them at the end. An edge over several layers gets a place of its own in each layer
-/// between its nodes, so that it does not cross them.
+/// between its nodes, so that the edge does not cross other nodes.
 struct FlowchartLayout {
   /// A node, or the place of a long edge in a layer.
   private struct Box {
@@ -216,7 +217,7 @@ struct FlowchartLayout {
         }
       }
       if steps[index] == 1 || isBent, from != to { join(last, to) }
-      // Labels need room between the nodes within a layer, unless the edge itself has it.
+      // A label needs room between the nodes within a layer, unless its edge has a box there.
       if let middle = way.first, !edge.label.isEmpty { boxes[middle].breadth = 80 }
       ways.append(forward[index] ? way : way.reversed())
     }
@@ -245,7 +246,8 @@ struct FlowchartLayout {
   /// Moves the boxes of each layer as near to their neighbors as their order and size allow, with least squares.
   private mutating func align(downwards: Bool) {
     for layer in downwards ? Array(layers) : layers.reversed() {
-      // Blocks of boxes that touch: the sum of the wanted positions of their first box, and their number.
+      // Blocks of boxes that touch. Each block has the number of its boxes, and the sum of the positions that they want
+      // for the first box.
       var (blocks, offsets) = ([(sum: Double, count: Int)](), [Double]())
       var offset = 0.0
       for (position, index) in layer.enumerated() {
