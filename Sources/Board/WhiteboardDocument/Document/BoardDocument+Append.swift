@@ -17,8 +17,8 @@ extension BoardDocument {
 
   /// Stores the whole state, so that the document can be opened from this state and the entries after it.
   ///
-  /// The document keeps the two newest keyframes, since one may be damaged. It keeps enough of the older keyframes that
-  /// seeking applies about 16,384 entries, or a quarter of a keyframe, at most.
+  /// The document keeps the two newest keyframes, since one may be damaged. It keeps enough older keyframes that
+  /// seeking applies at most about 16,384 entries, or a quarter of a keyframe.
   /// - Parameters:
   ///   - bytes: The state.
   ///   - digest: The digest that a board in this state must have.
@@ -44,8 +44,8 @@ extension BoardDocument {
 
   /// The time from which a keyframe is due, in milliseconds since 1970; nil if more entries must be appended first.
   ///
-  /// It is 30 s after the last keyframe, or any time if 4,096 entries were appended since then. The entries must have at
-  /// least a quarter of the keyframe's size, so that the bytes written are proportional to the edits.
+  /// A keyframe is due 30 s after the last keyframe, or as soon as 4,096 entries were appended since then. The entries
+  /// must have at least a quarter of the keyframe's size, so that the bytes written are proportional to the edits.
   public var keyframeDue: Int64? { tail.keyframeDue }
 
   /// Whether entries were appended since the last keyframe.
@@ -79,8 +79,8 @@ extension BoardDocument {
     }
   }
 
-  /// Waits for steps that can share the next transaction, if the last one was just before. Steps that arrive rarely are
-  /// stored without a timer. Closing the document does not wait.
+  /// Waits for steps that can share the next transaction, if the last transaction was just before. Steps that arrive
+  /// rarely are stored without a timer. Closing the document does not wait.
   private func gatherSteps() async {
     guard !queue.isEmpty, !queue.hasBarrier, nextGroup > .now else { return }
     try? await Task.sleep(until: nextGroup, clock: .continuous)

@@ -38,8 +38,8 @@ public actor BoardDocument {
 
   /// Whether the file has, or had, facts about its session that this program did not write.
   ///
-  /// They are the members, the join code, a removal and the browser links. They are not used, and opening the document
-  /// for writing removed them (REC-20).
+  /// Such facts are the members, the join code, a removal and the browser links. They are not used, and opening the
+  /// document for writing removed them (REC-20).
   public nonisolated let hasForeignFacts: Bool
 
   /// The seal that protects the facts in use; nil if no facts are used.

@@ -31,7 +31,7 @@ public struct DocumentSeal: Sendable {
 
   /// Returns the seal of a data directory; creates its secret if it is missing.
   ///
-  /// A directory without an identity is new: its files come from elsewhere, so none of them is accepted as one of an
+  /// A directory without an identity is new: its files come from elsewhere, so none of them is accepted as a file of an
   /// earlier release. Therefore, call this function before you create the identity. If the secret can be neither read
   /// nor created, the seal is temporary. This call blocks on the disk.
   public static func loadOrCreate(inDirectory directory: String) -> DocumentSeal {

@@ -27,7 +27,7 @@ enum OpenFiles {
     var isOpen: Bool { isOpening || queue != nil }
   }
 
-  /// The connections by file, so that the state of one file does not take longer to find if many files are open.
+  /// The connections by file. Finding the state of a file therefore takes no longer if many files are open.
   private struct State {
     private var connections: [FileIdentity: [Connection]] = [:]
     private var files: [ObjectIdentifier: FileIdentity] = [:]
@@ -162,7 +162,7 @@ public struct BoardReservation: Sendable {
 
   init(_ document: String) throws(DocumentError) { writerLock = try WriterLock(DocumentFile.resolved(document)) }
 
-  /// Returns the lock of a document; nil if the reservation is for another one, or was used and released.
+  /// Returns the lock of a document; nil if the reservation is for another document, or was used and released.
   func lock(of document: String) -> WriterLock? { writerLock.isLock(of: document) ? writerLock : nil }
 }
 

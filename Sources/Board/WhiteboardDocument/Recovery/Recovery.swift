@@ -127,7 +127,7 @@ struct SalvageWriter {
         try LogWriter.mark(mark.kind, mark.time, mark.until, log, mark.name, db)
       }
       for lost in salvage.lostRows { try markLost(lost, db) }
-      // If data is lost, the stored object count describes more than the file contains.
+      // If data is lost, the stored object count includes objects that the file no longer contains.
       let isSame = salvage.losses.isEmpty && !(salvage.rows.isEmpty && salvage.keyframes.isEmpty)
       let keys =
         [MetaKey.hosted, .title, .retention, .people, .changed].map(\.rawValue)

@@ -91,8 +91,8 @@ enum Schema {
     try db.execute(sql: "PRAGMA ignore_check_constraints = ON")
   }
 
-  /// Brings a file that an earlier release wrote to the current format. The file is marked, so that releases with an
-  /// earlier format refuse it: they cannot read the rows that this release writes to the log.
+  /// Converts a file of an earlier release to the current format. The file is marked, so that releases with an earlier
+  /// format refuse it: they cannot read the rows that this release writes to the log.
   static func raise(_ db: Database, at path: String) throws {
     try makeOwnTables(db)
     try StoredIdentity.copy(db, at: path)
@@ -196,7 +196,7 @@ enum Meta {
 
 /// A second copy of the board's id and the creation time, in a table that has a single row (REC-2). The table `meta`
 /// grows. When SQLite distributes its rows over several pages, their first row moves to one of the last pages of the
-/// file, and is lost if the end of the file is. The row of this table stays on its page.
+/// file, and is lost if the end of the file is lost. The row of this table stays on its page.
 struct StoredIdentity: Hashable, Sendable {
   static let table = "identity"
 
