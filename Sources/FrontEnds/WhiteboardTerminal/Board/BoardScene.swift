@@ -11,7 +11,8 @@ struct BoardScene: Sendable {
   private(set) var selection: Set<ObjectID> = []
   private(set) var held: Set<ObjectID> = []
   private var games: [ObjectID: GameView] = [:]
-  /// The objects with votes or a link; a frame must not look at all objects to find them.
+  /// The objects with votes or a link. They are stored here, so that drawing a frame does not search all objects for
+  /// them.
   private(set) var marked: Set<ObjectID> = []
   /// The games in which it is the local user's turn.
   private(set) var ourTurns: Set<ObjectID> = []
@@ -36,7 +37,8 @@ struct BoardScene: Sendable {
     return isSelected
   }
 
-  /// Sets the view of a game, whose object follows; returns whether it has just become the local user's turn.
+  /// Sets the view of a game, before the game's object arrives. Returns whether it has just become the local user's
+  /// turn.
   mutating func setGame(_ game: GameView) -> Bool {
     games[game.id] = game
     guard isOurTurn(in: game) else {
@@ -123,8 +125,9 @@ struct BoardScene: Sendable {
   /// The size of the box in which the cells of a new game fit at the present zoom.
   var gameSize: Size { Size(width: 18 * viewport.cellWidth, height: 24 * viewport.cellWidth) }
 
-  /// Returns the center for a new photo, game or note whose box has a size: the given place, or if the box would cover
-  /// another photo, game or note, the nearest free place, in view if possible.
+  /// Returns the center for a new photo, game or note with a box of this size. The result is the given place, unless
+  /// the box would cover another photo, game or note there. Otherwise it is the nearest free place, in view if
+  /// possible.
   func freePlace(for size: Size, near place: Point) -> Point {
     let taken = canvas.itemsInOrder.compactMap { item -> Rectangle? in
       let snapshot = item.snapshot

@@ -58,7 +58,7 @@ extension Workspace {
 
   mutating func editSelection() -> [BoardEffect] {
     if scene.selection.isEmpty, let requestToLabel {
-      // The form drawn last does not exist yet.
+      // The form drawn last does not exist yet, so edit its label when it exists.
       requestToEdit = requestToLabel
       return []
     }
@@ -108,7 +108,8 @@ extension Workspace {
   mutating func play(_ game: GameName) -> [BoardEffect] {
     if let id = scene.game(game) { return [prompt(forMoveIn: id)] }
     let place = scene.freePlace(for: scene.gameSize, near: scene.viewport.center)
-    // The prompt opens at once, so that no letter of a guess is taken for a key. It names the game by its alias.
+    // Open the prompt at once, so that no letter of a guess runs the command of a key. The prompt names the game by its
+    // alias.
     let new = Prompt.newGame(requests.nextID)
     let beginning = requests.issue { () throws(CommandError) in
       .game(game, at: try BoardPoint(rounding: place), opponent: nil, alias: new)

@@ -126,7 +126,7 @@ extension Workspace {
       if tool == .note { requestToEdit = requests.nextID }
       if [.rectangle, .ellipse, .diamond].contains(tool) { requestToLabel = requests.nextID }
       let pen = toolbox.pen
-      // A note that is placed by a click does not cover another one.
+      // A note that is placed by a click must not cover another note, a photo or a game.
       let start = from == to ? scene.freePlace(for: DrawingForm.note.defaultSize, near: from) : from
       return requests.issue { () throws(CommandError) in try tool.form(from: start, to: from == to ? start : to, pen) }
     case .erase(let path):

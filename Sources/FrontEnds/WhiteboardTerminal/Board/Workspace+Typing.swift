@@ -81,7 +81,7 @@ struct PastedText: Hashable, Sendable {
   }
 
   let text: String
-  /// The objects that a page, a board in a file or Excalidraw copied, as JSON; nil for other text.
+  /// The pasted objects as JSON, copied from a page, a board file or Excalidraw; nil for other text.
   let drawing: String?
 
   /// The beginnings of pasted drawings, without spaces.

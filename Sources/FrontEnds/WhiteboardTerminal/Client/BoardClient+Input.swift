@@ -21,7 +21,7 @@ extension BoardClient {
         return []
       }
       guard overlay == nil else {
-        // Fast typing can look like a paste. While something covers the board, it is not for the board.
+        // Fast typing can look like a paste. If something covers the board, treat the text as keys.
         var actions: [Action] = []
         for letter in text.prefix(Self.typedAtOnce) where overlay != nil {
           actions += handleKey(.character(letter), [])

@@ -119,7 +119,7 @@ package struct BoardClient: Sendable {
 
   func photosInView() -> PhotosInView { screen.photosInView(under: overlay) }
 
-  /// Whether the last frame shows the current state of what it contains; otherwise the next frames show more.
+  /// Whether the last frame is complete; otherwise the next frames show the rest.
   package var isPainted: Bool { session.connection != nil || workspace.scene.canvas.isPainted }
 
   /// Whether a part of the screen changes without input, as time passes.
@@ -366,7 +366,7 @@ extension BoardClient {
     case SharedBoard.News.Remark.comparing: session.questions.compares(note.invitation)
     case SharedBoard.News.Remark.webRevoked: session.board.webLink = nil
     case SharedBoard.News.Remark.announced:
-      // The panel for invitations shows it.
+      // No message is needed, because the box for invitations shows that the board is announced.
       session.board.isAnnounced = true
       session.board.isDiscoveryUnavailable = false
       return

@@ -95,7 +95,7 @@ struct PhotoDisplay {
 
   mutating func receive(_ photo: TerminalPhoto, of asset: AssetID) { photos[asset] = photo }
 
-  /// Returns the photos whose visible copies are all shown as pixels, and whose cells stay blank.
+  /// Returns the photos whose visible copies are all shown as pixels. The cells of these photos stay blank.
   func assetsShownAsPixels(_ inView: PhotosInView) -> Set<AssetID> {
     guard let layer else { return [] }
     let notShown = inView.upright.filter { !layer.canShow($0, photos[$0.asset]) }.map(\.asset)

@@ -192,9 +192,9 @@ final class TerminalEvents: @unchecked Sendable {
   /// The events; supports one reader.
   var stream: AsyncStream<Terminal.Event> { AsyncStream(unfolding: { await self.next() }) }
 
-  /// Adds an event, after which no more events may follow if the terminal was closed.
+  /// Adds an event. Events after ``Terminal/Event/hungUp`` are ignored.
   ///
-  /// Call it on the queue.
+  /// Call this method on the queue.
   func add(_ event: Terminal.Event) {
     guard !isOver else { return }
     isOver = event == .hungUp

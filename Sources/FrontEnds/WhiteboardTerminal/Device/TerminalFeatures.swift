@@ -184,7 +184,7 @@ package enum TerminalEncoding: Hashable, Sendable {
     return bytes.flatMap { Array(String(Unicode.Scalar($0)).utf8) }
   }
 
-  /// The similar ASCII characters of the characters that this program uses.
+  /// The ASCII characters that replace the other characters of this program.
   private static let substitutes: [Character: String] = [
     "…": ".", "–": "-", "—": "-", "●": "*", "■": "#", "↻": "@", "←": "<", "→": ">", "↑": "^", "↓": "v", "°": "o",
     "“": "\"", "”": "\"", "‘": "'", "’": "'", "·": ".", "×": "x",
@@ -196,7 +196,7 @@ extension Unicode.Scalar {
   fileprivate var latin1: UInt8? { (0xA0...0xFF).contains(value) ? UInt8(value) : nil }
 }
 
-/// The doctor's check of the terminal.
+/// The check of the terminal in `whiteboard-peer doctor`.
 ///
 /// It uses only the environment, and does not query the terminal.
 package struct TerminalCheck: Sendable {

@@ -405,14 +405,15 @@ struct PasteRecognizer: Sendable {
     let letters = events.compactMap(letter)
     guard letters.count == events.count, let first = events.first else { return false }
     let lines = letters.split(separator: "\n", omittingEmptySubsequences: false)
-    // Text after the end of a line would run commands. Lines that begin with a colon are meant to do so.
+    // Text after the end of a line would run commands, except lines that begin with a colon, which are commands.
     let hasMoreLines = lines.dropFirst().contains { !$0.isEmpty && $0.first != ":" }
     guard context == .commands else { return hasMoreLines }
     guard letters.count >= leastCount else { return false }
     if hasMoreLines { return true }
     // A key that repeats is held down.
     guard Set(letters).count > 1 else { return false }
-    // The first letter may be the key that opens a line. A command line is entered with it; other text is not.
+    // The first letter may be the key that opens a line to type in. If so, a single line or a command line is treated
+    // as typed.
     guard opensText(first) else { return true }
     return lines.count > 1 && first != .key(.character(":"), [])
   }

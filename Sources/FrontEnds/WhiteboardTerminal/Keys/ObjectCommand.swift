@@ -17,7 +17,7 @@ package struct ObjectCommand: Sendable {
   let others: [String]
   /// The words in a menu.
   let menu: String
-  /// The messages when a command was run, also when the user typed it.
+  /// The messages after a command was run with its key or as typed text.
   let answers: [CommandName: Answer]
   let run: @Sendable (inout Workspace) -> [BoardEffect]
 

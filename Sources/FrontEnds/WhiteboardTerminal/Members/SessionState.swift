@@ -138,7 +138,7 @@ struct SessionState: Sendable {
 
   /// Adds a line to the chat.
   ///
-  /// Returns false if the chat already has the line, so that only the state of its question changed.
+  /// Returns false if the chat already has the line. In that case, the line was only marked as settled or open.
   private mutating func append(_ line: ChatLine) -> Bool {
     let id = line.id.description
     chat.openComments[id] = line.isResolved ? nil : line.about

@@ -7,7 +7,7 @@ enum Answer {
   case panel(title: String, lines: [String])
   case message(String)
   case chat
-  /// The box that shows how others join: with one browser link, or if it is nil, in all ways.
+  /// The box that shows how others join: with the given browser link, or if it is nil, in every way.
   case invitation(BrowserInvitation?)
 
   /// If an answer has no request id, the client itself sent the command, and the answer is not shown.

@@ -4,7 +4,7 @@ import WhiteboardRendering
 /// A view that covers the board until a key or a click closes it.
 enum Overlay: Hashable, Sendable {
   case panel(Panel)
-  /// How others join: with one browser link, or if it is nil, in all ways.
+  /// How others join: with the given browser link, or if it is nil, in every way.
   case invitation(BrowserInvitation?)
   case menu(Menu)
   case unsavedQuestion
@@ -120,7 +120,7 @@ extension Overlay {
   private static func pick(_ command: KeyMap.Command?) -> Outcome { command.map { .perform($0) } ?? .close }
 }
 
-/// The items are in as many columns as they need.
+/// The layout of a menu, with its items in as many columns as they need.
 ///
 /// If there is no room for so many columns, one column shows them page by page.
 struct MenuLayout: Hashable, Sendable {

@@ -17,7 +17,7 @@ struct Prompt: Sendable {
     case chat, command, export, find
     case photo(at: Point)
     case move(ObjectReference, isWordle: Bool)
-    /// A game that is over. The prompt stays open, so that a letter of a guess is not taken for a key.
+    /// A game that is over. The prompt stays open, so that no letter of a guess runs the command of a key.
     case over
 
     var label: String {
@@ -46,7 +46,7 @@ struct Prompt: Sendable {
     case command(PromptCommand)
     /// The user entered text that is not a valid command.
     case failure(PromptCommand.Failure)
-    /// Go to an object with these words: the next one, or with the step -1 the previous one.
+    /// Go to an object with these words: the next object, or the previous one if `step` is -1.
     case find(String, step: Int)
     /// Find the files whose paths begin with this text.
     case findFiles(String)
@@ -210,7 +210,7 @@ struct Prompt: Sendable {
       let index = editor.text.prefix(editor.cursor).count { $0 == " " } - 1
       let forms = CommandTable.entry(command).forms(at: index)
       let candidates = forms.flatMap { names.words(for: $0, toComplete: path) }
-      // An offered file is no file on this computer.
+      // A file that a peer offers is not on this computer.
       guard forms.contains("FILE"), !forms.contains("INVITATION") else { return complete(candidates, after: " ") }
       return path.isEmpty || !candidates.contains { $0.hasPrefix(path) }
         ? .findFiles(path) : complete(candidates, after: " ")

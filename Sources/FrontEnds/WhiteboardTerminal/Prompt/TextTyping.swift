@@ -11,7 +11,7 @@ struct TextTyping: Sendable {
   private(set) var id: ObjectID?
   /// The middle of the first letter of a new text; the center of an existing object.
   let place: Point
-  /// Whether the text is the label of a form, which stays if it has no label.
+  /// Whether the text is the label of a form. The form stays on the board even if its label is empty.
   private let isLabel: Bool
   /// The text that the user sees, including changes that are not sent yet.
   private(set) var scalars: [Unicode.Scalar]
@@ -195,6 +195,6 @@ struct TextTyping: Sendable {
 }
 
 extension ObjectSnapshot {
-  /// Whether the user can type in the object: it is a text object, or a form with a label.
+  /// Whether the user can type in the object: it is a text object, or a form that can have a label.
   var canBeTypedIn: Bool { kind == .text || form != nil }
 }

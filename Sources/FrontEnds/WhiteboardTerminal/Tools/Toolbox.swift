@@ -59,8 +59,8 @@ struct Toolbox: Sendable {
   }
 }
 
-/// The commands set the scale and angle of a single object, but scale and rotate several objects relative to their
-/// current state.
+/// The commands that scale and rotate the selection. For a single object, they set its scale and angle. Several objects
+/// are scaled and rotated relative to their current state.
 struct SelectionTransforms: Sendable {
   /// The last requested scale or angle of a single object.
   private struct Target {
@@ -211,9 +211,9 @@ package enum Pens {
   /// Returns a color as `#rrggbb`.
   static func text(_ rgb: UInt32) -> String { String(ColorText.text(rgb << 8 | 0xFF).dropLast(2)) }
 
-  /// Returns the color that a member has unless another member has it too.
+  /// Returns the color that a member gets, unless another member already has this color.
   ///
-  /// It is always the same, and never the gray of remarks.
+  /// The result is always the same for a member, and never the gray of remarks.
   static func color(of member: MemberID) -> UInt32 {
     let sum = member.description.utf8.reduce(UInt32(5381)) { $0 &* 33 &+ UInt32($1) }
     return memberColors[Int(sum % UInt32(memberColors.count))]
