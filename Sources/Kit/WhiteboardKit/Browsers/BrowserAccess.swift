@@ -19,7 +19,8 @@ final class BrowserAccess {
   private var isBeginning: Bool
   /// Whether browsers should be able to join; false after `web off`.
   private var isWanted: Bool
-  /// The time of the next attempt to open the gateway that the configuration requires, because the last one failed.
+  /// The time of the next attempt to open the gateway that the configuration requires; nil unless the last attempt
+  /// failed.
   private var openingAgain: ContinuousClock.Instant?
   private var openingError: String?
   /// The requests of pages for links in the current minute, by guest.
@@ -50,8 +51,8 @@ final class BrowserAccess {
   // MARK: - The gateway
 
   /// Restores the stored browser links, and opens the gateway if the configuration requires it. If the gateway cannot
-  /// be opened, this emits a warning and does not throw, because the board itself is open. It tries again every 10
-  /// seconds.
+  /// be opened, this function emits a warning instead of throwing, because the board itself is open, and tries again
+  /// every 10 seconds.
   nonisolated(nonsending) func begin() async {
     defer { checkIsolation(#isolation) }
     await links.restore()
@@ -234,8 +235,8 @@ final class BrowserAccess {
     )
   }
 
-  /// Closes the browser links with which removed guests joined, and emits another link. The host can keep the links. A
-  /// relay does not learn of this, so it closes them whenever the host removes a guest.
+  /// Closes the browser links with which removed guests joined, and emits another link. The host can choose to keep the
+  /// links. A relay does not learn of this choice, so it closes the links whenever the host removes a guest.
   nonisolated(nonsending) func removed(_ peers: [PeerID], request: RequestMark?) async {
     defer { checkIsolation(#isolation) }
     if await links.close(ofRemoved: peers) { await replaceLink(request: request) }
@@ -276,8 +277,8 @@ final class BrowserAccess {
   }
 
   /// Closes the gateway when the local peer leaves, and revokes the browser links without a time limit, unless a relay
-  /// keeps the board open. If `comesBack`, because this program opens the board again at its next start, all browser
-  /// links stay valid.
+  /// keeps the board open. If `comesBack` is true, this program opens the board again at its next start, and all
+  /// browser links stay valid.
   nonisolated(nonsending) func close(comesBack: Bool) async {
     defer { checkIsolation(#isolation) }
     (isWanted, openingAgain) = (false, nil)
@@ -338,8 +339,8 @@ package struct PageInvitation: Sendable {
 
 package struct OpenGateway: Sendable {
   package let page: BrowserPage
-  /// The page after each change of its addresses or certificate. Slow readers receive only the latest. The stream ends
-  /// when the board closes the gateway.
+  /// The page after each change of its addresses or certificate. Slow readers receive only the latest page. The stream
+  /// ends when the board closes the gateway.
   package let changes: AsyncStream<BrowserPage>
   package let close: @Sendable () async -> Void
 

@@ -16,9 +16,9 @@ final class BrowserLinks {
   private let replica: Replica
   private let roles: Roles
   private let persistence: Persistence
-  /// The links, those that were closed last at the end.
+  /// The links; the most recently closed links come last.
   private var links: [BrowserLink] = []
-  /// The time of the next attempt to store the links, because the last one failed.
+  /// The time of the next attempt to store the links; nil unless the last attempt failed.
   private var storingAgain: ContinuousClock.Instant?
 
   init(
@@ -71,7 +71,8 @@ final class BrowserLinks {
     return link
   }
 
-  /// Returns the link that a guest may show to others (WEB-59): its own, or one to view the board that ends with its own.
+  /// Returns the link that a guest may show to others (WEB-59): the guest's own link, or a view-only link that expires
+  /// at the same time.
   nonisolated(nonsending) func shared(by key: GuestKey, isView: Bool) async throws(CommandError) -> BrowserLink {
     defer { checkIsolation(#isolation) }
     guard let own = links.first(where: { self.key(of: $0) == key }), own.admitsGroups else {
@@ -106,8 +107,8 @@ final class BrowserLinks {
 
   private func key(of link: BrowserLink) -> GuestKey { GuestKey(link.secret, for: session.id) }
 
-  /// Records which link a guest used, so that the guest can be removed with the link; closes the link when as many
-  /// guests as it admits have used it.
+  /// Records which link a guest used, so that the guest can be removed with the link; closes the link when its guest
+  /// limit is reached.
   func joined(_ peer: Peer) {
     guard let key = peer.guestKey else { return }
     guard let index = links.firstIndex(where: { self.key(of: $0) == key }) else {
@@ -324,13 +325,13 @@ struct BrowserLink: Codable, Equatable, Sendable {
     return end.map { $0 <= SystemTime.milliseconds } ?? false
   }
 
-  /// Whether the link admits new guests, and more than one.
+  /// Whether the link admits new guests, and is not limited to one guest.
   var admitsGroups: Bool { !isClosed && isOnce != true }
 
   /// Whether the link can be shown to everyone: it admits new guests, has no time limit, and lets guests edit.
   var isForEveryone: Bool { isUnlimited && !isClosed }
 
-  /// Whether the link lets guests edit, and has no time limit and no other number of guests.
+  /// Whether the link lets guests edit, has no time limit, and is not limited to one guest.
   var isUnlimited: Bool { !isView && end == nil && isOnce != true }
 
   /// All guests are stored, so that a later process can remove them when the link is revoked or expires.

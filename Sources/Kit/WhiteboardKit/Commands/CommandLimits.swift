@@ -31,7 +31,7 @@ package enum CommandLimits {
   package static let maximumSeconds = 86_400.0
 }
 
-/// Each check returns the valid value, or throws the command's error, in which `key` or `what` names the value.
+/// Each check returns the valid value, or throws the command's error; `key` or `what` names the value in the error.
 extension CommandLimits {
   package static func checkedWords(_ words: String, what: String) throws(CommandError) -> String {
     guard !words.utf8.contains(0) else {

@@ -122,7 +122,7 @@ extension CommandParser {
     )
   }
 
-  /// Returns whether a string looks like an object id, for example a mistyped one.
+  /// Returns whether a string looks like an object id, for example a mistyped id.
   private static func hasFormOfID(_ text: String) -> Bool {
     let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
     return parts.count == 2 && UInt64(parts[0]) != nil && parts[0].utf8.allSatisfy { (0x30...0x39).contains($0) }

@@ -144,7 +144,7 @@ public struct Command: Equatable, Sendable {
     self.run = run
   }
 
-  /// Returns the command with normalized text, as a parser would, for a program that creates commands without one.
+  /// Returns the command with normalized text, as a parser would, for a program that creates commands without a parser.
   package func checked() throws(CommandError) -> Command { try check() }
 
   var answersInvitation: Bool { name == .accept || name == .decline }

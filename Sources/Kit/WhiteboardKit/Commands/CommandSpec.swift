@@ -47,8 +47,8 @@ struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
   private let check: Check?
   private let body: Body
 
-  /// `usage` is nil if the usage message shows the arguments in the order of the parameters, which is that of their
-  /// words and of their keys. `check` tests values that depend on each other. `body` returns nil if the command is
+  /// `usage` is nil if the usage message shows the arguments in the order of the parameters. That is also the order of
+  /// their words and keys. `check` tests values that depend on each other. `body` returns nil if the command is
   /// answered later.
   init(
     _ name: CommandName,
@@ -126,7 +126,7 @@ struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
         return try self.checked(repeat try arguments.read(each self.parameters))
       },
       parseJSON: { (fields) throws(CommandError) in
-        // If several values are missing, the error names a number before the objects.
+        // Check the numbers first, so that an error about missing values names a number before the objects.
         for parameter in repeat each self.parameters { if parameter.isNumber { _ = try parameter.json(fields) } }
         return try self.checked(repeat try (each self.parameters).json(fields))
       }
@@ -156,7 +156,7 @@ package struct CommandEntry: Sendable {
   package var usage: String { arguments.isEmpty ? name.rawValue : "\(name.rawValue) \(arguments)" }
 
   /// Returns what the word at an index after the name can be, as the usage message shows it. A form in lower case is
-  /// the word itself; one in upper case is a kind of argument, like `ID` or `PEER`. Options follow the first word,
+  /// the word itself; a form in upper case is a kind of argument, like `ID` or `PEER`. Options follow the first word,
   /// unless the command has only options.
   package func forms(at index: Int) -> [String] {
     var required: [[String]] = []
@@ -179,7 +179,7 @@ package struct CommandEntry: Sendable {
     return fitting.joined() + (index > 0 || required.isEmpty ? options : [])
   }
 
-  /// Splits alternatives; those of `key=A|B` all have the key.
+  /// Splits alternatives; for `key=A|B`, each alternative has the key.
   private static func forms(_ token: Substring) -> [String] {
     let parts = token.split(separator: "|")
     guard let first = parts.first, let equals = first.firstIndex(of: "=") else { return parts.map(String.init) }

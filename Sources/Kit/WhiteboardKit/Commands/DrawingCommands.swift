@@ -115,8 +115,8 @@ enum DrawingCommands {
 }
 
 extension Command {
-  /// Adds a text object with its center at a point; or, if it starts at the corner, with its letters to the right of and
-  /// below the point, as wide as its longest line.
+  /// Adds a text object with its center at a point. If `startsAtCorner` is true, the point is the upper left corner
+  /// instead, and the object is as wide as its longest line.
   public static func text(
     at point: BoardPoint,
     words: String,

@@ -121,7 +121,7 @@ extension Command {
   /// Lists the checkpoints.
   public static let checkpoints = FileCommands.checkpoints()
 
-  /// Reports the differences between a checkpoint and a later one, or the current board if `to` is nil.
+  /// Reports the differences between a checkpoint and a later checkpoint, or the current board if `to` is nil.
   public static func diff(from: String, to: String?) -> Command { FileCommands.diff(from, to) }
 
   /// Restores the board to its state at a checkpoint, as one undo step.
@@ -136,8 +136,8 @@ extension Command {
   /// Writes the board, or a part of it, to a file.
   ///
   /// The file extension selects the format. `scale` is the number of pixels per board unit in raster formats; nil is 2,
-  /// or fewer for a large board. A PDF is scaled to fit on `paper`, or has a page of the size of the board if that is
-  /// nil. If `embedsDrawing` is true, a PNG or SVG also contains the objects, so that it can be imported again.
+  /// or fewer for a large board. A PDF is scaled to fit on `paper`, or has a page of the size of the board if `paper`
+  /// is nil. If `embedsDrawing` is true, a PNG or SVG also contains the objects, so that it can be imported again.
   public static func export(
     file: String,
     of area: ExportArea = .wholeBoard,

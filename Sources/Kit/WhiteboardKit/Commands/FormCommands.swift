@@ -148,7 +148,8 @@ struct LineEnds: Equatable, Sendable {
 }
 
 extension BoardEditor {
-  /// Returns where an end lies before it meets an outline, and what it is bound to.
+  /// Returns the point of a line's end before the end is moved to an outline, and the binding to an object, if there is
+  /// one.
   fileprivate func place(_ place: LineEnds.Place) throws(CommandError) -> (point: Point, binding: Binding?) {
     switch place {
     case .point(let point): return (Point(point), nil)
@@ -346,7 +347,7 @@ private struct StyleField: Sendable {
 extension Command {
   /// Adds a form other than a line or arrow, with its center at a point.
   ///
-  /// The label is empty for none, and the size is nil for the default size of the form.
+  /// An empty label means no label, and a nil size means the default size of the form.
   public static func shape(
     _ form: DrawingForm,
     at point: BoardPoint,
@@ -392,7 +393,7 @@ extension Command {
 
   /// Gives a shape, text or photo another width and height.
   ///
-  /// `center` is the new center; nil for the present one.
+  /// `center` is the new center; nil keeps the present center.
   public static func resize(_ object: ObjectReference, to size: BoardPoint, center: BoardPoint? = nil) -> Command {
     FormCommands.resize(object, size, center)
   }

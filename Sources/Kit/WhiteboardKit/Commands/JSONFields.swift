@@ -64,7 +64,7 @@ struct JSONFields: Decodable {
           request: request
         )
       } catch {
-        // The decoder reads numbers late, and reports one that is out of range with an error of its own.
+        // The decoder reads numbers late, and throws an error of its own if a number is out of range.
         throw CommandError(
           .syntax,
           "\(UntrustedText(name).quoted()) has a number that is out of range",
@@ -337,7 +337,7 @@ public enum WaitCondition: Equatable, Sendable {
   case peers(Int)
   /// At least this number of objects is on the board. Zero means that the board is empty.
   case objects(Int)
-  /// Every connected member has the same board as the local peer, and at least one is connected.
+  /// Every connected member has the same board as the local peer, and at least one member is connected.
   case synced
   /// A number of seconds has passed.
   case seconds(Double)

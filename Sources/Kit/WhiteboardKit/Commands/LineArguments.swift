@@ -7,7 +7,7 @@ enum LineOption: Sendable {
   case value(String)
   /// A word.
   case flag(String)
-  /// A word that the value follows, which the line can have several times; the second string names the value.
+  /// A word followed by a value, which can occur several times in a line; the second string names the value in errors.
   case list(String, String)
 }
 

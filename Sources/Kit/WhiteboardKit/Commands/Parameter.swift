@@ -130,7 +130,7 @@ extension Parameter where Value == BoardPoint? {
     }
   }
 
-  /// A point, or in words `none`.
+  /// A point; in the text form, also `none`.
   static var pointOrNone: Parameter {
     Parameter("X,Y|none", [("at", .point)]) { (arguments) throws(CommandError) in
       let word = try arguments.next("the point, as X,Y, or none").text
@@ -142,7 +142,7 @@ extension Parameter where Value == BoardPoint? {
 }
 
 extension Parameter where Value == [BoardPoint] {
-  /// A list of points; `line` names what they form, with its article.
+  /// A list of points; `line` names the figure that the points form, with its article.
   static func points(_ what: String, limit: Int, of line: String) -> Parameter {
     Parameter("X,Y X,Y …", [("points", .points)]) { (arguments) throws(CommandError) in
       try arguments.points(what, limit: limit, of: line)
@@ -268,7 +268,7 @@ extension Parameter where Value == ObjectReference {
 }
 
 extension Parameter where Value == [ObjectReference] {
-  /// One or more objects; in words, all words except those of later parameters.
+  /// One or more objects; in the text form, all words except those of later parameters.
   static var objects: Parameter {
     Parameter("ID …", [("id", .wordOrNumber), ("ids", .objects)]) { (arguments) throws(CommandError) in
       try arguments.references()
@@ -598,7 +598,7 @@ extension Parameter where Value == UInt32? {
 extension Parameter where Value == Pen {
   static var pen: Parameter { pen(Pen()) }
 
-  /// A pen; a property that the line does not set is that of `usual`.
+  /// A pen; properties that the line does not set are those of `usual`.
   static func pen(_ usual: Pen) -> Parameter {
     Parameter(
       "[color=#RRGGBB] [width=WIDTH]",

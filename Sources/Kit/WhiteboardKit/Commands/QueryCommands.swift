@@ -57,7 +57,7 @@ extension Command {
   /// Reports all properties of an object; reports a game as the local user sees it.
   public static func show(_ object: ObjectReference) -> Command { QueryCommands.show(object) }
 
-  /// Lists the objects in an area, from front to back, or those with words, as they are read.
+  /// Lists the objects in an area, from front to back, or the objects with the given words, in reading order.
   public static func find(_ area: BoardArea) -> Command { QueryCommands.find(area) }
 
   /// Lists the lines of the chat.

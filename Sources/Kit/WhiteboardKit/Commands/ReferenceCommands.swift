@@ -109,7 +109,7 @@ extension Command {
     ReferenceCommands.link(object, link)
   }
 
-  /// Gives an object the local member's vote with a reaction, or withdraws it.
+  /// Gives an object the local member's vote with a reaction, or withdraws the vote.
   public static func vote(_ object: ObjectReference, _ reaction: String, isWithdrawn: Bool = false) -> Command {
     ReferenceCommands.vote(object, reaction, isWithdrawn)
   }

@@ -54,7 +54,7 @@ final class BoardEditor {
     return try editAll(ids, asOne: isOne(references)) { (board) throws(BoardError) in try body(board, ids) }
   }
 
-  /// Makes edits that may replace objects with copies (BRD-36); names and the outcome then mean the copies.
+  /// Makes edits that may replace objects with copies (BRD-36); aliases and the outcome then refer to the copies.
   func editAll(_ ids: [ObjectID], asOne: Bool, _ body: (Board) throws(BoardError) -> Void) throws(CommandError)
     -> CommandOutcome
   {

@@ -3,9 +3,9 @@ import Whiteboard
 import WhiteboardSync
 
 extension SharedBoard {
-  /// What happens around a board, in its session and in the program, and changes nothing on the board. The payloads
-  /// have the keys of the `--json` output. Text from other peers is `UntrustedText`. The JSON output contains the text
-  /// unchanged, apart from JSON escapes.
+  /// Events in a board's session and in the program that change nothing on the board. The payloads have the keys of the
+  /// `--json` output. Text from other peers is `UntrustedText`. The JSON output contains the text unchanged, apart from
+  /// JSON escapes.
   package enum News: Sendable {
     case ready(Ready)
     case peerFound(FoundBoard)
@@ -15,7 +15,7 @@ extension SharedBoard {
     case joining(Joining)
     case invitation(Invitation)
     case removed(Removed)
-    /// The way in which the local peer admits newcomers changed; the payload describes the present one.
+    /// The local admission policy changed; the payload describes the new policy.
     case admission(Ready)
     case carried(Carried)
     /// The local member lost the selection of an object to another member.

@@ -4,25 +4,26 @@ import Whiteboard
 import WhiteboardSync
 
 extension SharedBoard {
-  /// What a board passes to its sink, in order; programs print it as lines of text or JSON.
+  /// The output that a board passes to its sink, in order; programs print it as lines of text or JSON.
   package enum Output: Sendable {
     case change(Change, ChangeDetails)
     case news(News)
     case answer(Answer, to: RequestMark? = nil)
   }
 
-  /// What the line about a change contains besides the change.
+  /// The details that the line about a change contains besides the change.
   package struct ChangeDetails: Sendable {
-    /// The member that made the change, or that it is about; also known for ``Change/Author/me``, which has no id.
+    /// The member that made the change, or that the change is about. It is set even for ``Change/Author/me``, which has
+    /// no id.
     package var member: MemberID?
-    /// The name in the member's handshake, by which commands find the member; nil if it was never connected.
+    /// The name in the member's handshake, by which commands find the member; nil if the member was never connected.
     package var name: UntrustedText?
     /// Whether the user hid the author of the object.
     package var isHidden = false
-    /// The object that was added or changed, as far as readers do not know it yet.
+    /// The data of the added or changed object that readers do not know yet.
     package var object: ReportedObject?
     package var keys: [String]?
-    /// The member through which a member that joined is reached; nil if it is reached directly.
+    /// The member through which a newly joined member is reached; nil if the newly joined member is reached directly.
     package var route: (member: MemberID, name: UntrustedText)?
     package var departure: Departure?
     package var count: Int?
@@ -38,7 +39,7 @@ extension SharedBoard {
     }
   }
 
-  /// The answer to a command: its result, and then that it was run, or why not.
+  /// The answer to a command: its result, then a confirmation that it ran, or the reason why it did not run.
   package enum Answer: Sendable {
     case digest(String, objects: Int)
     case objects([ReportedObject])
@@ -66,7 +67,7 @@ extension SharedBoard {
     package var name: UntrustedText
     package var state: News.PeerState.State
     package var address: String?
-    /// The id of the peer through which it is reached; nil if it is reached directly.
+    /// The id of the peer through which this peer is reached; nil if it is reached directly.
     package var through: String?
     package var throughName: UntrustedText?
     /// The role of the peer on an owned board: `editor`, `viewer` or `relay`.

@@ -16,11 +16,11 @@ package struct ReportedObject: Sendable, Equatable {
   /// The erased ranges of a drawing; nil if there are none, or if many are known and none changed.
   package let erased: ErasedRanges?
 
-  /// The number of points of a drawing, and of its erased ranges, up to which each event contains all of them.
+  /// The maximum number of points and of erased ranges of a drawing that each event repeats.
   private static let repeatedCount = BoardLimits.pointsPerChunk
 
-  /// Leaves out what readers know from earlier events, so that many events about a large object do not repeat it. The
-  /// event that reports the end of a drawing contains all points and erased ranges.
+  /// Omits the data that readers know from earlier events, so that many events about a large object do not repeat it.
+  /// The event that reports the end of a drawing contains all points and erased ranges.
   package init(
     _ snapshot: ObjectSnapshot,
     game: GameDescription? = nil,
@@ -54,7 +54,7 @@ package struct ReportedObject: Sendable, Equatable {
     }
   }
 
-  /// Returns the object for an event that replaces the event of `earlier` and that of this object.
+  /// Returns the object for an event that replaces the events of `earlier` and of this object.
   func joined(after earlier: ReportedObject) -> ReportedObject {
     ReportedObject(
       snapshot,
@@ -130,7 +130,7 @@ package struct RelativePoints: Sendable, Equatable {
 /// that are not among earlier ranges that readers know.
 package struct ErasedRanges: Sendable, Equatable {
   package let ranges: [ClosedRange<Int>]
-  /// If the ranges are not all, the number of all ranges; otherwise nil.
+  /// The number of all ranges, if some are omitted; otherwise nil.
   package let total: Int?
   /// The earlier ranges that no longer exist; nil if the event contains all ranges.
   package let former: [ClosedRange<Int>]?
@@ -179,7 +179,7 @@ package struct TextChange: Sendable, Equatable {
     text = UntrustedText(bytes: inserted)
   }
 
-  /// Whether events about an existing object do not repeat its text.
+  /// Returns whether a text is so long that events about an existing object do not repeat it.
   fileprivate static func isLong(_ text: UntrustedText) -> Bool {
     text.byteCount > 2000 && text.raw.unicodeScalars.count > 2000
   }

@@ -8,8 +8,8 @@ import PeerCore
 @preconcurrency import Musl
 #endif
 
-/// A program that reads files of other formats for this one. It runs as a child process with limits, so that a hostile
-/// or damaged file can only end the child process.
+/// A program that reads files of other formats for this program. It runs as a child process with limits, so that a
+/// hostile or damaged file can only end the child process.
 struct ChildProgram {
   let name: String
   /// The Debian package that contains the program.
@@ -45,7 +45,7 @@ struct ChildProgram {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // The child alone holds the other end, which is closed when it ends.
+    // Only the child holds the other end, which the system closes when the child ends.
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Self.socketType, 0, &ends) == 0 else {
       throw ConversionError("\(name) cannot be started: \(SystemError.words(for: errno))")
@@ -67,8 +67,8 @@ struct ChildProgram {
       ?? ""
   }
 
-  /// Waits until the other end of a connection is closed, and returns the wait status of the child; nil if it took too
-  /// long and was ended.
+  /// Waits until the other end of a connection is closed, and returns the wait status of the child; nil if the child
+  /// took too long and was killed.
   private func wait(for child: pid_t, until connection: Int32) -> Int32? {
     let start = DispatchTime.now().uptimeNanoseconds
     var (ends, status, hasEnded) = ([pollfd(fd: connection, events: 0, revents: 0)], Int32(0), false)

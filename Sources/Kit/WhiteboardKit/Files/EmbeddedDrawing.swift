@@ -36,7 +36,8 @@ enum EmbeddedDrawing {
       case "tEXt": return utf8(latin1: text)
       case "zTXt": return utf8(latin1: try inflated(text.dropFirst(), limit)[...])
       default:
-        // Two bytes say whether and how the text is compressed. Its language and its translated keyword end with 0.
+        // Two bytes state whether and how the text is compressed. The language and the translated keyword follow; each
+        // ends with 0.
         let parts = text.dropFirst(2).split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3 else { throw Damaged() }
         return text.first == 1 ? try inflated(parts[2], limit) : Array(parts[2])

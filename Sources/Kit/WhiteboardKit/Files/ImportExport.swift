@@ -5,8 +5,8 @@ import Whiteboard
 import WhiteboardRendering
 import WhiteboardSync
 
-/// Writes the board to files of other formats, and adds the contents of such files to it. Confined to the actor of its
-/// board. Files are read and written without blocking the actor.
+/// Writes the board to files of other formats, and adds the contents of such files to the board. Confined to the actor
+/// of its board. Files are read and written without blocking the actor.
 final class ImportExport {
   private static let warningLimit = 20
   private let runtime: BoardRuntime
@@ -147,7 +147,7 @@ final class ImportExport {
     }
   }
 
-  /// The maximum size of the text for the system clipboard, in bytes, which terminals accept as a paste.
+  /// The maximum size of the text for the system clipboard, in bytes; terminals accept a paste of this size.
   private static let clipboardLimit = 1_000_000
 
   /// Stores a drawing from the system clipboard as the copied objects; returns the problem if it cannot be stored.

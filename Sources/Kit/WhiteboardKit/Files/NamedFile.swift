@@ -83,9 +83,9 @@ struct NamedFile: Equatable, Sendable {
     return (String(name[..<dot]), String(name[dot...]))
   }
 
-  /// Moves a received file to a folder, under the name that its sender gave it; returns the new path; throws if the
-  /// file cannot be moved. It is then still at its old path. An existing file is never replaced: the name of the new
-  /// file gets a number.
+  /// Moves a received file to a folder, under the name that its sender gave it; returns the new path. If the file
+  /// cannot be moved, throws, and the file stays at its old path. An existing file is never replaced: the name of the
+  /// new file gets a number.
   static func save(_ path: String, named name: UntrustedText, in folder: String) async throws(CommandError) -> String {
     try await FileQueue.run { () throws(CommandError) in try moved(path, to: folder, cleaned(name)).get() }
   }

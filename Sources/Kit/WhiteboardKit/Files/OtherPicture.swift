@@ -3,7 +3,7 @@ import PeerCore
 import Whiteboard
 import WhiteboardRendering
 
-/// A picture format that boards do not accept, and that libvips converts.
+/// A picture format that boards do not accept, but that libvips can convert.
 enum OtherPicture: String {
   case gif, svg, tiff, bmp
   /// HEIC or AVIF.
@@ -60,7 +60,7 @@ enum OtherPicture: String {
         offset += 11 + tableSize(byte(offset + 9))
       default: return false
       }
-      // Each block of data begins with its length; the last one is empty.
+      // Each block of data begins with its length; the last block is empty.
       while byte(offset) > 0 { offset += byte(offset) + 1 }
       offset += 1
     }
@@ -74,7 +74,7 @@ enum OtherPicture: String {
       let part = bytes[offset..<(offset + length)]
       return (isLittle ? part.reversed() : Array(part)).reduce(0) { $0 << 8 | Int($1) }
     }
-    // The offset of the next page is after the entries of the first one, which have 12 bytes each.
+    // The offset of the next page follows the entries of the first page, which have 12 bytes each.
     guard let first = number(4, 4), let count = number(first, 2), let next = number(first + 2 + 12 * count, 4) else {
       return false
     }
@@ -91,7 +91,7 @@ enum OtherPicture: String {
       }
       let size = self == .svg ? "\(Self.drawnSide)x\(Self.drawnSide)" : "\(Self.side)x\(Self.side)>"
       var settings = ["VIPS_CONCURRENCY=1"]
-      // Readers that are less well tested are used only for the formats that need one.
+      // Less well tested readers are used only for the formats that need them.
       if self != .svg, self != .bmp { settings.append("VIPS_BLOCK_UNTRUSTED=1") }
       // Pictures without a color profile have the colors of sRGB.
       try Self.program.run(

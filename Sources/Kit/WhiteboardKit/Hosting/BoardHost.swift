@@ -26,7 +26,7 @@ struct BoardHost {
   let asksUser: Bool
 
   /// Opens the session of a board, and its file if boards are saved; `new` is the id for a new board if the choice has
-  /// none.
+  /// no id.
   ///
   /// Throws if the file cannot be opened for writing or does not match the configuration, and then leaves it unchanged.
   nonisolated(nonsending) func host(_ choice: Choice, orMaking new: SessionID, _ transport: PeerTransport) async throws

@@ -35,7 +35,7 @@ final class BoardSession {
 
   func setCode(_ code: JoinCode) { policy = .code(code) }
 
-  /// Replaces the policy with one that follows the host's (MEM-17).
+  /// Replaces the policy after the host changed its own policy (MEM-17).
   func setPolicy(_ policy: AdmissionPolicy) { self.policy = policy }
 
   /// Returns whether the local peer can admit newcomers.

@@ -40,7 +40,7 @@ package struct HostChoice: Hashable, Sendable {
 }
 
 extension BoardConfiguration {
-  /// The choices of this run; a user that gives a code wants to admit by it.
+  /// The choices of this run; if the user gives a code, peers are admitted by code.
   var hostChoice: HostChoice {
     HostChoice(admission: admission ?? code.map { _ in .code }, membersAdmit: membersAdmit)
   }
@@ -55,7 +55,8 @@ extension BoardConfiguration {
 
   /// Stores the choices of this run in the file of a board that the local peer hosts.
   ///
-  /// A board to which no peer can connect, as during an import, keeps its choices. A board opens also on a full disk.
+  /// A board to which no peer can connect, as during an import, keeps its choices. An error is only logged, so that a
+  /// board opens even on a full disk.
   nonisolated(nonsending) func storeHostChoice(in document: BoardDocument) async {
     defer { checkIsolation(#isolation) }
     guard document.mode == .writing, isListening, !isRelay, !isOffline else { return }

@@ -35,8 +35,8 @@ struct HostMove {
 
   private func isReached(_ peer: PeerID) -> Bool { runtime.call { $0.members.isReached(peer) } }
 
-  /// Asks relays until one accepts the board, or the configured relay refuses it; returns nil if it refused the board,
-  /// or the board is closed.
+  /// Asks relays until a relay accepts the board; returns nil if the configured relay refuses the board, or the board
+  /// is closed.
   ///
   /// After that, the session keeps the relay up to date, even if either program restarts.
   private nonisolated(nonsending) func move(from former: PeerID?) async -> PeerID? {

@@ -40,8 +40,8 @@ final class Serving {
     if openBoard != nil { showOpenBoard(configuration) }
   }
 
-  /// Updates how others join the board, after the policy or the set of peers that admit newcomers changed; returns the
-  /// event that reports the change; nil if nothing changed.
+  /// Updates the description of how to join the board, after the policy or the set of peers that admit newcomers
+  /// changed. Returns the event that reports the change; nil if nothing changed.
   func updateAdmission(_ configuration: BoardConfiguration, isAnnounced: Bool) -> SharedBoard.News.Ready? {
     let former = ready
     let canAdmit = board.admitsNewcomers(configuration)
@@ -114,7 +114,7 @@ extension BoardSession {
     )
   }
 
-  /// Returns the link to the local peer at an address; empty if it does not listen.
+  /// Returns the link to the local peer at an address; empty if the local peer does not listen.
   func link(at address: String?, of peer: String, _ configuration: BoardConfiguration) -> String {
     guard let address = address.flatMap({ HostPort($0) }) else { return "" }
     return BoardLink(

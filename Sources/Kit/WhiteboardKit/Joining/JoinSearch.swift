@@ -109,8 +109,8 @@ struct JoinSearch: Sendable {
     return now < end ? .wait(until: end) : .giveUp
   }
 
-  /// Handles a failed attempt; returns whether the candidate will be asked again. The limits do not include `time`,
-  /// which a local or remote user took to answer a question. `jitter` is the fraction of the maximum jitter to add,
+  /// Handles a failed attempt; returns whether the candidate will be asked again. The limits do not include `time`, the
+  /// time that a local or remote user took to answer a question. `jitter` is the fraction of the maximum jitter to add,
   /// from 0 to 1.
   @discardableResult mutating func refused(
     by id: Candidate.ID,

@@ -7,7 +7,7 @@ extension Joiner {
     -> any Error
   {
     if let problem = attempt.problem { return problem }
-    // An explanation can change the copy.
+    // Release the local copy, because an explanation can change it.
     reservation = nil
     switch error.code {
     case .kicked:

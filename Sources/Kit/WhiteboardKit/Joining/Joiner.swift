@@ -31,7 +31,7 @@ final class Joiner {
   var attempt = Attempt()
   /// The time at which a remote user was asked to admit the local peer; nil if no user was asked.
   var questionStart: ContinuousClock.Instant?
-  /// The reservation of the copy of the board that is asked for, so that no two programs join with one copy.
+  /// The reservation of the local copy of the requested board, so that no two programs join with the same copy.
   var reservation: (board: SessionID, copy: BoardReservation?)?
   /// The last reported reason for dialing the host again.
   private var retryReason: SessionError.Code?
@@ -58,8 +58,8 @@ final class Joiner {
     self.transport = transport
   }
 
-  /// Finds a board and joins it; also returns whether it was found by its announcement. Throws if no board or more than
-  /// one is found, or no peer admits the local peer.
+  /// Finds a board and joins it; also returns whether it was found by its announcement. Throws if no board or several
+  /// boards are found, or no peer admits the local peer.
   nonisolated(nonsending) func join(_ target: JoinTarget, timeout: Duration) async throws -> (
     BoardSession, isAnnounced: Bool
   ) {
@@ -296,7 +296,8 @@ final class Joiner {
       return runtime.emit(.warning(.init(code: "peer-refused", message: message)))
     case .retrying(let error): return reportRetry(error)
     }
-    // If the host is dialed again, the reason is reported, and no step a second time, except that its user is asked.
+    // If the host is dialed again, only the reason is reported. A step is not reported again, unless the host's user is
+    // asked.
     guard joining.step == .awaitingAcceptance || !reportedSteps.contains(joining) else { return }
     reportedSteps.append(joining)
     runtime.emit(.joining(joining))

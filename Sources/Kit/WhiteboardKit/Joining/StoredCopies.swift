@@ -10,7 +10,7 @@ struct StoredCopies: Sendable {
     let board: SessionID
     /// The members of the board, with the ticket that admits the local peer.
     let membership: MembershipRecord?
-    /// The join code that admitted the local peer; nil if there was none, or it is known to be wrong.
+    /// The join code that admitted the local peer; nil if no code was used, or the code is known to be wrong.
     let code: JoinCode?
     /// How the local user chose to admit peers as the host of the board.
     let hostChoice: HostChoice

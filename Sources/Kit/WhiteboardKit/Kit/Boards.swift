@@ -22,7 +22,7 @@ public struct Boards: Sendable {
   public struct Options: Sendable {
     /// Whether boards are saved in the directory; if not, they are only in memory.
     public var savesBoards = true
-    /// Whether other peers can connect to this one.
+    /// Whether other peers can connect to the local peer.
     public var isListening = true
     /// The address to listen on; nil for every address, with port 26273 or the next free port.
     public var listen: PeerAddress?
@@ -221,7 +221,7 @@ private actor OpenBoards {
   }
 
   func board(of session: SessionID) async -> SharedBoard? {
-    // If the program joins a board again while it is leaving that board, the list contains two entries. The later one
+    // If the program joins a board again while it is leaving that board, the list contains two entries. The later entry
     // is current.
     for running in boards.reversed() where await running.board.session?.id == session { return running.board }
     return nil

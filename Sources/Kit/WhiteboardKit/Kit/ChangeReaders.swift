@@ -51,7 +51,7 @@ final class ChangeBuffer: Sendable {
   private struct State {
     /// The changes in order; an element is nil if a later presence update of the same member replaced it.
     var changes: [SharedBoard.Change?] = []
-    /// The number of changes in the buffer, without replaced ones.
+    /// The number of changes in the buffer, without replaced changes.
     var count = 0
     /// The approximate size of these changes, in bytes.
     var bytes = 0

@@ -12,7 +12,7 @@ final class Members: Sequence {
     var name: UntrustedText
     var state: SharedBoard.News.PeerState.State
     var address: String?
-    /// The member that passes everything on, if this member cannot be reached directly.
+    /// The member or relay through which this member is reached; nil if it is reached directly.
     var relay: PeerID?
     var since: ContinuousClock.Instant
 

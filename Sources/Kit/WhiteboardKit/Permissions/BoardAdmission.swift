@@ -77,7 +77,8 @@ final class BoardAdmission {
   // MARK: - Removing members
 
   /// Removes a peer from the board, and revokes the rights that it was granted; returns the event with the new join
-  /// code, nil if the board has none or keeps it. Throws if there is no such peer, or another peer is the host.
+  /// code; nil if the board has no code or keeps its code. Throws if there is no such peer, or another peer is the
+  /// host.
   nonisolated(nonsending) func kick(
     _ target: String,
     reason: String,
@@ -107,7 +108,7 @@ final class BoardAdmission {
     return invited
   }
 
-  /// Gives back the room of removed members on a board that this peer hosts.
+  /// Frees the room that removed members use, on a board that this peer hosts (AUT-17).
   nonisolated(nonsending) func giveBackRoom() async {
     defer { checkIsolation(#isolation) }
     guard let record = try? await board.session.membershipRecord() else { return }

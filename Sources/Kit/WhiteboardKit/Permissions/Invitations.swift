@@ -180,7 +180,7 @@ final class Invitations {
       resolver.add(id: id, names: [question.name, UntrustedText(question.peer.text)], value: id)
     }
     if word == "last", let only = pending.keys.first {
-      // A request may arrive while the user types, so the latest of several is not accepted by `last`.
+      // A request may arrive while the user types, so `last` is refused if several requests are pending.
       guard pending.count == 1 else {
         throw CommandError(
           .ambiguous,

@@ -6,7 +6,7 @@ import WhiteboardDocument
 
 /// The removal of the local peer by the host, and the permission to continue using the local copy of the board. The
 /// host's decision is stored with the board. Only the session determines that the peer was removed. On an owned board,
-/// the revocation of its role may arrive earlier, later or never. Confined to the actor of its board.
+/// the revocation of the peer's role may arrive earlier, later or never. Confined to the actor of its board.
 final class LocalRemoval {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration

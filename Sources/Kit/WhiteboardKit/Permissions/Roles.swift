@@ -91,7 +91,7 @@ final class Roles {
     return isRevoked
   }
 
-  /// Gives back the room of removed members, as far as nothing of them is left on the board (AUT-17).
+  /// Frees the room of those removed members that left nothing on the board (AUT-17).
   func giveBackRoom(ofRemoved removed: [PeerID]) {
     let members = Set(removed.map { MemberID($0) })
     active.perform(replica.giveBackRoom(ofRemoved: members, now: runtime.now).actions)
@@ -166,7 +166,7 @@ extension BoardOwner {
 }
 
 extension SessionID {
-  /// Returns a random id for a board without an owner, which names its host (MEM-14).
+  /// Returns a random id for a board without an owner; the id names the board's host (MEM-14).
   package static func ofOpenBoard(hostedBy host: PeerID? = nil) -> SessionID {
     if let host { return .random(hostedBy: host) }
     while true {

@@ -37,7 +37,7 @@ final class Persistence {
   /// The join code that was last passed to ``storeMembership(_:code:)``.
   private var lastCode: JoinCode?
   var idleWaiter: CheckedContinuation<Void, Never>?
-  /// The time of the next keyframe check; nil if nothing was recorded since the last one.
+  /// The time of the next keyframe check; nil if nothing was recorded since the last check.
   var nextKeyframe: ContinuousClock.Instant?
   /// The time of the next check that the file still exists.
   var nextPresenceCheck: ContinuousClock.Instant
@@ -228,7 +228,7 @@ final class Persistence {
 
   // MARK: - Membership
 
-  /// If storing fails, the problem is reported, and the next write retries it.
+  /// Stores the membership and the join code. If that fails, the problem is reported, and the next write tries again.
   ///
   /// Until then, a restarted program needs the code or a member's ticket to join.
   nonisolated(nonsending) func storeMembership(_ record: MembershipRecord, code: JoinCode?) async {

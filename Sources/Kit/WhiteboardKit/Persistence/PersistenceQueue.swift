@@ -53,7 +53,7 @@ struct PersistenceQueue {
   private(set) var behindSince: Int64?
   /// The error of the last failed write; nil if writing works.
   private(set) var failure: DocumentError?
-  /// Whether a document was opened; without one, nothing is recorded.
+  /// Whether a document was opened; without a document, nothing is recorded.
   private(set) var isOpen = false
   /// Whether the document is closed, so that nothing more is stored.
   private(set) var isClosed = false
@@ -71,7 +71,7 @@ struct PersistenceQueue {
   var counted = 0
   /// Whether an item that belongs in a keyframe was recorded since the last keyframe.
   var isKeyframeDue = false
-  /// The keyframe after the pause contains the changes made in the meantime.
+  /// Whether recording is paused. The keyframe after the pause contains the changes made in the meantime.
   private(set) var isPaused = false
   private var answers: [Answer] = []
 

@@ -121,7 +121,7 @@ final class BoardReports {
     runtime.report(change, isHidden: isHidden(id))
   }
 
-  /// Reports a change of an object by a member, nil for the local one; with a line if the sink reads objects.
+  /// Reports a change of an object by a member; nil means the local member. Adds a line if the sink reads objects.
   private func report(
     _ change: SharedBoard.Change,
     about id: ObjectID,

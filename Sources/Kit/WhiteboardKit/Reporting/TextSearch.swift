@@ -17,9 +17,9 @@ package struct TextSearch: Hashable, Sendable {
     return (0...text.count - words.count).contains { text[$0...].starts(with: words) }
   }
 
-  /// Returns the text in lower case, without accents, and with one space between words. Signs that are letters of their
-  /// own in Indic, Thai and Japanese scripts remain: only accents, and the points of Hebrew and Arabic, have these
-  /// combining classes.
+  /// Returns the text in lower case, without accents, and with one space between words. The marks of Indic, Thai and
+  /// Japanese scripts remain, because there they form letters: only accents, and the points of Hebrew and Arabic, have
+  /// the removed combining classes.
   private static func folded(_ text: String) -> [UInt8] {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return foldedASCII(text) }
     var folded = String.UnicodeScalarView()
@@ -38,7 +38,7 @@ package struct TextSearch: Hashable, Sendable {
     return Array(String(folded).precomposedStringWithCanonicalMapping.utf8)
   }
 
-  /// Does the same for most texts, in a fraction of the time.
+  /// Does the same as ``folded(_:)`` for ASCII, which most texts are, in a fraction of the time.
   private static func foldedASCII(_ text: String) -> [UInt8] {
     let space = UInt8(ascii: " ")
     var folded: [UInt8] = []

@@ -58,8 +58,8 @@ final class CommandBuffer {
     return queue.popFirst(where: isDue)
   }
 
-  /// Removes the first of all commands for which a condition holds; nil if it holds for none. `isDue` also receives
-  /// whether the command is the first in the buffer.
+  /// Removes and returns the first command for which a condition holds; nil if there is no such command. `isDue` also
+  /// receives whether the command is the first in the buffer.
   func popAny(where isDue: (_ command: Command, _ isFirst: Bool) -> Bool) -> CommandRequest? {
     defer { resumeProducer() }
     return queue.popAny(where: isDue)

@@ -98,7 +98,7 @@ final class CommandRunner {
     }
   }
 
-  /// Answers the commands of a user that cannot run while the local peer joins; those of a script wait instead.
+  /// Answers the commands of a user that cannot run while the local peer joins; the commands of a script wait instead.
   private func refuseTypedCommands() {
     guard configuration.isTyped, configuration.script == .none, runtime.call({ $0.joiner != nil }) else { return }
     while let input = buffer.popFirst() { refuse(input, Self.notYetJoined) }
@@ -172,7 +172,7 @@ final class CommandRunner {
     runtime.changed()
   }
 
-  /// Answers a query with its result, if there is one; the answer that it was run follows.
+  /// Emits the result of a query, if there is one; the confirmation that the query ran follows.
   func answer(_ answer: SharedBoard.Answer?, to request: CommandRequest) -> CommandOutcome {
     if let answer { runtime.answer(answer, to: request.request) }
     return CommandOutcome()

@@ -118,7 +118,7 @@ final class BoardRuntime {
     if !isHidden { sink.boardChanged(change) }
   }
 
-  /// Reports a change to the readers of ``SharedBoard/changes`` and to the sink; its line follows all earlier ones.
+  /// Reports a change to the readers of ``SharedBoard/changes`` and to the sink; its line follows all earlier lines.
   func report(_ change: SharedBoard.Change, _ details: SharedBoard.ChangeDetails) {
     report(change, isHidden: details.isHidden)
     emit(.change(change, details))
@@ -178,7 +178,7 @@ final class BoardRuntime {
 
   /// Checks the conditions of all waiters; must be called after each change of state.
   ///
-  /// If a call is missing, the waiters continue within a second all the same.
+  /// If a call is missing, the waiters still continue within a second.
   func changed() {
     sharedBoard.preconditionIsolated()
     for (key, condition) in conditions where condition.holds() {
@@ -265,7 +265,7 @@ final class BoardRuntime {
   /// Makes ``sleep(until:)`` return by the given time.
   func wake(by due: ContinuousClock.Instant) { wakeTimer.wake(by: due) }
 
-  /// Ends the current ``sleep(until:)``, or else makes the next one return immediately.
+  /// Ends the current ``sleep(until:)``, or else makes the next sleep return immediately.
   func wakeNow() {
     isWorkDue = true
     wakeTimer.wake(by: clock.now)
@@ -329,9 +329,9 @@ func checkIsolation(_ actor: (any Actor)?) { actor?.preconditionIsolated() }
 
 /// Calls an operation on the caller's actor, with a handler for the cancellation of the task.
 ///
-/// Use this function instead of `withTaskCancellationHandler`. In a `nonisolated(nonsending)` function, the operation
-/// of the latter runs on no actor, and the compiler of Swift 6.3 does not report that it uses state of the caller's
-/// actor.
+/// Use this function instead of `withTaskCancellationHandler`. In a `nonisolated(nonsending)` function, an operation
+/// passed to `withTaskCancellationHandler` runs on no actor. If the operation uses state of the caller's actor, the
+/// compiler of Swift 6.3 does not report it.
 ///
 /// - Parameters:
 ///   - isolation: The caller's actor; nil for none.

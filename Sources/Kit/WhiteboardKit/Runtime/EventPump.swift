@@ -10,7 +10,7 @@ import Whiteboard
 ///
 /// Confined to the board's actor; waiting for the sink happens outside of the actor. If the sink is slow, an event
 /// about an object replaces the pending event of the same author about the same object. So at most one state of an
-/// object is pending for each author, however often it changes.
+/// object is pending for each author, however often the object changes.
 struct EventPump {
   private var pending: [SharedBoard.Output] = []
   private(set) var pendingBytes = 0
@@ -112,7 +112,7 @@ extension SharedBoard.Output {
     }
   }
 
-  /// Returns one event that replaces this one and a later one about the same object; nil if that is not possible.
+  /// Returns one event that replaces this event and a later event about the same object; nil if that is not possible.
   fileprivate func followed(by later: SharedBoard.Output) -> SharedBoard.Output? {
     guard case .change(var change, let first) = self, case .change(let next, var second) = later,
       first.member == second.member
@@ -171,8 +171,8 @@ package protocol EventSink: Sendable {
 
   /// Receives the result of a command with a request id as soon as its function returns, with the ids of new objects.
   ///
-  /// The answer follows when the changes are stored. The function does not wait, and comes after the changes that the
-  /// command made. The default implementation does nothing.
+  /// The answer follows when the changes are stored. The function does not wait. It is called after the changes that
+  /// the command made. The default implementation does nothing.
   func commandReturned(_ outcome: CommandOutcome, to request: RequestMark)
 }
 

@@ -30,7 +30,7 @@ struct MessageDeliveries {
   private var last = 0
   private var byteCount = 0
 
-  /// The limits on unanswered messages and on their bytes; when one is reached, `send` waits.
+  /// The limits on unanswered messages and on their bytes; when a limit is reached, `send` waits.
   static let capacity = (messages: 16_384, bytes: SendQueue.patience)
 
   var hasRoom: Bool { messages.count < Self.capacity.messages && byteCount < Self.capacity.bytes }

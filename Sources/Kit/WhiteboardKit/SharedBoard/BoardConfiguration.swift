@@ -95,52 +95,54 @@ package struct BoardConfiguration: Sendable {
   /// Whether to use the members, the join code, a removal and the browser links in a board's file that another computer
   /// or program wrote (REC-20).
   package var trustsFile = false
-  /// The reading of the board files that several boards of a process share while they are opened; nil if there is none.
+  /// The list of board files that several boards of a process share while they are opened; nil if there is none.
   package var listing: LibraryListing?
   /// The file that records a joined board without changing it; nil to save the board in the data directory.
   package var recordingFile: String?
   /// The part of the session's traffic that the board's file records; nil for none.
   package var recordedTraffic: TrafficScope?
-  /// The transport that several boards of a process share; nil if the board has its own.
+  /// The transport that several boards of a process share; nil if the board has its own transport.
   ///
   /// The owner of the transport must let the session's board decide about resources; see ``SharedBoard/wants(_:)``.
   package var transport: PeerTransport?
   /// The session of another host that this program relays; nil if there is none.
   package var carriage: RelayHosting?
-  /// The relays to which a hosted board can move; nil if it does not move.
+  /// The relays to which a hosted board can move; nil if the board does not move.
   package var carrier: Carrier?
   /// Whether the local user owns a new board, and decides which members can edit it.
   package var isOwned = false
-  /// The salt that distinguishes a new board from others of the same owner; nil for a random one.
+  /// The salt that distinguishes a new board from other boards of the same owner; nil for a random salt.
   package var salt: [UInt8]?
-  /// A relay stays in the session when all other members have left, and is announced as a relay.
+  /// Whether the local peer is a relay: it stays in the session when all other members have left, and is announced as a
+  /// relay.
   package var isRelay = false
   /// Whether each photo also has a file outside the board, for events that contain its path.
   ///
   /// If false, a photo is stored only in the board's file, and has a file of its own only while it is read or sent.
   package var keepsPhotoFiles = true
-  /// Whether other peers can connect to this one.
+  /// Whether other peers can connect to the local peer.
   package var isListening = true
-  /// The address on which to listen; nil for all addresses, on the default port or the next free one.
+  /// The address on which to listen; nil for all addresses, on the default port or the next free port.
   package var listen: PeerAddress?
   /// The only network interface to use; nil for all.
   package var interface: String?
-  /// Whether to announce the board, if it is hosted, or was found nearby and this peer can admit others.
+  /// Whether to announce the board. A joined board is announced only if it was found nearby and the local peer can
+  /// admit others.
   package var isAnnounced = true
   /// The admission policy; nil means the default.
   ///
   /// The default for a host is ``hostAdmission``. A member admits peers as the host does, if the host allows it
   /// (MEM-17).
   package var admission: Admission?
-  /// The admission policy if the user chose none, also when the board was hosted before (``HostChoice``), and the local
-  /// peer is the host of the board, whether it opens the board or joins members that have it open.
+  /// The admission policy of a host whose user chose none, now or when the board was hosted before (``HostChoice``).
+  /// The host may open the board, or join members that have it open.
   package var hostAdmission = Admission.code
   /// Whether the members of a hosted board may admit newcomers too, if the host's user is asked; nil means that they
   /// may unless the board has an owner (TCK-6).
   package var membersAdmit: Bool?
   /// The join code; a host that needs a code and has none creates one.
   package var code: JoinCode?
-  /// The maximum number of peers on a hosted board, including the local one.
+  /// The maximum number of peers on a hosted board, including the local peer.
   package var maximumPeers = 16
   /// The decision about files that members offer.
   package var files = FilePolicy.ask

@@ -94,7 +94,7 @@ extension SharedBoard {
   }
 
   /// Removes a peer from the board, and revokes the rights that it was granted; returns the event with the new join
-  /// code, nil if the board has none or keeps it.
+  /// code; nil if the board has no code or keeps its code.
   ///
   /// Throws if there is no such peer, or another peer is the host.
   package func kick(_ target: String, reason: String, withAdmitted: Bool = false, keepsCode: Bool = false)
@@ -112,7 +112,7 @@ extension SharedBoard {
 
   /// Closes the board at the user's request; returns whether the board closes.
   ///
-  /// If that would lose work, the first request only warns.
+  /// If closing would lose work, the first request only warns.
   package func requestEndUnlessUnsaved() async -> Bool {
     if ending == nil, !persistence.wasAskedBeforeEnding, await persistence.wouldLoseWork() {
       persistence.wasAskedBeforeEnding = true

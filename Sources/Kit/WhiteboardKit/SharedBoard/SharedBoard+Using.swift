@@ -38,7 +38,7 @@ extension SharedBoard {
   /// The digest of the board's contents, in hexadecimal; equal boards have equal digests.
   public var digest: String { replica?.digest.hex ?? "" }
 
-  /// The members that are connected or reconnecting, without the local one, ordered by id.
+  /// The members that are connected or reconnecting, without the local member, ordered by id.
   public var connectedMembers: [Member] { members.ids.map { members.described($0) } }
 
   // MARK: - Changing
@@ -60,8 +60,8 @@ extension SharedBoard {
 
   /// Edits the board, as one undo step.
   ///
-  /// `body` runs in the isolation of the board and sees its own edits; no other edit happens in between. If it throws,
-  /// none of its edits are made.
+  /// `body` runs in the isolation of the board and sees its own edits; no other edit happens in between. If `body`
+  /// throws, none of its edits are made.
   ///
   /// - Parameter body: A function that edits the board. It blocks the board while it runs.
   /// - Returns: The result of `body`. When the function returns, the edits are queued for all members. If boards are

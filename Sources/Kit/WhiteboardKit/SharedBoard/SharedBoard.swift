@@ -29,7 +29,7 @@ public actor SharedBoard {
   private(set) lazy var invitations = Invitations(runtime, configuration)
   private(set) lazy var answers = CommandAnswers(runtime, configuration.script, persistence: persistence)
   private(set) lazy var commandRunner = makeCommandRunner()
-  /// The boards nearby, and the announcement of the local one.
+  /// The boards nearby, and the announcement of the local board.
   private(set) lazy var discovery = BoardDiscovery(runtime, configuration, members: members)
   nonisolated let readers = ChangeReaders()
 
@@ -84,7 +84,7 @@ public actor SharedBoard {
 
   /// Requests that the board leave its session and close; ``run()`` returns when it is closed.
   ///
-  /// If `untilNextStart`, because the program will serve the board again when it is next started, the members try to
+  /// If `untilNextStart` is true, the program will serve the board again at its next start, and the members try to
   /// reconnect.
   package func requestEnd(untilNextStart: Bool = false) {
     if ending == nil { comesBack = untilNextStart }

@@ -4,7 +4,7 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Holds a joined peer's commands until it has the board of a member. Confined to the actor of its board.
+/// Holds a joined peer's commands until the peer has the board of a member. Confined to the actor of its board.
 final class CatchUp {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration

@@ -154,7 +154,7 @@ enum SyncScope {
 }
 
 package struct SyncReport: Equatable, Sendable {
-  /// The synced members: their boards equal the local one, or contain the local changes.
+  /// The synced members: their boards equal the local board, or contain the local changes.
   package var synced: [SharedBoard.SyncedMember] = []
   /// The members that are not synced, including lost members.
   package var notSynced: [SharedBoard.SyncedMember] = []

@@ -41,10 +41,10 @@ final class Transfers {
 
   var pending: [TransferID: PendingTransfer] = [:]
   var sentPaths: [TransferID: String] = [:]
-  /// The files that members offer and that are not answered yet.
+  /// The offered files that are not answered yet.
   var offers: [TransferID: FileOffer] = [:]
   var lastOffer = 0
-  /// The senders of files that the user accepted and that have not arrived.
+  /// The senders of accepted files that have not arrived.
   var acceptedFiles: [TransferID: PeerID] = [:]
 
   init(
