@@ -82,7 +82,7 @@ struct ActionWriter {
     write(.error, event)
   }
 
-  /// Writes the objects that an edit concerned, and whether it changed anything, as its result.
+  /// Writes the result of an edit: the objects that it concerned, and whether it changed anything.
   mutating func write(result ids: [ObjectID], isChanged: Bool) {
     var event = EventJSON()
     event.add("ids", ids)

@@ -158,7 +158,7 @@ extension PageReplica {
     }
   }
 
-  /// Creates a form, whose style is also the first change of its style.
+  /// Creates a form, and then sets its style.
   private func createForm(_ board: Board, _ command: EditCommand) throws(BoardError) -> ObjectID {
     let id = try board.createForm(
       try command.form(),

@@ -58,7 +58,7 @@ struct WebCertificate {
     guard own.notValidAfter > Date.now else {
       throw WebGatewayError("the certificate in \(certificates) has expired; renew it")
     }
-    // A link needs a complete name, which a wildcard is not.
+    // A link needs a complete name, so leave out wildcards.
     hosts = own.hosts.filter { !$0.hasPrefix("*") }
     guard !hosts.isEmpty else {
       throw WebGatewayError(

@@ -15,7 +15,7 @@ const shortened = (text) => {
   return line.length > SHORT ? `${line.slice(0, SHORT)}…` : line;
 };
 
-/** Says something to users of a screen reader, after what it says now. */
+/** Lets a screen reader say a text, after the text that it says now. */
 export function say(text) {
   const host = $("said");
   // A screen reader does not read out a text that has not changed.
@@ -43,10 +43,13 @@ export function described(object, board) {
   return [`${kindOf(object)}${words}`, ...facts].join(", ");
 }
 
-/** Returns what a selection is called. */
+/** Returns a description of the selected objects. */
 export const describedAll = (objects, board) => objects.length === 1 ? described(objects[0], board) : `${objects.length} objects selected`;
 
-/** Returns the object before or after a selected one, row by row from the top; null at the end. Without one, returns the first in the view. */
+/**
+ * Returns the object before or after a selected one, row by row from the top; null at the end. If nothing is selected,
+ * returns the first object in the view.
+ */
 export function neighbor(ui, id, step) {
   const rows = ui.scene.items.map(({ object }) => ({ id: object.id, bounds: shapeOf(object).bounds }))
     .sort(({ bounds: one }, { bounds: other }) => one.top - other.top || one.left - other.left);

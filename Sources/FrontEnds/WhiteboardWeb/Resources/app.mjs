@@ -54,7 +54,7 @@ async function load() {
   return { Board, UI, openStorage, module };
 }
 
-/** Rejects if a database does not open in time, such as while a page that is closing still creates the database. */
+/** Rejects if a database does not open in time, for example while a page that is closing still creates the database. */
 const inTime = (opening) => Promise.race([opening, new Promise((_, reject) => setTimeout(reject, 4000, new Error("no database")))]);
 
 async function compile() {
@@ -107,7 +107,10 @@ function keepView(ui, id) {
   addEventListener("pagehide", () => settings.set(key, { x: camera.x, y: camera.y, zoom: camera.zoom }, "sessionStorage"));
 }
 
-/** Takes over a second tab's board when the other tab is closed. The unsent changes of a second tab would be lost, so this waits for them. */
+/**
+ * Takes over the board in a second tab when the other tab is closed. First waits until this tab has sent its changes,
+ * because unsent changes would be lost.
+ */
 async function awaitOtherTab(board, ui, storage, id) {
   await storage.freed(id);
   const isBusy = () => board.state.pending || ui.tools.active || document.querySelector("dialog")
@@ -116,7 +119,10 @@ async function awaitOtherTab(board, ui, storage, id) {
   location.reload();
 }
 
-/** Shows a screen when the connection ends permanently, was never open, or belongs to another tab; `takeOver` gets it back. */
+/**
+ * Shows a screen when the connection ends permanently, was never open, or belongs to another tab; `takeOver` gets the
+ * board back.
+ */
 function watch(board, link, takeOver) {
   let wasOpen = board.objects.size || board.chat.length;
   let isWaiting = false;

@@ -5,10 +5,10 @@ export const ALIGNMENTS = [
   ["Align left", "left", "A"], ["Align centers", "center", "H"], ["Align right", "right", "D"], ["Align top", "top", "W"], ["Align middles", "middle", "V"], ["Align bottom", "bottom", "S"],
 ].map(([label, edge, key]) => ({ label, icon: `edge-${edge}`, key, method: "align", value: edge }));
 
-/** As above, with keys for Shift and Alt. */
+/** The same for distributing, with the key for Shift and Alt. */
 export const DISTRIBUTIONS = [["Distribute horizontally", "horizontally", "H"], ["Distribute vertically", "vertically", "V"]]
   .map(([label, axis, key]) => ({ label, icon: `edge-${axis}`, key, method: "distribute", value: axis }));
 
-/** Returns the number of objects and groups that are moved; lines between objects follow these. */
+/** Returns the number of objects and groups that are moved; lines between objects follow them. */
 export const unitCount = (objects) =>
   new Set(objects.filter(({ startBinding, endBinding }) => !startBinding || !endBinding).map(({ id, groups }) => groups?.at(-1) ?? id)).size;

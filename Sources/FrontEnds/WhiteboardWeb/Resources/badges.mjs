@@ -1,4 +1,4 @@
-/** What belongs to objects besides their looks: links, votes and comments, as buttons below the objects. */
+/** Links, votes and comments of objects, shown as buttons below the objects. */
 
 import { element, icon, toast } from "./dom.mjs";
 import { isolated } from "./ids.mjs";
@@ -7,9 +7,12 @@ import { shapeOf, touches } from "./geometry.mjs";
 
 /** The reactions that the menu offers. */
 export const REACTIONS = ["👍", "❤️", "🎉", "😄", "❓", "👎"];
-/** The number of objects whose buttons are shown at most. */
+/** The maximum number of objects whose buttons are shown. */
 const MOST = 200;
-/** The height of an object, in CSS pixels, from which on the buttons are inside: that of a line of text and their own. */
+/**
+ * The height of an object, in CSS pixels, above which its buttons overlap it: the height of a line of text and of the
+ * buttons.
+ */
 const ROOM = 32;
 
 /** Shows where a link leads before it is opened; a link to an object shows the object. */
@@ -63,7 +66,7 @@ export class Badges {
     this.update(new Set([...before.keys(), ...this.#comments.keys()]));
   }
 
-  /** Shows what objects have now. */
+  /** Shows the present links, votes and comments of objects. */
   update(ids) {
     for (const id of ids) {
       const object = this.ui.board.objects.get(id), buttons = object && this.#buttons(object);
@@ -105,7 +108,8 @@ export class Badges {
     root.hidden = !isSeen || camera.zoom < 0.2;
     if (!isSeen) return;
     const [x, y] = camera.toScreen([bounds.left, bounds.bottom]), height = (bounds.bottom - bounds.top) * camera.zoom;
-    // Half of the buttons is inside, so that they do not cover a neighbor; below an object without room, they begin under it.
+    // Up to half of the buttons is inside the object, so that they do not cover a neighbor. Below a low object, they
+    // begin under it.
     const inside = Math.min(Math.max((height - ROOM) / 2, -8), 13);
     root.style.transform = `translate(${x + (inside > 0 ? 6 : 0)}px,${y - inside}px)`;
   }

@@ -82,10 +82,13 @@ export class Board extends EventTarget {
   #purging;
   #comparing = null;
   #isClosed = false;
-  /** The ids of what this member changed and no other member has, and the number of those from earlier visits. */
+  /**
+   * The ids of the objects and chat lines that this member changed and no other member has, and the number of such
+   * changes from earlier visits.
+   */
   #changed = new Set();
   #changedBefore = 0;
-  /** The ids of what an edit has changed so far; null if there is no edit. */
+  /** The ids of the objects and chat lines that the current edit has changed so far; null if there is no edit. */
   #edited = null;
   #reason;
 
@@ -256,7 +259,7 @@ export class Board extends EventTarget {
    * for the default color. Skips objects that do not have a property.
    */
   restyle(ids, change) { this.#edit({ do: "restyle", ids: list(ids), style: styled(change) }); }
-  /** Gives a form, photo or text another size before its scale, and another center unless it is null. */
+  /** Sets the size of a form, photo or text, before scaling, and its center unless that is null. */
   resize(id, [width, height], center = null) { this.#edit({ do: "resize", id, size: [width, height], at: center }); }
   /** Replaces the points of a line or arrow; `points` are positions on the board. */
   setPoints(id, points) { this.#edit({ do: "setPoints", id, points: flat(points) }); }
@@ -275,8 +278,9 @@ export class Board extends EventTarget {
   ungroup(ids) { this.#edit({ do: "ungroup", ids: list(ids) }); }
   remove(ids) { this.#edit({ do: "remove", ids: list(ids) }); }
   /**
-   * Copies objects; returns the ids of the copies, in the order of `ids`. They are exactly at a distance `by` from their originals, or at
-   * the default distance, and at that distance again if one of them would be exactly on an object.
+   * Copies objects; returns the ids of the copies, in the order of `ids`. If `by` is given, each copy is exactly at
+   * this distance from its original. Otherwise, the copies are at the default distance, or at a multiple of it if one
+   * of them would lie exactly on an object.
    */
   duplicate(ids, by = null) { return this.#edit({ do: "duplicate", ids: list(ids), by: by ?? COPY_OFFSET, isExact: by !== null }).ids; }
   bringToFront(ids) { this.#edit({ do: "reorder", ids: list(ids), to: "front" }); }
@@ -292,13 +296,13 @@ export class Board extends EventTarget {
 
   /** Sends a chat line; `about` is the object on which it comments. */
   sendChat(text, about = null) { return this.#edit({ do: "chat", text: string(text), name: this.me.name, icon: this.me.icon, about }).ids[0]; }
-  /** Says whether the question of a comment is settled. */
+  /** Marks a comment as settled or open. */
   resolve(id, isResolved) { this.#edit({ do: "resolve", id, isResolved }); }
   /** Gives an object a vote with a reaction, such as an emoji, or withdraws it. */
   vote(id, reaction, isGiven) { this.#edit({ do: "vote", id, text: string(reaction), isGiven }); }
   /** Sets the link of objects: an address with https, or `#` and the id of an object; null removes it. */
   setLink(ids, link) { this.#edit({ do: "link", ids: list(ids), text: link }); }
-  /** Shows a part of a photo: `[left, top, right, bottom]` in parts of its width and height. */
+  /** Shows a part of a photo: `[left, top, right, bottom]` as fractions of its width and height. */
   crop(id, box) { this.#edit({ do: "crop", id, box }); }
   /** Mirrors objects and their positions: `horizontally` or `vertically`. */
   flip(ids, direction) { this.#edit({ do: "flip", ids: list(ids), to: string(direction) }); }
@@ -396,7 +400,7 @@ export class Board extends EventTarget {
   }
 
   #edit(command) {
-    // A stroke keeps new points for a moment.
+    // The replica commits new points of a stroke a moment later, so such an edit seems to change nothing.
     const named = ({ ids, isChanged }) => (!isChanged && command.do !== "extendStroke") || UNCOUNTED.has(command.do) ? [] : ids.length ? ids : [command.id ?? command.do];
     return this.#make(() => this.#replica.edit(command), named);
   }

@@ -12,17 +12,23 @@ import { cornersOf, rectangle, shapeOf, touches, union, widened } from "./geomet
  * take longer than `LATE`. The time alone is not enough, because browsers paint only after the frame.
  */
 const BUDGET = 7;
-/** The time that is left of it when the last repair of a tile begins, and the least time for new tiles after all repairs. */
+/**
+ * The time of `BUDGET` that must be left when a repair of a tile begins, and the minimum time for new tiles after all
+ * repairs.
+ */
 const [REPAIR_TIME, LEAST_TIME] = [3, 2];
 /** The number of changed objects above which the next frame begins to draw them, because the change itself took time. */
 const CROWD = 100;
 const OBJECTS = [24, 2000];
 const LATE = 24;
-/** The number of objects, and of further paths of them, in a damaged rectangle above which the tile is drawn again in the background. */
+/**
+ * If a damaged rectangle has more objects, and further paths of them, than this number, its tile is drawn again in the
+ * background.
+ */
 const AT_ONCE = 300;
 /** The number of paths of a drawing above which it is drawn in steps, and the maximum number of paths on the live layer. */
 const STEPS = 8, LIVE_PATHS = 400;
-/** The number of points above which changes of a stroke are drawn only once in a while, and this time in milliseconds. */
+/** Changes of a stroke with more points than `LONG` are drawn only once in `PAUSE` milliseconds. */
 const LONG = 2048, PAUSE = 1000;
 const TILES = 120;
 const ZOOMS = [0.02, 16];
@@ -53,7 +59,7 @@ export class Camera {
     this.y = top - y / this.zoom;
   }
 
-  /** Shows an area; the margin is for the bars, which are narrow at the sides. */
+  /** Shows an area with a margin for the bars, which are narrow at the sides. */
   fit(area, most = 1, margin = 80) {
     const room = [this.width - 2 * Math.min(margin, 0.07 * this.width), Math.max(this.height - 2 * margin, this.height / 2)];
     const zoom = Math.min(room[0] / (area.right - area.left || 1), room[1] / (area.bottom - area.top || 1), most);
@@ -70,7 +76,7 @@ export class Scene {
   #order = null;
   #byID = new Map();
   #grounds = new Grounds();
-  /** The objects that are not drawn, with the palettes for what was below them. */
+  /** The objects that are not drawn, with the palettes for the ground below them. */
   #hidden = new Map();
   #changed = new Set();
   #level = null;
@@ -152,7 +158,7 @@ export class Scene {
     return this.#render(now);
   }
 
-  /** Adds the areas of the texts whose color changes with the covers in the damaged areas. */
+  /** Adds the areas of texts whose color may have changed with the fills and photos in the damaged areas. */
   #widen(damage, covered) {
     if (!covered) return;
     for (const { object, bounds } of this.items) if (object.type === "text" && touches(bounds, covered)) damage.push(bounds);

@@ -10,13 +10,13 @@ import { COPY_OFFSET, layout, moved, shapeOf, union, visibleParts } from "./geom
 const FILE_LIMIT = 64 << 20;
 /** The width to which long lines of pasted text are wrapped. */
 const WIDE = 480;
-/** What identifies the objects of a board in text that is copied as HTML. */
+/** The attribute that marks the objects of a board in copied HTML. */
 const HTML = /data-whiteboard="([^"]*)"/;
 
 const isOther = ({ target }) => target.closest?.("input, textarea, dialog") || getSelection().toString();
 const decoded = (data) => Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
 
-/** Returns what an object has of a style, apart from its color and line width. */
+/** Returns the style properties of an object, except its color and line width. */
 const styleOf = ({ fill, lineStyle, opacity, lineStart, lineEnd, isCurved, textSize, typeface, alignment, isBold, isItalic, textColor, isAutoWidth }) =>
   ({ fill, lineStyle, opacity, lineStart, lineEnd, isCurved, textSize, typeface, alignment, isBold, isItalic, textColor, isAutoWidth });
 
@@ -41,7 +41,10 @@ export class Clipboard {
 
   // Copying
 
-  /** Returns objects as the types of the clipboard: the words of texts, or a drawing of Excalidraw that also has the objects as they are. */
+  /**
+   * Returns objects as the types of the clipboard: the words of texts, or a drawing of Excalidraw that also contains
+   * the objects as JSON.
+   */
   #content(objects, files = {}) {
     const whiteboard = objects.map(({ selectedBy, author, view, ...object }) => object);
     if (objects.every(({ type }) => type === "text")) {
@@ -84,7 +87,7 @@ export class Clipboard {
     if (this.#copy(event)) this.ui.removeSelection();
   }
 
-  /** Whether a game is selected, which a message then reports. */
+  /** Whether a game is selected. If so, this also shows a message. */
   get #hasGame() {
     const hasGame = this.ui.tools.select.objects.some(({ type }) => type === "game");
     if (hasGame) toast("A game cannot be cut. Delete it, or cut the other objects.");
@@ -249,8 +252,8 @@ export class Clipboard {
   }
 
   /**
-   * Adds objects around a point, in one undo step; each photo is an undo step of its own. Copies what is still on this board, a little
-   * beside its original. Returns the number of objects that were added.
+   * Adds objects around a point, in one undo step; each photo is an undo step of its own. Objects that are still on
+   * this board are copied a little beside their originals. Returns the number of objects that were added.
    */
   async #create(objects, photos, at) {
     const { board } = this.ui, isHere = ({ id }) => board.objects.has(id), isOwn = objects.some(({ id }) => this.#copied?.objects.some((one) => one.id === id));

@@ -8,7 +8,7 @@ import { BulkLinks } from "./resources.mjs";
 import { LinkEnded, STEP, codeProof, invitationProof, label } from "./weblink.mjs";
 
 const TICK = 500;
-/** The time without a byte after which a link counts as broken (LIV-2), and the same for `check`. */
+/** The time without a byte after which a link counts as broken (LIV-2), and the shorter time that `check` uses. */
 const [SILENCE, CHECK] = [6_000, 2_000];
 const MAXIMUM_MEMBERS = 256;
 const MAXIMUM_DATAGRAM = 65_536;

@@ -90,7 +90,7 @@ export function linesOf(object) {
 
 const outlinePaths = new WeakMap();
 
-/** Returns the path of outlines; that of the only outline is stored, because an object is drawn on several tiles. */
+/** Returns the path of outlines. The path of a single outline is cached, because an object is drawn on several tiles. */
 function pathOf(outlines) {
   const [only, ...others] = outlines;
   let path = others.length ? null : outlinePaths.get(only);
@@ -142,7 +142,7 @@ export class CanvasPainter {
 
   #level = 0;
 
-  /** Draws what `body` draws with an opacity, so that nothing can be seen through its parts. */
+  /** Draws everything that `body` draws as one picture with an opacity, so that overlaps of its parts are not visible. */
   together(opacity, body) {
     if (opacity === 1) return body();
     const { context } = this;
@@ -323,7 +323,8 @@ function drawForm(painter, object, looks, scale) {
   const [x, y] = label.center, paper = { rgb: looks.palette.paper, opacity: 1 };
   if (isLine) {
     painter.outlines([boxAround(label)], { fill: paper });
-    // A label that is as long as its line must not hide the direction. Letters could not be read on closed heads.
+    // A label that is as long as its line must not hide the direction, so draw the open heads again. Letters on closed
+    // heads would be illegible.
     const isCovered = ({ start, pieces, isClosed }) => !isClosed && [start, ...pieces].some(([u, v]) => 2 * Math.abs(u - x) <= label.width && 2 * Math.abs(v - y) <= label.height);
     painter.outlines(marks.filter(isCovered), { stroke: color, width, scale });
   }

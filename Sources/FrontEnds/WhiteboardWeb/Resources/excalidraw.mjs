@@ -18,7 +18,7 @@ const ENDS = {
 };
 /** Excalidraw closes a filled line whose ends are closer than this. */
 const CLOSING = 8;
-/** Letters that become smaller than this share of their size are not made smaller. */
+/** The smallest factor by which letters are made smaller. Letters that would need a smaller factor keep their size. */
 const LEAST = 0.6;
 /** The maximum number of points of a line (`BoardLimits.pointCells`). */
 const MOST = 4096;
@@ -123,7 +123,7 @@ const isNumber = (value) => Number.isFinite(value) && Math.abs(value) < LIMIT;
 class Reader {
   objects = [];
   photos = new Map();
-  /** What is lost or changed: a text to its number. */
+  /** The number of elements for each kind of loss or change. */
   losses = new Map();
   #labels = new Map();
   /** The ids of shapes with a text at their top or bottom, which becomes an object of its own in a group with the shape. */
@@ -237,7 +237,7 @@ class Reader {
     };
   }
 
-  /** Makes letters smaller if they would need more rows than in Excalidraw, because columns are wider than most of its letters. */
+  /** Makes letters smaller if their rows would not fit, because columns are wider than most letters of Excalidraw. */
   #fitted({ text }, { textSize }, room) {
     const across = Math.max(...(text ?? "").split("\n").map(columns), 1), size = Math.floor(room * 128 / across) / 64;
     if (size >= textSize || size < Math.max(textSize * LEAST, 1)) return textSize;
@@ -281,7 +281,7 @@ class Reader {
     }
   }
 
-  /** Adds a frame below the other objects, so that these belong to it when they are created. */
+  /** Adds a frame below the other objects, so that the other objects belong to it when they are created. */
   frame({ name }, base) {
     this.objects.unshift({ ...base, type: "drawing", form: "frame", text: name?.trim() || undefined, color: null, lineWidth: 1, fill: undefined });
   }

@@ -11,7 +11,7 @@ export class Finder {
   #field = element("input", { type: "search", placeholder: "Find", ariaLabel: "Find texts, labels, chat and names", dir: "auto", enterKeyHint: "search", maxLength: 200 });
   #status = element("small", { role: "status" });
   #root;
-  /** What is shown: the kind and id of a result. */
+  /** The result that is shown: its kind and id. */
   #shown = null;
   #before = null;
 

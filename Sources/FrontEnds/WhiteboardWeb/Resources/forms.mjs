@@ -9,7 +9,7 @@ export const DASHES = { solid: [], dashed: [3, 4], dotted: [0, 2] };
 
 export const hasPoints = ({ form }) => form === "line" || form === "arrow";
 
-/** What is drawn at the first and the last point of a line or arrow. */
+/** The marks at the first and the last point of a line or arrow. */
 export const endsOf = ({ form, lineStart = "none", lineEnd = form === "arrow" ? "arrow" : "none" }) => [lineStart, lineEnd];
 
 /** The color inside a form or behind a text, `#rrggbbaa`; null if there is none. */
@@ -106,7 +106,7 @@ function mark(end, [x, y], [u, v], room, lineWidth) {
   return { start: moved(start), pieces: pieces.map(moved), isClosed: true };
 }
 
-/** Returns what is drawn at the ends of a line or arrow; it is filled if it is closed. */
+/** Returns the marks at the ends of a line or arrow; a closed mark is filled. */
 export function marksOf(object, outline) {
   if (!hasPoints(object) || !outline?.pieces.length) return [];
   const { lineWidth = 5 } = object, { start, pieces } = outline, last = pieces.at(-1), tip = last.slice(-2), [first, end] = endsOf(object);
@@ -120,7 +120,10 @@ export function marksOf(object, outline) {
   ].filter(Boolean);
 }
 
-/** Returns a line up to the middle of its triangles, because its round ends would extend beyond their tips (`Outline.shortened`). */
+/**
+ * Returns a line, shortened to the middle of its triangles. Otherwise, its round ends would extend beyond their tips
+ * (`Outline.shortened`).
+ */
 export function shortened(object, outline, marks) {
   const [first, end] = endsOf(object), isAt = ([x, y]) => ({ start: [u, v], isClosed }) => isClosed && x === u && y === v;
   const middle = ({ start: [x, y], pieces: [[a, b], [c, d]] }) => [x / 2 + (a + c) / 4, y / 2 + (b + d) / 4];

@@ -70,7 +70,7 @@ const FAMILIES = {
 /** The text size of an object without one. */
 const TEXT_SIZE = 16;
 
-/** Returns how the letters of an object look; `unit` is the factor to the letters of a text without a size. */
+/** Returns the look of the letters of an object; `unit` is their size relative to letters of the default size. */
 export function lettersOf({ textSize = TEXT_SIZE, typeface = "plain", alignment, isBold = false, isItalic = false, form }) {
   return { unit: textSize / TEXT_SIZE, family: FAMILIES[typeface], alignment: alignment ?? (form ? "center" : "left"), isBold, isItalic };
 }
@@ -82,7 +82,7 @@ export function layout(text, boxWidth, { unit = 1, least = 4 } = {}) {
   return { lines, width, height: Math.max(lines.length, 1) * LETTER.height * unit };
 }
 
-/** Returns an object with changes that may lay out its text anew; the layout of the board no longer applies. */
+/** Returns an object with changes that may change the layout of its text. The layout that the board made is removed. */
 export const altered = (object, change) => ({ ...object, ...change, rows: undefined, shownSize: undefined });
 
 /**
@@ -101,7 +101,7 @@ export function textOf(object, text = object.text ?? "") {
   return layout(text, inner(object, width), { unit, least: 1 });
 }
 
-/** Returns the part of a form's width or height that its label has. */
+/** Returns the part of a form's width or height that its label can use. */
 export const inner = ({ form }, side) => form === "ellipse" ? side * 0.7 : form === "diamond" ? side / 2 : side - 16;
 /** Returns the width or height of a form for a label of this width or height. */
 const outer = ({ form }, side) => form === "ellipse" ? side / 0.7 : form === "diamond" ? side * 2 : side + 16;
@@ -340,7 +340,7 @@ export function inkLines(object, makePath, most) {
   return paths;
 }
 
-/** Returns the distance of the grid's lines that are shown at a zoom factor: they are at least 8 pixels apart (`BoardGrid`). */
+/** Returns the distance between the grid lines that are shown at a zoom factor. It is at least 8 pixels (`BoardGrid`). */
 export function gridSpacing(grid, zoom) {
   let spacing = grid;
   while (spacing * zoom < 8) spacing *= 2;
@@ -363,8 +363,8 @@ export const cornersOf = (placement, [width, height]) =>
   [[-1, -1], [1, -1], [1, 1], [-1, 1]].map(([x, y]) => shown(placement, [x * width / 2, y * height / 2]));
 
 /**
- * Returns the size of an object before scaling, its bounds on the board, and the lines of a text. A form also has its `outline`,
- * `marks`, `label`, and the `margin` by which its line is outside of its size.
+ * Returns the size of an object before scaling, its bounds on the board, and the lines of a text. A form also has its
+ * `outline`, `marks`, `label`, and the `margin` by which its line extends beyond its size.
  */
 export function shapeOf(object) {
   let shape = shapes.get(object);

@@ -12,7 +12,7 @@ export class Guides {
   #lines;
   #shown = [];
 
-  /** Finds the objects near the `bounds` of the objects with these ids; connectors are no guides. */
+  /** Finds the objects near the `bounds` of the objects with these ids; bound lines are ignored. */
   constructor(ui, ids, bounds) {
     this.ui = ui;
     const moved = new Set(ids), view = ui.camera.area, center = SIDES.map(([start, end]) => middle([bounds[start], bounds[end]]));
@@ -25,7 +25,7 @@ export class Guides {
     }));
   }
 
-  /** Returns the distance by which edges at `[xs, ys]` of an area snap, and remembers the guides for this. */
+  /** Returns the distance by which edges at `[xs, ys]` of an area snap, and stores the guides to show. */
   snap(area, edges) {
     const { camera: { zoom }, looks: { grid } } = this.ui, spacing = grid && gridSpacing(grid, zoom);
     this.#shown = [];

@@ -30,7 +30,7 @@ export function fromBase32(text) {
   return Uint8Array.from(bytes);
 }
 
-/** Returns a name without characters that are invisible or change the direction of text, as `UntrustedText.displayed`. */
+/** Returns a name without characters that are invisible or change the direction of text, like `UntrustedText.displayed`. */
 export const visible = (name) => name.replace(/[\p{White_Space}\u2800]/gu, " ").replace(/[\p{C}\p{DI}]/gu, "")
   .replace(/(^| )\p{M}+|(\p{M}\p{M})\p{M}+/gu, "$1$2").replace(/ +/g, " ").trim();
 

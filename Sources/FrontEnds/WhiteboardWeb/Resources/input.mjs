@@ -103,7 +103,7 @@ export class Input {
     this.ui.menu.open(place);
   }
 
-  /** Opens the menu for a right click, or for the key of the menu. A long press is noticed by `#held`. */
+  /** Opens the menu for a right click or the menu key. `#held` handles a long press. */
   #menuWanted(event) {
     event.preventDefault();
     if (event.pointerType === "touch" || this.#mode === "tool") return;
@@ -171,7 +171,7 @@ export class Input {
     this.#mode = "idle";
   }
 
-  /** Ends the gesture, because the page is hidden: then no event tells that a pointer was lifted. */
+  /** Ends the gesture when the page is hidden, because no event then reports that a pointer was lifted. */
   end() {
     if (this.#mode === "tool") this.tools.interrupt();
     this.#down.clear();

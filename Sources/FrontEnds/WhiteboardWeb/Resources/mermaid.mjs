@@ -5,7 +5,7 @@ import { columns, rectangle, union, widened, wrapped } from "./geometry.mjs";
 
 const [NODE_GAP, LAYER_GAP, FRAME, SWEEPS, MOST, LETTERS, LABEL] = [48, 64, 20, 12, 4000, 200_000, 4000];
 const HEADER = /^[ \t]*(?:flowchart-elk|flowchart|graph)(?:[ \t]+(TD|TB|BT|LR|RL))?[ \t]*(?:;|$)/m;
-/** The brackets around a label, the form, and whether it only resembles the one of Mermaid. */
+/** The brackets around a label, the form, and whether that form only resembles Mermaid's. */
 const SHAPES = [
   ["(((", [")))"], "ellipse", true], ["((", ["))"], "ellipse"], ["([", ["])"], "rounded"], ["[(", [")]"], "rounded", true], ["[[", ["]]"], "rectangle", true],
   ["{{", ["}}"], "rounded", true], ["[/", ["/]", "\\]"], "rectangle", true], ["[\\", ["\\]", "/]"], "rectangle", true], [">", ["]"], "rectangle", true],
@@ -20,14 +20,17 @@ const MARKS = { ">": "arrow", "<": "arrow", o: "dot", x: "bar", "": "none" };
 const ESCAPES = { quot: '"', lt: "<", gt: ">", amp: "&", apos: "'", nbsp: "\u00a0" };
 const TAGS = /<\/?([a-z]\w*)(?:\s[^<>]*=[^<>]*)?\s*\/?>/gi;
 const ICONS = /\bfa[a-z]?:fa-[\w-]+ */g;
-/** The names of shapes in `A@{ shape: … }`, the form, and whether it only resembles the one of Mermaid; the last one has all other names. */
+/**
+ * The names of shapes in `A@{ shape: … }`, the form, and whether that form only resembles Mermaid's. The last entry has
+ * all other names.
+ */
 const NAMES = [
   [/^(rect|proc(ess)?|rectangle)$/, "rectangle"], [/^(rounded|event|stadium|pill|terminal)$/, "rounded"], [/^circ(le)?$/, "ellipse"], [/^(diam(ond)?|decision|question)$/, "diamond"],
   [/circ|start|stop/, "ellipse", true], [/cyl|d[ab]|disk|hex|prep|cloud|lay|half/, "rounded", true], [/^/, "rectangle", true],
 ];
 const LEFT_OUT = { line: "lines that are not understood were left out", other: "lines that the board has nothing for were left out", box: "lines about boxes that do not exist were left out",
   link: "links that do not begin with https were left out", similar: "shapes were replaced by similar ones", style: "styles are not used", icon: "icons were left out", long: "long labels were cut", settings: "settings of the chart were left out" };
-/** The number of lines of one quoted label or list of properties at most. */
+/** The maximum number of lines of one quoted label or list of properties. */
 const JOINED = 30;
 
 /** Whether quotes, or the braces after `@` or a description, are not closed. */
@@ -61,7 +64,7 @@ class Parser {
   #names = [];
   #edgeIDs = new Set();
   #styles = new Map();
-  /** What statements say about boxes, which may be created later. */
+  /** The details of boxes from statements. A box may be created after the statement. */
   #details = [];
 
   /** Parses what follows the header; lines that are not understood are counted and left out. */
@@ -123,7 +126,7 @@ class Parser {
     this.#open.push(this.frames[this.frames.push({ name, text: this.#label(title ?? name), nodes: new Set() }) - 1]);
   }
 
-  /** Draws lines to a subgraph to its frame; for the layout, they lead to one of its boxes. */
+  /** Makes lines to a subgraph end at its frame. For the layout, such a line leads to one of the boxes of the subgraph. */
   #useFrames() {
     const frameOf = new Map(this.frames.filter(({ name }) => this.#ids.has(name)).map((frame) => [this.#ids.get(frame.name), frame])), places = new Map();
     if (!frameOf.size) return;
@@ -215,7 +218,7 @@ class Parser {
       for (const frame of this.frames) for (const index of frame.nodes) if (index >= count) frame.nodes.delete(index);
       this.lose("line");
     };
-    // Only what a node has besides its name, or an edge, gives a line a meaning.
+    // A line has a meaning only if it has an edge, or a node with more than a name.
     let count = this.nodes.length, last = nodes(), hasMeaning = last && /[[({>@:]/.test(text.slice(0, at));
     while (last && text.slice(at).trim()) {
       take(/\s*/y);
@@ -247,7 +250,7 @@ function placed({ nodes, edges }, direction) {
   const isSideways = /LR|RL/.test(direction), sign = /BT|RL/.test(direction) ? -1 : 1;
   const box = (breadth, depth, layer) => ({ breadth, depth, layer, place: 0, near: [[], []] });
   const boxes = nodes.map(({ size: [width, height] }) => isSideways ? box(height, width, 0) : box(width, height, 0));
-  // An edge that closes a cycle counts in the other direction.
+  // An edge that closes a cycle is treated like an edge in the other direction.
   const states = nodes.map(() => 0), out = nodes.map(() => []);
   edges.forEach((edge) => out[edge.from].push(edge));
   nodes.forEach((_, start) => {
@@ -309,7 +312,7 @@ function placed({ nodes, edges }, direction) {
   }
   for (let sweep = 1; sweep <= SWEEPS; sweep += 1) {
     for (const layer of sweep % 2 ? [...layers].reverse() : layers) {
-      // Blocks of boxes that touch: the sum of the wanted positions of their first box.
+      // Blocks of boxes that touch. The sum is that of the positions that the boxes of a block want for the first box.
       const blocks = [];
       let offset = 0;
       layer.forEach((one, index) => {
@@ -339,7 +342,7 @@ function placed({ nodes, edges }, direction) {
   nodes.forEach((node, index) => { node.center = boxes[index].center; });
 }
 
-/** Returns what a flowchart contains, as `fromExcalidraw` does; null if the text is none. */
+/** Returns what a flowchart contains, as `fromExcalidraw` does; null if the text is not a flowchart. */
 export function fromMermaid(given) {
   let settings = 0;
   const count = (whole) => {
@@ -364,7 +367,7 @@ export function fromMermaid(given) {
     frame.id = `f${index}`;
     const boxes = [...frame.nodes].map((node) => nodes[node]).map(({ center: [x, y], size: [width, height] }) => rectangle([x - width / 2, y - height / 2], [x + width / 2, y + height / 2]));
     const { left, top, right, bottom } = widened(boxes.reduce(union, null) ?? rectangle([0, 0], [0, 0]), FRAME);
-    // A frame is below the other objects, so that these belong to it when they are created.
+    // A frame is below the other objects, so that the other objects belong to it when they are created.
     Object.assign(frame, { center: [(left + right) / 2, (top + bottom) / 2], size: [right - left, bottom - top] });
     if (boxes.length) objects.unshift({ ...base, id: frame.id, form: "frame", lineWidth: 1, centerPosition: frame.center, size: frame.size, text: frame.text });
   }

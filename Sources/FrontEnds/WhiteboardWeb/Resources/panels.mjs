@@ -151,10 +151,6 @@ export function showHelp(isViewer) {
     element("div", {}, element("dt", {}, action), element("dd", {}, element("kbd", {}, keys))))));
 }
 
-/**
- * Says how people are invited. The page stores no link, and a guest cannot create one: only the host decides who is admitted, and with
- * which role (WEB-12).
- */
 /** Shows a link and its QR code, with which others can join the board. */
 export function showInvitation(board) {
   const field = element("input", { readOnly: true, ariaLabel: "Link", onfocus: () => field.select() });
@@ -223,7 +219,7 @@ export function showConnection(board) {
   close = openDialog("This connection", content, () => board.removeEventListener("state", update));
 }
 
-/** Returns the reason why the connection is not open, and what follows for the user. */
+/** Returns the reason why the connection is not open, and the consequences for the user. */
 function reasons({ me, state }) {
   const { connection, pending, storage, retryAt } = state;
   const unsent = pending && `${pending === 1 ? "1 change was" : `${pending} changes were`} not sent to the other members.`;

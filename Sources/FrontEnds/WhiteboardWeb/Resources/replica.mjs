@@ -258,7 +258,7 @@ function parse(bytes) {
     const count = view.getUint32(position + 1, true);
     const start = position + 5;
     position = start + count;
-    // These are many, so their bytes are not copied.
+    // These actions are frequent, so their bytes are not copied.
     if (JSON_KINDS.has(kind)) {
       actions.push({ kind, value: JSON.parse(text.decode(bytes.subarray(start, position))) });
       continue;

@@ -16,7 +16,7 @@ const FILLS = [
   ["Light sky", "#c5f6fa"], ["Light blue", "#a5d8ff"], ["Light violet", "#d0bfff"], ["Light pink", "#fcc2d7"], ["Light gray", "#dee2e6"],
 ];
 const CROSSED = "linear-gradient(to top right, transparent 46%, #e5484d 46% 54%, transparent 54%)";
-/** The fill of a note without a fill, because such a note would be yellow. */
+/** The fill that removes the yellow of a note. A note without a fill would be yellow. */
 const NO_FILL = "#ffffff00";
 const FORMS = [["Rectangle", "rectangle"], ["Rounded rectangle", "rounded"], ["Ellipse", "ellipse"], ["Diamond", "diamond"], ["Note", "note"]];
 const LINES = [["Solid line", "solid"], ["Dashed line", "dashed"], ["Dotted line", "dotted"]];

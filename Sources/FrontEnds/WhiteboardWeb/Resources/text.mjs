@@ -15,13 +15,13 @@ export const ARROWS = { __proto__: null, ArrowLeft: [-1, 0], ArrowRight: [1, 0],
 /** The time between two changes of the board while the user types, in milliseconds. */
 const INTERVAL = 250;
 
-/** Returns the upper left corner of the box of an object's text, if it were the given one. */
+/** Returns the upper left corner of the box that the text of an object would have with these words. */
 function corner(object, text) {
   const { width, height } = textOf(object, text), [x, y] = object.form ? labelCenter(object, text) : [0, 0];
   return shown(object, [x - width / 2, y - height / 2]);
 }
 
-/** A line without a label would have none in its middle. */
+/** A line without a label has no center of its label, so use a space as the label. */
 const labelCenter = (object, text) => shapeOf(altered(object, { text: text || " " })).label?.center ?? [0, 0];
 
 export class TextEditor {
@@ -117,7 +117,7 @@ export class TextEditor {
     ui.drawLive();
   }
 
-  /** Draws a form while its label is edited, as high as the label needs it. */
+  /** Draws a form while its label is edited, as high as the label needs. */
   draw(painter) {
     const object = this.#field && this.#isLabel && this.ui.board.objects.get(this.#id);
     if (!object) return null;
@@ -174,7 +174,10 @@ export class TextEditor {
     this.#field.setSelectionRange(moved(selectionStart), moved(selectionEnd));
   }
 
-  /** Writes the text of the field to the object, whose upper left corner stays where it is. The first letters create it. */
+  /**
+   * Writes the text of the field to the object, whose upper left corner stays where it is. The first letters create the
+   * object.
+   */
   #write() {
     clearTimeout(this.#timer);
     this.#timer = null;

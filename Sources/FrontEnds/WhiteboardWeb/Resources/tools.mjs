@@ -278,7 +278,7 @@ class EraserTool extends Tool {
     if (this.#touched.size > before) ui.hideObjects(this.#touched);
   }
 
-  /** Erases along the path in pieces that are not too long for the board; neighbors share a point. */
+  /** Erases along the path in pieces that are not too long for the board; neighboring pieces share a point. */
   #eraseParts() {
     const { board } = this.ui, path = this.#path;
     this.ui.attempt(() => {
@@ -364,9 +364,9 @@ export function drawTrail(painter, trail, zoom, now, rgb = "#ff2d46") {
 
 /** The distance of the frame from the objects, and of the rotation handle from the frame, in CSS pixels. */
 const [MARGIN, ARM] = [6, 26];
-/** The length of a side, or of a piece of a line, that has a handle in its middle; in CSS pixels. */
+/** The minimum length of a side, or of a piece of a line, with a handle in its middle; in CSS pixels. */
 const LEAST_SIDE = 64;
-/** The height of the frame around a text that has handles at its sides, in CSS pixels. */
+/** The minimum height of the frame around a text with handles at its sides, in CSS pixels. */
 const LEAST_TEXT = 28;
 /** The distance at which a point of a line is dropped onto its neighbor, which removes it; in CSS pixels. */
 const DROP = 8;
@@ -390,8 +390,8 @@ export class SelectTool extends Tool {
 
 
   /**
-   * Selects exactly these objects, except those that other members have selected. If there are no others, the board
-   * refuses. Other members cannot change selected objects.
+   * Selects exactly these objects, except those that other members have selected. If others have selected all of them,
+   * the board refuses the selection. Other members cannot change selected objects.
    */
   set(ids) {
     const { ui } = this, { board } = ui, wanted = new Set(ids), before = [...this.selection];
@@ -539,7 +539,7 @@ export class SelectTool extends Tool {
     ui.hideObjects(ids);
   }
 
-  /** The objects in the selected frames, which are moved with these. */
+  /** The objects in the selected frames, which are moved with the frames. */
   get #framed() {
     const frames = new Set(this.objects.filter(({ form }) => form === "frame").map(({ id }) => id));
     if (!frames.size) return [];

@@ -30,11 +30,11 @@ const PAPER = { light: "#ffffff", dark: "#17171a" };
 const ABANDONED = 5000;
 /** The maximum number of strokes of other members on the live layer, and of points of all of them; tiles show the others. */
 const GROWING = 100, GROWING_POINTS = 20_000;
-/** The number of visible objects of one holder above which they have one frame together. */
+/** The number of visible objects of one holder above which one frame is drawn around all of them. */
 const FRAMES = 200;
 /** The color of a highlighter without a color of its own. */
 const MARKER = "#f0e442";
-/** The distance between a form and one that is added beside it. */
+/** The distance between a form and another form that is added beside it. */
 const GAP = 80;
 /** The height of the letters of new texts, in CSS pixels. */
 const LEAST_LETTER = 12;
@@ -63,7 +63,7 @@ export class UI {
   #growing = new Map();
   /** The unfinished strokes that changed recently. */
   #unfinished = new Set();
-  /** The previews that the live layer does not draw any more. */
+  /** The previews that the live layer no longer draws. */
   #abandoned = new WeakSet();
   #isScheduled = false;
   #viewChanged = true;
@@ -640,7 +640,8 @@ export class UI {
       this.#syncing = null;
       this.#isLate = !isGood;
     } else this.#syncing ??= setTimeout(() => { this.#isLate = true; this.#stateChanged(); }, 1000);
-    // The short times in which members type or draw have a quiet look, and are not announced.
+    // While members type or draw, the board is often not synced for a moment. Such moments have a quiet look, and are
+    // not announced.
     const isShort = isOpen && !isGood && !this.#isLate;
     const [kind, text] = isGood ? ["good", "Synced"] : isShort ? ["good soon", "Syncing"]
       : isOpen ? ["busy", pending ? `Syncing… ${changes} not sent yet` : "Syncing…"]
@@ -672,7 +673,7 @@ export class UI {
 
   #storage = "ok";
   #syncing = null;
-  /** Whether the board is not synced, and was not for a second or since it was not connected. */
+  /** Whether the board has not been synced for a second, or was not synced since it was disconnected. */
   #isLate = true;
 
   #roleChanged() {
@@ -819,7 +820,7 @@ export class UI {
 
   #saying;
 
-  /** Says where the selected object is, when the keys that move it rest. */
+  /** Says the position of the selected object when the user has stopped moving it with keys. */
   #sayPlace() {
     clearTimeout(this.#saying);
     this.#saying = setTimeout(() => {

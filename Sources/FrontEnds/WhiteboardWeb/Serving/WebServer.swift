@@ -65,7 +65,7 @@ final class WebServer {
 
   /// Uses another certificate for new connections; if TLS cannot use the certificate, throws, and nothing changes.
   /// Certificates that the gateway made earlier remain in use for the addresses that they name, since browsers warn
-  /// again about a new one, and cannot ask the user while a web link reconnects.
+  /// again about a new certificate, and cannot ask the user while a web link reconnects.
   func use(_ new: WebCertificate) throws {
     let security = try Self.security(new)
     if new.authority == nil { certificates = [] }
