@@ -20,7 +20,7 @@ public struct Verification: Sendable {
     case caughtUp = "caught-up"
   }
 
-  /// A replica whose final board differs from the recorded one.
+  /// A replica whose final board differs from the recorded board.
   public struct Divergence: Hashable, Sendable {
     /// The index of the replica, from 0.
     public let replica: Int
@@ -56,11 +56,11 @@ public struct Verification: Sendable {
   public let digest: Bytes32
   /// Descriptions of the damage in the file.
   public let damages: [String]
-  /// The positions where the digest differs from the recorded one.
+  /// The positions where the digest differs from the recorded digest.
   public let mismatches: [Mismatch]
   /// The steps that could not be applied.
   public let faults: [Playback.Fault]
-  /// The replicas whose final boards differ from the recorded one.
+  /// The replicas whose final boards differ from the recorded board.
   public let divergences: [Divergence]
 
   /// Whether no problem was found.

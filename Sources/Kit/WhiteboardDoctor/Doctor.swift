@@ -68,8 +68,8 @@ package struct Doctor: Sendable {
     self.reading = reading
   }
 
-  /// Runs all checks, in a few seconds at most; one of them announces a test service. The findings of `others` come
-  /// last in the report.
+  /// Runs all checks, in a few seconds at most; one check announces a test service. The findings of `others` come last
+  /// in the report.
   package func run(and others: [Finding] = []) async -> Report {
     let interfaces = NetworkSurvey.interfaces()
     var findings = [interfacesFinding(interfaces), multicastFinding(interfaces), busFinding()]

@@ -2,10 +2,10 @@ import PeerCore
 import Whiteboard
 import WhiteboardKit
 
-/// The lines about the events of a board, for users and screen readers. A line names people, and describes the objects
-/// of others by their words instead of their ids. While another member types a text or drags an object, the board
-/// changes with each key and movement; all of these changes are one line, which appears when the member pauses or does
-/// something else.
+/// The lines about the events of a board, for users and screen readers. A line names people, and describes other
+/// members' objects by their text instead of their ids. While another member types a text or drags an object, the board
+/// changes with each key and movement. All of these changes become one line, which appears when the member pauses or
+/// does something else.
 struct BoardNarrator {
   /// The time without a change after which a text or a movement is finished.
   static let pause = Duration.seconds(2)
@@ -196,14 +196,15 @@ struct BoardNarrator {
     return names.isEmpty ? "" : ", connected to \(EventText.listed(names))"
   }
 
-  /// Returns a name of an object, with the number at the beginning of its id by which commands can name it.
+  /// Returns a name of an object. It contains the sequence number of the object's id, by which commands can name the
+  /// object.
   private func name(_ id: ObjectID) -> String { labels[id] ?? phrases[id] ?? "object \(id.dot.sequence)" }
 
   private func place(_ object: ReportedObject) -> String { EventText.place(object.snapshot.centerPosition) }
 
   // MARK: - People
 
-  /// Returns a peer if it is not the local one.
+  /// Returns the peer id of a member; nil for the local peer.
   private func other(_ member: MemberID?) -> String? { member?.description == ownPeer ? nil : member?.description }
 
   private func lead(_ author: String?) -> String { author.map { "\(person($0)): " } ?? "" }

@@ -100,7 +100,7 @@ extension JSONWriter {
     }
   }
 
-  // Objects are frequent, so their members are not collected.
+  // Objects are frequent, so their keys are added directly, not collected in a list first.
   private mutating func write(_ it: SharedBoard.ChangeDetails, _ name: String, changed: [String]?) {
     begin(line: name)
     add("by", it.member)
@@ -146,7 +146,6 @@ extension JSONWriter {
         "link": it.link,
       ])
     case .carried(let it): line(["event": "carried", "link": it.link, "name": it.name, "relay": it.relay])
-    // Objects are frequent, so their members are not collected.
     case .selectionLost(let id, let winner, let name):
       line(["event": "selected", "id": id, "lostByUs": true, "name": name, "peer": winner])
     case .profile(let it):

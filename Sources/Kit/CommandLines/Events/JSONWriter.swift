@@ -1,7 +1,7 @@
 import PeerCore
 import WhiteboardKit
 
-/// A writer of JSON on one line, straight into bytes. The caller adds the keys of an object in ascending order; a value
+/// A writer of JSON on one line, directly into bytes. The caller adds the keys of an object in ascending order; a value
 /// that is nil is left out. Code points that a terminal might interpret are escaped.
 struct JSONWriter {
   var bytes: [UInt8] = []

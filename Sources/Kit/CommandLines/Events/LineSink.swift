@@ -13,8 +13,8 @@ package struct LineSink: EventSink {
   }
 
   /// Writes the events, and waits until the writer has room; throws if the output cannot be written to. The text form
-  /// leaves out the events that are only for programs. It has one line for a text that another member types, and for a
-  /// movement, when they are finished.
+  /// leaves out the events that are only for programs. A text that another member types, or a movement, becomes one
+  /// line when it is finished.
   package func write(_ events: [SharedBoard.Output]) async throws(OutputError) {
     if let narration { return try await narration.write(events) }
     var json = JSONWriter()

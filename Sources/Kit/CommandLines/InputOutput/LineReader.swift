@@ -61,7 +61,7 @@ package actor LineReader {
       case .bytes(let bytes): buffer.append(contentsOf: bytes)
       case .end: isAtEnd = true
       case .cancelled:
-        // The signal may belong to an earlier call that had ended when it was canceled.
+        // The signal may belong to an earlier call, which ended before it was canceled.
         guard !Task.isCancelled else { return nil }
       case .failed(let number): throw InputError(number: number)
       }

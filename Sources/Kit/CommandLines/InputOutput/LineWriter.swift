@@ -51,9 +51,9 @@ package actor LineWriter {
     try check()
   }
 
-  /// Gives up the lines that are not written, as soon as the reader takes none of them for a while. Use it when the
-  /// program must end. Afterwards, the writer behaves as if the reader had closed its end. Returns when the lines were
-  /// given up, or the task is canceled.
+  /// Discards the unwritten lines as soon as the reader has accepted none of them for `time`. Use this method when the
+  /// program must end. Afterwards, the writer behaves as if the reader had closed its end. Returns when the lines are
+  /// discarded, or the task is canceled.
   package func giveUp(ifStalledFor time: Duration, on clock: some Clock<Duration> = ContinuousClock()) async {
     var before: Int?
     while failure == nil, !Task.isCancelled {
@@ -70,8 +70,8 @@ package actor LineWriter {
 
   private func check() throws(OutputError) { if let failure { throw OutputError(number: failure) } }
 
-  /// The number of bytes that a pipe with any room certainly takes without blocking, `PIPE_BUF`. They are written at
-  /// once, because a change of threads costs far more than the write.
+  /// The number of bytes that a pipe with any room accepts without blocking, `PIPE_BUF`. So few bytes are written
+  /// immediately, because a thread switch costs far more than the write.
   private static let pipeRoom = 4_096
 
   private var hasRoom: Bool {

@@ -133,9 +133,8 @@ extension SettingsFile {
     /// Whether the user named the file, which must then exist.
     package let isNamed: Bool
 
-    /// Finds the path of the configuration file. It is the given path. Without one, it is the value of
-    /// `WHITEBOARD_CONFIG`, or otherwise `whiteboard/config` in `$XDG_CONFIG_HOME` or `~/.config`. Returns nil if there
-    /// is no home directory.
+    /// Finds the path of the configuration file: the given path, or else the value of `WHITEBOARD_CONFIG`, or else
+    /// `whiteboard/config` in `$XDG_CONFIG_HOME` or `~/.config`. Returns nil if there is no home directory.
     package init?(_ given: String?, standard: String? = nil, environment: (String) -> String?) {
       if let named = given ?? environment("WHITEBOARD_CONFIG") {
         self.init(path: BoardFile.absolute(named), isNamed: true)
@@ -157,7 +156,8 @@ extension SettingsFile {
     }
   }
 
-  /// Nil if the file does not exist and the user did not name it; the error about a malformed line has its number.
+  /// Nil if the file does not exist and the user did not name it; the error about a malformed line contains the line
+  /// number.
   package init?(at place: Place) throws(WhiteboardError) {
     var status = stat()
     if stat(place.path, &status) != 0, errno == ENOENT || errno == ENOTDIR {

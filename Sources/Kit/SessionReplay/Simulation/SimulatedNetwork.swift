@@ -163,7 +163,7 @@ public struct NetworkConditions: Hashable, Sendable {
   public var loss = 0.0
   /// The percentage of unreliable packets that arrive twice.
   public var duplicates = 0.0
-  /// The percentage of unreliable packets that are overtaken by later ones.
+  /// The percentage of unreliable packets that are overtaken by later packets.
   public var reorder = 0.0
   /// The delay of a packet, in milliseconds.
   public var delay = 1.0
