@@ -39,10 +39,11 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    // No pkgConfig for Avahi: its flags say no more than the module map does, and SwiftPM refuses one.
+    // No pkgConfig for Avahi: SwiftPM refuses one of its flags, and the module map already has what the other flags
+    // say.
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
     .systemLibrary(name: "CCairo", providers: [.apt(["libcairo2-dev", "libpango1.0-dev"])]),
-    // Its header includes GLib's, and only pkg-config knows where those are.
+    // The header of chafa includes headers of GLib, and only pkg-config knows their directories.
     .systemLibrary(name: "CChafa", pkgConfig: "chafa", providers: [.apt(["libchafa-dev"])]),
     .systemLibrary(name: "CMalloc"), .systemLibrary(name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"])]),
     .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
@@ -315,8 +316,8 @@ for (layer, names) in layers {
   for target in package.targets where names.contains(target.name) { target.path = "Sources/\(layer)/\(target.name)" }
 }
 
-// Optimizing the code of the tests takes minutes, and saves seconds when they run. Tests/run does not need its debug
-// information either: a failed test names its line without it.
+// Optimizing the code of the tests would take minutes and save seconds. Tests/run does not need their debug information
+// either, because a failed test names its line anyway.
 let ofTests = ["-Onone"] + (Context.environment["WHITEBOARD_TOOLS"] == nil ? [] : ["-gnone"])
 for target in package.targets where target.type == .test {
   target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(ofTests)]

@@ -271,7 +271,7 @@ struct AvahiDiscoveryTests {
       try await use()
       let before = try descriptors()
       for _ in 0..<40 { try await use() }
-      // Each use has at least ten descriptors; other tests in this process have their own.
+      // Each use opens at least ten descriptors. Other tests in this process also open some.
       #expect(try descriptors() <= before + 100)
       // A thread reports its end before the kernel has removed it.
       let deadline = ContinuousClock.now + .seconds(5)

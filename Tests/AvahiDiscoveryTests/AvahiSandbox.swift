@@ -51,7 +51,7 @@ enum AvahiSandbox {
     try process.run()
     let result: Result<Void, any Error>
     do { result = .success(try await body()) } catch { result = .failure(error) }
-    // Threads of the concurrency pool block TERM, and programs they start inherit that.
+    // Use KILL: the threads of the concurrency pool block TERM, and the programs that they start inherit this.
     kill(process.processIdentifier, SIGKILL)
     // Do not block a thread of the pool, because all tests share its few threads.
     for await _ in ends {}
@@ -59,7 +59,7 @@ enum AvahiSandbox {
   }
 }
 
-/// The world of a real daemon, in real time; all its hosts are this machine.
+/// A world with a real daemon, in real time. All of its hosts are this machine.
 struct AvahiDiscoveryWorld: DiscoveryWorld {
   private static let patience = Duration.seconds(60)
   private let start = ContinuousClock.now
@@ -86,7 +86,7 @@ struct AvahiDiscoveryWorld: DiscoveryWorld {
       }
       defer { group.cancelAll() }
       do { try await group.next() } catch let failure {
-        // The timeout cancels the check, whose own error then names the awaited event.
+        // The timeout cancels the check. The error of the check then names the awaited event.
         group.cancelAll()
         do { try await group.next() } catch let other where !(other is CancellationError) { throw other } catch {}
         throw failure

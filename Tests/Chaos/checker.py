@@ -271,7 +271,7 @@ def _compare(history, expected, where, shown):
 
 
 def _mark(one):
-    """Returns the command without an answer that created an object, found by the object's contents."""
+    """Returns the unanswered command that created an object; the object's contents identify the command."""
     text, color = one.get("text"), one.get("color")
     if text is not None and text[:1] == "c":
         number = text[1:].split(" ")[0]
@@ -325,7 +325,7 @@ def _is_at(end, box, source, line_width):
     half = [value / 2 + 4 + line_width / 2 + border for value in box["size"]]
 
     def reach(place):
-        """The place on the way from the center to the outline: 0 to 1."""
+        """How far a place is on the way from the center (0) to the outline (1)."""
         x, y = (abs(a - b) / h for a, b, h in zip(place, box["centerPosition"], half))
         return math.hypot(x, y) if box["form"] == "ellipse" else x + y if box["form"] == "diamond" else max(x, y)
 
@@ -716,7 +716,7 @@ def programs_behave(history):
         end, status = life["end"], life["status"]
         if end == "hung":
             found.append(Violation("hung", f"{who} did not end within 20 s of `quit`"))
-        # Nothing answered where a process tried to join.
+        # No program answered at the address where the process tried to join.
         is_alone = life["how"] == "join" and not life["id"] and status in (69, 75)
         is_full = any(peer == life["peer"] for _, peer in full)
         if end in ("quit", "leave", "term") and status != 0 and not is_alone and not is_full:

@@ -73,7 +73,7 @@ class History:
         return seconds * factor + late
 
     def kills(self, peer):
-        """The time at which a peer's process was killed, or stopped if it was stopped at that time."""
+        """The times at which a peer's process was killed, or was stopped, if it was killed while stopped."""
         times, stopped_at = [], None
         for fault in self.faults:
             if fault.get("peer") != peer:

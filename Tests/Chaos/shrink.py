@@ -1,6 +1,6 @@
 """Looks for a shorter schedule that fails in the same way, by delta debugging over its steps.
 
-The programs are not deterministic, so a shorter schedule may pass by chance. A failure is certain.
+The programs are not deterministic, so a shorter schedule may pass by chance, but it never fails by chance.
 The number of tries is limited.
 """
 

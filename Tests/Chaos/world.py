@@ -338,7 +338,7 @@ class World:
         return answer["id"] if answer and answer["event"] == "done" else None
 
     def _box(self, n):
-        """The id of a box: that of a command, or of the latest one before it that is known to have created one."""
+        """The id of the box that this command created; if that is unknown, the id of the latest known box before it."""
         before = sorted((one for one in self.made if one <= n and one in self.boxes), reverse=True)
         return next((id for one in before if (id := self._made(one))), None)
 

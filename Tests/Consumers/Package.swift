@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Programs of others: each uses products of this package as any package would.
+// Programs that use the products of this package from outside, as any other package would.
 let package = Package(
   name: "consumers",
   dependencies: [.package(name: "whiteboard", path: "../..")],

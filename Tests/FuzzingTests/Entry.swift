@@ -1,6 +1,6 @@
 import Glibc
 
-// The fuzzer that the environment names; libFuzzer passes its own arguments only to itself.
+// The fuzzer that the environment names. (libFuzzer takes all arguments of the program for itself.)
 private let fuzzer: Fuzzer = {
   guard let name = getenv("FUZZER"), let fuzzer = fuzzers[String(cString: name)] else {
     fatalError("FUZZER must be one of \(fuzzers.keys.sorted())")

@@ -1276,7 +1276,7 @@ class Resumption(SwiftCase):
                 payload = wire.encode_message_parts(data, number)[0]
                 frames.append(encode_frame(wire.MESSAGE, payload))
             # Send all frames at once, or HELLO, or HELLO and ACCEPT, and the rest a moment later: the code that hands
-            # over the link must lose none of them. The moment is part of the input.
+            # over the link must lose none of them. The delay is part of the test.
             first = turn % 3
             if first:
                 link.send_records(frames[:first])

@@ -332,8 +332,8 @@ class CommandLine(InteropCase):
                         self.assertLess(time.monotonic(), deadline, "the board is open")
                         time.sleep(0.05)
                 peer.send_signal(signal.SIGTERM)
-                # Without the fix, the program waits for the reader forever. The signal of `nearby` may come before
-                # its handler, which ends it too.
+                # Without the fix, the program waits for the reader forever. If `nearby` gets the signal before it has
+                # set its handler, the signal ends it too.
                 self.assertIn(peer.wait(20 * PATIENCE), (0, -signal.SIGTERM))
                 peer.stdin.close()
                 os.close(reader)

@@ -357,7 +357,7 @@ class Attacks(LinkChecks):
         with DialCounter(holds=True) as dials:
             link = self.open()
             link.send_frame(wire.MEMBERS, {"members": self.strangers(40, dials.port)})
-            # The fifth follows when one of the first four has failed.
+            # The fifth dial follows when one of the first four has failed.
             deadline = time.monotonic() + 60
             while not dials.reaches(5, 1):
                 self.assertLess(time.monotonic(), deadline, "the members were not dialed")
@@ -1104,7 +1104,7 @@ class AgainstPython(Attacks, InteropCase):
 
 @unittest.skipUnless(BINARY.exists(), f"{BINARY} is not built")
 class AgainstSwift(Attacks, InteropCase):
-    """One process for all attacks, so that each attack meets the effects of those before."""
+    """One process for all attacks, so that each attack meets the effects of the earlier ones."""
 
     @classmethod
     def setUpClass(cls):

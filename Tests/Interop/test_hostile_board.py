@@ -1,4 +1,4 @@
-"""Tests false statements of a member about a board: each costs only its own link, and no board changes.
+"""Tests false statements of a member about a board: only the member's own link is closed, and no board changes.
 
 The liars are members of this implementation that send one false statement. Their targets are the Python
 peer of this folder, which shows that the rules of board.md detect the lie, and the real program.

@@ -142,7 +142,7 @@ def command_reference(name):
         # The text of `config` explains the settings, which have their own sections.
         if command.get("discussion") and path != ("config",):
             parts.append(prose(command["discussion"]))
-        # Two flags with the same text set and unset one thing.
+        # Two flags with the same text turn one thing on and off, so they share a line.
         rows = {}
         for option in options:
             default = option.get("defaultValue")

@@ -14,7 +14,7 @@ INCARNATIONS = 20
 
 
 class Spendthrift(BoardPeer):
-    """A peer that uses up room: one object under each of many incarnations, which it removes for good."""
+    """A peer that uses up space: under each of many incarnations, it creates an object and purges it."""
 
     def spend(self, count=INCARNATIONS):
         """Returns the incarnations."""
@@ -91,7 +91,7 @@ class Retiring(SwiftCase):
         self.assertEqual(older.digest(), guest.digest())
         self.assertIsNotNone(old.control)
         self.assert_same(program, guest, remote)
-        # The program and the Python peers ask it no more than once a minute, instead of every 5 s.
+        # The program and the Python peers send the older peer a request at most once a minute, instead of every 5 s.
         before = older.requested
         time.sleep(12)
         self.assertLessEqual(older.requested - before, 3)

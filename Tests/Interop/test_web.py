@@ -131,7 +131,7 @@ class Guests(WebCase):
                 reach = relay.encode(relay.REACH, {"peer": native.id, "incarnation": native.incarnation})
                 flags = wire.Part.FIRST | wire.Part.LAST | wire.Part.RELAYS
                 link.send_frame(wire.MESSAGE, encode_vint(1) + bytes([flags]) + reach)
-                # The Python peer does not know relays, so it opens no route; sending to none is no error.
+                # The Python peer does not know relays, so it opens no route. Sending to a missing route is no error.
                 send = relay.encode(relay.SEND, {"routes": [0, 7, 255]}, b"nobody")
                 link.send_frame(wire.MESSAGE, encode_vint(2) + bytes([flags]) + send)
                 link.send_frame(wire.RELAY_DATAGRAM, send)
@@ -355,7 +355,7 @@ class Guests(WebCase):
 
 
 class Access(WebCase):
-    """WEB-5, WEB-6 and WEB-10: who comes in, and when an access ends."""
+    """WEB-5, WEB-6 and WEB-10: which guests are admitted, and when their access ends."""
 
     def assert_wrong_key(self, attacker, **changes):
         self.assert_refused("wrong-code", lambda: attacker.ask(attacker.proved(), key=os.urandom(32), **changes))
@@ -379,7 +379,7 @@ class Access(WebCase):
         self.assert_wrong_key(attacker, ticket=ticket)
         # The same ticket admits a peer that is not a guest.
         self.assertEqual(self.native_answer(program, attacker.identity, ticket=ticket), "none")
-        # A guest that was here before.
+        # A guest that was a member before.
         link = self.joined(program, attacker)
         link.close("left")
         program.events.wait("left", peer=attacker.identity.text)
@@ -420,7 +420,7 @@ class Access(WebCase):
         self.assert_refused("wrong-code", lambda: attacker.ask(attacker.proved(), key=other))
 
     def test_web_5_several_secrets_are_valid_at_a_time(self):
-        """Up to 64, and the proof may be that of any of them."""
+        """Up to 64 secrets are valid, and a proof with any of them is accepted."""
         program = self.gateway()
         pages = [program.page, *(self.invite(program, expires="1h") for _ in range(63))]
         self.assertEqual(len({page.secret for page in pages}), 64)
@@ -445,7 +445,7 @@ class Access(WebCase):
         link = self.joined(program, inside)
         program.do("web", state="off")
         self.assert_closes(link, "shutting-down")
-        # This link was open before; HELLO comes too late.
+        # This link was opened before `web off`, but its HELLO arrives afterwards.
         self.assert_refused("no-such-session", lambda: waiting.ask(opened))
         with self.assertRaises(ConnectionRefusedError):
             self.attacker(program).http()
@@ -489,7 +489,7 @@ class Access(WebCase):
                 self.assertIsNotNone(accept["received"])
 
     def test_dup_3_a_guest_that_was_restarted(self):
-        """A new incarnation replaces the old one, although its link is still open."""
+        """A new incarnation replaces the old one, although the link of the old one is still open."""
         program = self.gateway()
         attacker = self.attacker(program)
         for first, second in (CARRIERS, CARRIERS[::-1]):
@@ -664,7 +664,7 @@ class Access(WebCase):
         returning.ask(self.keep(returning.proved()), key=page.key)
 
     def test_web_5_more_removals_than_the_limit_of_secrets(self):
-        """Each removal closes a secret, and the next guest still gets another one."""
+        """Each removal closes a secret, and there is still a new secret for the next guest."""
         program = self.gateway()
         page = program.page
         for _ in range(66):
@@ -906,7 +906,7 @@ class Routes(RelayMessages):
                 program.events.wait("left", peer=guest.identity.text)
 
     def test_web_7_a_host_becomes_a_relay_when_it_serves_browsers(self):
-        """Its open links are renewed, so that all members learn of it; and it stays a relay."""
+        """The host renews its open links, so that all members learn of its new role, and it stays a relay."""
         program = self.swift_host("code")
         native = self.peer("native", program.session, kind=BoardPeer)
         remote = native.join(program.address, program.id, code=program.code)
@@ -994,7 +994,7 @@ class RelayGateways(RelayMessages):
                 for link in links:
                     self.assert_closes(link, "kicked")
                 self.assert_refused("wrong-code", Attacker(page).admitted)
-                # A host removes them for good; a relay only ends their access.
+                # A host removes the guests for good; a relay only ends their access.
                 for attacker in attackers:
                     self.assert_refused("kicked" if host == self.relay_id else "wrong-code", attacker.admitted)
 
@@ -1022,7 +1022,7 @@ class RelayGateways(RelayMessages):
         self.assert_closes(link, "left")
 
     def test_web_7_a_guest_of_the_host_reaches_its_relay(self):
-        """The host names its role to the relay, although it becomes a relay while it dials the other one."""
+        """The relay learns that the host is a relay too, although the host becomes one only while it dials the relay."""
         program = self.swift_host("code", options=("--relay", self.address, "--web"))
         program.events.wait("carried", 20)
         attacker = Attacker(self.page_of(program))

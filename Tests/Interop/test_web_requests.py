@@ -83,7 +83,7 @@ class Requests(SharedGateway):
         return request("POST", path, [*headers, *more], body)
 
     def test_the_headers_of_the_page(self):
-        """WEB-55: also those of answers that refuse a request."""
+        """WEB-55: all answers have these headers, even those that refuse a request."""
         form = [("Host", self.page.authority), ("Content-Length", 0)]
         for status, data in (
             (200, self.get("/")), (200, self.get("/about.json")), (200, self.get("/ca.crt")), (200, self.get("/app.mjs")),

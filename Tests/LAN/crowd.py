@@ -67,7 +67,7 @@ class Editor:
 
     def begin(self, kind, verb, then=None, **keys):
         if not self.peer.is_running:
-            return  # an effect of an answer from a program that was killed
+            return  # called for an answer that arrived before the program was killed
         self.pending.append((self.peer.begin(verb, **keys), kind, then))
         self.begun += 1
         self.crowd.begun[kind] += 1

@@ -109,7 +109,7 @@ def who_stops_the_program_has_the_shell_and_comes_back(directory):
     ada.type("echo $((6 * 7)) is the shell")
     ada.key("Enter")
     ada.wait("42 is the shell")
-    # It can neither draw nor read in the background.
+    # The program can neither draw nor read in the background.
     ada.type("clear; bg; sleep 1; jobs; echo $((7 * 9)) still")
     ada.key("Enter")
     ada.wait("63 still")

@@ -163,7 +163,7 @@ def a_game_says_whose_turn_it_is_and_a_pointer_that_rests_fades(directory):
     ada.wait(lambda lines: "Your turn: W" in lines[0] and any("Your turn" in line[:74] for line in lines[2:]))
     ben.wait("ada's turn")
     assert "Your turn" not in "".join(ben.lines), ben.lines
-    # A pointer has its name while it moves.
+    # While a pointer moves, it shows the name of its member.
     ben.send("^[<35;60;20M")
     ada.wait(lambda lines: "ben" in lines[20][:74])
     ada.wait(lambda lines: "ben" not in lines[20][:74], 20)

@@ -137,7 +137,7 @@ def everything_is_done_by_keys_and_the_other_sees_it(directory):
     [row] = both_show(lambda lines: len(places(lines)) == 1, "a word")
     ada.key("Tab")
     ada.wait("arrows move")
-    # Ben's screen shows whose selection it is.
+    # Ben's screen shows which member selected the object.
     ben.wait(lambda lines: any("ada" in line[:74] for line in lines))
     ada.key("C-Down", "C-Down", "C-Down")
     both_show(lambda lines: places(lines) == [row + 3], "a word three rows further down")

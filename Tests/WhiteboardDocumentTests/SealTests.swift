@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("[REC-20] the mark of a fact is of its board, its name and its value") func marks() {
+  @Test("[REC-20] the mark of a fact depends on its board, its name and its value") func marks() {
     let mark = seal.mark(.code, "a-b-c-d", board: "one")
     #expect(mark == seal.mark(.code, "a-b-c-d", board: "one"))
     #expect(mark != seal.mark(.code, "a-b-c-d", board: "two"))

@@ -34,7 +34,7 @@ import Testing
     return try Data(contentsOf: URL(fileURLWithPath: path))
   }
 
-  @Test("[REC-17] a file that is cut anywhere after its first pages gives back what it still has") func cutAnywhere()
+  @Test("[REC-17] a file that is cut anywhere after its first pages is recovered as far as possible") func cutAnywhere()
     async throws
   {
     let bytes = try await made(directory.file())

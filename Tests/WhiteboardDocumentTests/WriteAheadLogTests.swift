@@ -237,7 +237,8 @@ import WhiteboardDocument
     #expect(try Data(contentsOf: URL(fileURLWithPath: path + end)) == before)
   }
 
-  @Test("[REC-17] a flipped high bit, which several bits explain, costs no change", arguments: 1..<5) func flippedHigh(
+  @Test("[REC-17] a flipped high bit, which may be one of several bits, costs no change", arguments: 1..<5)
+  func flippedHigh(
     number: Int
   ) async throws {
     let path = try await killed()

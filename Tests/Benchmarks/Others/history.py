@@ -58,7 +58,7 @@ class Hour:
             ink = entry.insert_container("ink", loro.LoroList())
             self.commit()
             for _ in range(5):
-                # The points of a chunk are bytes, 4 each: one value for each would need many times the space.
+                # A chunk stores each point as 4 bytes. A separate value for each point would need many times the space.
                 ink.push(random.randbytes(12 * 4))
                 self.commit()
             entry.insert("isFinished", True)

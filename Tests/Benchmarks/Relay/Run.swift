@@ -96,7 +96,7 @@ struct Run: Sendable {
     let longest = outcome.longest.map { String(format: "%.0f", $0) }.joined(separator: " ")
     print("longest of each second, ms: \(longest)")
     for member in members.suffix(kinds.count - memberCount) {
-      // A member that did not read now gets the reason why it was closed.
+      // A member that did not read now gets the reason why its link was closed.
       let patience = ContinuousClock.now + .seconds(5)
       while await member.departure == nil, ContinuousClock.now < patience {
         try await ContinuousClock().sleep(for: .milliseconds(100))

@@ -86,7 +86,7 @@ extension BoardWorld {
 
     /// The times that a write may follow: the latest of the same cell, or of a setting anywhere.
     ///
-    /// A move need not follow the latest move of its game, so the times of all are returned.
+    /// A move need not follow the latest move of its game, so the times of all moves are returned.
     func floors(of operation: Operation) -> [UInt64] {
       let property = operation.property
       let objects = property.isSetting ? before.storedIDs + Array(written.keys) : [operation.object]

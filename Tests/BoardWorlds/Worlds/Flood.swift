@@ -1,7 +1,8 @@
 import Whiteboard
 import WhiteboardSync
 
-/// Sends a board more than it can hold, and checks that it stays within its limits and does not change (I12).
+/// Sends a board more than it can hold. Checks that the board stays within its limits, and that a refused batch changes
+/// nothing (I12).
 struct Flood {
   /// The number of worlds in which one flood happens; a flood takes as long as a hundred other worlds.
   static let every: UInt64 = 2048

@@ -123,7 +123,7 @@ extension ReplicaWorld {
     case .gap:
       say(scriptedReplica.hello(), scriptedReplica, number)
       say(try? scriptedReplica.sendText(), scriptedReplica, number)
-      // It continues after a batch that was never sent here.
+      // The new incarnation continues after a batch that was never sent to this node.
       let chain = scriptedReplica.chain
       say(scriptedReplica.beginIncarnation(), scriptedReplica, number)
       scriptedReplica.chain = chain
@@ -145,7 +145,7 @@ extension ReplicaWorld {
     }
   }
 
-  /// Returns an answer with something new; one bit is wrong in its signature if it is the replica's own.
+  /// Returns an answer with a new object, and with one wrong bit in its signature.
   private func answer(of scriptedReplica: ScriptedReplica) -> [UInt8]? {
     let author = Incarnation.random(using: &random)
     let id = ObjectID(Dot(author, 1))
@@ -210,7 +210,7 @@ extension ReplicaWorld {
     let victim = nodes[random.below(nodes.count)].replica.board
     let last = victim.state.context[victim.incarnation].ranges.last?.upperBound ?? 0
     let dot = Dot(victim.incarnation, last + 1 + random.next() % 4)
-    // Operations under such a dot that did not arrive here are lost.
+    // If an operation with such a dot has not arrived here yet, it is lost.
     isBetrayed = true
     say(try? scriptedReplica.send([Operation(ObjectID(dot), .purge, .none)]), scriptedReplica, number)
     tally[.claims] += 1

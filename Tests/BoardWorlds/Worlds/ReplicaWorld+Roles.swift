@@ -4,7 +4,8 @@ import WhiteboardSync
 
 /// Roles on a board that the first member owns.
 extension ReplicaWorld {
-  /// The rights that the owner grants a member: the second may also grant, the third of a mesh only views.
+  /// The rights that the owner grants a member. The second member may also grant; the third one, in a mesh, may only
+  /// view.
   private func rights(of number: Int) -> Rights? {
     switch number {
     case 1: Rights(.relay, mayGrant: true)
@@ -76,7 +77,7 @@ extension ReplicaWorld {
       say(hello, scriptedReplica, node)
       say(texts[0], scriptedReplica, node)
     }
-    // One node has received more than the revoking one.
+    // Another node has received one more text than the node that revokes.
     if other != number { say(texts[1], scriptedReplica, other) }
     let (isRevoked, actions) = nodes[number].replica.revoke(scriptedReplica.member, now: now(number))
     if isRevoked { noteRevocation() }

@@ -30,7 +30,7 @@ struct SecondReading {
     return (ObjectID(dot), cell)
   }
 
-  /// Whether the edge from a group is the one at which its ring is cut.
+  /// Whether a group is in a ring that is cut at the edge from this group.
   private func isCut(_ id: ObjectID) -> Bool {
     var greatest: (id: ObjectID, cell: Cell)?
     var at = id

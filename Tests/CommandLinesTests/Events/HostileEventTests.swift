@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test("no line of the narrator does either") func narration() {
+  @Test("no line of the narrator contains anything that controls a terminal or hides text") func narration() {
     var narrator = BoardNarrator()
     let events = Self.events(Self.hostile)
     for line in events.flatMap({ narrator.lines(for: $0, now: .zero) }) + narrator.allLines() {

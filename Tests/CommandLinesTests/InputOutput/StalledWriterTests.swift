@@ -10,7 +10,7 @@ import Testing
 #endif
 
 struct StalledWriterTests {
-  @Test("a reader that takes nothing does not keep the program from ending", .timeLimit(.minutes(1))) func stalled()
+  @Test("a reader that stopped reading does not keep the program from ending", .timeLimit(.minutes(1))) func stalled()
     async throws
   {
     var ends: [Int32] = [-1, -1]
@@ -28,7 +28,7 @@ struct StalledWriterTests {
     close(readEnd)
   }
 
-  @Test("nothing is given up if nothing waits to be written") func idle() async throws {
+  @Test("a writer without pending output is not given up") func idle() async throws {
     let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(null) }
     let writer = LineWriter(descriptor: null)

@@ -32,7 +32,7 @@ private func traffic(_ input: inout Input) {
   insist(again == entries, "traffic is read as it was written")
 }
 
-/// Returns the contents without times, because differences of over 150 million years decode to others.
+/// Returns the contents without times, because differences of over 150 million years decode to other values.
 private func bytes(_ entries: [DocumentEntry]) -> [[UInt8]] {
   entries.map { entry in
     switch entry {

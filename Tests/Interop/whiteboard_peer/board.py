@@ -433,7 +433,7 @@ class BoardPeer(Peer):
                     (cells.CHAT_TEXT, None, cells.STRING, words.encode("utf-8")),
                     (cells.CHAT_TIME, None, cells.UNSIGNED, self.clock.wall()),
                 ],
-                # The line follows all lines that it saw (BRD-31).
+                # The new line follows all lines that this replica has seen (BRD-31).
                 views.latest_line(self.state),
             )
 

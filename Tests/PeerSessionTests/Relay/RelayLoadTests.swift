@@ -37,7 +37,7 @@ import Testing
         }
         try await world.atRelay.onLoop { core in
           #expect(core.relaying.queues[carol.peerID]?.dataBytes ?? 0 <= 4 << 20)
-          // It acknowledges nothing, so it is closed after its timeout and not earlier.
+          // Carol acknowledges nothing, so her link is closed after the timeout, and not earlier.
           let now = NIODeadline.now()
           core.relaying.closeStuck(now)
           core.relaying.closeStuck(now + .seconds(3_000))
@@ -45,7 +45,7 @@ import Testing
           core.relaying.closeStuck(now + .seconds(3_600))
           #expect(core.entries[carol.peerID]?.isJoined == false)
         }
-        // When it reads again, it gets the reason, however many messages are unread before it.
+        // When Carol reads again, she gets the reason, however many unread messages precede it.
         let heard = EventLog()
         await withTaskGroup(of: Void.self) { group in
           group.addTask { await heard.follow(silent) }

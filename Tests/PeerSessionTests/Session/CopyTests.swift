@@ -11,7 +11,7 @@ import Testing
   private let one = SessionIncarnation(1)
   private let two = SessionIncarnation(2)
 
-  @Test("[DUP-6] a replaced process that returns has a copy, and waits before it replaces that copy")
+  @Test("[DUP-6] a process that returns after another one replaced it waits before it replaces that one")
   func formerIncarnations() {
     var former = FormerIncarnations()
     #expect(!former.contains(one) && former.mayReturn(now: Self.start))
@@ -25,7 +25,7 @@ import Testing
     #expect(!former.contains(two) && former.contains(SessionIncarnation(39)))
   }
 
-  @Test("[DUP-7] a process whose links another one takes dials after growing pauses") func pauses() throws {
+  @Test("[DUP-7] a process whose links another process takes over dials after growing pauses") func pauses() throws {
     var policy = RedialPolicy(lostAfter: .seconds(60))
     let ben = PeerID.numbered(1)
     var now = Self.start

@@ -178,7 +178,7 @@ import Testing
           #expect(ready.admit == "ask" && !ready.link.isEmpty && ready.admitters == nil)
           await host.end()
           try await withMember(of: ben, "dora", in: room) { _, ready in
-            // Only the host can give this right, so the newcomer shows no link, but whom to ask.
+            // Only the host can give this right, so the newcomer shows no link, but the name of a member that admits.
             #expect(ready.link.isEmpty && ready.admitters?.map(\.name.raw) == ["ben"])
           }
         }

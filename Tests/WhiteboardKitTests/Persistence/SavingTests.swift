@@ -48,7 +48,7 @@ import WhiteboardPrograms
 
   /// Returns the reported save states and their causes in order, without the answers to `save`.
   private func reports(_ host: ScriptedBoard) async -> [String] {
-    // Its answer comes after every event that was emitted before.
+    // The answer to `digest` comes after all events that were emitted before it.
     _ = try? await host.perform(.digest)
     var reports: [String] = []
     for case .change(.saving(let state), _) in await host.events {

@@ -83,7 +83,7 @@ import Testing
     let batch = try cleo.sendText()
     receive(bo.hello())
     receive(batch)
-    // The link form does not contain its author, so the batch can only be Bo's, and Bo did not sign it.
+    // A batch in link form does not contain its author. So the batch counts as Bo's, and Bo did not sign it.
     #expect(anna.replica.board.state.context.contains(cleo.incarnation) == false)
     _ = refusals()
     receive(cleo.head())
@@ -212,7 +212,7 @@ import Testing
     receive(bo.hello())
     receive([0x01, 0xFF])
     #expect(refusals().count == 1)
-    // With the wrong sequence, it would get the dots of the lost batch.
+    // If the next batch were accepted, it would get the dots of the lost batch.
     receive(try bo.sendText())
     #expect(refusals().isEmpty && hasNothing)
     bo = ScriptedReplica(9)

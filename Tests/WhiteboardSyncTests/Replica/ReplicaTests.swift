@@ -473,8 +473,7 @@ import Testing
     #expect(node.replica.board.snapshot(id)?.text == "alive")
   }
 
-  @Test("[BRD-25, BRD-39] after a claim of all our dots, we write with a new record sent to all") func claimed() throws
-  {
+  @Test("[BRD-25, BRD-39] after a claim of all its dots, a replica sends a new record to all") func claimed() throws {
     join()
     let old = anna.replica.board.incarnation
     var claim = Difference(context: Context())
@@ -547,7 +546,7 @@ import Testing
     #expect(violations(actions).isEmpty)
     // The user is notified once.
     #expect(actions.filter { $0 == .full(peer) }.count == 1)
-    // The author's chain continues without us.
+    // The author's chain continues with batches that this replica rejected.
     receive(scriptedReplica.head())
     receive(report(1))
     #expect(violations(log.take()).isEmpty)

@@ -6,7 +6,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// The host takes back the room of members that it removed.
+/// The host frees the space that removed members use up.
 @Suite struct RetirementTests {
   private static let hostKey = SimulatedKey(1)
   private static let board = named(MemberID(publicKey: hostKey.publicKey))
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("[AUT-17] the host takes back the room of removed members, also after a restart") func room() throws {
+  @Test("[AUT-17] the host frees the space of removed members, also after a restart") func room() throws {
     let host = try Node(1, now)
     var bo = ScriptedReplica(9, board: Self.board)
     _ = join(&bo, host)
@@ -136,7 +136,7 @@ import Testing
       #expect(Node.retirements(join(&newcomer, restarted)).count == 2)
     }
 
-    // A member that learns of it later, and passes it on, agrees.
+    // A member that learns of the retirement later, and passes it on, has an equal board.
     let member = try Node(2, now)
     var cleo = ScriptedReplica(11, board: Self.board)
     _ = join(&cleo, member)
@@ -307,7 +307,7 @@ import Testing
     #expect(Node.retirements(join(&newcomer, node)).count == Retirement.limit)
   }
 
-  @Test("[AUT-17] only the host takes back room, and not for a few incarnations") func refused() throws {
+  @Test("[AUT-17] only the host frees space, and not for only a few incarnations") func refused() throws {
     for (key, incarnations) in [(UInt64(2), 100), (1, 17)] {
       let node = try Node(key, now)
       var bo = ScriptedReplica(9, board: Self.board)

@@ -17,7 +17,7 @@ let clock = ContinuousClock()
 
 func processorSeconds() -> Double {
   var usage = rusage()
-  // 0 is RUSAGE_SELF, whose type in the headers is not the parameter's.
+  // 0 is RUSAGE_SELF. The constant itself does not have the type of the parameter.
   getrusage(0, &usage)
   func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
   return seconds(usage.ru_utime) + seconds(usage.ru_stime)

@@ -181,7 +181,7 @@ struct Client {
     return figures
   }
 
-  /// Measures a file until the receiver has it verified, and the memory for it on both sides.
+  /// Measures the time until the receiver has verified a file, and the memory that both sides use for it.
   private func resource(_ session: Session, path: String) async throws -> Figures {
     var answers = Answers(session)
     try await session.send(Order.markMemory.message(), to: [server])
