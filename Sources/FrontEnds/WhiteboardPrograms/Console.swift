@@ -43,8 +43,8 @@ package enum Console {
   package static func tell(_ text: String) throws(WhiteboardError) { try tell(Array(text.utf8)) }
 
   /// Writes all bytes to standard output; throws if the bytes cannot be written. It is not an error if the reader has
-  /// closed the output. If nothing reads the output, the call waits; when the program was asked to exit, it gives up
-  /// after a second.
+  /// closed the output. If nothing reads the output, the call waits. After the program was asked to exit, the call
+  /// gives up after a second.
   package static func tell(_ bytes: [UInt8]) throws(WhiteboardError) {
     // A pipe that is ready takes this many bytes at once (`PIPE_BUF` in pipe(7)), so that no write blocks.
     let piece = 4096
@@ -133,7 +133,7 @@ package final class Termination {
   private let source: any DispatchSourceRead
   private static let asked = Atomic(false)
 
-  /// Whether a signal has asked the program to exit; still true if the program continues, because its user chose so.
+  /// Whether a signal has asked the program to exit. It stays true if the user then chooses to continue.
   static var isAsked: Bool { asked.load(ordering: .relaxed) }
 
   /// Create only one instance in a process, before starting work that must not be interrupted. The first signal calls

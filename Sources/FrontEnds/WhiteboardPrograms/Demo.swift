@@ -43,7 +43,7 @@ package struct Demo: Sendable {
     await guest.end()
   }
 
-  /// Runs the demo once; returns the digest that both boards have; the error's code is `no` if the boards differ.
+  /// Runs the demo once; returns the digest of both boards. If the boards differ, the code of the error is `no`.
   package func run() async throws(WhiteboardError) -> String {
     let ada = "\(directory)/ada"
     let ben = "\(directory)/ben"

@@ -149,7 +149,7 @@ package actor Relay {
 
   // MARK: - Opening after the start
 
-  /// Opens only a few boards at the same time, so that one that is needed now does not wait for all others.
+  /// Opens only a few boards at the same time, so that a board that is needed now does not wait for all others.
   private func openNext() {
     while !unopened.isEmpty, boards.values.count(where: \.isOpening) < Self.openingsAtOnce {
       let id = unopened.removeFirst()

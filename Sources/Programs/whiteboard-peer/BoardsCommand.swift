@@ -213,7 +213,8 @@ extension CommonOptions {
     BoardLibrary(inDataDirectory: try chosenDataDirectory())
   }
 
-  /// Returns the titles of the saved boards by id, nil without one; empty if the boards cannot be listed.
+  /// Returns the titles of the saved boards by id; the value is nil for a board without a title. Returns an empty
+  /// dictionary if the boards cannot be listed.
   func ownBoards() async -> [String: String?] {
     let summaries = (try? await boardLibrary().list()) ?? []
     let titles = summaries.compactMap { summary in

@@ -146,8 +146,8 @@ struct ServedBoard {
   var people: [String: UntrustedText] = [:]
   /// The time at which a member last left, in milliseconds since 1970.
   var visited: Int64?
-  /// The reason why some changes are not on disk; `nil` if all changes are. While there is such a problem, the board is
-  /// served from memory.
+  /// The reason why some changes are not on disk; `nil` if all changes are on disk. While there is such a problem, the
+  /// board is served from memory.
   var unsaved: SaveProblem?
   /// The refused messages that are already included in the metrics, by reason.
   var refused = (viewer: 0, revoked: 0)

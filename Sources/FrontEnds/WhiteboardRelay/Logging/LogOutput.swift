@@ -78,7 +78,7 @@ package final class LogOutput: Sendable {
     state.withLock { $0.isMidLine = !rest.isEmpty }
   }
 
-  /// Waits until a non-blocking descriptor is writable; for a blocking one, the write itself waits.
+  /// Waits until a non-blocking descriptor is writable; for a blocking descriptor, the write itself waits.
   private func waitUntilWritable() {
     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     while poll(&waiting, 1, -1) < 0, errno == EINTR {}
