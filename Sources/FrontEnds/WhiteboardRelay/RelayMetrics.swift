@@ -62,8 +62,8 @@ package final class RelayMetrics: Sendable {
     }
   }
 
-  /// The values by the value of the label, which is empty for a metric without one. All values of labels are words of
-  /// this program, so they need no escapes and are few.
+  /// The values of each metric by label value. A metric without a label has an empty label value. All label values are
+  /// words of this program, so they need no escapes and are few.
   private let values = Locked<[Name: [String: Double]]>([.boards: ["serving": 0, "opening": 0, "failed": 0]])
 
   package init() { set(.startTime, Date.now.timeIntervalSince1970) }

@@ -60,7 +60,7 @@ extension Board {
 
   /// Sets the size of a form, photo or text, before scaling.
   ///
-  /// The line width does not change. `center` is the new center; nil to keep the present one.
+  /// The line width does not change. `center` is the new center; nil to keep the present center.
   /// - Throws: `unknownObject`, `held`, `locked`, `outOfRange`, `wrongKind` for ink, lines, arrows and games.
   public func resize(_ id: ObjectID, to size: Size, center: Point? = nil) throws(BoardError) {
     try gesture { () throws(BoardError) in
@@ -98,7 +98,7 @@ extension Board {
   /// Locks or unlocks an object, or all objects of a group (BRD-27).
   ///
   /// If a cell of the object, such as the selection cell, has a time so late that no write can follow it, unlocking
-  /// replaces the object with a new one (BRD-36).
+  /// replaces the object with a new object (BRD-36).
   /// - Throws: `unknownObject`, `held`.
   public func setLocked(_ id: ObjectID, _ isLocked: Bool) throws(BoardError) {
     try gesture { () throws(BoardError) in

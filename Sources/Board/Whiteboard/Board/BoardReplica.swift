@@ -107,7 +107,8 @@ public class BoardReplica {
   /// - Throws: `BoardError.boardFull`. If it throws, nothing is applied.
   public final func receive(_ batch: Batch) throws(BoardError) { try receive(batch, purgingWithin: [:]) }
 
-  /// Applies a batch, but ignores purges of objects whose sequence number exceeds the one given for their incarnation.
+  /// Applies a batch, but ignores purges of objects whose sequence number exceeds the number given for their
+  /// incarnation.
   package final func receive(_ batch: Batch, purgingWithin last: [Incarnation: UInt64]) throws(BoardError) {
     hideStaged()
     try cells.apply(batch, purgingWithin: last, changes: &output.changes)
@@ -182,8 +183,8 @@ public class BoardReplica {
     cells.limit(limits, changes: &output.changes)
   }
 
-  /// Ignores everything that these incarnations wrote (AUT-17); if one of them is the local one, a new incarnation
-  /// begins.
+  /// Ignores everything that these incarnations wrote (AUT-17); if the local incarnation is among them, a new
+  /// incarnation begins.
   package final func retire(_ incarnations: [Incarnation]) {
     hideStaged()
     cells.retire(incarnations, changes: &output.changes)
@@ -226,7 +227,7 @@ public class BoardReplica {
   /// If `body` throws, no edits are made.
   ///
   /// Inside `body`, the board can be read as if each edit were applied immediately. An inner gesture is part of the
-  /// outer one. Batches and changes are produced when the outermost gesture ends. A gesture is one undo step. If
+  /// outer gesture. Batches and changes are produced when the outermost gesture ends. A gesture is one undo step. If
   /// `label` is nil, the label comes from the inner gesture that makes the first change. If that gesture has no label
   /// either, the label is a word for the change, such as `move`.
   public final func gesture<Result, Failure: Error>(_ label: String? = nil, _ body: () throws(Failure) -> Result)
@@ -356,7 +357,7 @@ public class BoardReplica {
     let jitter = UInt8(truncatingIfNeeded: incarnation.rawValue ^ id.dot.sequence)
     let zIndex = ZIndex.above(frontier.zIndex, jitter: jitter)
     try stage(id, .zIndex, .bytes(zIndex))
-    // The next object that the current gesture creates goes in front of this one.
+    // The next object that the current gesture creates goes in front of this object.
     frontier.record(zIndex: zIndex)
   }
 

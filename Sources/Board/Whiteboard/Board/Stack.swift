@@ -120,7 +120,7 @@ struct Stack {
     }
   }
 
-  /// Returns the new z index of the object at an index in ``order``, or else its current one.
+  /// Returns the new z index of the object at an index in ``order``, or its current z index if it gets no new one.
   private func current(_ index: Int, _ zIndex: (ObjectID) -> [UInt8]) -> [UInt8] {
     changed[order[index]] ?? zIndex(order[index])
   }

@@ -26,7 +26,7 @@ package enum ZIndex {
     return Array(top[..<equal]) + counted(number(in: top, at: equal) + 1, jitter: jitter)
   }
 
-  /// Returns a z index behind `bottom`; nil if there is no short one.
+  /// Returns a z index behind `bottom`; nil if there is no short z index.
   package static func below(_ bottom: [UInt8]?, jitter: UInt8) -> [UInt8]? {
     guard let bottom else { return counted(first, jitter: jitter) }
     let equal = leading(0, of: bottom)

@@ -154,7 +154,7 @@ public enum GameError: Error, Hashable, Sendable {
   case unknownWord(String)
   /// The member has guessed the word before.
   ///
-  /// The local replica refuses a repeated guess by the local member, but accepts one from a peer.
+  /// The local replica refuses a repeated guess by the local member, but accepts a repeated guess by a peer.
   case repeatedWord(String)
   /// The column is full.
   case columnFull

@@ -28,7 +28,7 @@ public struct InkPoint: Hashable, Sendable {
 package enum InkCoding {
   private static let bound = Int64(BoardLimits.coordinate * FixedPoint.ink)
 
-  /// Encodes points: the count and a pressure flag, then the difference of each point from the one before.
+  /// Encodes points: the count and a pressure flag, then the difference of each point from the point before.
   package static func encode(_ points: some Collection<InkPoint>) -> [UInt8] {
     let hasPressure = points.contains { $0.pressure != 0 }
     var writer = ByteWriter()

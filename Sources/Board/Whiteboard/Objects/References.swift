@@ -2,7 +2,7 @@ import PeerCore
 
 /// The properties of an object that do not concern its style: its frame, link and votes, and the shown part of a photo.
 extension ObjectRecord {
-  /// The link of the object; nil if it has none, or one that must not be opened (BRD-55).
+  /// The link of the object; nil if it has no link, or a link that must not be opened (BRD-55).
   package var link: String? {
     guard case .text(let link)? = self[.link]?.value, ObjectLink.isValid(link) else { return nil }
     return link
@@ -107,7 +107,7 @@ extension ObjectRecord {
 }
 
 extension Cell {
-  /// Whether the cell casts a vote; false if it withdraws one.
+  /// Whether the cell casts a vote; false if it withdraws a vote.
   fileprivate var isVote: Bool { if case .bytes(let bytes) = value { bytes.first == 1 } else { false } }
 }
 

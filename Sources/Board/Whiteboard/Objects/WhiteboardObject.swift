@@ -171,7 +171,7 @@ public final class DrawingObject: WhiteboardObject {
 
 /// A photo on the board.
 public final class PhotoObject: WhiteboardObject {
-  /// The reference to the photo's bytes; nil if the object has no valid one.
+  /// The reference to the photo's bytes; nil if the object has no valid reference.
   public var asset: AssetReference? { record.asset }
   /// Whether the photo's bytes are stored locally.
   public var isAssetAvailable: Bool { asset.map { board.assets.contains($0.id) } ?? false }

@@ -213,8 +213,8 @@ package enum PhotoOrientation: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 extension PhotoHeader {
-  /// Returns the orientation that a photo's file states; `upright` if it states none, or an invalid one. Only the Exif
-  /// data of a JPEG or PNG are read.
+  /// Returns the orientation that a photo's file states; `upright` if the file states no valid orientation. Only the
+  /// Exif data of a JPEG or PNG are read.
   package static func orientation(of bytes: [UInt8]) -> PhotoOrientation {
     orientationPlace(in: bytes)?.orientation ?? .upright
   }

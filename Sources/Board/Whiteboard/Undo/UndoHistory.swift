@@ -249,10 +249,10 @@ extension Property {
 
 /// Undo and redo of the local member's edits, step by step. A step is one gesture, or the gestures between `beginStep`
 /// and `endStep`, or text that is typed without a pause (`TextObject.type(replacing:with:)`). Undo restores a cell only
-/// if the step's write is still the last one, so it never overwrites another member's write. Selections, chat lines,
-/// moves of games and purges are not steps. Neither undo nor redo deletes an object that another member has changed
-/// since the step (BRD-40), or a game in which moves were made. Changes of an object that is deleted are left out,
-/// because they would not be visible. If nothing of a step can be restored, the step is skipped.
+/// if the step's write is still the last write of the cell, so it never overwrites another member's write. Selections,
+/// chat lines, moves of games and purges are not steps. Neither undo nor redo deletes an object that another member has
+/// changed since the step (BRD-40), or a game in which moves were made. Changes of an object that is deleted are left
+/// out, because they would not be visible. If nothing of a step can be restored, the step is skipped.
 extension BoardReplica {
   /// Whether there is a step to undo.
   ///
@@ -274,7 +274,7 @@ extension BoardReplica {
 
   /// Begins a step of several gestures, such as a drag that is shown while it is in progress.
   ///
-  /// A step inside a step is part of the outer one. Without a `label`, the first change determines the label of the
+  /// A step inside a step is part of the outer step. Without a `label`, the first change determines the label of the
   /// step.
   public func beginStep(_ label: String? = nil) { history.beginStep(label) }
 

@@ -18,7 +18,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     case newerSchema
     /// The file or its directory is not writable.
     case readOnly
-    /// Another program, or another part of this one, has the document open for writing.
+    /// Another program, or another part of this program, has the document open for writing.
     case inUse
     /// The disk is full.
     case full

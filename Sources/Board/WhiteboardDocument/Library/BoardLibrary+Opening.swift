@@ -6,7 +6,7 @@ import Whiteboard
 extension BoardLibrary {
   /// Opens the board with the given name for writing, and creates it if the library has none.
   ///
-  /// If no board has that name, the board with that title is opened. If several boards have that title, the one that
+  /// If no board has that name, the board with that title is opened. If several boards have that title, the board that
   /// was hosted on this computer is opened. If two processes call this at the same time, the second call finds the
   /// board of the first, and throws `inUse`.
   /// - Parameters:

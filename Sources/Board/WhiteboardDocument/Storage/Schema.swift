@@ -138,7 +138,7 @@ enum MetaKey: String, CaseIterable, Sendable {
   case closed
   /// `1` if the board was hosted here; otherwise absent.
   case hosted
-  /// The join code, if the board was hosted with one; a secret.
+  /// The join code, if the board was hosted with a join code; a secret.
   case code
   /// How the user chose to admit peers to the board, opaque to the document; absent if the user made no choice.
   case admission

@@ -197,8 +197,8 @@ struct StoredLogRow: Hashable, Sendable {
 }
 
 extension LogRow {
-  /// Returns the row of the log with these columns; nil if they do not match the row's own checksum. It does not check
-  /// the chain, so it does not detect a missing or different row before this one.
+  /// Returns the row of the log with these columns; nil if they do not match the row's own checksum. The method does
+  /// not check the chain, so it does not detect a missing or different row before this row.
   static func checked(_ columns: [StoredValue], in table: UInt8 = log) -> StoredLogRow? {
     guard columns.count == 5, let id = columns[0].integer, let time = columns[1].integer,
       let entries = columns[2].integer, let body = columns[3].blob, let sum = columns[4].integer

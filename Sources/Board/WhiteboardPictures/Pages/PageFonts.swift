@@ -10,7 +10,7 @@ final class PageFonts {
   private let layout: OpaquePointer?
   /// The fonts that were used, by face with the factor 1.
   private var descriptions: [PageFace: OpaquePointer?] = [:]
-  /// The number of rows with letters that no font has, and the text of the first one.
+  /// The number of rows with letters that no font has, and the text of the first such row.
   private var incomplete: (count: Int, first: String) = (0, "")
 
   init() {

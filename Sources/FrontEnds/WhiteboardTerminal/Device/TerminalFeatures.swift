@@ -80,7 +80,7 @@ package struct TerminalFeatures: Hashable, Sendable {
 
   /// The queries for modes, the background color, the cell size and graphics.
   ///
-  /// They are sent once. A terminal ignores unknown queries. Every terminal answers the last one.
+  /// They are sent once. A terminal ignores unknown queries. Every terminal answers the last query.
   static let questions =
     "\u{1B}[?1016$p\u{1B}[16t\u{1B}]11;?\u{1B}\\" + "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[c"
 

@@ -229,7 +229,10 @@ export class Clipboard {
     }
   }
 
-  /** Adds a drawing of Excalidraw or of this program, or a flowchart of Mermaid, if the text is one; returns whether it is one. */
+  /**
+   * If a text is a drawing of Excalidraw or of this program, or a flowchart of Mermaid, adds its objects. Returns
+   * whether the text is a drawing or a flowchart.
+   */
   async #addDrawing(text, at, name = "the clipboard") {
     const json = /^\s*[{[]/.test(text) ? text : /^```json\n([\s\S]*?)\n```/m.exec(text)?.[1], chart = fromMermaid(text);
     let tree = null;

@@ -100,8 +100,8 @@ async function pixelCount(file) {
 
 export class Photos {
   /**
-   * By SHA-256, the least recently used first: `picture`, which is null until it is decoded or if it cannot be, and `side`,
-   * the longest side for which it is decoded.
+   * The photos by SHA-256, the least recently used first. `picture` is null until it is decoded, or if it cannot be
+   * decoded. `side` is the longest side for which it is decoded.
    */
   #decoded = new Map();
   /**

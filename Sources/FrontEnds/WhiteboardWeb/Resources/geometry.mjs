@@ -67,7 +67,7 @@ export function wrapped(text, limit) {
 const FAMILIES = {
   plain: LETTER.family, code: LETTER.family, hand: '"Comic Neue", "Comic Sans MS", "Chalkboard SE", "Segoe Print", cursive',
 };
-/** The text size of an object without one. */
+/** The text size of an object that states none. */
 const TEXT_SIZE = 16;
 
 /** Returns the look of the letters of an object; `unit` is their size relative to letters of the default size. */

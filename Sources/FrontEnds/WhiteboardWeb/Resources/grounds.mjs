@@ -20,7 +20,7 @@ const isCover = (object) => object.type === "photo" || Boolean(seenFill(object))
 const cornersOf = ({ left, top, right, bottom }) => [[left, top], [right, top], [right, bottom], [left, bottom]];
 
 export class Grounds {
-  /** The covers in each square, by the position of the square; those that are in many squares are in `#large`. */
+  /** The covers in each square, by the position of the square; covers that are in many squares are in `#large`. */
   #squares = new Map();
   #large = new Set();
   /** The sets of which an item is an element, by the id of its object. */

@@ -31,7 +31,10 @@ class WebSocketTransport {
     socket.onclose = () => this.#end();
   }
 
-  /** Sends the bytes of one frame, so that no message exceeds the limit of the gateway. After the last one, call `close`. */
+  /**
+   * Sends the bytes of one frame, so that no message exceeds the limit of the gateway. After the last frame, call
+   * `close`.
+   */
   send(bytes) {
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(bytes);
   }

@@ -26,7 +26,7 @@ import { Toolbar, TOOLS, VIEWER_TOOLS } from "./toolbar.mjs";
 import { FORM_TOOLS, Tools } from "./tools.mjs";
 
 const PAPER = { light: "#ffffff", dark: "#17171a" };
-/** The time after which the unfinished stroke of another member is drawn like a finished one, in milliseconds. */
+/** The time after which the unfinished stroke of another member is drawn like a finished stroke, in milliseconds. */
 const ABANDONED = 5000;
 /** The maximum number of strokes of other members on the live layer, and of points of all of them; tiles show the others. */
 const GROWING = 100, GROWING_POINTS = 20_000;
@@ -370,7 +370,7 @@ export class UI {
     this.drawLive();
   }
 
-  /** Draws a frame around the selection; without one, chooses the tool. */
+  /** Draws a frame around the selection. If nothing is selected, chooses the tool for frames. */
   frame() {
     const { objects } = this.tools.select;
     if (!objects.length) return this.setTool("frame");
@@ -577,7 +577,7 @@ export class UI {
     playGame(this, id);
   }
 
-  /** Adds photos around a point; returns the number of those that could be added. */
+  /** Adds photos around a point; returns the number of photos that could be added. */
   async addPhotos(files, place = this.camera.center) {
     let count = 0;
     for (const file of files) {
