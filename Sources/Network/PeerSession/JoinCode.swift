@@ -13,7 +13,7 @@ public enum JoinCodeError: Error, Equatable, Sendable, CustomStringConvertible {
     case .wrongCount(let count): "A code has 4 words, but this text has \(count)."
     case .unknownWord(let word, let nearest):
       word == nearest
-        ? "The code contains characters that it cannot have, beside \(word). Leave them out."
+        ? "Next to \(word), the code has characters that are not allowed. Remove them."
         : "\(word) is not a word of a join code. Did you mean \(nearest)?"
     case .tooLong: "A code has 4 words, but this text is far longer."
     }

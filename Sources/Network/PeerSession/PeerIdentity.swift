@@ -180,8 +180,8 @@ public struct PeerIdentity: Sendable {
     guard keys.count == 1, certificates.count == 1 else {
       throw .damaged(
         file: file,
-        why: "it should hold one private key and one certificate, "
-          + "and holds \(keys.count) and \(certificates.count)"
+        why: "it must contain one private key and one certificate, "
+          + "but contains \(keys.count) and \(certificates.count)"
       )
     }
     guard let anyKey = try? Certificate.PrivateKey(pemDocument: keys[0]) else {

@@ -151,7 +151,7 @@ extension SessionError {
       case .notAttached: (.notConnected, "The peer refused an additional connection.")
       case .duplicateLink: (.busy, "Another connection with the peer replaced this one.")
       case .replaced:
-        (.identityInUse, "Another program with the identity of this one is connected; give one a new identity.")
+        (.identityInUse, "Another program with this program's identity is connected; give one of them a new identity.")
       case .tooFast:
         (
           .busy,

@@ -6,7 +6,7 @@ import WhiteboardRendering
 extension EventText {
   package static func admittersLine(_ admitters: [SharedBoard.News.Admitter]) -> String {
     guard let first = admitters.first else {
-      return "You cannot admit people to this board, and no member who can is connected."
+      return "You cannot admit people to this board, and no member who can admit them is connected."
     }
     let names = admitters.prefix(4).map { person($0.name, $0.peer) }
     let all =

@@ -28,13 +28,13 @@ package struct ReportedWord: Sendable {
       word: "done (send)",
       meaning: "The program of every recipient has the message, even if it came through a relay.",
       limits: "Survives broken links. A recipient that is killed immediately might not have read the message. "
-        + "With --unreliable, it only means that the message was handed to the network.",
+        + "With --unreliable, done only means that the message was handed to the network.",
       tests: ["SendingTests", "DeliveryTests", "RelayDeliveryTests", "Tests/Chaos"]
     ),
     ReportedWord(
       word: "undelivered",
       meaning: "The named recipients did not confirm the message and will not.",
-      limits: "A recipient may have received it even so. The message is not sent again.",
+      limits: "A recipient may still have received the message. The message is not sent again.",
       tests: ["SendingTests", "MessageDeliveriesTests", "Tests/Chaos"]
     ),
     ReportedWord(

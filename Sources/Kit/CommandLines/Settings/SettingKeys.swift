@@ -142,7 +142,7 @@ extension SettingKey<String> {
 extension SettingKey<Int> {
   package static let inboxQuota = SettingKey(
     "inbox-quota",
-    "How much the received files in the inbox may take up; one member may use a quarter of it",
+    "The maximum size of the received files in the inbox; one member may use a quarter of it",
     allowed: "a size like 500M, 40G or 2T",
     standard: .value("8G")
   ) { text throws(SettingFault) in

@@ -92,7 +92,7 @@ enum DrawingCommands {
     .duplicate,
     "copy objects; the copies are moved by DX,DY from the originals",
     notes: [
-      "Without DX,DY, they are moved by \(copyOffset), and again if one would be exactly on an object of its kind.",
+      "Without DX,DY, they are moved by \(copyOffset), and again if a copy would be exactly on an object of its kind.",
       "A copy of a whole group is a new group. Copies of only some of its objects are in no group.",
     ],
     .objects,

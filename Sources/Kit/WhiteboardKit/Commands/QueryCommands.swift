@@ -16,7 +16,7 @@ enum QueryCommands {
   static let find = CommandSpec(
     .find,
     rules: .reading,
-    "list the objects at a point, those that touch a rectangle (with `inside`: lie inside it), or those with words",
+    "list the objects at a point, touching a rectangle (with `inside`: completely inside it), or with the given words",
     notes: [
       "`find text` also searches the chat and the names of members. Upper and lower case and accents do not matter."
     ],

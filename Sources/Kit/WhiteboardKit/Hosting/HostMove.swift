@@ -71,7 +71,7 @@ struct HostMove {
           .warning(
             .init(
               code: "no-relay",
-              message: "No relay was found nearby. The board is only on this computer until one is "
+              message: "No relay was found nearby. The board is only on this computer until a relay is "
                 + "found. To name a relay, use --relay HOST:PORT."
             )
           )
@@ -108,8 +108,8 @@ struct HostMove {
         .warning(
           .init(
             code: "relay-replaced",
-            message: "The relay that had the board is gone, and another relay is at \(address). It "
-              + "may have lost its data. The board was moved there again. Share the new link."
+            message: "The relay that had the board is gone, and another relay is at \(address). The "
+              + "former relay may have lost its data. The board was moved to the new relay. Share the new link."
           )
         )
       )
@@ -134,8 +134,8 @@ struct HostMove {
 
   private func reportChangedKey(_ error: SessionError) {
     let message =
-      "The relay no longer has the board: \(UntrustedText(error.message).escaped()) It may have lost its "
-      + "data. The board was not moved to the new relay, because the relay setting contains the former relay's id. "
+      "The relay no longer has the board: \(UntrustedText(error.message).escaped()) The relay may have lost "
+      + "its data. The board was not moved to the new relay, because the relay setting contains the former relay's id. "
       + "If the new relay is yours, put its id into the relay setting, and host the board again."
     runtime.emit(.warning(.init(code: "not-carried", message: message)))
   }

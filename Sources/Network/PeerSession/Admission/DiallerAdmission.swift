@@ -238,7 +238,7 @@ struct DiallerAdmission: Sendable {
       deadline = now + facts.step
       return []
     case .code:
-      guard let code = facts.code else { return close(.withdrawn, "This session requires a code, and none was given.") }
+      guard let code = facts.code else { return close(.withdrawn, "This session requires a join code.") }
       if let key = facts.codeKey, key.session == session, key.listener == facts.remote {
         return prove(key, to: hello, now: now)
       }
@@ -250,7 +250,7 @@ struct DiallerAdmission: Sendable {
       return close(.withdrawn, "A returning member cannot wait for a user to answer.")
     case .ask:
       guard facts.code == nil || facts.trust == .pinnedByLink else {
-        return close(.notVerified, "A code was given, but the listener does not ask for one.")
+        return close(.notVerified, "A code was given, but the listener does not ask for a code.")
       }
       let words = ShortWords.Dialler(
         context: ShortWords.Context(

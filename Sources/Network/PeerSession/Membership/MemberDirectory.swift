@@ -326,8 +326,8 @@ extension MemberDirectory {
           SessionWarning(
             code: "host-disputed",
             message: "\(name(peer)) says that \(name(named)) is the host, but until now,"
-              + " \(name(membership.host)) was the host. The id of this session proves neither, so"
-              + " neither can remove the other here.",
+              + " \(name(membership.host)) was the host. The id of this session does not show"
+              + " which of them is the host, so neither can remove the other here.",
             peer: peer
           )
         )

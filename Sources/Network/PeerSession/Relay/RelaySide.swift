@@ -335,8 +335,8 @@ final class RelaySide {
       .warning(
         SessionWarning(
           code: SessionWarning.reachedThroughMember,
-          message: "This computer and \(name) cannot connect directly, so \(through) passes"
-            + " everything on. Open TCP and UDP port \(session.transport.port) in this computer's"
+          message: "This computer and \(name) cannot connect directly, so \(through) forwards"
+            + " all data. Open TCP and UDP port \(session.transport.port) in this computer's"
             + " firewall, or port \(entry.member.port) in \(name)'s, or use a relay.",
           peer: entry.id
         )

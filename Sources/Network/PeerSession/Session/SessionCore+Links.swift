@@ -274,7 +274,7 @@ extension SessionCore {
     guard !hasReportedOwnCopy else { return }
     hasReportedOwnCopy = true
     warnOfCopy(
-      "Another program uses the identity of this one (\(localPeer.short)) on this board at the same"
+      "Another program uses this program's identity (\(localPeer.short)) on this board at the same"
         + " time, so the two take turns. Give one of them a new identity.",
       localPeer
     )
