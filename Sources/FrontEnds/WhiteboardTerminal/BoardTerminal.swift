@@ -83,7 +83,7 @@ package actor BoardTerminal: EventSink {
       hasCode: lobby.hasCode
     )
     while !isEnding {
-      // Nothing was received about the boards nearby while a board was open.
+      // Search again, because nothing was received about nearby boards while a board was open.
       self.lobby?.searchBegan()
       self.lobby?.setBoards(await lobby.boards())
       frames.invalidate()
@@ -394,7 +394,7 @@ package actor BoardTerminal: EventSink {
 
   private func drawFrames() async {
     for await _ in wake {
-      // A frame that shows input can come in between.
+      // During the wait, a frame that shows input can be drawn, and changes `lastFrame`.
       while case let next = lastFrame + Self.frameInterval, clock.now < next, !Task.isCancelled {
         try? await clock.sleep(until: next, tolerance: .zero)
       }

@@ -16,7 +16,7 @@ public enum BoardLimits {
   @inlinable public static var valueBytes: Int { 1 << 16 }
   /// The maximum property number.
   @inlinable public static var property: UInt16 { 1023 }
-  /// The maximum number of objects that an author creates on a board on which no other author writes (BRD-38).
+  /// The maximum number of objects that an author may create on a board without other authors (BRD-38).
   ///
   /// It includes chat lines and deleted objects.
   public static let objects = 100_000
@@ -32,9 +32,9 @@ public enum BoardLimits {
   public static let cellsPerAuthor = storedCells / 2
   /// The maximum number of bytes in the values that one author may write on a board that others use too.
   public static let bytesPerAuthor = storedBytes / 2
-  /// The maximum number of cells that an author writes on a board on which no other author writes (BRD-38).
+  /// The maximum number of cells that an author may write on a board without other authors (BRD-38).
   public static let cellsPerLoneAuthor = storedCells / 4 * 3
-  /// The maximum number of bytes in the values that an author writes on a board on which no other author writes.
+  /// The maximum number of bytes in the values that an author may write on a board without other authors.
   public static let bytesPerLoneAuthor = storedBytes / 4 * 3
   /// The maximum number of bytes in the photos of one author on a board (BRD-38).
   public static let photoBytesPerAuthor: Int64 = 512 << 20
@@ -47,7 +47,7 @@ public enum BoardLimits {
   /// The number of incarnations in a context beyond which a replica accepts only incarnations of connected members
   /// (BRD-37).
   public static let incarnationsOfStrangers = incarnations - (1 << 12)
-  /// The number of incarnations in a context beyond which a replica accepts only its own (BRD-37).
+  /// The number of incarnations in a context beyond which a replica accepts only its own incarnations (BRD-37).
   public static let incarnationsOfMembers = incarnations - (1 << 9)
   /// The value of `incarnationsOfStrangers` for a replica whose context was empty.
   ///

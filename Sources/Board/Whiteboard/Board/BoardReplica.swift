@@ -129,7 +129,7 @@ public class BoardReplica {
     return shares.admit(operations, of: author, to: cells, authors)
   }
 
-  /// Returns the part of an answer with which no author exceeds the storage limit for a lone author (BRD-38).
+  /// Returns the part of an answer that keeps each author within the storage limit for a lone author (BRD-38).
   package final func withinShares(_ difference: Difference, comparesAll: Bool, and more: [Incarnation: MemberID])
     -> Difference
   {

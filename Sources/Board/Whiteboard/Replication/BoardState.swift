@@ -14,7 +14,7 @@ public struct BoardState: Sendable {
   /// For each incarnation whose rights were revoked, the last sequence number that remains valid (AUT-14).
   package private(set) var limits: [Incarnation: UInt64] = [:]
 
-  /// The incarnations that the host retired, whose operations no longer count (AUT-17).
+  /// The incarnations that the host retired. Their operations are ignored (AUT-17).
   private var retired: Set<Incarnation> = []
 
   /// Creates an empty board.

@@ -306,7 +306,7 @@ extension BoardReplica {
 
   /// Redoes the step that was undone last.
   ///
-  /// If that step cannot be restored, the method redoes the first earlier step that can be.
+  /// If that step cannot be restored, the method redoes the first earlier step that can be restored.
   /// - Throws: The same errors as `undo`, and `nothingToRedo`.
   @discardableResult public func redo() throws(BoardError) -> UndoOutcome {
     history.closeStep()

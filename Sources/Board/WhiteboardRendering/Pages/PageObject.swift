@@ -74,7 +74,7 @@ package struct PageWords: Hashable, Sendable {
   package let corner: Point
   package let color: PageColor
   package let face: PageFace
-  /// The side to which letters are aligned that are narrower than their columns.
+  /// The side to which letters are aligned if they are narrower than their columns.
   package let alignment: TextAlignment
   package let isRightToLeft: Bool
   package let width: Double

@@ -255,7 +255,7 @@ struct InkPlacement {
 
   func path(_ points: ArraySlice<InkPoint>) -> Path { Path(placement: self, points: points.makeIterator()) }
 
-  /// The number of points of the parts in which a stroke is drawn or left out.
+  /// The number of points in each part of a stroke. A part is drawn or left out as a whole.
   static let runLength = 16
 
   /// Returns the parts of a stroke to draw in an area, with one point more on either side. The line at the additional

@@ -198,7 +198,7 @@ struct Dashes: Hashable, Sendable {
 
   static let none = Dashes(bits: 1, count: 1)
 
-  /// Returns the gaps of a line style; the round ends of dashes are part of the pen.
+  /// Returns the gaps of a line style. A dash has fewer bits than its length, because the pen adds round ends.
   static func of(_ style: LineStyle, unit: Int) -> Dashes {
     switch style {
     case .solid: .none

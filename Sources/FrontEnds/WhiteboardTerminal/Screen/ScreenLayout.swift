@@ -9,7 +9,7 @@ struct ScreenLayout: Hashable, Sendable {
   var isASCII: Bool
   /// Whether the user wants to see the row of tools, and the members and the chat beside the board.
   var arePanelsWanted = true
-  /// The number of rows from which tools have their own row.
+  /// The minimum number of rows at which tools have their own row.
   var rowsForTools = 24
 
   static let sidePanelWidth = 26

@@ -629,7 +629,7 @@ export class Board extends EventTarget {
     if (type === "whiteboard" && request !== undefined) {
       this.#replica.receivedAnswer(member, request, content);
     } else if (type === "imageData" && typeof sha256 === "string") {
-      // The session verified only the hash that the sender stated, which may differ from the one in the name.
+      // The session verified only the hash that the sender stated. It may differ from the hash in the name.
       const hash = hex(new Uint8Array(await crypto.subtle.digest("SHA-256", content)));
       if (hash === sha256 && this.#replica.isExpectedPhoto(member, sha256, content)) {
         this.#keepPhoto(sha256, content);

@@ -334,7 +334,7 @@ class Level {
     return { left: left + column * unit, top: top + row * unit, right: left + (column + 1) * unit, bottom: top + (row + 1) * unit };
   }
 
-  /** Draws damaged areas of tiles again until a time. */
+  /** Draws damaged areas of tiles again, until the time `until`. */
   repair(scene, until, tiles = this.#tiles.values()) {
     for (const tile of tiles) if (tile.damage && performance.now() < until - REPAIR_TIME) this.#repair(scene, tile, tile.damage);
   }

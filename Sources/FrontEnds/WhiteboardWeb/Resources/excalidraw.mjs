@@ -94,7 +94,7 @@ export function toElements(objects) {
       id: `${id}-label`, angle: hasPoints(object) ? 0 : object.angle, strokeColor: color(object.textColor), containerId: id, verticalAlign: "middle",
     });
   }
-  // The width and height of lines are those of their points, whose first one is the position.
+  // The width and height of a line are those of its points. Its position is the first point.
   for (const element of elements) if (element.points) {
     const { left, top, right, bottom } = boundsOf(element.points);
     Object.assign(element, { width: right - left, height: bottom - top });
@@ -126,7 +126,10 @@ class Reader {
   /** The number of elements for each kind of loss or change. */
   losses = new Map();
   #labels = new Map();
-  /** The ids of shapes with a text at their top or bottom, which becomes an object of its own in a group with the shape. */
+  /**
+   * The ids of shapes with a text at their top or bottom. Such a text becomes an object of its own in a group with the
+   * shape.
+   */
   #titled = new Set();
   #files;
 

@@ -71,7 +71,7 @@ export function attachPopup(opener, popup, onOpen = () => {}) {
     if (popup.classList.contains("open")) return close();
     onOpen();
     opener.ariaExpanded = "true";
-    // The keyboard makes a click without a count.
+    // A click by the keyboard has the count 0.
     close = openPopup(popup, opener, { hasFocus: !detail, onClose: () => { opener.ariaExpanded = "false"; } });
   });
   return () => close();

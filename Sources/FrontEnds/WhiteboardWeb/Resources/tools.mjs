@@ -368,7 +368,7 @@ const [MARGIN, ARM] = [6, 26];
 const LEAST_SIDE = 64;
 /** The minimum height of the frame around a text with handles at its sides, in CSS pixels. */
 const LEAST_TEXT = 28;
-/** The distance at which a point of a line is dropped onto its neighbor, which removes it; in CSS pixels. */
+/** If a point of a line is dropped within this distance of its neighbor, in CSS pixels, it is removed. */
 const DROP = 8;
 const SNAP = Math.PI / 12;
 /** The time between two changes of the board while objects are dragged, in milliseconds. */
@@ -773,7 +773,7 @@ export class SelectTool extends Tool {
   }
 }
 
-/** Returns a photo of which a side or corner was moved, so that another part of it is shown. */
+/** Returns a photo whose side or corner was moved, so that another part of it is shown. */
 function cropped(object, sides, by) {
   const { crop = [0, 0, 1, 1], size, isFlippedHorizontally, isFlippedVertically } = object, part = [...crop], middle = [0, 0], least = 1 / 32;
   [isFlippedHorizontally, isFlippedVertically].forEach((isFlipped, axis) => {

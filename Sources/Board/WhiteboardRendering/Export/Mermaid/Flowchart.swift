@@ -71,7 +71,7 @@ private struct FlowchartParser {
     ("[/", ["/]", "\\]"], .rectangle, true), ("[\\", ["\\]", "/]"], .rectangle, true), (">", ["]"], .rectangle, true),
     ("(", [")"], .roundedRectangle, false), ("[", ["]"], .rectangle, false), ("{", ["}"], .diamond, false),
   ]
-  /// The maximum number of edges, which is also that of the objects of one author.
+  /// The maximum number of edges. It is also the maximum number of objects of one author.
   private static let edgeLimit = BoardLimits.objectsPerAuthor
   /// The maximum number of lines of one quoted label or list of properties.
   private static let joinLimit = 30

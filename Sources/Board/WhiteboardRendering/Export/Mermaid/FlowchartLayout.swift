@@ -151,7 +151,7 @@ struct FlowchartLayout {
     setCenters(isSideways)
   }
 
-  /// Returns for each edge whether it goes forward, which is false for edges that close a cycle.
+  /// Returns for each edge whether it goes forward; false for edges that close a cycle.
   private static func forward(_ chart: Flowchart) -> [Bool] {
     var out = Array(repeating: [Int](), count: chart.nodes.count)
     for (index, edge) in chart.edges.enumerated() { out[edge.ends.from].append(index) }
