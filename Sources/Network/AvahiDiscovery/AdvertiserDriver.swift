@@ -106,7 +106,7 @@ final class AdvertiserDriver: AvahiDriver {
     if let announcedName { outlet.push(.announced(announcedName)) }
   }
 
-  /// Stores the program's newest announcement, and returns whether it differs from the published one.
+  /// Stores the program's newest announcement, and returns whether it differs from the published announcement.
   @discardableResult private func takeUpdate() -> Bool {
     guard let update = inlet.take(), update != announcement else { return false }
     announcement = update

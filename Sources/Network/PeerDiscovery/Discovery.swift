@@ -90,10 +90,10 @@ public struct Advertising: Sendable {
 
   /// Publishes a changed announcement without a new registration.
   ///
-  /// Browsers report `updated`. Of several changes in quick succession, only the last one is published. If discovery is
-  /// unavailable, the announcement is published when discovery becomes available.
+  /// Browsers report `updated`. Of several changes in quick succession, only the last change is published. If discovery
+  /// is unavailable, the announcement is published when discovery becomes available.
   ///
-  /// - Precondition: `announcement` has the same peer, session, incarnation and role as the first one.
+  /// - Precondition: `announcement` has the same peer, session, incarnation and role as the first announcement.
   public func update(_ announcement: Announcement) async {
     precondition(
       announcement.peer == original.peer && announcement.session == original.session
@@ -140,7 +140,7 @@ public struct BrowserQuery: Hashable, Sendable {
 public enum AdvertiserEvent: Hashable, Sendable {
   /// The local peer is now discoverable under this instance name.
   case announced(InstanceName)
-  /// The instance name was already in use, so the advertiser chose another one (DSC-12).
+  /// The instance name was already in use, so the advertiser chose another name (DSC-12).
   ///
   /// The event `announced` follows.
   case renamed(from: InstanceName, to: InstanceName)

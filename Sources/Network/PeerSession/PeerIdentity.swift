@@ -78,12 +78,12 @@ public struct PeerIdentity: Sendable {
     } catch { throw .system(path: file.path, message: "\(file.path): \(error)") }
   }
 
-  /// Replaces the identity in a directory with a new one.
+  /// Replaces the identity in a directory with a new identity.
   ///
   /// The old identity is kept in a file named for its id. Running programs keep the old identity until they restart.
   /// This call blocks on the disk.
   ///
-  /// - Returns: The old id, the new identity, and the path of the file that holds the old one.
+  /// - Returns: The old id, the new identity, and the path of the file that holds the old identity.
   /// - Throws: ``IdentityError`` if the existing file cannot be used, or the files cannot be written.
   public static func renew(inDirectory directory: String) throws(IdentityError) -> (
     old: PeerID, new: PeerIdentity, oldFile: String

@@ -30,7 +30,7 @@ public final class PeerStream: Sendable {
   /// The peer's bytes, for one reader at a time.
   public var inbound: Inbound { Inbound(stream: self) }
 
-  /// The code of the peer's reset, if one arrived.
+  /// The code with which the peer reset the stream; `nil` if the peer has not reset it.
   public var resetCode: UInt32? { core.resetCode }
 
   /// Sends bytes to the peer, after the bytes of earlier calls.

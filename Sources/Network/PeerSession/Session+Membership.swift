@@ -87,7 +87,7 @@ extension Session {
   ///
   /// - Parameters:
   ///   - peer: The peer to remove.
-  ///   - reason: The reason, shown to the peer and the others; truncated to 512 bytes.
+  ///   - reason: The reason, shown to the peer and the other members; truncated to 512 bytes.
   /// - Throws: `notHost` if another peer is the host; `notConnected` if the peer is not a member.
   public func kick(_ peer: PeerID, reason: String) async throws(SessionError) {
     let (store, logger) = try await onLoop { core in
@@ -118,8 +118,8 @@ extension Session {
   /// - Parameters:
   ///   - peer: The peer.
   ///   - addresses: The peer's addresses, best first; at most 16 are stored.
-  ///   - incarnation: The peer's incarnation in this session; a new incarnation is dialed even if the previous one
-  ///     left.
+  ///   - incarnation: The peer's incarnation in this session; a new incarnation is dialed even if the previous
+  ///     incarnation left.
   public func found(_ peer: PeerID, at addresses: [PeerAddress], as incarnation: SessionIncarnation) {
     execute { $0.directory.found(peer, at: addresses, as: incarnation) }
   }

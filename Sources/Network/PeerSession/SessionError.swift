@@ -34,7 +34,7 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
     case identityInUse = "identity-in-use"
     /// The other end's key could not be verified.
     case notVerified = "not-verified"
-    /// The key at the other end is not the expected one.
+    /// The key at the other end is not the expected key.
     case wrongPeer = "wrong-peer"
     /// The host removed the local peer.
     case kicked

@@ -181,7 +181,7 @@ public enum DepartureReason: Sendable, Equatable {
   case lost
   /// The peer or the relay discarded its delivery state first; the peer may join again immediately (RSM-6).
   case reset
-  /// A new process of the same peer replaced the previous one (DUP-3).
+  /// A new process of the same peer replaced the previous process (DUP-3).
   case restarted
   /// The peer is now reached through another link or relay, and joins again (RLY-8).
   case rerouted

@@ -14,7 +14,7 @@ public struct TransportConfiguration: Sendable {
   public var displayName: String
   /// The address to listen on.
   ///
-  /// `nil` means every address, on the default port or the next free one. Port 0 means any free port.
+  /// `nil` means every address, on the default port or the next free port. Port 0 means any free port.
   public var listen: PeerAddress?
   /// Whether to listen for connections.
   ///

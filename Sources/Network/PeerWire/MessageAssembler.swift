@@ -20,7 +20,7 @@ public struct MessageAssembler: Equatable, Sendable {
 
   /// The reason for closing the link with `protocol-error`.
   public enum AssemblyError: Error, Equatable, Sendable {
-    /// At least one part before this one was not received (MSG-3).
+    /// At least one part before this part was not received (MSG-3).
     case skipped(expected: UInt64, found: UInt64)
     /// A first part arrived before the last part of the current message.
     case unexpectedFirst

@@ -54,8 +54,8 @@ package enum BoardFile {
   }
 
   /// Returns the thumbnail of a board, as SVG without scripts or URLs; nil if the file has no thumbnail, or cannot be
-  /// read. If the stored thumbnail was not written by this program, it could contain a script, so a new one is drawn
-  /// from the objects.
+  /// read. If the stored thumbnail was not written by this program, it could contain a script, so a new thumbnail is
+  /// drawn from the objects.
   package static func thumbnail(of summary: DocumentSummary) async -> String? {
     guard let stored = summary.thumbnail, !Thumbnail.isOwn(stored) else { return summary.thumbnail }
     guard let board = try? await replica(of: summary.path, version: nil).replica.board else { return nil }

@@ -90,7 +90,7 @@ public struct CommandError: Error, Equatable, Sendable {
     case noSuchInvitation = "no-such-invitation"
     /// There is no such transfer, or it has ended.
     case noSuchTransfer = "no-such-transfer"
-    /// No peer is connected, and the command needs one.
+    /// No peer is connected, but the command needs a connected peer.
     case notConnected = "not-connected"
     /// The contents of the board have not arrived from another member.
     case notSynced = "not-synced"

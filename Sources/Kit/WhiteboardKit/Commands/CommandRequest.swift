@@ -97,7 +97,7 @@ public struct CommandOutcome: Equatable, Sendable {
   }
 }
 
-/// The recipients of a message that confirmed it, and those that did not.
+/// The recipients that confirmed a message, and the recipients that did not confirm it.
 public struct DeliveryReport: Equatable, Sendable {
   /// A recipient that did not confirm the message.
   public struct Undelivered: Equatable, Sendable {

@@ -130,7 +130,7 @@ extension Command {
     DrawingCommands.stroke(points, pen, seconds, alias)
   }
 
-  /// Continues the line that is being drawn, or starts one; other members see the line grow.
+  /// Continues the line that is being drawn, or starts a line; other members see the line grow.
   public static func pen(points: [BoardPoint], pen: Pen = Pen(), alias: ObjectAlias?) -> Command {
     DrawingCommands.pen(points, pen, alias)
   }

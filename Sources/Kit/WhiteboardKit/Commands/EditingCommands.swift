@@ -181,7 +181,7 @@ extension Command {
   /// Permanently removes a deleted object.
   public static func purge(_ object: ObjectReference) -> Command { EditingCommands.purge(.object(object)) }
 
-  /// Permanently removes all objects that a member created, including deleted ones.
+  /// Permanently removes all objects that a member created, including deleted objects.
   public static func purgeAuthor(target: String) -> Command { EditingCommands.purge(.author(target)) }
 
   /// Makes a move in a game.

@@ -78,7 +78,7 @@ enum FormCommands {
       "form: rectangle, rounded, ellipse, diamond or note; line or arrow. fill, color, text: a color, or default.",
       "line: solid, dashed or dotted. start, end: none, arrow, triangle, bar or dot. curve, bold, italic: yes or no.",
       "size: the height of a row of text, like 24. font: plain, hand or code. align: left, center or right.",
-      "opacity: from 0 to 1. width: the width of the line. Objects that do not have a property keep theirs.",
+      "opacity: from 0 to 1. width: the width of the line. An object ignores properties that it does not have.",
     ],
     .objects,
     .style
@@ -386,7 +386,7 @@ extension Command {
     FormCommands.points(object, points)
   }
 
-  /// Changes how objects are drawn; objects that do not have a property keep theirs.
+  /// Changes how objects are drawn; an object ignores the properties that it does not have.
   public static func style(_ objects: [ObjectReference], _ changes: [StyleChange]) -> Command {
     FormCommands.style(objects, changes)
   }

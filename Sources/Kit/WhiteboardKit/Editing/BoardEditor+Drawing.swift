@@ -43,7 +43,7 @@ extension BoardEditor {
 
   // MARK: - Point by point
 
-  /// Extends the current stroke, or begins one; all calls until ``liftPen()`` are one undo step.
+  /// Extends the current stroke, or begins a stroke; all calls until ``liftPen()`` are one undo step.
   func drawWithPen(_ points: [BoardPoint], _ pen: Pen, _ alias: ObjectAlias?) throws(CommandError) -> CommandOutcome {
     try check(alias)
     do throws(BoardError) {
@@ -112,7 +112,7 @@ struct StrokePace: Sendable {
 
   static let frame = Duration.milliseconds(16)
 
-  /// Returns the number of points due after a time: the first immediately, the last one at the end.
+  /// Returns the number of points due after a time: the first point immediately, the last point at the end.
   func due(after elapsed: Duration) -> Int {
     guard count > 1, seconds > 0 else { return count }
     let share = min(max(elapsed / .seconds(1) / seconds, 0), 1)

@@ -95,7 +95,7 @@ extension BoardConfiguration.Admission {
 }
 
 extension BoardConfiguration {
-  /// Returns the local admission policy; creates a code if the policy needs one and none is known.
+  /// Returns the local admission policy; creates a code if the policy needs a code and no code is known.
   func admissionPolicy(default fallback: Admission, code: JoinCode?) -> AdmissionPolicy {
     switch admission ?? fallback {
     case .ask: .ask

@@ -45,7 +45,7 @@ extension BoardConfiguration {
     HostChoice(admission: admission ?? code.map { _ in .code }, membersAdmit: membersAdmit)
   }
 
-  /// Returns how the local peer admits peers as the host of a board, with a code if one is needed.
+  /// Returns how the local peer admits peers as the host of a board; includes a code if the policy needs a code.
   ///
   /// A relay has no user to ask.
   func hostPolicy(_ stored: HostChoice, code: JoinCode?) -> AdmissionPolicy {

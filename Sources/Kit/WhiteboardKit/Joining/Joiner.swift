@@ -165,7 +165,7 @@ final class Joiner {
   // MARK: - Asking
 
   /// Requests admission from a peer; throws if the peer does not admit the local peer. Uses the stored code if the
-  /// request has none, and no code if the peer does not ask for one. Repeated attempts are not reported.
+  /// request has no code. Uses no code if the peer does not ask for a code. Repeated attempts are not reported.
   nonisolated(nonsending) func ask(_ request: JoinRequest, of peer: AskedPeer, isAgain: Bool = false) async throws
     -> BoardSession
   {

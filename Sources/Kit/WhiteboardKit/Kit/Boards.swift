@@ -34,7 +34,7 @@ public struct Boards: Sendable {
     public var discovery: (any Discovery)? = AvahiDiscovery()
     /// The known peers, for ``Admission/known``; nil if no peers are remembered.
     public var knownPeers: PeerStore?
-    /// The maximum number of members of a hosted board, including the local one.
+    /// The maximum number of members of a hosted board, including the local member.
     public var maximumMembers = 16
     /// Whether files from members are accepted; if not, they are declined.
     public var acceptsFiles = false

@@ -35,7 +35,7 @@ final class CommandBuffer {
 
   // MARK: - The runner
 
-  /// Removes the first command, as soon as there is one; nil after the last one, or if the buffer is closed.
+  /// Removes the first command, as soon as there is one; nil after the last command, or if the buffer is closed.
   nonisolated(nonsending) func nextCommand() async -> CommandInput? {
     while !isClosed {
       if let input = queue.popFirst() {

@@ -56,7 +56,7 @@ struct EventPump {
       replaceable[id] = pending.count
     case .selection(let id): replaceable[id] = nil
     // An answer or a message may refer to the current state of an object, so later events must not replace earlier
-    // ones.
+    // events.
     case .other: replaceable = [:]
     }
     let weight = event.weight

@@ -134,19 +134,19 @@ package struct BoardConfiguration: Sendable {
   /// The default for a host is ``hostAdmission``. A member admits peers as the host does, if the host allows it
   /// (MEM-17).
   package var admission: Admission?
-  /// The admission policy of a host whose user chose none, now or when the board was hosted before (``HostChoice``).
-  /// The host may open the board, or join members that have it open.
+  /// The admission policy of a host whose user chose no policy, now or when the board was hosted before
+  /// (``HostChoice``). The host may open the board, or join members that have it open.
   package var hostAdmission = Admission.code
   /// Whether the members of a hosted board may admit newcomers too, if the host's user is asked; nil means that they
   /// may unless the board has an owner (TCK-6).
   package var membersAdmit: Bool?
-  /// The join code; a host that needs a code and has none creates one.
+  /// The join code; if it is nil, a host that needs a code creates a code.
   package var code: JoinCode?
   /// The maximum number of peers on a hosted board, including the local peer.
   package var maximumPeers = 16
   /// The decision about files that members offer.
   package var files = FilePolicy.ask
-  /// The members whose files may be accepted; files of others are refused, and the user gets a note.
+  /// The members whose files may be accepted; files of other members are refused, and the user gets a note.
   package var fileSenders = FileSenders.anyone
   /// The folder in which received files are saved under their own names; nil leaves them in the inbox.
   package var saveDirectory: String?

@@ -68,7 +68,7 @@ final class Convergence {
   }
 
   /// Waits until peers have acknowledged all earlier messages. Acknowledgements come in order, so the acknowledgement
-  /// of an empty message covers all earlier ones.
+  /// of an empty message covers all earlier messages.
   nonisolated(nonsending) func isConfirmed(by peers: [PeerID], within limit: Duration) async -> Bool {
     defer { checkIsolation(#isolation) }
     return await firstOf(within: limit) { [session] in

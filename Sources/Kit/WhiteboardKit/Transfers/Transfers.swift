@@ -118,7 +118,7 @@ extension Transfers {
   }
 
   /// Sends files and the files in folders, one after the other, and waits until each peer has received them; throws
-  /// ``CommandError`` about the first file that was not sent. If a file cannot be sent, the others are still sent.
+  /// ``CommandError`` about the first file that was not sent. If a file cannot be sent, the other files are still sent.
   nonisolated(nonsending) func sendFiles(_ paths: [String], to peers: [PeerID]) async throws(CommandError) -> [String] {
     defer { checkIsolation(#isolation) }
     let files = try await NamedFile.files(at: paths)

@@ -334,7 +334,7 @@ struct DiallerAdmission: Sendable {
 }
 
 /// Decides when to send DECIDING while users decide, and when the other side has been silent for too long (ADM-15). It
-/// does no I/O and has no clock. ``DiallerAdmission`` and ``ListenerAdmission`` each use one.
+/// does no I/O and has no clock. ``DiallerAdmission`` and ``ListenerAdmission`` each use a pulse.
 struct DecidingPulse: Sendable {
   static let interval = Duration.seconds(1)
   /// The time of silence after which the link is broken. It is longer than for an open link (LIV-2), because a broken

@@ -92,7 +92,7 @@ public actor PeerStore {
 
   /// Saves a peer that was just admitted, and writes the file.
   ///
-  /// A stronger verification replaces the saved one; a weaker one does not.
+  /// A stronger verification replaces the saved verification; a weaker verification does not.
   ///
   /// - Parameters:
   ///   - peer: The peer.

@@ -118,7 +118,7 @@ final class SessionAdmission {
     termsChanged()
   }
 
-  /// Replaces the policy, for example with the one that the host sent to this relay (RLY-2).
+  /// Replaces the policy, for example with the policy that the host sent to this relay (RLY-2).
   func replacePolicy(with policy: AdmissionPolicy) {
     setPolicy(policy)
     termsChanged()

@@ -185,7 +185,7 @@ package struct JoinRetry: Sendable {
     self.start = start
   }
 
-  /// Returns the delay before the next dial after a failed one; `nil` if the peer must not dial again.
+  /// Returns the delay between a failed dial and the next dial; `nil` if the peer must not dial again.
   package mutating func wait(after error: SessionError, now: Duration, jitter: Double) -> Duration? {
     guard limit > .zero, Self.isTemporary(error) else { return nil }
     let end = start + (error.code == .lockedOut ? max(limit, Self.lockedOutLimit) : limit)

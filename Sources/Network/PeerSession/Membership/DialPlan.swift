@@ -33,7 +33,7 @@ struct DialPlan: Sendable, Equatable {
   private var takeovers = 0
   private var takenAt: NIODeadline?
 
-  /// The delays after failed dials, in milliseconds; the last one repeats (LIV-3).
+  /// The delays after failed dials, in milliseconds; the last delay repeats (LIV-3).
   static let waits: [Int64] = [200, 500, 1_000, 2_000, 5_000]
 
   // MARK: Reports about the peer
@@ -176,7 +176,7 @@ struct DialPlan: Sendable, Equatable {
     case forgotten
   }
 
-  /// Plans the next dial after a failed one; `redial` is `later` if there was no answer.
+  /// Plans the next dial after a failed dial; `redial` is `later` if there was no answer.
   mutating func failed(_ redial: CloseCode.Redial, _ circumstances: Circumstances, now: NIODeadline, jitter: Double)
     -> Outcome
   {

@@ -19,7 +19,8 @@ struct Membership: Sendable {
   let local: PeerID
   /// If the local peer does not know the id, the first ACCEPT supplies it.
   var session: SessionID
-  /// The peer that the local peer takes for the host; it has the host's rights only if it is also the ``authority``.
+  /// The peer that the local peer assumes to be the host; it has the host's rights only if it is also the
+  /// ``authority``.
   var host: PeerID
   /// Other peers that members name as the host of a session whose id proves nothing (MEM-16).
   private(set) var claimants: Set<PeerID> = []
@@ -259,10 +260,10 @@ struct Membership: Sendable {
     return signatures.last?.admitter == host && !signatures.contains { isRemoved($0.admitter) }
   }
 
-  /// Stores a ticket for the local peer if it is better than the current one (TCK-4); returns whether the ticket was
-  /// stored and differs from the previous one. Of two tickets, the one whose chain leads to the host is better. If that
-  /// does not decide, the one signed by the host or a relay is better. If that does not decide either, the new ticket
-  /// is better unless its chain is longer.
+  /// Stores a ticket for the local peer if it is better than the current ticket (TCK-4); returns whether the ticket was
+  /// stored and differs from the previous ticket. A ticket whose chain leads to the host is better. If that does not
+  /// decide, a ticket signed by the host or a relay is better. If that does not decide either, the new ticket is better
+  /// unless its chain is longer.
   mutating func received(_ new: Ticket) -> Bool {
     guard local != host, new != ticket else { return false }
     var holder = local
@@ -329,8 +330,9 @@ struct Removals: Equatable, Sendable {
     }
   }
 
-  /// A repeated removal has no effect if the earlier one is signed, or if the new one has neither a reason nor a
-  /// signature. A guest replaces only other guests, because without a browser link it cannot join anyway (WEB-6).
+  /// A repeated removal has no effect if the earlier removal is signed, or if the new removal has neither a reason nor
+  /// a signature. The removal of a guest replaces only removals of other guests, because a guest without a browser link
+  /// cannot join anyway (WEB-6).
   mutating func add(_ peer: PeerID, reason: UntrustedText, signature: KickSignature?, isGuest: Bool = false) {
     if let known = removals[peer] {
       guard known.signature == nil, signature != nil || !reason.isEmpty else { return }

@@ -86,7 +86,7 @@ extension SessionCore {
 
   func flush(_ peer: PeerID) { if let entry = entries[peer] { messages.flush(entry) } }
 
-  /// Dials a new link to a peer to replace the current one, without losing messages (3.4).
+  /// Dials a new link to a peer to replace the current link, without losing messages (3.4).
   func renewLink(_ entry: PeerEntry) {
     entry.link.take()?.abort()
     dialler.policy[entry.id].dialledLast = true

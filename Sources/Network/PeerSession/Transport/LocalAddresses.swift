@@ -37,7 +37,7 @@ enum LocalAddresses {
     return ordered(entries, metrics: metrics, kind: kind)
   }
 
-  /// Returns the addresses by which other machines are likely to reach this one, best first.
+  /// Returns the addresses by which other machines are likely to reach this machine, best first.
   ///
   /// The addresses of the interfaces with a default route come first, unless the interface is a tunnel. Then come the
   /// addresses of other network cards, of virtual interfaces, of bridges and of tunnels. Link-local IPv4 addresses come

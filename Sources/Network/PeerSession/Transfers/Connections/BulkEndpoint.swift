@@ -90,8 +90,8 @@ final class BulkEndpoint: Sendable {
     }
   }
 
-  /// Handles the opening of a new control link after a broken one. Idle links are closed, because they may be broken
-  /// too. A transfer that makes no progress for 3 s continues over a new link.
+  /// Handles the opening of a new control link after the previous control link broke. Idle links are closed, because
+  /// they may be broken too. A transfer that makes no progress for 3 s continues over a new link.
   func reconnected() {
     pool.dropIdle()
     let running = state.withLock { $0.transfers.runningSenders }

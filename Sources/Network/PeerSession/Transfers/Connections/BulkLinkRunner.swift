@@ -220,8 +220,8 @@ struct BulkLink: Sendable {
 
 /// Opens bulk links on which the local peer is the opener (8.1).
 protocol BulkLinkProvider: Sendable {
-  /// Dials and attaches a link, or asks the peer to dial one; throws ``SessionError``. After `busy`, `unreachable` or
-  /// `timedOut`, the caller can try again later. After any other code, no further link can be opened. The call waits
+  /// Dials and attaches a link, or asks the peer to dial a link; throws ``SessionError``. After `busy`, `unreachable`
+  /// or `timedOut`, the caller can try again later. After any other code, no further link can be opened. The call waits
   /// while the peer is reconnecting.
   func openLink(to peer: PeerID) async throws(SessionError) -> BulkLink
 }

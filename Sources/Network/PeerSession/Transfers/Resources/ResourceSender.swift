@@ -300,7 +300,7 @@ final class ResourceSender: Sendable {
 
 struct TransferRetry {
   static let attemptLimit = 20
-  /// The delays after consecutive failures, in milliseconds; the last one repeats.
+  /// The delays after consecutive failures, in milliseconds; the last delay repeats.
   static let waits = [200, 500, 1_000, 2_000, 5_000]
 
   private var failures = 0

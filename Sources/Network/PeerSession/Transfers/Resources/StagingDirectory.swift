@@ -22,9 +22,9 @@ struct StagingRecord: Codable, Equatable, Sendable {
   func isSameFile(as other: StagingRecord) -> Bool { modified != nil && self == other }
 }
 
-/// The directory for finished resources, with a subdirectory `.partial` for unfinished ones. All calls block. Files are
-/// named only by transfer ids and accessed relative to open directories. Neither text from a peer nor a symbolic link
-/// can therefore redirect an access.
+/// The directory for finished resources, with a subdirectory `.partial` for unfinished resources. All calls block.
+/// Files are named only by transfer ids and accessed relative to open directories. Neither text from a peer nor a
+/// symbolic link can therefore redirect an access.
 final class StagingDirectory: Sendable {
   /// How long the bytes of an abandoned transfer are kept, in seconds.
   static let maximumAge = 7 * 24 * 3_600
@@ -51,7 +51,7 @@ final class StagingDirectory: Sendable {
   private let partial: Int32
   private let calls: DiskCalls
 
-  /// Opens the directories, and creates missing ones with mode 0700; throws `system`.
+  /// Opens the directories, and creates missing directories with mode 0700; throws `system`.
   init(path: String, calls: DiskCalls) throws(SessionError) {
     self.path = path
     self.calls = calls

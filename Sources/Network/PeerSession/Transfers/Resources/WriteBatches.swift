@@ -3,8 +3,8 @@ import NIOCore
 import PeerWire
 
 /// Gathers the received bytes of a resource into batches for the disk. The owner writes one batch at a time. It stores
-/// the batch's hash before it takes the next batch. At most two batches are therefore in memory: one that is being
-/// written and one that is being gathered.
+/// the batch's hash before it takes the next batch. At most two batches are therefore in memory: the batch being
+/// written, and the batch being gathered.
 struct WriteBatches {
   struct Batch: Sendable {
     var pieces: [ByteBuffer]
