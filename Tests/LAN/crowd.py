@@ -295,7 +295,7 @@ class Crowd:
                     expect(field.sure is None or field.allows(value),
                            f"{key} of {own.id} of {editor.name} is {value}, not {field.sure} or {field.maybe}")
         for id in self.shared:
-            expect(board[id]["centerPosition"] in self.given[id], f"{id} is where nobody put it: {board[id]}")
+            expect(board[id]["centerPosition"] in self.given[id], f"{id} is at a position that no peer gave it: {board[id]}")
         text = "".join(board[id]["text"] for id in self.texts)
         missing = [word for word in self.typed if word not in text]
         expect(not missing, f"{len(missing)} of {len(self.typed)} typed words are missing or torn: {missing[:5]}")

@@ -60,10 +60,10 @@ def four_who_draw_with_loss_and_one_who_looks_on_record_one_board(scene):
     recorder.wait_line('marked "end"', 20)
     digest, = {peer.digest() for peer in team}
     # Wait until the recorder has the last edits too; it answers no commands.
-    lan.until(lambda: recorder_has(scene, recorded, digest), 30, "the recorder to have it all")
+    lan.until(lambda: recorder_has(scene, recorded, digest), 30, "the recorder to have the whole board")
     recorder.write("stop")
     expect(recorder.popen.wait(20 * lan.PATIENCE) == 0, "the recorder ends well")
-    expect(any("paused" in line for _, line in recorder.output), "it was paused")
+    expect(any("paused" in line for _, line in recorder.output), "the recorder was paused")
     for peer in team:
         peer.leave()
     files = [recorded] + [file for peer in team for file in sorted((peer.data_dir / "boards").glob("*.whiteboard"))]
@@ -79,7 +79,7 @@ def four_who_draw_with_loss_and_one_who_looks_on_record_one_board(scene):
     verified = scene.h5.run(program(), "verify", *files, "--seed", scene.seed, within=120, check=False)
     print(verified.stdout)
     expect(verified.stdout.count("ok  ") == 5 and "5 recordings end with the same board" in verified.stdout, verified.stdout)
-    expect(set(re.findall(r"digest ([0-9a-f]{64})", verified.stdout)) == {digest}, f"the digest that all had: {digest}")
+    expect(set(re.findall(r"digest ([0-9a-f]{64})", verified.stdout)) == {digest}, f"the recordings have the digest of the peers: {digest}")
     # The host's recording is complete, because it received only batches.
     acted = scene.h5.run(
         program(), "run", files[1], "--peers", 5, "--net", "loss=5%,delay=20ms+-10,kill=B@2s..5s", "--seed", scene.seed,

@@ -16,7 +16,7 @@ extension BoardWorld {
       // A truncated answer must change nothing. A short answer is truncated at every byte.
       let cuts = bytes.count < 300 ? Array(bytes.indices) : [random.below(bytes.count)]
       for cut in cuts where (try? DifferenceCoding.decode(Array(bytes.prefix(cut)))) != nil {
-        throw fail("I8", "a part of an answer is taken for all of it")
+        throw fail("I8", "a part of an answer decodes as a whole answer")
       }
       tally[.torn] += 1
       return
@@ -30,10 +30,10 @@ extension BoardWorld {
     peer.board.wallClock = wall(of: peer)
     let difference: Difference
     do throws(CodecError) { difference = try DifferenceCoding.decode(bytes) } catch {
-      throw fail("I10", "an answer of ours is not read: \(error)")
+      throw fail("I10", "an answer does not decode: \(error)")
     }
     do throws(BoardError) { try watching(one) { () throws(BoardError) in try peer.board.receive(difference) } } catch {
-      throw fail("I1", "an answer of ours is refused: \(error)")
+      throw fail("I1", "a valid answer is refused: \(error)")
     }
     peer.disk.append(.answer(bytes))
     _ = peer.board.takeChanges()

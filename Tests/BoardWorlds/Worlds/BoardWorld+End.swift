@@ -15,7 +15,7 @@ extension BoardWorld {
       let first = peers[0].board.state.context
       if peers.allSatisfy({ $0.board.state.context == first }) { return }
     }
-    throw fail("I1", "contexts are not equal after all heard from all")
+    throw fail("I1", "contexts differ after all boards exchanged their updates")
   }
 
   private func learn(_ one: Int, from other: Int) throws(Failure) {
@@ -36,7 +36,7 @@ extension BoardWorld {
       }
       // If the create operation of an orphan was lost with its author's disk, the orphan remains.
       guard peer.board.state.orphans.allSatisfy({ !peer.board.state.context.contains($0.dot) }) else {
-        throw fail("I1", "an orphan is left whose create operation was seen")
+        throw fail("I1", "an orphan remains although its create operation is in the context")
       }
       if checksEveryStep || number == Int(seed) % peers.count { try replay(peer, number) }
     }
@@ -67,7 +67,7 @@ extension BoardWorld {
     let again = Peer(member: peer.member, skew: 0, board: newBoard(peer.member))
     for entry in peer.disk { try restore(entry, to: again) }
     guard Oracle.dump(again.board.state) == Oracle.dump(peer.board.state) else {
-      throw fail("I11", "the disk of board \(number) makes another board")
+      throw fail("I11", "the stored changes of board \(number) give another board")
     }
   }
 
@@ -113,7 +113,7 @@ extension BoardWorld {
       try valid { () throws(BoardError) in try boards[index].apply(batch, changes: &changes) }
     }
     let sums = boards.map { BucketSums.sums(of: $0) }
-    guard sums[0] != sums[1] else { throw fail("I1", "\(property) of \(id) is in no sum") }
+    guard sums[0] != sums[1] else { throw fail("I1", "no sum covers \(property) of \(id)") }
     guard !state.isVisible(id) || BoardDigest.digest(of: boards[0]) != BoardDigest.digest(of: boards[1]) else {
       throw fail("I1", "\(property) of \(id) is not in the digest")
     }

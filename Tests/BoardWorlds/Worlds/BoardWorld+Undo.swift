@@ -100,6 +100,6 @@ extension BoardWorld {
       }
       place -= 1
     }
-    guard place == 0 else { throw fail("I9", "alone, \(place) states are not seen again") }
+    guard place == 0 else { throw fail("I9", "alone, \(place) states do not return") }
   }
 }

@@ -186,7 +186,7 @@ public final class BoardWorld {
     for (index, operation) in batch.operations.enumerated() {
       tally[.operations] += 1
       guard oracle.issued(operation, batch.time.rawValue + UInt64(index), batch.dot(at: index)) else {
-        throw fail("I5", "the dot \(batch.dot(at: index)) was given twice")
+        throw fail("I5", "the dot \(batch.dot(at: index)) was assigned twice")
       }
     }
     tally[.batches] += 1
@@ -217,9 +217,9 @@ public final class BoardWorld {
     let peer = peers[packet.to]
     let batch: Batch
     do throws(CodecError) { batch = try BatchCoding.decode(packet.bytes) } catch {
-      throw fail("I10", "a batch of ours is not read: \(error)")
+      throw fail("I10", "a batch does not decode: \(error)")
     }
-    guard BatchCoding.encode(batch) == packet.bytes else { throw fail("I10", "a batch has two forms") }
+    guard BatchCoding.encode(batch) == packet.bytes else { throw fail("I10", "a batch has two encodings") }
     try receive(batch, packet.bytes, at: packet.to)
     _ = peer.board.takeChanges()
     tally[.delivered] += 1
@@ -229,7 +229,7 @@ public final class BoardWorld {
     let peer = peers[one]
     peer.board.wallClock = wall(of: peer)
     do throws(BoardError) { try watching(one) { () throws(BoardError) in try peer.board.receive(batch) } } catch {
-      throw fail("I1", "a batch of ours is refused: \(error)")
+      throw fail("I1", "a valid batch is refused: \(error)")
     }
     peer.disk.append(.batch(bytes))
     peer.log.append(batch)
@@ -270,7 +270,7 @@ public final class BoardWorld {
 
   /// Calls a function with stored bytes, which must not fail.
   private func stored<Result, Problem: Error>(_ body: () throws(Problem) -> Result) throws(Failure) -> Result {
-    do throws(Problem) { return try body() } catch { throw fail("I11", "what was stored is not read") }
+    do throws(Problem) { return try body() } catch { throw fail("I11", "a stored change cannot be read") }
   }
 
   // MARK: - Checks

@@ -70,7 +70,7 @@ struct Flood {
       let before = (state.context.rangeCount, state.cellCount, state.revision)
       do throws(BoardError) { try state.apply(next, changes: &changes) } catch {
         guard before == (state.context.rangeCount, state.cellCount, state.revision) else {
-          throw world.fail("I12", "what was refused for its \(what) changed the board")
+          throw world.fail("I12", "a batch that was refused for its \(what) changed the board")
         }
         return
       }
@@ -78,7 +78,7 @@ struct Flood {
       guard state.objectCount <= BoardLimits.storedObjects, state.cellCount <= BoardLimits.storedCells,
         state.valueBytes <= BoardLimits.storedBytes, state.context.rangeCount <= BoardLimits.ranges,
         state.context.incarnationCount <= BoardLimits.incarnations
-      else { throw world.fail("I12", "the board passes its limits of \(what)") }
+      else { throw world.fail("I12", "the board exceeds a limit in the flood of \(what)") }
     }
     throw world.fail("I12", "\(what) never end")
   }

@@ -119,7 +119,7 @@ struct Oracle {
       let unlike = Set(record.entries).symmetricDifference(theirs.entries)
       guard unlike.isEmpty else { return "\(id) differs in \(unlike.sorted { $0.property < $1.property })" }
     }
-    return other.objectCount > one.objectCount ? "there is an object too many" : "contexts differ"
+    return other.objectCount > one.objectCount ? "there is one object too many" : "contexts differ"
   }
 }
 

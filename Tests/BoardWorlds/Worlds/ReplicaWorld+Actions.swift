@@ -36,10 +36,10 @@ extension ReplicaWorld {
       nodes[number].view.holders[id] = nil
     case .selected(let id, let holder): nodes[number].view.holders[id] = holder
     case .chat(let line, _):
-      if nodes[number].view.chat[line.id] != nil { complaints.append("said twice") }
+      if nodes[number].view.chat[line.id] != nil { complaints.append("a chat line was reported twice") }
       nodes[number].view.chat[line.id] = line
     case .sendAsset(let id, let dto, let member):
-      if !nodes[number].stored.contains(id) { complaints.append("sends what it does not have") }
+      if !nodes[number].stored.contains(id) { complaints.append("sends an asset that it does not have") }
       carryAsset(id, dto, from: number, to: member)
     case .clock(let report): checkClock(report, number)
     case .protocolViolation(let member, let error):
@@ -76,7 +76,7 @@ extension ReplicaWorld {
   private func carryAsset(_ id: AssetID, _ dto: ResourceDTO, from: Int, to member: MemberID) {
     guard let to = index(of: member) else { return }
     // The name of a resource must decode to its description.
-    if (try? ResourceDTO(name: dto.name)) != dto { complaints.append("a name is not read back") }
+    if (try? ResourceDTO(name: dto.name)) != dto { complaints.append("a resource name decodes to something else") }
     carryOut(nodes[from].replica.assetSent(id, to: member, now: now(from)), from)
     guard !nodes[to].replica.expectedAsset(id, from: nodes[from].member).isEmpty else { return }
     if random.chance(25) {
@@ -94,7 +94,7 @@ extension ReplicaWorld {
     let batch = encoded.batch
     let dot = batch.dot(at: 0)
     if let bytes = known[dot] {
-      if bytes != encoded.bytes, !isBetrayed { complaints.append("I5: \(dot) was given twice") }
+      if bytes != encoded.bytes, !isBetrayed { complaints.append("I5: \(dot) was assigned twice") }
       return
     }
     known[dot] = encoded.bytes
@@ -103,7 +103,7 @@ extension ReplicaWorld {
       tally[.operations] += 1
       let time = batch.time.rawValue + UInt64(index)
       if !oracle.issued(operation, time, batch.dot(at: index)), !isBetrayed {
-        complaints.append("I5: \(batch.dot(at: index)) was given twice")
+        complaints.append("I5: \(batch.dot(at: index)) was assigned twice")
       }
     }
   }

@@ -130,19 +130,19 @@ extension ReplicaWorld {
     let board = node.replica.board
     for snapshot in board.snapshots {
       guard let seen = node.view.objects[snapshot.id] else {
-        complaints.append("I6: \(snapshot.id) was not told")
+        complaints.append("I6: \(snapshot.id) was not reported")
         continue
       }
       let (told, here) = (Self.withoutSelection(seen), Self.withoutSelection(snapshot))
-      if told != here { complaints.append("I6: told \(told), is \(here)") }
+      if told != here { complaints.append("I6: reported \(told), is \(here)") }
       if node.view.holders[snapshot.id] != board.holder(of: snapshot.id) {
-        complaints.append("I6: who holds \(snapshot.id) was not told")
+        complaints.append("I6: the holder of \(snapshot.id) was not reported")
       }
     }
-    if node.view.objects.count != board.objectIDs.count { complaints.append("I6: too much told") }
+    if node.view.objects.count != board.objectIDs.count { complaints.append("I6: too many objects were reported") }
     let unlike = Set(node.view.chat.values).symmetricDifference(board.chat)
     // A chat line that a repair completes is not reported again.
-    if !unlike.isEmpty, !isBetrayed { complaints.append("I6: of the chat was not told, or is not: \(unlike)") }
+    if !unlike.isEmpty, !isBetrayed { complaints.append("I6: reported chat lines differ from the chat: \(unlike)") }
   }
 
   private static func withoutSelection(_ snapshot: ObjectSnapshot) -> String {
@@ -156,7 +156,7 @@ extension ReplicaWorld {
 
   /// Checks that each available asset was delivered once to every node that shows it.
   private func checkAssets(_ node: Node) {
-    if node.deliveries.values.contains(where: { $0 != 1 }) { complaints.append("an asset was brought twice") }
+    if node.deliveries.values.contains(where: { $0 != 1 }) { complaints.append("an asset was delivered twice") }
     for snapshot in node.replica.board.snapshots {
       guard let asset = snapshot.asset else { continue }
       let someoneHas = nodes.contains { $0.stored.contains(asset.id) }
@@ -172,7 +172,7 @@ extension ReplicaWorld {
     let node = nodes[number]
     let again = replica(node.key, now(number))
     do throws(RestoreError) { _ = try again.restore(node.document, now: now(number)) } catch {
-      complaints.append("I11: what was kept is not restored: \(error)")
+      complaints.append("I11: the stored changes are not restored: \(error)")
     }
     if Oracle.dump(again.board.state) != Oracle.dump(node.replica.board.state) {
       let what = Oracle.difference(node.replica.board.state, again.board.state)

@@ -75,13 +75,13 @@ extension ReplicaWorld {
       let (first, others) = (node.document.prefix(count), node.document.dropFirst(count))
       actions += try node.replica.restore(first, now: now(number), isWhole: false)
       actions += try node.replica.restore(others, now: now(number))
-    } catch { complaints.append("I11: what was kept is not restored: \(error)") }
+    } catch { complaints.append("I11: the stored changes are not restored: \(error)") }
     node.signatures = []
     node.storedAuthors = []
     for action in actions {
       switch action {
       case .sign, .verify: carryOut(action, number)
-      default: complaints.append("a restore reports something")
+      default: complaints.append("a restore returns an action other than a signature")
       }
     }
     if !node.document.isEmpty { restores += 1 }

@@ -97,11 +97,11 @@ extension ReplicaWorld {
     if nodes[0].replica.role != .editor { complaints.append("AUT-11: the owner may not write") }
     for (number, node) in nodes.enumerated() {
       if node.replica.board.isReadOnly == node.replica.role.mayWrite {
-        complaints.append("AUT-4: \(number) may do what it may not")
+        complaints.append("AUT-4: \(number) has rights that its role does not give")
       }
       for other in nodes.indices where other != number && isConnected(number, other) {
         let (seen, own) = (node.replica.role(of: nodes[other].member), nodes[other].replica.role)
-        if seen != own { complaints.append("AUT-14: \(number) takes \(other) for another") }
+        if seen != own { complaints.append("AUT-14: \(number) sees another role of \(other) than \(other) itself") }
       }
     }
   }

@@ -23,7 +23,7 @@ extension ReplicaWorld {
     let actions = replica.tick(now: now(number))
     if !isDue, !actions.isEmpty { complaints.append("a tick before its time does \(actions[0])") }
     for action in actions { carryOut(action, number) }
-    if let next = replica.nextDeadline, next <= uptime { complaints.append("a tick leaves something due") }
+    if let next = replica.nextDeadline, next <= uptime { complaints.append("a deadline is still due after a tick") }
   }
 
   private func deliver(on link: Link) {
@@ -58,7 +58,7 @@ extension ReplicaWorld {
   private func deliver(_ answer: [UInt8], _ name: ResourceDTO, on link: Link) {
     // The name of a resource must decode to its description.
     if (try? ResourceDTO(name: name.name)) != name || name.byteCount != answer.count {
-      complaints.append("an answer is not named as it is")
+      complaints.append("the name of an answer does not describe it")
     }
     guard let request = name.request else { return }
     let (node, sender) = (nodes[link.to], nodes[link.from])

@@ -17,7 +17,7 @@ func fuzzAnswer(_ input: inout Input) {
   }
   guard let answer = try? Answer(bytes) else { return }
   for record in answer.records {
-    insist(try AuthorRecord(record.bytes) == record, "a record is read as it was written")
+    insist(try AuthorRecord(record.bytes) == record, "a record decodes to what was encoded")
     _ = try? record.verify(board: record.board, with: Credulous())
   }
   let difference = answer.difference
@@ -43,15 +43,15 @@ func fuzzAnswer(_ input: inout Input) {
 private func merge(_ difference: Difference, into state: inout BoardState, comparingAll: Bool) {
   var changes = ChangeLog()
   guard (try? state.merge(difference, comparingAll: comparingAll, changes: &changes)) != nil else { return }
-  insist(state.context.isSuperset(of: difference.context), "what was merged was seen")
+  insist(state.context.isSuperset(of: difference.context), "the merged dots are in the context")
   let once = DifferenceCoding.encode(state.difference(since: Context()))
-  insist((try? state.merge(difference, comparingAll: comparingAll, changes: &changes)) != nil, "it merges again")
+  insist((try? state.merge(difference, comparingAll: comparingAll, changes: &changes)) != nil, "a second merge works")
   insist(DifferenceCoding.encode(state.difference(since: Context())) == once, "merging twice changes nothing")
-  for id in state.orphans { insist(!state.context.contains(id.dot), "an orphan may yet be made") }
+  for id in state.orphans { insist(!state.context.contains(id.dot), "the object of an orphan can still arrive") }
   // A replica that receives everything over the network has the same board.
   var copy = BoardState()
-  insist((try? copy.merge(DifferenceCoding.decode(once), changes: &changes)) != nil, "a snapshot is taken")
-  insist(BoardDigest.digest(of: copy) == BoardDigest.digest(of: state), "and has the same digest")
-  insist(BucketSums.sums(of: copy) == BucketSums.sums(of: state), "and the same sums")
+  insist((try? copy.merge(DifferenceCoding.decode(once), changes: &changes)) != nil, "a snapshot is accepted")
+  insist(BoardDigest.digest(of: copy) == BoardDigest.digest(of: state), "a snapshot has the same digest")
+  insist(BucketSums.sums(of: copy) == BucketSums.sums(of: state), "a snapshot has the same sums")
   _ = changes.changes(in: state)
 }

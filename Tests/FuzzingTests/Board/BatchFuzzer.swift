@@ -8,13 +8,13 @@ func fuzzBatch(_ input: inout Input) {
 
 private func full(_ bytes: [UInt8]) {
   guard let encoded = try? EncodedBatch(decoding: bytes) else { return }
-  insist(encoded.bytes == bytes, "a batch is kept as it came")
-  insist(BatchCoding.encode(encoded.batch) == bytes, "a batch has one form")
+  insist(encoded.bytes == bytes, "a batch keeps its received bytes")
+  insist(BatchCoding.encode(encoded.batch) == bytes, "a batch has one encoding")
   var writer = LinkBatchWriter()
   var reader = LinkBatchReader()
   reader.beginAuthor(encoded.batch.author, lastSequence: encoded.batch.firstSequence - 1)
   let message = writer.encode(encoded)
-  insist(try reader.decode(message, from: 0) == encoded, "the link form is the same batch")
+  insist(try reader.decode(message, from: 0) == encoded, "the link form decodes to the same batch")
   var state = BoardState()
   apply(encoded.batch, to: &state)
 }
@@ -36,19 +36,19 @@ private func link(_ input: inout Input) {
     }
     let message = input.bytes(length)
     guard let encoded = try? reader.decode(message, from: 0) else { return }
-    insist(writer.encode(encoded) == message, "a message of a link has one form")
-    insist(BatchCoding.encode(encoded.batch) == encoded.bytes, "its full form is canonical")
+    insist(writer.encode(encoded) == message, "a link message has one encoding")
+    insist(BatchCoding.encode(encoded.batch) == encoded.bytes, "the full form of a batch is canonical")
     apply(encoded.batch, to: &state)
   }
 }
 
 private func apply(_ batch: Batch, to state: inout BoardState) {
   var changes = ChangeLog()
-  insist((try? state.apply(batch, changes: &changes)) != nil, "a board with room for it takes a legal batch")
-  insist(state.context[batch.author].contains(batch.sequences), "what was applied was seen")
+  insist((try? state.apply(batch, changes: &changes)) != nil, "a board with enough space accepts a legal batch")
+  insist(state.context[batch.author].contains(batch.sequences), "the applied dots are in the context")
   let once = DifferenceCoding.encode(state.difference(since: Context()))
-  insist((try? state.apply(batch, changes: &changes)) != nil, "it takes it again")
+  insist((try? state.apply(batch, changes: &changes)) != nil, "a batch is accepted again")
   insist(DifferenceCoding.encode(state.difference(since: Context())) == once, "applying twice changes nothing")
-  for id in state.orphans { insist(!state.context.contains(id.dot), "an orphan may yet be made") }
+  for id in state.orphans { insist(!state.context.contains(id.dot), "the object of an orphan can still arrive") }
   _ = changes.changes(in: state)
 }

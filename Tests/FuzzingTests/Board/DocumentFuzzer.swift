@@ -14,9 +14,9 @@ func fuzzDocument(_ input: inout Input) {
 private func row(_ input: inout Input) {
   let row = LogRow(id: 1, time: Int64(input.short()), entries: Int64(input.byte()), body: input.rest())
   guard let entries = try? row.unpack() else { return }
-  insist(entries.count == Int(row.entries), "a row has the entries that it says")
+  insist(entries.count == Int(row.entries), "a row has the number of entries that it states")
   let packed = LogRow(id: row.id, packing: entries)
-  insist(try bytes(packed.unpack()) == bytes(entries), "a row is read as it was written")
+  insist(try bytes(packed.unpack()) == bytes(entries), "a row decodes to what was encoded")
 }
 
 private func traffic(_ input: inout Input) {
@@ -29,7 +29,7 @@ private func traffic(_ input: inout Input) {
   )
   guard let entries = try? row.unpackTraffic() else { return }
   let again = try? TrafficCoding.row(1, entries).unpackTraffic()
-  insist(again == entries, "traffic is read as it was written")
+  insist(again == entries, "traffic decodes to what was encoded")
 }
 
 /// Returns the contents without times, because differences of over 150 million years decode to other values.
@@ -55,7 +55,7 @@ private func file(_ input: inout Input) {
   insist(
     FileManager.default.createFile(atPath: path, contents: Data(content))
       && FileManager.default.createFile(atPath: path + "-wal", contents: Data(log)),
-    "there is memory for the file"
+    "the file is created"
   )
   guard let scanner = try? PageScanner(path) else { return }
   var rows = 0
@@ -63,7 +63,7 @@ private func file(_ input: inout Input) {
     rows += 1
     if rows <= 16 {
       let again = scanner.row(place)
-      insist(again?.rowid == rowid && again?.columns == columns, "a row is read again as it was")
+      insist(again?.rowid == rowid && again?.columns == columns, "a second read of a row gives the same")
     }
     _ = try? LogRow.checked(columns)?.row.unpack()
     _ = StoredAuthor(columns)

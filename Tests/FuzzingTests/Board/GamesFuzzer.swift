@@ -21,14 +21,14 @@ func fuzzGames(_ input: inout Input) {
   let fold = GameFold(game, moves: moves)
   let again = GameFold(game, moves: moves.reversed())
   insist(fold.acceptedCount + fold.ignored.count == moves.count, "a move counts or is ignored")
-  insist(fold.acceptedCount == again.acceptedCount, "the order of arrival does not matter")
-  insist(fold.ignored == again.ignored, "nor to what is ignored")
-  insist(fold.game.winners == again.game.winners, "nor to who wins")
+  insist(fold.acceptedCount == again.acceptedCount, "the order does not affect the accepted moves")
+  insist(fold.ignored == again.ignored, "the order does not affect the ignored moves")
+  insist(fold.game.winners == again.game.winners, "the order does not affect the winners")
   for number in UInt8(0)..<3 {
     guard let member = MemberID(bytes: [UInt8](repeating: number, count: 32)) else { return }
     insist(
       fold.game.detail(for: member, isRevealing: false) == again.game.detail(for: member, isRevealing: false),
-      "nor to what anybody is shown"
+      "the order does not affect what a member sees"
     )
   }
 }

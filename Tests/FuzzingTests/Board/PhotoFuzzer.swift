@@ -5,6 +5,6 @@ func fuzzPhoto(_ input: inout Input) {
   guard let header = try? PhotoHeader(reading: input.rest()) else { return }
   insist(
     header.width >= 1 && header.height >= 1 && header.width * header.height <= BoardLimits.photoPixels,
-    "a photo that is taken is within its limit"
+    "an accepted photo is within its limit"
   )
 }

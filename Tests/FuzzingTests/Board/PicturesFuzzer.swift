@@ -9,10 +9,10 @@ func fuzzPictures(_ input: inout Input) {
   let orientation = PhotoHeader.orientation(of: bytes)
   insist(
     PhotoHeader.orientation(of: PhotoHeader.upright(bytes)) == .upright,
-    "a file that was made to say so says that it is upright"
+    "a file is upright after its orientation was set so"
   )
   guard let size = try? PhotoSize.read(bytes) else {
-    insist((try? PhotoDecoder.pixels(of: bytes, within: width, height)) == nil, "what has no size has no pixels")
+    insist((try? PhotoDecoder.pixels(of: bytes, within: width, height)) == nil, "a file without a size has no pixels")
     return
   }
   insist(size.width * size.height <= BoardLimits.photoPixels, "a size is within the limit")

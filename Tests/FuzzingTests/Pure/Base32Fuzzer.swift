@@ -8,8 +8,8 @@ func fuzzBase32(_ input: inout Input) {
     insist(Array(Base32.encode(value).utf8) == bytes, "a value has one text")
   }
   if let value = try? Base32.decode(bytes.span, byteCount: byteCount) {
-    insist(value.count == byteCount, "as many bytes as were asked for")
+    insist(value.count == byteCount, "a value has the requested number of bytes")
   }
   let text = Base32.encode(bytes)
-  insist(try Base32.decode(text, byteCount: bytes.count) == bytes, "what is written is read")
+  insist(try Base32.decode(text, byteCount: bytes.count) == bytes, "an encoded value decodes unchanged")
 }

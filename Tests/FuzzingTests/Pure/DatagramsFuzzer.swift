@@ -21,26 +21,26 @@ func fuzzDatagrams(_ input: inout Input) {
       switch assembler.receive(piece, bytes: bytes.span, now: now) {
       case .complete(let message):
         insist(message.count <= Limits.datagramMessage, "a message is within its limit")
-        insist(piece.admits(byteCount: bytes.count), "only true pieces complete a message")
+        insist(piece.admits(byteCount: bytes.count), "only valid pieces complete a message")
       case .contradiction: insist(assembler.heldBytes <= before, "a contradiction adds nothing")
-      case .incomplete, .duplicate: insist(piece.admits(byteCount: bytes.count), "only true pieces are kept")
+      case .incomplete, .duplicate: insist(piece.admits(byteCount: bytes.count), "only valid pieces are stored")
       }
     case 2: whole(&input, &assembler, now)
     default:
       let counter = choice & 4 == 0 ? UInt64(input.short()) : input.long()
       let isExpected =
         !seen.contains(counter) && window.greatest.map { counter > $0 || $0 - counter < ReplayWindow.size } ?? true
-      insist(window.take(counter) == isExpected, "a counter is taken once, within the window")
+      insist(window.take(counter) == isExpected, "a counter is accepted once, within the window")
       if isExpected { seen.insert(counter) }
     }
     insist(assembler.count <= DatagramAssembler.capacity, "at most 32 messages are unfinished")
     insist(
       assembler.heldBytes <= DatagramAssembler.capacity * Limits.datagramMessage,
-      "no more is held than 32 messages"
+      "at most 32 messages are stored"
     )
   }
   assembler.expire(now: now + DatagramAssembler.patience)
-  insist(assembler.count == 0 && assembler.heldBytes == 0, "nothing is held for longer than 2 s")
+  insist(assembler.count == 0 && assembler.heldBytes == 0, "nothing is stored for longer than 2 s")
 }
 
 /// Sends a message with an unused id, its pieces in an order that the fuzzer chooses.
@@ -48,7 +48,7 @@ private func whole(_ input: inout Input, _ assembler: inout DatagramAssembler, _
   let count = Int(input.short()) + Int(input.byte() & 1)
   let message = (0..<count).map { UInt8(truncatingIfNeeded: $0 % 251) }
   guard let cut = try? DatagramCut(byteCount: count, id: 1_000) else {
-    insist(count > Limits.datagramMessage, "only what is too long is not cut")
+    insist(count > Limits.datagramMessage, "only a message that is too long is not cut")
     return
   }
   let step = Int(input.byte())
@@ -66,20 +66,20 @@ private func whole(_ input: inout Input, _ assembler: inout DatagramAssembler, _
     )
     var offset = 0
     guard let read = try? DatagramContent.read(from: plaintext.span, at: &offset) else {
-      preconditionFailure("what is cut is read")
+      preconditionFailure("a cut piece decodes")
     }
-    insist(read == content, "what is cut is read as it was")
+    insist(read == content, "a cut piece decodes unchanged")
     let bytes = Array(plaintext[offset...])
     switch read {
     case .message: whole = bytes
     case .piece(let piece):
       if case .complete(let message) = assembler.receive(piece, bytes: bytes.span, now: now) {
-        insist(whole == nil, "a message comes once")
+        insist(whole == nil, "a message arrives once")
         whole = message
       }
     case .probe, .answer, .relayMessage, .relayPiece:
       preconditionFailure("a message is neither a probe nor a relay message")
     }
   }
-  insist(whole == message, "a message whose pieces all come arrives as it was")
+  insist(whole == message, "a message whose pieces all arrive is unchanged")
 }

@@ -7,8 +7,8 @@ func fuzzDiscovery(_ input: inout Input) {
   if let info = try? DiscoveryInfo(wireBytes: bytes) {
     insist(info.wireSize <= DiscoveryInfo.maximumSize, "a record is within its limit")
     insist(info.wireSize == info.wireBytes.count, "the size is that of the bytes")
-    insist(try DiscoveryInfo(wireBytes: info.wireBytes) == info, "a record is read as it is written")
-    for pair in info.pairs { insist(info.contains(pair.key), "a key that is there is found") }
+    insist(try DiscoveryInfo(wireBytes: info.wireBytes) == info, "a record decodes to what was encoded")
+    for pair in info.pairs { insist(info.contains(pair.key), "every key of the record is found") }
   }
   if let announcement = try? Announcement.parse(bytes) {
     show(announcement.boardName)
@@ -22,7 +22,7 @@ func fuzzDiscovery(_ input: inout Input) {
     insist(
       again?.peer == announcement.peer && again?.session == announcement.session
         && again?.boardName == announcement.boardName && again?.role == announcement.role,
-      "an announcement is read as it is written"
+      "an announcement decodes to what was encoded"
     )
   }
   show(UntrustedText(bytes: bytes))

@@ -24,17 +24,17 @@ private func parse(_ bytes: [UInt8], limit: Int, step: Int) -> Parsed {
       var offset = 0
       do {
         guard let head = try FrameHeader.read(from: buffer.span, at: &offset, limit: limit) else {
-          insist(offset == 0, "a head that is not complete moves nothing")
+          insist(offset == 0, "an incomplete header does not move the offset")
           break
         }
         insist(head.length >= 0 && head.length <= limit, "a length is within the limit")
-        insist(offset <= FrameHeader.maximumLength, "a head is short")
+        insist(offset <= FrameHeader.maximumLength, "a header is short")
         guard buffer.count - offset >= head.length else { break }
         parsed.frames.append((head.type, Array(buffer[offset..<offset + head.length])))
         if let type = head.type {
           var again = [type.rawValue]
           Varint.append(UInt64(head.length), to: &again)
-          insist(again == Array(buffer[..<offset]), "a head has one form")
+          insist(again == Array(buffer[..<offset]), "a header has one encoding")
         }
         buffer.removeFirst(offset + head.length)
       } catch {
@@ -42,7 +42,7 @@ private func parse(_ bytes: [UInt8], limit: Int, step: Int) -> Parsed {
         return parsed
       }
     }
-    insist(buffer.count <= limit + FrameHeader.maximumLength + step, "no more is held than a frame")
+    insist(buffer.count <= limit + FrameHeader.maximumLength + step, "at most one frame is buffered")
   }
   parsed.left = buffer.count
   return parsed

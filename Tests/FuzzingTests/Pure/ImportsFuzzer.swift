@@ -11,14 +11,14 @@ func fuzzImports(_ input: inout Input) {
   guard let made = try? board.add(imported.objects, groups: imported.groups, settings: imported.settings) else {
     return
   }
-  insist(board.objectIDs == made, "what was read is on the board, in its order")
+  insist(board.objectIDs == made, "the imported objects are on the board, in their order")
   let export = BoardExport(of: board, id: "", name: "") { imported.photos[$0] }
   for format in [ExportFormat.svg, .text, .excalidraw] {
     insist(try !export.file(as: format, pages: nil).bytes.isEmpty, "a board can be written")
   }
   let written = BoardJSON.text(export)
   let again = try? ImportedBoard(reading: Array(written.utf8), hash: hash)
-  insist(again.map { $0.objects.count == made.count } ?? false, "a board is read as it is written")
+  insist(again.map { $0.objects.count == made.count } ?? false, "an exported board has the same number of objects")
 }
 
 /// Returns an identifier of a photo that is cheaper than a hash.

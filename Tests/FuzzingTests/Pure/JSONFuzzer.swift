@@ -12,12 +12,12 @@ func fuzzJSON(_ input: inout Input) {
   case .truncated?, .notAnObject?, .tooManyValues?: return
   case .trailingBytes(let at)?, .tooDeep(let at)?, .invalidUTF8(let at)?, .duplicateKey(let at)?,
     .malformedString(let at)?, .malformed(let at)?:
-    insist(at >= 0 && at < bytes.count, "the offset is of a byte that is there")
+    insist(at >= 0 && at < bytes.count, "the offset is within the input")
     return
   }
-  insist((try? JSONDecoder().decode(Nothing.self, from: Data(bytes))) != nil, "what passes is JSON for the decoder too")
-  guard let end = bytes.lastIndex(of: UInt8(ascii: "}")) else { preconditionFailure("what passes has an end") }
-  insist(fault(of: Array(bytes[..<(cut % (end + 1))])) == .truncated, "a part of an object is cut short")
+  insist((try? JSONDecoder().decode(Nothing.self, from: Data(bytes))) != nil, "valid JSON decodes")
+  guard let end = bytes.lastIndex(of: UInt8(ascii: "}")) else { preconditionFailure("valid JSON has a closing brace") }
+  insist(fault(of: Array(bytes[..<(cut % (end + 1))])) == .truncated, "a part of an object is reported as truncated")
 }
 
 private func fault(of bytes: [UInt8]) -> JSONError? {

@@ -8,9 +8,9 @@ func fuzzKeys(_ input: inout Input) {
   let bytes = input.rest()
   var whole = InputParser()
   let events = whole.feed(bytes)
-  insist(events.count <= bytes.count, "no more happens than was sent")
-  insist(events.allSatisfy(isLegal), "what is told is legal")
-  insist(kept(whole) <= 4096 + bytes.count, "no more is kept than a sequence and a paste")
+  insist(events.count <= bytes.count, "there are at most as many events as bytes")
+  insist(events.allSatisfy(isLegal), "every event is legal")
+  insist(kept(whole) <= 4096 + bytes.count, "at most a sequence and a paste are buffered")
   checkCuts(of: bytes, at: cut, like: whole, events)
   checkPaste(bytes)
   checkEnd(whole)
@@ -20,10 +20,10 @@ private func checkCuts(of bytes: [UInt8], at cut: Int, like whole: InputParser, 
   var inPieces = InputParser()
   let half = bytes.isEmpty ? 0 : cut % bytes.count
   let pieces = inPieces.feed(bytes[..<half]) + inPieces.feed(bytes[half...])
-  insist(pieces == events, "a cut changes nothing")
-  insist(inPieces.isWaiting == whole.isWaiting, "what waits is the same too")
+  insist(pieces == events, "a cut does not change the events")
+  insist(inPieces.isWaiting == whole.isWaiting, "a cut does not change whether input waits")
   var byteByByte = InputParser()
-  insist(bytes.flatMap { byteByByte.feed([$0]) } == events, "nor do many")
+  insist(bytes.flatMap { byteByByte.feed([$0]) } == events, "many cuts do not change the events")
 }
 
 /// Checks that a paste arrives as one text with any contents except the end of a paste.
@@ -34,21 +34,21 @@ private func checkPaste(_ bytes: [UInt8]) {
   var parser = InputParser()
   let events = parser.feed(Array("\u{1B}[200~".utf8) + pasted + end)
   insist(events == [.paste(String(decoding: pasted, as: UTF8.self))], "a paste is one text")
-  insist(!parser.isWaiting, "and is over")
+  insist(!parser.isWaiting, "a paste ends")
 }
 
 /// Checks that earlier input swallows later keys only for a short time.
 private func checkEnd(_ parser: InputParser) {
   var silent = parser
   let last = silent.finish()
-  insist(last.count <= 1, "a lone Escape, or a key with Alt")
-  insist(!silent.isWaiting, "nothing waits any longer")
+  insist(last.count <= 1, "at most one key remains: Escape, or a key with Alt")
+  insist(!silent.isWaiting, "no input waits after a silence")
   var closed = parser
   _ = closed.feed("\u{1B}[201~\u{7}\u{1B}\\".utf8)
   _ = closed.finish()
   // Only a paste continues after a silence, because it may be long and slow.
   for var next in isPasting(parser) ? [closed] : [silent, closed] {
-    insist(next.feed("\u{1B}[Bq".utf8) == [.key(.down, []), .key(.character("q"), [])], "goes on")
+    insist(next.feed("\u{1B}[Bq".utf8) == [.key(.down, []), .key(.character("q"), [])], "keys work again")
   }
 }
 

@@ -11,21 +11,21 @@ func fuzzMessages(_ input: inout Input) {
     if let sequence = try? Acknowledgement.read(payload: payload.span) {
       var again: [UInt8] = []
       Acknowledgement.append(sequence, to: &again)
-      insist(again == payload, "an acknowledgement has one form")
+      insist(again == payload, "an acknowledgement has one encoding")
     }
     var offset = 0
     guard let part = try? MessagePart.read(from: payload.span, at: &offset) else { continue }
-    insist(offset <= payload.count, "the head ends within the payload")
+    insist(offset <= payload.count, "the header ends within the payload")
     var again: [UInt8] = []
     part.append(to: &again)
-    insist(again == Array(payload[..<offset]), "a head has one form")
+    insist(again == Array(payload[..<offset]), "a header has one encoding")
     // Parts of the size of a frame, which the fuzzer could not produce byte by byte.
     let byteCount = (payload.count - offset) << (choice >> 6 == 3 ? 14 : 0)
     let before = assembler
     do {
       let outcome = try assembler.receive(part, byteCount: byteCount)
       if outcome == .duplicate {
-        insist(part.sequence <= last && assembler == before, "only what was received is doubled")
+        insist(part.sequence <= last && assembler == before, "only a received part is a duplicate")
         continue
       }
       insist(part.sequence == last + 1, "numbers rise by one")
@@ -43,7 +43,7 @@ func fuzzMessages(_ input: inout Input) {
         insist(held.map { $0.count == $0.total } ?? false, "a message ends with its total")
         held = nil
       }
-      insist(assembler.isAssembling == (held != nil), "both know whether a message is under way")
+      insist(assembler.isAssembling == (held != nil), "the assembler knows whether a message is incomplete")
     } catch {
       insist(assembler == before, "an error changes nothing")
       insist(part.sequence > last, "a duplicate is not an error")

@@ -200,7 +200,7 @@ private struct Run {
   }
 
   private mutating func perform(_ actions: [ListenerAction]) {
-    insist(actions.isEmpty || !isListenerOver, "a listener that is over does nothing more")
+    insist(actions.isEmpty || !isListenerOver, "a listener that has finished does nothing more")
     for action in actions {
       switch action {
       case .send(let type, let payload):
@@ -211,7 +211,7 @@ private struct Run {
         insist(invitation.words.count == ShortWords.count, "a person sees three words")
         isPersonAsked = true
       case .invitationEnded:
-        insist(isPersonAsked, "only what was asked ends")
+        insist(isPersonAsked, "only a shown invitation ends")
         isPersonAsked = false
       case .accept(let proof, let basis):
         isListenerOver = true
@@ -220,8 +220,8 @@ private struct Run {
         switch basis {
         case .code:
           insist(mode == 2 && proof != nil, "a code is the listener's mode")
-          insist(hasRightCode && !isTampered, "only who knows the code gets in, on one connection")
-        case .ask: insist(mode == 3 && hasPersonAccepted, "a person said yes")
+          insist(hasRightCode && !isTampered, "only a peer that knows the code is admitted, without tampering")
+        case .ask: insist(mode == 3 && hasPersonAccepted, "the user accepted the guest")
         case .known: insist(mode == 1, "known is the listener's mode")
         case .anyone: insist(mode == 0, "anyone is the listener's mode")
         case .resumed: break
@@ -233,7 +233,7 @@ private struct Run {
   }
 
   private mutating func perform(_ actions: [DiallerAction]) {
-    insist(actions.isEmpty || !isDiallerOver, "a dialler that is over does nothing more")
+    insist(actions.isEmpty || !isDiallerOver, "a dialler that has finished does nothing more")
     for action in actions {
       switch action {
       case .send(let type, let payload):
@@ -246,9 +246,9 @@ private struct Run {
       case .opened(let opening):
         isDiallerOver = true
         switch opening.basis {
-        case .code: insist(hasRightCode && !isTampered, "only a host that knows the code is believed")
-        case .ask: insist(!mustCompare || hasOurPersonAgreed, "our person compared")
-        case .anyone, .known, .resumed, .ticket: insist(!insists, "who insists on a proof gets one")
+        case .code: insist(hasRightCode && !isTampered, "only a host that knows the code is trusted")
+        case .ask: insist(!mustCompare || hasOurPersonAgreed, "the user compared the words")
+        case .anyone, .known, .resumed, .ticket: insist(!insists, "a dialler that requires a proof gets one")
         }
       case .close, .ended, .lost: isDiallerOver = true
       }

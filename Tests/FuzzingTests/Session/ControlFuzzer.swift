@@ -5,7 +5,7 @@ import PeerWire
 private func roundTrip<Payload: ControlPayload>(_ type: Payload.Type, _ bytes: [UInt8]) {
   guard let payload = try? Payload.decode(bytes) else { return }
   let again = payload.encoded()
-  insist(try Payload.decode(again) == payload, "\(type) is read as it is written")
+  insist(try Payload.decode(again) == payload, "\(type) decodes to what was encoded")
 }
 
 /// Checks that each decoded payload of a control frame encodes to the same meaning.

@@ -69,7 +69,7 @@ private struct Stranger {
   private mutating func look() {
     guard var control else { return }
     for frame in control.frames(within: .milliseconds(20)) {
-      insist(frame.type != nil, "we are sent no type that we do not know")
+      insist(frame.type != nil, "the peer sends only known frame types")
       if frame.type == .accept { isOpen = true }
       if frame.type == .close { insist((try? Control.Close.decode(frame.payload)) != nil, "CLOSE decodes") }
     }
@@ -217,7 +217,7 @@ private func checkHealth() {
   let deadline = NIODeadline.now() + .seconds(20)
   while true {
     if isServed() { return }
-    insist(NIODeadline.now() < deadline, "a peer that behaves is let in and acknowledged")
+    insist(NIODeadline.now() < deadline, "an honest peer is admitted and acknowledged")
   }
 }
 

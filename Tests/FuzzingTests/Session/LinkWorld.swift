@@ -33,7 +33,7 @@ final class LinkWorld: Sendable {
     identities = (0..<3).map { _ in .ephemeral() }
     security = identities.map { identity in
       guard let security = try? LinkSecurity(identity: identity) else {
-        preconditionFailure("an identity of ours makes a TLS context")
+        preconditionFailure("the local identity makes a TLS context")
       }
       return security
     }
@@ -199,7 +199,7 @@ struct LinkConnection {
       var offset = 0
       let head: FrameHeader?
       do { head = try FrameHeader.read(from: buffer.span, at: &offset, limit: Limits.framePayload) } catch {
-        preconditionFailure("what we are sent is frames: \(error)")
+        preconditionFailure("the peer sends valid frames: \(error)")
       }
       guard let head, buffer.count - offset >= head.length else { return frames }
       frames.append((head.type, Array(buffer[offset..<offset + head.length])))

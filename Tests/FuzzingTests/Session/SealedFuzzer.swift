@@ -27,14 +27,14 @@ func fuzzSealed(_ input: inout Input) {
     case 3: now += UInt64(input.short())
     case 4:
       let action = path.timePassed(now: now)
-      insist(path.wakeAt > now, "it wants to be woken later, \(action)")
+      insist(path.wakeAt > now, "the next wake-up is later than now, \(action)")
       _ = path.answered(input.long(), now: now)
     case 5:
       // A stranger's bytes, perhaps after a valid header.
       var packet = input.bytes(Int(input.byte()))
       if choice & 0x80 != 0, let head = sent.last?.prefix(PacketHeader.length) { packet = head + packet }
       guard !sent.contains(packet) else { continue }
-      insist((try? opener.open(packet, now: now)) == nil, "nothing forged opens")
+      insist((try? opener.open(packet, now: now)) == nil, "a forged packet does not open")
     default:
       guard !sent.isEmpty else { continue }
       let index = Int(input.byte()) % sent.count
@@ -42,13 +42,13 @@ func fuzzSealed(_ input: inout Input) {
       if choice & 0x40 != 0 {
         let bit = Int(input.short()) % (packet.count * 8)
         packet[bit / 8] ^= 1 << UInt8(bit % 8)
-        insist((try? opener.open(packet, now: now)) == nil, "nothing changed opens")
+        insist((try? opener.open(packet, now: now)) == nil, "a changed packet does not open")
         continue
       }
-      insist((try? reflector.open(packet, now: now)) == nil, "nothing sent back opens")
+      insist((try? reflector.open(packet, now: now)) == nil, "a reflected packet does not open")
       guard let datagram = try? opener.open(packet, now: now) else { continue }
       insist(opened.insert(index).inserted, "a packet opens once")
-      insist(datagram.content == .probe(probes[index]), "what opens is what was sealed")
+      insist(datagram.content == .probe(probes[index]), "the opened content is the sealed content")
       insist(datagram.isNewest == (index > newest), "the newest is the one sealed last")
       newest = max(newest, index)
     }

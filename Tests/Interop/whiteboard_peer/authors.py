@@ -148,7 +148,7 @@ def decode_owned_record(reader, data, board):
     if grant:
         grant.check(board, verify, key_of)
         if not grant.allows(key, role):
-            raise BoardError("role", "nobody granted that")
+            raise BoardError("role", "the grant does not allow the role")
     verify(key, signature, b"whiteboard-record-1\n" + body)
     incarnation = incarnation_of(body)
     if incarnation == 0:
@@ -398,7 +398,7 @@ def decode_answer(data, board, member, known):
     known = {**known, **{record.incarnation: record for record in records}}
     signer = known.get(incarnation)
     if signer is None:
-        raise BoardError("no-author", "who signed is not known")
+        raise BoardError("no-author", "the signer is not known")
     if signer.role == VIEWER:
         raise BoardError("viewer")
     if signer.member != member:

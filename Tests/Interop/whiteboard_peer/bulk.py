@@ -357,7 +357,7 @@ class BulkMixin:
                 return self._dial_bulk(control, "dialler")
             with contextlib.suppress(queue.Empty):
                 return self.idle_bulk.get(timeout=0.1)
-        raise LinkBroken("no bulk link was dialled for us")
+        raise LinkBroken("the peer dialled no bulk link")
 
     def release_bulk(self, bulk):
         self.idle_bulk.put(bulk)
@@ -366,7 +366,7 @@ class BulkMixin:
         link = self.peer.dial(control.link.remote_address[:2])
         if link.peer_id != self.peer_id:
             link.abort()
-            raise LinkBroken("somebody else answers there")
+            raise LinkBroken("another peer answers at the address")
         proof = attach_proof(control.link.exporter(ATTACH_LABEL), link.exporter(ATTACH_LABEL))
         attach = {
             "session": base32(self.peer.session),
@@ -440,7 +440,7 @@ def serve_bulk(peer, link, raw, admitted):
             raise Violation("busy", "too many bulk links")
         link.send_frame(wire.ATTACHED, {})
         if opener == "listener" and not remote.bulk_waiters:
-            raise Violation("left", "nobody waits for it")
+            raise Violation("left", "no transfer waits for the link")
         bulk = BulkLink(remote, link)
         remote.bulk_links.append(bulk)
     admitted()
@@ -529,7 +529,7 @@ def _receive_resource(remote, bulk, offer, is_requested):
         raise malformed("no START after ACCEPT")
     start = wire.integer(raw, "offset", 0, have)
     if start not in (0, have):
-        raise malformed("START from where nobody said")
+        raise malformed("START from an offset that was not offered")
     if start == 0:
         digest = hashlib.sha256()
     peer.events.add("resource-started", remote=remote, offer=offer, start=start)

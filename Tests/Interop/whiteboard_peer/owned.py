@@ -66,7 +66,7 @@ class Grant(NamedTuple):
         issuer, may_grant = self.owner, True
         for index, one in enumerate(self.certificates):
             if not may_grant or (index == 1 and one.rights != 1):
-                raise BoardError("role", "a certificate of whom nobody let grant")
+                raise BoardError("role", "a certificate whose issuer may not grant")
             verify(issuer, one.signature, certificate_text(board, one.holder, one.rights, one.serial))
             issuer, may_grant = one.holder, one.may_grant
 
@@ -154,7 +154,7 @@ def read_revocation(reader, data, board, verify, key_of, member_of):
     grant.check(board, verify, key_of)
     may_grant = grant.certificates[-1].may_grant if grant.certificates else issuer == grant.owner
     if not may_grant or member == member_of(grant.owner):
-        raise BoardError("role", "nobody who may take that back")
+        raise BoardError("role", "the issuer may not revoke this member")
     verify(issuer, signature, b"whiteboard-revocation-1\n" + body)
     return Revocation(board, member, serial, counted, issuer, grant, body)
 

@@ -222,7 +222,7 @@ class Packed:
         if number == 0:
             self.authors.append({"inc": self.reader.take(8), "next": 1, "lead": 0, "end": 0})
             return self.authors[-1]
-        need(number <= len(self.authors), "an incarnation by a number that nobody has")
+        need(number <= len(self.authors), "an unknown incarnation number")
         return self.authors[number - 1]
 
     def batch(self, time):

@@ -1180,7 +1180,7 @@ class Peer:
         elif kind == wire.BULK_REQUEST:
             count = wire.integer(wire.parse_json(payload), "count", 1, 8)
             if not control.dialled_by_us:
-                raise malformed("who did not dial cannot dial bulk links")
+                raise malformed("a peer that did not dial the control link cannot dial bulk links")
             for _ in range(count):
                 self._start(remote.dial_bulk_for_other)
         else:
