@@ -48,11 +48,10 @@ package actor Relay {
     (ending, endSource) = AsyncStream.makeStream()
   }
 
-  /// Serves boards until the relay receives a request to shut down or the task is canceled; then leaves all sessions
-  /// and saves all boards. Calls `ready` when peers can connect. By then, each board is served or has failed, or
-  /// ``RelayConfiguration/openingLimit`` has passed: then the remaining boards are still being opened, and the peers
-  /// and commands that need one of them wait for it. Throws if the relay cannot start, or if it could not save every
-  /// board.
+  /// Serves boards until the relay receives a request to shut down or the task is canceled. Then leaves all sessions
+  /// and saves all boards. Calls `ready` when peers can connect: when each board is served or has failed, but at the
+  /// latest after ``RelayConfiguration/openingLimit``. After that limit, peers and commands that need a board wait
+  /// until the board is open. Throws if the relay cannot start, or if it could not save every board.
   package func run(ready: @escaping @Sendable (isolated Relay) async -> Void) async throws(WhiteboardError) {
     var transportConfiguration = configuration.transportConfiguration
     transportConfiguration.carries = { [weak self] request in

@@ -175,9 +175,7 @@ package actor BoardTerminal: EventSink {
     }
   }
 
-  /// Checks repeatedly which of the announced boards answer, until the task is canceled.
-  ///
-  /// Discovery reports a peer that disappeared without a goodbye only after minutes.
+  /// A peer may disappear without saying so. Discovery reports that only after minutes.
   private func probeBoards(_ functions: Lobby) async {
     while !Task.isCancelled {
       let boards = lobby?.addresses ?? [:]

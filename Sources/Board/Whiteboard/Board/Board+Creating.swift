@@ -90,7 +90,7 @@ extension Board {
   ///   - label: The text in the form, or at the middle of a line.
   ///   - lineWidth: The width of the line, in board units.
   ///   - color: The color of the line, `0xRRGGBBAA`; nil for the default color.
-  ///   - style: Everything else about how it is drawn; nil for the default style of the form.
+  ///   - style: The other properties of its appearance; nil for the default style of the form.
   ///   - start: What the first point of a line or arrow is bound to.
   ///   - end: What the last point of a line or arrow is bound to.
   /// - Returns: The id of the drawing.

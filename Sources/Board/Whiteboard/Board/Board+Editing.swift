@@ -33,8 +33,8 @@ extension Board {
 
   /// Changes the style of objects and of all objects of groups.
   ///
-  /// Objects that do not have one of the properties keep theirs.
-  /// - Throws: `unknownObject`, `held`, `locked`, `outOfRange`, `wrongKind` if no object has one of the properties.
+  /// A change is skipped for the objects that do not have its property.
+  /// - Throws: `unknownObject`, `held`, `locked`, `outOfRange`, `wrongKind` if no object has the property of a change.
   public func restyle(_ ids: [ObjectID], _ changes: [StyleChange]) throws(BoardError) {
     try gesture { () throws(BoardError) in
       let targets = try state.targets(ids)
@@ -300,8 +300,8 @@ extension Board {
   }
 
   /// Permanently removes objects of one author from every replica (SYN-8), even if they are locked, held, or not
-  /// deleted; returns the number of removed objects. If it is less than `most`, no objects of the author remain. Throws
-  /// `viewer`. O(*n*) in the number of stored objects.
+  /// deleted; returns the number of removed objects. If the number is less than `most`, no objects of the author
+  /// remain. Throws `viewer`. O(*n*) in the number of stored objects.
   package func purge(madeBy author: MemberID, atMost most: Int) throws(BoardError) -> Int {
     var ids: [ObjectID] = []
     for id in state.storedIDs where authors[id.dot.incarnation] == author {

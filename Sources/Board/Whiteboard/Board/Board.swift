@@ -314,7 +314,7 @@ extension Board {
     }
   }
 
-  /// Purges the settings objects that have a cell which can no longer be written, and copies their settings to another
+  /// Purges the settings objects with a cell that can no longer be written, and copies their settings to another
   /// settings object (BRD-36).
   private func replaceFrozenSettings(_ property: Property, _ value: Value) throws(BoardError) {
     func cells() -> [Cell?] { SettingsIndex.properties.map { state.settingCell($0) } }

@@ -301,7 +301,8 @@ public class BoardReplica {
     return dot
   }
 
-  /// Adds an operation to the current gesture; its time must follow `earlier` and that of the cell that it overwrites.
+  /// Adds an operation to the current gesture; its time must follow `earlier` and the time of the cell that it
+  /// overwrites.
   final func stage(_ id: ObjectID, _ property: Property, _ value: Value, after earlier: HybridTime? = nil)
     throws(BoardError)
   {

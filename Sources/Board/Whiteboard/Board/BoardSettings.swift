@@ -148,7 +148,7 @@ struct SettingsIndex: Sendable {
     }
   }
 
-  /// Cells with a value of the right type are separate from the other cells.
+  /// The cells of a property. `legal` has the cells with a value of the right type.
   private struct Cells: Sendable {
     var legal = ChunkedSortedArray<Entry>()
     var others = ChunkedSortedArray<Entry>()

@@ -56,7 +56,7 @@ struct Stack {
     return staying
   }
 
-  /// Returns the order after each moved object is swapped with the object before it, unless that is moved too.
+  /// Returns the order after each moved object is swapped with the object before it, unless both are moved.
   private static func stepped(_ order: some Sequence<ObjectID>, _ moving: Set<ObjectID>) -> [ObjectID] {
     var order = Array(order)
     for index in order.indices.dropFirst() where moving.contains(order[index]) && !moving.contains(order[index - 1]) {

@@ -38,7 +38,7 @@ package struct ByteReader {
     return number
   }
 
-  /// Reads a number that is at most `limit`; `what` names it in the error.
+  /// Reads a number that is at most `limit`; `what` is its name in the error.
   @inlinable package mutating func varint(upTo limit: UInt64, _ what: String) throws(CodecError) -> UInt64 {
     let number = try varint()
     guard number <= limit else { throw .overLimit(what) }

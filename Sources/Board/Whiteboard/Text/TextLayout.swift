@@ -74,7 +74,7 @@ package struct TextLayout: Hashable, Sendable {
     return Size(width: letter.width * factor, height: letter.height * factor)
   }
 
-  /// Returns the width to which the label of a form is wrapped; nil for lines and for objects that are no forms.
+  /// Returns the width to which the label of a form is wrapped; nil for lines and for objects that are not forms.
   package static func innerWidth(of form: DrawingForm?, width: Double) -> Double? { FormInset(form)?.width(width) }
 
   package var lines: [String] { rows.lines }
@@ -179,7 +179,7 @@ struct FormInset {
   private let share: Double
   private let margin: Double
 
-  /// Returns nil for lines and arrows, and for objects that are no forms.
+  /// Returns nil for lines and arrows, and for objects that are not forms.
   init?(_ form: DrawingForm?) {
     switch form {
     case .rectangle, .roundedRectangle, .note: (share, margin) = (10, 16)

@@ -37,7 +37,7 @@ extension BoardDocument {
 
   /// Stores that the board is hosted on this computer, and its join code.
   ///
-  /// - Parameter code: The join code; nil leaves the stored one unchanged.
+  /// - Parameter code: The join code; nil leaves the stored code unchanged.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setHosted(code: String?) async throws(DocumentError) {
     try await write { [seal, path] db in
@@ -50,7 +50,7 @@ extension BoardDocument {
   ///
   /// - Parameters:
   ///   - text: The membership record, which is opaque to the document.
-  ///   - code: The join code that this peer joined with; nil leaves the stored one unchanged.
+  ///   - code: The join code that this peer joined with; nil leaves the stored code unchanged.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setMembership(_ text: String, code: String?) async throws(DocumentError) {
     try await write { [seal, path] db in
@@ -76,9 +76,9 @@ extension BoardDocument {
     try await write { db in try Meta.set(db, .title, title) }
   }
 
-  /// Marks the file as one with retirements, which earlier releases refuse (REC-1).
+  /// Marks the file as a file with retirements, so that earlier releases refuse it (REC-1).
   ///
-  /// An appended retirement marks it too. A keyframe may contain retirements that were never appended.
+  /// Appending a retirement also marks the file. A keyframe may contain retirements that were never appended.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func markRetirements() async throws(DocumentError) {
     try await write { db in try Schema.raise(db, to: Schema.formatWithRetirements) }

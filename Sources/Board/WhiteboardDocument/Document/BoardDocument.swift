@@ -19,7 +19,7 @@ public actor BoardDocument {
   /// The length of a board id, in bytes.
   public static let boardIDLength = 16
 
-  /// The path of the file; if the document was opened through a symbolic link, this is its target.
+  /// The path of the file; if the document was opened through a symbolic link, the path of the link's target.
   public nonisolated let path: String
   /// The id of the board in the document.
   public nonisolated let board: [UInt8]

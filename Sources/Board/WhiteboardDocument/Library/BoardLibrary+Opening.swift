@@ -56,7 +56,7 @@ extension BoardLibrary {
     }
   }
 
-  /// Reserves the file of a board, so that no other program opens it before this one does.
+  /// Reserves the file of a board, so that no other program opens it before this program does.
   ///
   /// - Returns: The reservation; nil if the library does not have the board, or its disk accepts no data.
   /// - Throws: `inUse` if another program has the board open; the errors of ``file(of:)``.

@@ -66,8 +66,8 @@ actor LibraryWatcher {
 
 /// A watch that ticks when something in a directory is created, written, renamed or removed. Ticks that were not
 /// received yet are merged into one. The watch uses inotify. If inotify is not available, or while the directory does
-/// not exist, the watch ticks every second instead. If another directory takes its place, the watch needs up to 10 s to
-/// notice.
+/// not exist, the watch ticks every second instead. If the directory is replaced by another, the watch needs up to 10 s
+/// to notice.
 package final class DirectoryWatch: Sendable {
   private let stream: AsyncStream<Void>
   // `nonisolated(unsafe)` is safe because the property is set once. After that, the sources are only canceled, and any

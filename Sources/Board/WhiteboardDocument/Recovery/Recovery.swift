@@ -23,7 +23,7 @@ public struct RecoveryReport: Hashable, Sendable {
 }
 
 extension BoardDocument {
-  /// Saves the intact data of a damaged document to a new document; the damaged one is only read.
+  /// Saves the intact data of a damaged document to a new document; the damaged document is only read.
   ///
   /// The new document has every row whose checksum matches, from the file, from its WAL file, and from the copies that
   /// were made when damage was found earlier (REC-17). Recently deleted data may reappear. If this process has the

@@ -8,8 +8,8 @@ enum Schema {
   static let applicationID: Int32 = 0x7762_7264
   /// The format of a file without retirements (`PRAGMA user_version`).
   static let format: Int32 = 2
-  /// The format of a file with retirements, and the greatest that this release reads. Earlier releases refuse such a
-  /// file and say that a newer release wrote it. Otherwise, they would call it damaged.
+  /// The format of a file with retirements, and the greatest format that this release reads. Earlier releases refuse
+  /// such a file and say that a newer release wrote it. Otherwise, they would call it damaged.
   static let formatWithRetirements: Int32 = 3
 
   static var migrator: DatabaseMigrator {

@@ -78,7 +78,7 @@ package struct GraphicsLayer: Sendable {
 
   /// Shows only the given photos, from back to front, except those that ``canShow(_:_:)`` refuses; returns the changes.
   /// `repainted` are the cells that were written since the last update or will be written in this frame: sixels under
-  /// them are sent again. It has no effect on kitty graphics.
+  /// them are sent again. `repainted` has no effect on kitty graphics.
   package mutating func update(
     to placements: [GraphicsPlacement],
     photo: (AssetID) -> TerminalPhoto?,

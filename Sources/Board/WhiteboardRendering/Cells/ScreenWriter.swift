@@ -63,7 +63,7 @@ package struct ScreenWriter: Sendable {
     return indices.flatMap { groups[$0].runs }
   }
 
-  /// The minimum number of unchanged cells that are skipped; fewer are written again.
+  /// The minimum number of adjacent unchanged cells that are skipped. Fewer unchanged cells are written again.
   private static let gap = 4
 
   private func row(_ y: Int, _ old: Screen?, _ new: Screen, _ runs: inout [Run]) {

@@ -145,7 +145,7 @@ package protocol PageWriter: Sendable {
   /// Returns the picture as a PNG with `scale` pixels for each board unit, nil for the default.
   func png(_ picture: BoardPicture, scale: Double?) throws(ExportError) -> ExportedFile
 
-  /// Returns a PDF with a page for each picture, of the picture's own size if `paper` is nil.
+  /// Returns a PDF with a page for each picture. If `paper` is nil, each page has the size of its picture.
   func pdf(_ pictures: [BoardPicture], on paper: PaperSize?) throws(ExportError) -> ExportedFile
 }
 

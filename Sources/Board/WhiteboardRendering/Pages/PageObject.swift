@@ -224,7 +224,7 @@ extension BoardPicture {
       let isRightToLeft = line.isRightToLeft
       var corner = layout.corner(ofRow: row)
       let width = layout.width(ofRow: row)
-      // A row that begins on the right is on the right, unless the object is aligned.
+      // A right-to-left row is on the right, unless the object has another alignment.
       let isOnRight = isRightToLeft && style.alignment == .left
       if isOnRight { corner.x = layout.box.greatest.x - width }
       let alignment = isOnRight ? .right : style.alignment

@@ -50,7 +50,8 @@ extension BoardCanvas {
     return min(room.width, max((cells + 1e-6).wholeCells(.down), 1))
   }
 
-  /// Returns the cells for the name of a frame, above the left end of its upper side; the name is cut to its width.
+  /// Returns the cells for the name of a frame, above the left end of its upper side; the name is cut to the width of
+  /// the frame.
   private func nameRoom(_ snapshot: ObjectSnapshot, _ layout: TextLayout) -> CellArea {
     let rotation = snapshot.rotation
     let letter = Point(

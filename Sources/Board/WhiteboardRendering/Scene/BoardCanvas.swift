@@ -53,7 +53,7 @@ package struct BoardCanvas: Sendable {
       layOut { $0.game != nil }
     }
   }
-  /// The background of the terminal, on which line colors are made visible, unless the board has one of its own.
+  /// The background of the terminal. If the board has no background, line colors are made visible on this background.
   package var paper = Paper.unknown { didSet { if paper != oldValue { placeAll() } } }
   /// The background `0xRRGGBB` of the board; nil for that of the terminal.
   package var background: UInt32? { didSet { if background != oldValue { placeAll() } } }
@@ -84,7 +84,7 @@ package struct BoardCanvas: Sendable {
   private var growing: Set<ObjectID> = []
   /// The area that is being painted; nil between two areas.
   private var job: PaintJob?
-  /// The objects whose layout is not up to date, with the next one at the end.
+  /// The objects whose layout is not up to date. The last one is laid out next.
   private var unplaced: [ObjectID] = []
 
   /// An area that is painted in several steps, because its objects take long to paint.

@@ -30,7 +30,7 @@ struct DotArea: Sendable {
   }
 
   /// Returns the part of a line that is in the area or at most `margin` dots outside it. The result is a range of
-  /// fractions of the line's length (Liang–Barsky), or nil if no part is.
+  /// fractions of the line's length (Liang–Barsky), or nil if there is no such part.
   func shares(from start: DotPoint, to end: DotPoint, margin: Int) -> (first: Double, last: Double)? {
     let (dx, dy) = (end.x - start.x, end.y - start.y)
     guard dx.isFinite, dy.isFinite else { return nil }

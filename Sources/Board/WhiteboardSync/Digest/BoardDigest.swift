@@ -12,7 +12,7 @@ public enum BoardDigest {
   ///
   /// Replicas with equal contexts have equal digests. If any cell differs, the digests differ.
   ///
-  /// It covers every cell of every object that is not deleted, in order, except selections.
+  /// The digest covers every cell of every object that is not deleted, in order, except selections.
   /// - Complexity: O(*n* log *n*), where *n* is the number of objects.
   public static func digest(of state: BoardState) -> Bytes32 {
     var hash = SHA256()

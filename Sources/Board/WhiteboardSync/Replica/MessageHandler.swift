@@ -168,7 +168,7 @@ struct MessageHandler {
   /// Handles the batches that are no longer early or have waited for too long, and the messages behind them. If a batch
   /// has waited for too long, its early purges are left out. If the objects are created later, boards differ until the
   /// repair (SYN-42) removes the objects. Call this function only while an input of the replica is handled, and not
-  /// recursively. It uses a loop, because any number of early batches of a member can be waiting.
+  /// recursively. The function uses a loop, because any number of early batches of a member can be waiting.
   func releaseEarlyBatches(_ now: Moment) {
     var isProgress = replica.peers.states.contains { $0.inbox.earlyBatch != nil }
     while isProgress {

@@ -56,8 +56,8 @@ extension Replica {
 
   /// Starts or stops proving that boards are equal, for an application that waits for equality (SYN-44).
   ///
-  /// While it is on, the replica immediately sends its bucket sums to each member that reports the same context. The
-  /// member answers with its own bucket sums.
+  /// While the proving is on, the replica immediately sends its bucket sums to each member that reports the same
+  /// context. The member answers with its own bucket sums.
   public func proveEquality(_ isWanted: Bool, now: Moment) -> [ReplicaAction] {
     begin(now)
     reports.proveEquality(isWanted, now)
@@ -122,8 +122,8 @@ extension Replica {
 
   /// Sets the rights with which a member was admitted.
   ///
-  /// If the local member may grant these rights, it does so immediately, or when the member joins. A viewer is informed
-  /// of its role. A member that may already write remains an editor.
+  /// If the local member may grant these rights, it grants them immediately, or when the member joins. A viewer is
+  /// informed of its role. A member that may already write remains an editor.
   /// - Parameters:
   ///   - member: The member.
   ///   - rights: The rights; nil for a viewer.

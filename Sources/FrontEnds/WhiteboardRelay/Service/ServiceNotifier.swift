@@ -51,9 +51,9 @@ package struct ServiceNotifier: Sendable {
   }
 
   /// Sends two watchdog notifications in each ``watchdogTimeout`` until the task is canceled; returns immediately if
-  /// the service manager does not monitor this process. While `isWell`, which should call the component that does the
-  /// work, returns false or does not return, no notification is sent, and the service manager eventually restarts the
-  /// program.
+  /// the service manager does not monitor this process. `isWell` should call the component that does the work. While
+  /// `isWell` returns false or does not return, no notification is sent, and the service manager eventually restarts
+  /// the program.
   package func keepWatchdogQuiet(clock: some Clock<Duration> = ContinuousClock(), while isWell: () async -> Bool) async
   {
     guard let watchdogTimeout else { return }

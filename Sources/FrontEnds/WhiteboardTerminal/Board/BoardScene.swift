@@ -107,10 +107,8 @@ struct BoardScene: Sendable {
     return ids[index]
   }
 
-  /// Returns the game in which a key asks for a move.
-  ///
-  /// This is a selected game of any kind. If nothing is selected, it is the only game of the key's kind in which it is
-  /// the local user's turn, or otherwise the only game of that kind.
+  /// If a game is selected, the key acts in that game. If nothing is selected, the key acts in the only game of its
+  /// kind in which it is the local user's turn, or otherwise in the only game of its kind.
   func game(_ game: GameName) -> ObjectID? {
     if let selected = selection.first(where: { snapshot($0)?.kind == .game }) { return selected }
     guard selection.isEmpty else { return nil }

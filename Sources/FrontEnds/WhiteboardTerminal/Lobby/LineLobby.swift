@@ -24,7 +24,7 @@ package struct LineLobby: Sendable {
     "  quit            leave",
   ]
 
-  /// Creates a lobby without boards that suggests a name for a new board.
+  /// Creates a lobby without boards. `suggestion` is the suggested name for a new board.
   package init(suggestion: String) { self.suggestion = suggestion }
 
   // MARK: - Boards

@@ -32,7 +32,7 @@ struct SelectionFrame: Hashable, Sendable {
     var isCentered = false
     /// Whether lines become wider too.
     var scalesLines = false
-    /// Whether width and height change in proportion; only a single form has a choice.
+    /// Whether the width and height of a single form change in proportion. Those of other selections always do.
     var keepsProportions = false
 
     /// The place that the resize does not move.

@@ -88,7 +88,7 @@ async function open(link, name, { Board, UI, openStorage, module }) {
   watch(board, link, ui.takeOver);
   if (board.state.isSecondTab) awaitOtherTab(board, ui, storage, id);
   addEventListener("beforeunload", (event) => board.state.pending && board.state.storage !== "ok" && event.preventDefault());
-  // A page that ends does not wait for signatures, so leave the session first.
+  // A page that is being closed does not wait for signatures, so leave the session first.
   addEventListener("pagehide", ({ persisted }) => {
     board.suspend();
     if (!persisted) board.close();

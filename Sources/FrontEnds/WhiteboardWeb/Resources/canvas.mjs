@@ -126,7 +126,7 @@ export class Scene {
     }, PAUSE);
   }
 
-  /** Sets the objects that are not drawn on tiles, because the live layer shows them. */
+  /** Sets the objects that are not drawn on tiles, because they are drawn on the live layer. */
   hide(ids) {
     const hidden = new Map([...ids].map((id) => [id, this.#hidden.get(id) ?? (this.#byID.has(id) ? this.paletteOf({ id }) : null)]));
     this.invalidate(this.#hidden.keys());

@@ -77,8 +77,9 @@ export class Connection {
   #guest;
   #isRelay;
   /**
-   * The known members by id: `{name, incarnation, reachAt}`; `reachAt` is the time of the next REACH. `isReached`: REACH was
-   * sent for this incarnation, so MEMBERS with it is ignored. `isRejected`: this page ended the route, so no REACH follows.
+   * The known members by id: `{name, incarnation, reachAt}`. `reachAt` is the time of the next REACH. If REACH was sent
+   * for this incarnation, `isReached` is set, and MEMBERS with this incarnation is ignored. If this page ended the
+   * route, `isRejected` is set, and no REACH follows.
    */
   #known = new Map();
   #removed = new Set();

@@ -369,7 +369,7 @@ function drawText(painter, object, looks) {
   drawLetters(painter, object, shape, [0, 0], textColor(object, looks));
 }
 
-/** Draws lines of text around a point; a line that begins on the right is on the right, unless the object is aligned. */
+/** Draws lines of text around a point. A right-to-left line is on the right, unless the object has another alignment. */
 function drawLetters(painter, object, { lines, width, height }, [x, y], color) {
   const { unit, alignment, ...letters } = lettersOf(object);
   lines.forEach((line, row) => {

@@ -249,7 +249,7 @@ class Reader {
   }
 
   #label({ id, type }, room) {
-    // Excalidraw breaks the text of a line to fit it, which boards do not.
+    // Excalidraw breaks the text of a line to fit it. Boards do not.
     const element = this.#labels.get(id), isOnLine = ["line", "arrow"].includes(type), text = isOnLine ? element?.text ?? element?.originalText : element?.originalText ?? element?.text;
     if (!text?.trim()) return {};
     const color = colorOf(element.strokeColor ?? PLAIN), letters = this.#letters(element), textSize = isOnLine ? letters.textSize : this.#fitted(element, letters, room);

@@ -221,7 +221,10 @@ export async function exportPicture(ui, format, ids) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** Returns the zoom factor of a picture for the distance of grid lines: 1, or less if there would be more than 1,000 of them. */
+/**
+ * Returns the zoom factor that determines the distance of grid lines in a picture: 1, or less if there would be more
+ * than 1,000 lines.
+ */
 const gridZoom = ({ left, top, right, bottom }) => Math.min(1, 8000 / Math.max(right - left, bottom - top));
 
 async function png(objects, area, looks, photos) {

@@ -59,7 +59,7 @@ export class Grounds {
     return this.below(isDrawing ? bounds : rectangle(middle(bounds), middle(bounds)), index, palette);
   }
 
-  /** Returns the palette for what covers a whole area, behind the item with an index. */
+  /** Returns the palette on top of the items that are before `index` and cover the whole of `area`. */
   below(area, index, palette) {
     const [x, y] = middle(area), square = this.#squares.get(`${column(x)} ${column(y)}`);
     if (!square?.size && !this.#large.size) return palette;

@@ -56,11 +56,11 @@ class Parser {
   nodes = [];
   edges = [];
   losses = new Map();
-  /** The subgraphs, each with its `text` and the `nodes` in it, also those in its subgraphs. */
+  /** The subgraphs, each with its `text` and the `nodes` in it and in its subgraphs. */
   frames = [];
   #open = [];
   #ids = new Map();
-  /** The names of the nodes, and those of edges, as in `A e1@--> B`. */
+  /** The names of the nodes, and the names of edges, as in `A e1@--> B`. */
   #names = [];
   #edgeIDs = new Set();
   #styles = new Map();

@@ -59,7 +59,7 @@ class Storage {
     }
   }
 
-  /** Waits until another tab has given up the lock, and has not taken it again as after a reload. */
+  /** Waits until another tab has released the lock, and does not soon take it again, as after a reload. */
   async freed(board) {
     do {
       await this.#request(board, {}, () => {});

@@ -25,7 +25,7 @@ export class Toolbar {
     };
     const choose = (iconName, label, id) => button(iconName, label, () => $(id).click(), { kind: "button.icon.edit" });
     let photo = choose("image", "Add photos (9)", "file");
-    // Chrome on Android offers the camera only for an input of its own.
+    // Chrome on Android offers the camera only for a separate input element.
     if (matchMedia("(pointer: coarse)").matches) photo = this.#flyout("Photos", "image", "edit", [photo, choose("camera", "Take a photo", "camera")]).root;
     const game = (name, label, iconName) => button(iconName, label, () => ui.addGame(name), { kind: "button.icon.edit" });
     this.#shapes = this.#flyout("Shapes", this.#shape, "edit", FORM_TOOLS.filter((name) => name !== "frame").map(tool));

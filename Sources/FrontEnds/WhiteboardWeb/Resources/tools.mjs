@@ -383,7 +383,10 @@ export class SelectTool extends Tool {
   isLasso = false;
   /** Whether the handles of the selected photo change the part of it that is shown. */
   isCropping = false;
-  /** The objects that could not be selected, because others have selected them; selecting them again takes them. */
+  /**
+   * The objects that could not be selected, because others have selected them. If the user selects them again, they are
+   * taken over.
+   */
   #refused = null;
 
   get objects() { return [...this.selection].map((id) => this.ui.board.objects.get(id)).filter(Boolean); }

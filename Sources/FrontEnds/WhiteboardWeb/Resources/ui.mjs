@@ -454,7 +454,10 @@ export class UI {
     return true;
   }
 
-  /** Connects two selected objects with an arrow; if one is selected, the next call connects it to the object that is selected then. */
+  /**
+   * Connects two selected objects with an arrow. If only one object is selected, the next call connects it to the
+   * object that is then selected.
+   */
   connect() {
     const { select } = this.tools, ids = select.objects.filter((object) => !hasPoints(object)).map(({ id }) => id);
     if (ids.length === 1 && this.#from && this.#from !== ids[0] && this.board.objects.has(this.#from)) ids.unshift(this.#from);
@@ -477,7 +480,7 @@ export class UI {
 
   #from = null;
 
-  /** Adds a form like the selected one beside it, connected by an arrow, and edits its label. */
+  /** Adds a form beside the selected form and like it, connects both with an arrow, and edits the label of the new form. */
   grow([across, down]) {
     const { board } = this, [object, ...others] = this.tools.select.objects;
     if (!object?.form || others.length || hasPoints(object) || object.form === "frame") return;
@@ -522,7 +525,7 @@ export class UI {
     this.tools.select.set(ids);
   }
 
-  /** Selects new objects, unless the user draws or types, which this would end. */
+  /** Selects new objects, unless the user is drawing or typing, because a selection would end that. */
   selectNew(ids) {
     if (!this.tools.active && !this.editor.isOpen) this.finishTool(ids);
   }

@@ -91,7 +91,7 @@ struct ExcalidrawElement {
     return pressures.map { UInt8(min(max(($0 * 255).rounded(), 0), 255)) }
   }
 
-  /// An arrowhead, and whether it is only similar to that of the file.
+  /// An arrowhead, and whether it is only similar to the arrowhead in the file.
   func head(_ key: String) -> (end: LineEnd, isChanged: Bool) {
     // In old files, arrows without this key have an arrowhead at their end.
     guard let value = tree.members?[key] else { return (key == "endArrowhead" ? .arrow : .none, false) }
@@ -124,10 +124,11 @@ struct ExcalidrawElement {
     return min(height, Excalidraw.lineHeight)
   }
 
-  /// Whether the rows are closer together here than in Excalidraw; its font Nunito has a line height of 1.35.
+  /// Whether the rows are noticeably closer together here than in Excalidraw. The line height 1.35 of Excalidraw's font
+  /// Nunito does not count.
   var losesRowHeight: Bool { (tree["lineHeight"]?.number ?? 0) > 1.4 && tree["text"]?.string?.contains("\n") == true }
 
-  /// The typeface, and whether it is only similar to that of the file.
+  /// The typeface, and whether it is only similar to the typeface in the file.
   var typeface: (face: Typeface, isChanged: Bool) {
     if let old = tree["font"]?.string, tree["fontFamily"] == nil {
       if old.hasSuffix("Cascadia") { return (.code, false) }

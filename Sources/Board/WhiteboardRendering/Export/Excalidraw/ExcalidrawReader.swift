@@ -8,7 +8,7 @@ struct ExcalidrawReader {
   private struct Scope {
     /// The texts in shapes, by the id of the shape.
     var labels: [String: ExcalidrawElement] = [:]
-    /// The shapes with a text at their top or bottom, which becomes an object of its own, by id.
+    /// The shapes with a text at their top or bottom, by id. Such a text becomes an object of its own.
     var titled: [String: ExcalidrawElement] = [:]
     var objects: [String: Int] = [:]
     /// The indexes of the objects that belong to frames or link to other objects, with the ids of the frames or other
@@ -373,7 +373,7 @@ struct ExcalidrawReader {
   private func label(of element: ExcalidrawElement) -> (element: ExcalidrawElement, text: String)? {
     guard let label = element.id.flatMap({ scope.labels[$0] }) else { return nil }
     let (shown, original) = (label.tree["text"]?.string, label.tree["originalText"]?.string)
-    // Excalidraw breaks the text of a line to fit it, which boards do not.
+    // Excalidraw breaks the text of a line to fit it. Boards do not.
     let isOnLine = element.type == "line" || element.type == "arrow"
     guard let text = isOnLine ? shown ?? original : original ?? shown,
       text.contains(where: { !$0.isWhitespace })
