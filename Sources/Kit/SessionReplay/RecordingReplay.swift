@@ -259,7 +259,7 @@ struct ReplayedVerifier: SignatureVerifier {
 extension RecordingReplay {
   /// Searches for the smallest set of batches in a part with which a replay still fails.
   ///
-  /// It removes runs of batches by delta debugging (Zeller and Hildebrandt, 2002).
+  /// The search removes runs of batches by delta debugging (Zeller and Hildebrandt, 2002).
   ///
   /// - Parameters:
   ///   - index: The index of the part.

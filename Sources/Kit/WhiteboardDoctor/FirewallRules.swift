@@ -1,4 +1,4 @@
-/// Jumps between chains are not followed, so the result is likely, but not certain.
+/// The rules of a firewall. Jumps between chains are not followed, so the result is likely, but not certain.
 struct FirewallRules: Equatable, Sendable {
   struct Rule: Equatable, Sendable {
     var accepts: Bool

@@ -81,7 +81,7 @@ final class AvahiConnection {
 
   private var now: Duration { start.duration(to: .now) }
 
-  /// ``StallWatch/begin()`` must have been called.
+  /// Runs one step of the poll loop; ``StallWatch/begin()`` must have been called.
   func step() {
     checkInterface()
     if client == nil, nextAttempt <= now { connect() }

@@ -21,7 +21,7 @@ final class BrowserDriver: AvahiDriver {
     case second
     case given(until: Duration, pause: Duration)
 
-    /// The retry takes place even if the new resolver reports neither success nor failure.
+    /// Postpones the retry, which takes place even if the new resolver reports neither success nor failure.
     func postponed(from now: Duration) -> Attempt {
       guard case .given(_, let pause) = self else { return self }
       return .given(until: now + pause + BrowserDriver.longestPause, pause: pause)
@@ -30,7 +30,7 @@ final class BrowserDriver: AvahiDriver {
     var retry: Duration? { if case .given(let until, _) = self { until } else { nil } }
   }
 
-  /// If so many resolvers are unanswered, no resolver is closed to make room.
+  /// The number of unanswered resolvers at which no resolver is closed to make room.
   private static let maximumReplacing = 32
 
   private struct Resolving {
@@ -118,7 +118,7 @@ final class BrowserDriver: AvahiDriver {
     }
   }
 
-  /// Each new instance is resolved once, even if it displaces another (DSC-26).
+  /// Resolves waiting instances. Each new instance is resolved once, even if it displaces another instance (DSC-26).
   private func resolveWaiting(_ daemon: AvahiDaemon) throws(AvahiFailure) {
     while let next = waiting.next {
       if next.gaveWay {

@@ -62,7 +62,8 @@ package struct PeerTable: Sendable {
     }
   }
 
-  /// If the instance belongs to the local peer or has no usable address, its sighting is removed.
+  /// Records a resolved instance. If the instance belongs to the local peer or has no usable address, its sighting is
+  /// removed.
   package mutating func resolved(_ key: SightingKey, _ announcement: Announcement, at endpoint: Endpoint) {
     guard announcement.peer != own, endpoint.port != 0, endpoint.address.isUsable else { return removed(key) }
     let id = DiscoveredPeer.ID(peer: announcement.peer, session: announcement.session)
@@ -85,15 +86,15 @@ package struct PeerTable: Sendable {
     report(id)
   }
 
-  /// Known peers are kept for ``patience`` (DSC-17).
+  /// Records that discovery is unavailable; known peers are kept for ``patience`` (DSC-17).
   package mutating func becameUnavailable(now: Duration) {
     for id in sightings.keys { for key in (sightings[id] ?? [:]).keys { sightings[id]?[key]?.isConfirmed = false } }
     dropUnconfirmed = nil
     if !owners.isEmpty { dropAll = dropAll ?? now + Self.patience }
   }
 
-  /// The discovery system then reports all instances again. Peers that are not seen again within ``confirmation`` are
-  /// removed (DSC-17).
+  /// Records that discovery is available. The discovery system then reports all instances again. Peers that are not
+  /// seen again within ``confirmation`` are removed (DSC-17).
   package mutating func becameAvailable(now: Duration) {
     dropAll = nil
     if !owners.isEmpty { dropUnconfirmed = now + Self.confirmation }
@@ -203,7 +204,7 @@ package struct WaitingInstances: Sendable {
     }
   }
 
-  /// If a further instance is added, the last instance in the order is dropped.
+  /// The maximum number of instances; if another instance is added, the last instance in the order is dropped.
   package static let maximum = 4096
 
   private let peers: Set<Substring>

@@ -254,7 +254,8 @@ extension PeerID {
     self.init(publicKey: key)
   }
 
-  /// ECDSA on P-256 and SHA-256; `key` is this peer's DER SubjectPublicKeyInfo, and `signature` is in DER.
+  /// Returns whether this peer signed the message with ECDSA on P-256 and SHA-256. `key` is this peer's DER
+  /// SubjectPublicKeyInfo, and `signature` is in DER.
   func hasSigned(_ message: [UInt8], _ signature: [UInt8], key: [UInt8]) -> Bool {
     guard PeerID(spki: key) == self, let publicKey = try? P256.Signing.PublicKey(derRepresentation: key),
       let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature)

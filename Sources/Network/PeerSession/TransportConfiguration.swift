@@ -59,8 +59,8 @@ public struct TransportConfiguration: Sendable {
   ///
   /// The closure is called for every offer before any data arrives, and again when the transfer resumes over another
   /// link. It may wait for a user: the sender waits for the result for at most two minutes (RES-8), and other transfers
-  /// continue in the meantime. Its task is canceled when that time is over or the offer ends, and the closure must then
-  /// return.
+  /// continue in the meantime. The closure's task is canceled when that time is over or the offer ends, and the closure
+  /// must then return.
   ///
   /// A declined transfer fails at the sender with `declined`. The receiver gets an event only if it had accepted the
   /// transfer before.
@@ -84,7 +84,7 @@ public struct TransportConfiguration: Sendable {
   public var outboxCapacity = 4 << 20
   /// Whether the local peer calls itself a relay.
   ///
-  /// It has an effect only in sessions that the local peer hosts, and in sessions whose host issued a grant (RLY-1).
+  /// This has an effect only in sessions that the local peer hosts, and in sessions whose host issued a grant (RLY-1).
   public var isRelay = false
   /// Whether the local peer passes on data between members that cannot reach each other (RLY-15).
   public var isBridge = true

@@ -11,12 +11,12 @@ extension EventText {
 
   static func prefix(of peer: String) -> String { UntrustedText(peer.prefix(8)).escaped() }
 
-  /// For a game, further lines show the game and explain its marks.
+  /// Describes an object. For a game, further lines show the game and explain its marks.
   static func whole(_ object: ReportedObject, naming name: (String) -> String = EventText.prefix)
     -> String
   { self.object(object, naming: name) + (game(object) + rules(object)).joined() }
 
-  /// For a game, further lines show the game.
+  /// Describes an object in detail. For a game, further lines show the game and explain its marks.
   static func detailed(_ object: ReportedObject) -> String {
     (about(object, wordsLimit: wordsLimit, naming: EventText.prefix) + looks(object)).joined(separator: ", ")
       + (game(object) + rules(object)).joined()

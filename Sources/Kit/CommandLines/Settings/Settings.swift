@@ -30,7 +30,7 @@ package struct Settings: Sendable {
   package let keys: [KeyBinding]
 
   /// Collects the values of all settings; throws ``WhiteboardError`` for an unknown name, or a value that is not
-  /// allowed. Its code is `usage` if a command-line option is wrong, otherwise `badConfiguration`.
+  /// allowed. The error's code is `usage` if a command-line option is wrong, otherwise `badConfiguration`.
   package init(
     _ entries: [SettingEntry],
     flags: [String: String] = [:],

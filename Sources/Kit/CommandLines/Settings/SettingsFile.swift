@@ -156,8 +156,8 @@ extension SettingsFile {
     }
   }
 
-  /// Nil if the file does not exist and the user did not name it; the error about a malformed line contains the line
-  /// number.
+  /// Reads the file; nil if it does not exist and the user did not name it; the error about a malformed line contains
+  /// the line number.
   package init?(at place: Place) throws(WhiteboardError) {
     var status = stat()
     if stat(place.path, &status) != 0, errno == ENOENT || errno == ENOTDIR {

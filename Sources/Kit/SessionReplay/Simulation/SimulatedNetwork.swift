@@ -18,7 +18,7 @@ struct SimulatedNetwork {
     }
 
     let link: Link
-    /// If the connection breaks, the packet is lost.
+    /// The number of the connection; if the connection breaks, the packet is lost.
     let connection: Int
     let kind: Kind
     let bytes: [UInt8]

@@ -293,7 +293,7 @@ struct BrowserLink: Codable, Equatable, Sendable {
   var guests: Set<PeerID> = []
   /// Whether only ``guests`` may use the link, because another guest was removed, or ``guestLimit`` guests joined with it.
   var isClosed = false
-  /// When the link expires, even if the system's time is set back; nil if it never expires. It is not stored.
+  /// When the link expires, even if the system's time is set back; nil if it never expires. The deadline is not stored.
   private(set) var deadline: ContinuousClock.Instant?
 
   private enum CodingKeys: String, CodingKey {

@@ -195,7 +195,7 @@ extension CommandName {
   /// Whether the command changes no stored data, so that its answer does not wait for a save.
   var changesNothing: Bool { rules.effect == .changesNothing }
 
-  /// The `#` of a color does not begin a comment.
+  /// Whether an argument can be a color, so that `#` before a color does not begin a comment.
   var acceptsColor: Bool { CommandTable.entry(self).acceptsColor }
 }
 

@@ -5,7 +5,8 @@ import Whiteboard
 /// A parser for lines with commands, from a script, the prompt or a program. A line is JSON if its first character that
 /// is not a space is `{`. Any other line is in text form.
 package enum CommandParser {
-  /// In bytes; enough for a message of 16 MiB in base64 and the other keys of its command.
+  /// The maximum length of a line, in bytes: enough for a message of 16 MiB in base64 and the other keys of its
+  /// command.
   package static let maximumLineLength = 23 * 1024 * 1024
   /// The maximum length of a request id, in bytes of UTF-8.
   package static let maximumRequestLength = 256

@@ -2,7 +2,7 @@ import FoundationEssentials
 import PeerCore
 import Whiteboard
 
-/// Each member is decoded as the type that its key has in the command.
+/// The members of a JSON object; each member is decoded as the type that its key has in the command.
 struct JSONFields: Decodable {
   private var values: [String: Value] = [:]
   private(set) var verb: String?

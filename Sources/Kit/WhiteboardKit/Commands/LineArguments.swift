@@ -155,7 +155,8 @@ struct LineArguments {
     throw CommandError(.unknownArgument, "\(UntrustedText(words[index].text).quoted()) is one argument too many")
   }
 
-  /// If the previous word is not quoted, the error explains that text with spaces needs quotes.
+  /// Checks that no words are left; if the previous word is not quoted, the error explains that text with spaces needs
+  /// quotes.
   func expectEnd(after word: LineWords.Word) throws(CommandError) {
     guard index < words.count else { return }
     guard !word.isQuoted else {

@@ -124,7 +124,7 @@ final class BoardEditor {
     return (reference, size)
   }
 
-  /// If `opponent` is nil, the first member that makes a move becomes the opponent.
+  /// Adds a game; if `opponent` is nil, the first member that makes a move becomes the opponent.
   func addGame(_ game: GameName, at center: Point, opponent: String?, _ alias: ObjectAlias?) throws(CommandError)
     -> CommandOutcome
   {

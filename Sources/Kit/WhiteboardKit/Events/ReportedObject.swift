@@ -81,8 +81,8 @@ package struct ReportedObject: Sendable, Equatable {
   }
 }
 
-/// The points of a drawing, relative to the center of all its points; computed only when they are written. They are all
-/// points, or only those that differ from earlier points that readers know.
+/// The points of a drawing, relative to the center of all its points; computed only when they are written. Contains
+/// either all points, or only the points that differ from the points that readers know.
 package struct RelativePoints: Sendable, Equatable {
   private let ink: [InkPoint]
   private let known: [InkPoint]?
@@ -126,8 +126,8 @@ package struct RelativePoints: Sendable, Equatable {
   }
 }
 
-/// Erased ranges of a drawing, in sixteenths of the distance between two points. They are all ranges, or only those
-/// that are not among earlier ranges that readers know.
+/// Erased ranges of a drawing, in sixteenths of the distance between two points. Contains either all ranges, or only
+/// the ranges that readers do not know yet.
 package struct ErasedRanges: Sendable, Equatable {
   package let ranges: [ClosedRange<Int>]
   /// The number of all ranges, if some are omitted; otherwise nil.

@@ -58,7 +58,8 @@ struct NamedFile: Equatable, Sendable {
 
   // MARK: - Saving
 
-  /// Separators of folders become `_`. Characters that are not safe to display, and dots at the beginning, are removed.
+  /// Returns a name for a file: separators of folders become `_`, and characters that are not safe to display, and dots
+  /// at the beginning, are removed.
   static func cleaned(_ name: UntrustedText) -> String {
     let separators: Set<Character> = ["/", "\\", ":"]
     let parts = name.raw.split { separators.contains($0) }.map {

@@ -3,7 +3,7 @@ import WhiteboardDocument
 
 /// How the user chose to admit peers to a board that the local peer hosts; stored with the board (REC-20).
 package struct HostChoice: Hashable, Sendable {
-  /// nil if the user made no choice.
+  /// The admission policy; nil if the user made no choice.
   package var admission: BoardConfiguration.Admission?
   /// Whether members may admit newcomers too (TCK-6); nil if the user made no choice.
   package var membersAdmit: Bool?
@@ -13,7 +13,7 @@ package struct HostChoice: Hashable, Sendable {
     self.membersAdmit = membersAdmit
   }
 
-  /// Unknown words are skipped.
+  /// Reads the stored form; unknown words are skipped.
   init(text: String) {
     for word in text.split(separator: " ") {
       switch word {

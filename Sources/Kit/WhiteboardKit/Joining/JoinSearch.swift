@@ -46,8 +46,8 @@ struct JoinSearch: Sendable {
   static let maximumCandidates = 32
   /// The maximum time for a peer to admit or refuse, not counting the time that a user needs to answer.
   static let answerTimeout = Duration.seconds(3)
-  /// The time to wait for further peers after all announced peers have refused. It is short, because the user may have
-  /// to enter a code. Announcements of other peers usually arrive within a second.
+  /// The time to wait for further peers after all announced peers have refused. The time is short, because the user may
+  /// have to enter a code. Announcements of other peers usually arrive within a second.
   static let grace = Duration.seconds(2)
 
   private enum Outcome {

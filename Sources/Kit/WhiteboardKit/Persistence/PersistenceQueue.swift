@@ -86,7 +86,7 @@ struct PersistenceQueue {
   /// Starts recording, because a document is open.
   mutating func open() { isOpen = true }
 
-  /// Pending and later answers fail with the error that the board is closed.
+  /// Closes the queue; pending and later answers fail with the error that the board is closed.
   mutating func close() {
     isClosed = true
     if failure == nil { failure = DocumentError(.closed, "the board is closed") }
@@ -261,6 +261,7 @@ struct PersistenceQueue {
     return recorded > stored || hasPendingPhotos ? .saving : .saved
   }
 
-  /// If writing fails, entries are discarded and a keyframe is written later, so callers need not wait.
+  /// Whether the queue has room. If writing fails, entries are discarded and a keyframe is written later, so callers
+  /// need not wait.
   var hasRoom: Bool { byteCount < Self.room.byteCount && answers.count < Self.room.answers }
 }

@@ -269,7 +269,7 @@ extension PhotoFiles {
   }
 
   private static func write(_ bytes: [UInt8], to path: String) throws(CommandError) {
-    // Replaces an existing file, which may be damaged.
+    // Replace an existing file, because it may be damaged.
     do throws(OutputFile.WriteError) { try OutputFile.write(bytes, to: path, isReplacing: true) } catch {
       throw CommandError(.fileUnwritable, "the photo is not on the board: \(error.message)")
     }

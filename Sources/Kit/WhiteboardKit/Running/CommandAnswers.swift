@@ -3,8 +3,8 @@ import PeerSession
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Each answer waits for all earlier answers, and until the changes that it confirms are on disk. Owns the first
-/// failure of a script, and the callers that wait for results. Confined to the actor of its board.
+/// The answers to commands. Each answer waits for all earlier answers, and until the changes that it confirms are on
+/// disk. Owns the first failure of a script, and the callers that wait for results. Confined to the actor of its board.
 final class CommandAnswers {
   private let runtime: BoardRuntime
   private let script: BoardConfiguration.Script

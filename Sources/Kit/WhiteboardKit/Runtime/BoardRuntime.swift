@@ -56,9 +56,9 @@ final class BoardRuntime {
     (jobs, jobSource) = AsyncStream.makeStream()
   }
 
-  /// The components run on the board's actor.
+  /// Calls `body` on the board's actor, on which the components already run.
   ///
-  /// They use this function because a closure that captures the board would keep it alive.
+  /// The components use this function, because a closure that captures the board would keep the board alive.
   func call<Result: Sendable>(_ body: (isolated SharedBoard) -> Result) -> Result { sharedBoard.assumeIsolated(body) }
 
   // MARK: - Jobs
@@ -83,7 +83,7 @@ final class BoardRuntime {
 
   /// Resumes every waiter of the runtime and the board.
   ///
-  /// It can be called more than once.
+  /// This function can be called more than once.
   func finish() {
     guard ending != nil else { return }
     endWaiter?.resume()

@@ -96,7 +96,7 @@ struct EventPump {
 extension SharedBoard.Output {
   /// The subject of an event.
   ///
-  /// It determines whether the event can be merged.
+  /// The subject determines whether the event can be merged.
   fileprivate enum Subject {
     case object(ObjectID)
     case selection(ObjectID)

@@ -262,7 +262,7 @@ package struct BoardConfiguration: Sendable {
 
 /// A checker and converter of pictures.
 ///
-/// It needs libraries that not every program contains.
+/// A converter needs libraries that not every program contains.
 package protocol PhotoConverter: Sendable {
   /// Returns the photo for a JPEG, PNG or WebP; throws ``ConversionError`` if the picture is damaged.
   ///

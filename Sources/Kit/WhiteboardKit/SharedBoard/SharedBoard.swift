@@ -56,8 +56,8 @@ public actor SharedBoard {
   /// Runs the board until it is requested to close, its script ends, or it fails; throws if the board cannot be opened,
   /// cannot continue, or its script failed.
   ///
-  /// It can be called only once. The function leaves the session properly and emits every event before it returns.
-  /// Canceling the task requests that the board close.
+  /// Call this function only once. It leaves the session properly, and emits every event before it returns. Canceling
+  /// the task requests that the board close.
   package func run() async throws(WhiteboardError) {
     // A separate task, which is awaited below but not canceled with the caller: a closing board must still leave the
     // session and write the file.

@@ -33,7 +33,7 @@ final class CatchUp {
     joined = runtime.clock.now
   }
 
-  /// Commands are not held if a user types them, because the user sees the board's state.
+  /// Whether commands are held. Typed commands are not held, because the user sees the board's state.
   private var holdsCommands: Bool { configuration.isGuest && !configuration.isTyped }
 
   /// Waits until the requirement of a command is met, if commands are held; returns the error that prevents the command

@@ -1,5 +1,5 @@
-/// A writer of one JSON object. The keys keep the order in which they are added. Its functions are not inlined, because
-/// callers add many fields.
+/// A writer of one JSON object. The keys keep the order in which they are added. The functions of this type are not
+/// inlined, because callers add many fields.
 package struct JSONObject: Sendable {
   private var members = ""
 
@@ -44,8 +44,8 @@ package struct JSONObject: Sendable {
     return number.description
   }
 
-  /// Control characters and invisible characters (`InvisibleText`) are escaped in addition to the escapes that JSON
-  /// requires, so that the string is safe to print to a terminal.
+  /// Returns a JSON string. Besides the escapes that JSON requires, control characters and invisible characters
+  /// (`InvisibleText`) are escaped, so that the string is safe to print to a terminal.
   @inline(never) package static func quoted(_ text: String) -> String {
     // Most strings are keys and ids, which have no escapes.
     let isPlain = text.utf8.allSatisfy { (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }

@@ -6,7 +6,7 @@ import PeerWire
 struct AttemptLimiter: Sendable {
   /// How long the limiter remembers a wrong proof, and how long it locks out an address or a key.
   static let window = Duration.seconds(60)
-  /// If this number is exceeded, the entry with the oldest wrong proof is removed.
+  /// The maximum number of entries; if it is exceeded, the entry with the oldest wrong proof is removed.
   static let maximumEntries = 1_024
 
   enum Standing: Sendable {

@@ -31,7 +31,7 @@ struct MemberDial: Sendable {
 }
 
 /// Decides, on the dialler's side of one control link, how the local peer gets admitted. Implements 3.1 to 3.3 and 4 of
-/// `Protocol/session.md`. It does no I/O: its owner reports events, performs the returned actions, and calls
+/// `Protocol/session.md`. This type does no I/O: its owner reports events, performs the returned actions, and calls
 /// ``timePassed(now:)`` at ``deadline``. If the join request names a key, the owner has already compared the listener's
 /// key with it (LNK-3). After `.opened`, `.close`, `.ended` or `.lost`, no more actions are returned.
 struct DiallerAdmission: Sendable {
@@ -333,12 +333,12 @@ struct DiallerAdmission: Sendable {
   }
 }
 
-/// Decides when to send DECIDING while users decide, and when the other side has been silent for too long (ADM-15). It
-/// does no I/O and has no clock. ``DiallerAdmission`` and ``ListenerAdmission`` each use a pulse.
+/// Decides when to send DECIDING while users decide, and when the other side has been silent for too long (ADM-15).
+/// This type does no I/O and has no clock. ``DiallerAdmission`` and ``ListenerAdmission`` each use a pulse.
 struct DecidingPulse: Sendable {
   static let interval = Duration.seconds(1)
-  /// The time of silence after which the link is broken. It is longer than for an open link (LIV-2), because a broken
-  /// link discards the words that users have begun to compare.
+  /// The time of silence after which the link is broken. The limit is longer than for an open link (LIV-2), because a
+  /// broken link discards the words that users have begun to compare.
   static let silenceLimit = Duration.seconds(30)
   /// The value of DECIDING with which a dialler states that its program has no user (ADM-15).
   static let noUser: UInt8 = 2

@@ -12,7 +12,7 @@ enum InvitationReception: Equatable, Sendable {
 /// ADM-11. `now` is the time since an arbitrary reference point.
 struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
   static var silence: Duration { .seconds(60) }
-  /// If this number is exceeded, the address silenced first is removed.
+  /// The maximum number of silenced addresses; if it is exceeded, the address silenced first is removed.
   static var maximumSilenced: Int { 256 }
 
   private var places = FairPlaces<ID>(
@@ -62,7 +62,7 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
 }
 
 /// Shares a fixed number of slots among networks and addresses, so that one network or a few addresses cannot occupy
-/// all of them. Implements the slots of LNK-6 and HEL-5. It does no I/O: its owner closes the evicted entry.
+/// all of them. Implements the slots of LNK-6 and HEL-5. This type does no I/O: its owner closes the evicted entry.
 struct FairPlaces<ID: Hashable & Sendable>: Sendable {
   enum Eviction: Sendable {
     case oldest

@@ -36,7 +36,7 @@ enum ListenerAction: Equatable, Sendable {
 }
 
 /// Decides, on the listener's side of one control link, whether the dialler is admitted. Implements 3.1 to 3.3 and 4 of
-/// `Protocol/session.md`. It does no I/O: its owner reports events, performs the returned actions, and calls
+/// `Protocol/session.md`. This type does no I/O: its owner reports events, performs the returned actions, and calls
 /// ``timePassed(now:)`` at ``deadline``. After `.accept`, `.close` or `.ended`, no more actions are returned.
 struct ListenerAdmission: Sendable {
   enum Mode: Sendable {

@@ -142,8 +142,8 @@ public actor PeerStore {
     return true
   }
 
-  /// Writing takes time in proportion to the number of saved peers. Therefore changes that are made while the file is
-  /// being written are written together.
+  /// Applies a change, and writes the file. Writing takes time in proportion to the number of saved peers, so changes
+  /// that are made while the file is being written are written together.
   private func change(_ body: @escaping @Sendable (inout [PeerID: KnownPeer]) -> Void) async throws {
     body(&peers)
     unwritten.append(body)

@@ -15,7 +15,8 @@ extension SessionAdmission {
       self.givesRight = givesRight
     }
 
-    /// Members of an owned board do not learn its code, because viewers could use the code to become editors.
+    /// Creates the facts to share. Members of an owned board do not learn its code, because viewers could use the code
+    /// to become editors.
     init(_ admission: HostAdmission, of session: SessionID) {
       sharesCode = !session.isOfOwnedBoard
       givesRight = admission.membersAdmit ?? !session.isOfOwnedBoard
@@ -133,7 +134,7 @@ extension SessionAdmission {
 }
 
 extension Session {
-  /// Tells members from now on how the local peer, as the host or its relay, admits newcomers (MEM-17).
+  /// From now on, informs members how the local peer, as the host or its relay, admits newcomers (MEM-17).
   package func shareAdmission(membersAdmit: Bool?) {
     execute { core in
       let admission = core.admission

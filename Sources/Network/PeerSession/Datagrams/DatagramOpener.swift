@@ -5,7 +5,8 @@ import PeerWire
 struct OpenedDatagram: Equatable, Sendable {
   var content: DatagramContent
   var bytes: [UInt8]
-  /// If the packet is newer than all packets opened before, its source becomes the address of the other end (DGM-4).
+  /// Whether the packet is newer than all packets opened before. If so, its source becomes the address of the other end
+  /// (DGM-4).
   var isNewest: Bool
 }
 

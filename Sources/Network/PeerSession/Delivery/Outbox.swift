@@ -118,7 +118,8 @@ final class Outbox: Sendable {
     return isTaken
   }
 
-  /// If there are no bytes to write, the next ``append(_:acknowledgeAtOnce:)`` calls `onWork` again.
+  /// Returns the unsent bytes, to be written to the link. If there are none, the next ``append(_:acknowledgeAtOnce:)``
+  /// calls `onWork` again.
   func dequeueUnsent() -> ByteBuffer? {
     state.withLock { state in
       let bytes = state.sender.dequeueUnsent()

@@ -47,7 +47,7 @@ final class ControlLink: ChannelDuplexHandler {
   private(set) var lastHeard: NIODeadline
   private var lastSent: NIODeadline
   private var lastPinged: NIODeadline
-  /// If the local side stopped reading, silence does not mean that the link is broken (LIV-2).
+  /// Whether the local side stopped reading. If so, silence does not mean that the link is broken (LIV-2).
   private(set) var isReadingPaused = false
   /// Whether a user admitted the dialler of this link (4.3); set only on the listener's side.
   var isAdmittedByPerson = false
@@ -246,8 +246,8 @@ final class ControlLink: ChannelDuplexHandler {
       delegate?.link(self, received: type, payload)
     }
     if buffer.readableBytes > 0 {
-      // Moving the rest after each frame would take quadratic time if reading is paused and resumed again and again, as
-      // for a member that exceeds the limits of a relay (RLY-14).
+      // Moving the remaining bytes after each frame would take quadratic time if reading is paused and resumed again
+      // and again, as for a member that exceeds the limits of a relay (RLY-14).
       if buffer.readerIndex > buffer.readableBytes { buffer.discardReadBytes() }
       pending = buffer
     }

@@ -92,7 +92,7 @@ extension Control {
 
     init() {}
 
-    /// `context` must have at most 1,024 bytes.
+    /// Creates a request; `context` must have at most 1,024 bytes.
     init(timeout: Duration = defaultTimeout, context: [UInt8] = [], pass: InvitationPass? = nil) {
       precondition(
         context.count <= Limits.invitationContext,

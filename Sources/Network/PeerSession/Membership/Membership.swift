@@ -17,7 +17,7 @@ struct Membership: Sendable {
   }
 
   let local: PeerID
-  /// If the local peer does not know the id, the first ACCEPT supplies it.
+  /// The session's id; if the local peer does not know the id, the first ACCEPT supplies it.
   var session: SessionID
   /// The peer that the local peer assumes to be the host; it has the host's rights only if it is also the
   /// ``authority``.

@@ -144,7 +144,7 @@ public final class IncomingResource: Sendable {
 extension Session {
   /// Reads ``events`` and passes each to `delegate`, in order.
   ///
-  /// It returns when the session is over or the task is canceled. Do not read the events elsewhere in the meantime,
+  /// Returns when the session is over or the task is canceled. Do not read the events elsewhere in the meantime,
   /// because they support only one consumer.
   public func run(delegate: some SessionDelegate) async {
     var incoming: [TransferID: IncomingResource] = [:]

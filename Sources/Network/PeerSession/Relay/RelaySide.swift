@@ -4,7 +4,7 @@ import PeerDiscovery
 import PeerWire
 
 /// The relaying part of a session (11). In a member, it manages the relayed peers; in a relay, the members that it
-/// connects. It is confined to the session's event loop. ``RelayedPeers`` and ``RouteTable`` make the decisions.
+/// connects. Confined to the session's event loop. ``RelayedPeers`` and ``RouteTable`` make the decisions.
 final class RelaySide {
   unowned let session: SessionCore
   /// The host's grant, which makes the local peer a relay of its session (RLY-1).

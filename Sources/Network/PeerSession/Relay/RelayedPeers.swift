@@ -101,7 +101,8 @@ struct RelayedPeers {
     return actions
   }
 
-  /// If the peer is no longer requested, the number stays unused until the relay withdraws it.
+  /// Handles a route that a relay opened. If the peer is no longer requested, the route number stays unused until the
+  /// relay withdraws it.
   mutating func opened(
     _ number: UInt8,
     of relay: PeerID,

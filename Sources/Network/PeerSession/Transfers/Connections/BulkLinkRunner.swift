@@ -186,8 +186,9 @@ struct BulkLink: Sendable {
   /// The incoming frames; outgoing frames are written by ``BulkWriter``.
   let channel: NIOAsyncChannel<BulkFrame, ByteBuffer>
 
-  /// Must be called on the channel's event loop. At most two reads of 256 KiB are buffered for the task that reads the
-  /// link. ``StreamCore`` buffers its own limit and one more read. Together, they stay below the 1 MiB limit of STR-2.
+  /// Creates a bulk link from a channel; call it on the channel's event loop. At most two reads of 256 KiB are buffered
+  /// for the task that reads the link. ``StreamCore`` buffers its own limit and one more read. Together, they stay
+  /// below the 1 MiB limit of STR-2.
   @Sendable static func wrap(_ channel: any Channel) throws -> BulkLink {
     try prepare(channel)
     try channel.pipeline.syncOperations.addHandler(BulkFrameDecoder())

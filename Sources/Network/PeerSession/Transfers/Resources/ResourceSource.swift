@@ -109,7 +109,7 @@ final class ResourceSource: Sendable {
   }
 
   /// Compares the file with its properties at opening; throws `sourceChanged`. Unlinking the file is allowed, because
-  /// its bytes remain complete. Replacing it with another file is not.
+  /// its bytes remain complete. Replacing the file is not allowed.
   func checkUnchanged() throws(SessionError) {
     var status = stat()
     guard fstat(descriptor, &status) == 0, Mark(status) == mark else { throw changed }
