@@ -1475,7 +1475,7 @@ class ManInTheMiddle(SwiftCase):
                 middle = self.between(host, strategy)
                 guest = self.join_bare(middle, host, host.code)
                 ended = guest.events.wait_any(("invitation", "output-ended"), 60)
-                self.assertEqual(ended["event"], "output-ended", "it fell back to another way")
+                self.assertEqual(ended["event"], "output-ended", "the guest fell back to another proof")
                 self.assertEqual(guest.ended(30), EXIT_REFUSED)
                 self.assert_kept_out(host, middle)
                 self.assertLessEqual(set(middle.read("dialler")), {wire.HELLO, wire.CLOSE})

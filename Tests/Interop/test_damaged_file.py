@@ -104,7 +104,7 @@ class DamagedFile(InteropCase):
             log.write_bytes(data[:32 + count * FRAME])
             lines = self.boards("verify", path, status=1)
             self.assertNotIn("intact", json.dumps(lines))
-            self.assertFalse(index.exists(), "the check hid what it reported")
+            self.assertFalse(index.exists(), "the check created the index")
             self.assertEqual(log.read_bytes(), data[:32 + count * FRAME])
 
     def test_the_advice_of_a_recovery_can_be_pasted(self):

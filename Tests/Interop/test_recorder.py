@@ -63,7 +63,7 @@ class Recorder(InteropCase):
         heard = b"".join(bytes.fromhex(entry["bytes"]) for entry in of(13) if entry["number"] == opened["number"])
         self.assertEqual(hashlib.sha256(heard).digest(), hashlib.sha256(b"abc" * 10_000).digest())
         self.assertEqual({15, 16} - kinds, set(), "both ends of the stream")
-        self.assertGreaterEqual(recording.end, recording.traffic[-1]["time"], "it lasts until it was stopped")
+        self.assertGreaterEqual(recording.end, recording.traffic[-1]["time"], "the recording lasts until it is stopped")
         told = subprocess.run([str(REPLAY), "log", "--wire", str(file)], capture_output=True, encoding="utf-8")
         self.assertIn('resource 1, 70000 bytes, "{"id":"7"}"', told.stdout)
 

@@ -46,7 +46,7 @@ class Retiring(SwiftCase):
     def until(self, condition, seconds=30):
         ends = time.monotonic() + seconds * PATIENCE
         while not condition():
-            self.assertLess(time.monotonic(), ends, "it did not happen")
+            self.assertLess(time.monotonic(), ends, "the condition did not become true")
             time.sleep(0.05)
 
     def assert_same(self, program, peer, remote):

@@ -261,7 +261,7 @@ class MissingDisk(SavingCase):
         self.goes_through(program, "removed", lambda: (data / "boards").mkdir(0o700), before=1)
         again = self.program("host", "sprint", directory=data)
         again.ready()
-        self.assertEqual(len(again.objects()), 8, "what was there before, too")
+        self.assertEqual(len(again.objects()), 8, "the earlier objects are there too")
 
     def mounted(self, size, board=None, prepare="true"):
         """Returns the disk and a program whose data directory is on it.

@@ -735,7 +735,7 @@ class Invitations(WebCase):
         timed = self.invite(program, expires="1h")
         other, other_link = self.guest_of(timed)
         page, told = self.assert_invites(self.ask(other, other_link.invitation_request(timed.key, timed.session, "editor")), other)
-        self.assertEqual(page.fragment, timed.fragment, "WEB-59: the link ends with that of the guest")
+        self.assertEqual(page.fragment, timed.fragment, "WEB-59: the new link ends with the guest's link")
         self.assertRegex(told["expires"], r"^20\d\d-.*Z$")
 
     def test_web_58_the_origin_of_the_link(self):
@@ -810,7 +810,7 @@ class Invitations(WebCase):
         timed = self.invite(program, expires="1h")
         guest, link = self.guest_of(timed)
         page, told = self.assert_invites(self.ask(guest, link.invitation_request(timed.key, timed.session, "viewer")), guest)
-        self.assertIn("expires", told, "a link for viewers ends with that of the guest")
+        self.assertIn("expires", told, "a link for viewers ends with the guest's link")
 
     def test_web_59_invitations_that_are_off(self):
         for options in (["--no-web-invite"], ["--owned"]):

@@ -23,7 +23,7 @@ def a_killed_peer_is_told_of_and_the_terminal_is_given_back(directory):
     ben.wait("2 people")
     ada.drag((10, 10), (40, 14))
     ben.wait(ink())
-    assert ada.flag("alternate_on") == "1" and ada.flag("mouse_any_flag") == "1", "the screen is taken over"
+    assert ada.flag("alternate_on") == "1" and ada.flag("mouse_any_flag") == "1", "the program shows its own screen"
     os.kill(ada.process, 11)
     ada.wait("EXIT 139")
     ada.wait("All saved changes are in")
@@ -113,7 +113,7 @@ def who_stops_the_program_has_the_shell_and_comes_back(directory):
     ada.type("clear; bg; sleep 1; jobs; echo $((7 * 9)) still")
     ada.key("Enter")
     ada.wait("63 still")
-    assert any("Stopped" in line for line in ada.lines), "it is stopped again"
+    assert any("Stopped" in line for line in ada.lines), "the program is stopped again"
     ada.type("clear; fg")
     ada.key("Enter")
     ada.wait(ink())
@@ -130,10 +130,10 @@ def who_stops_the_program_has_the_shell_and_comes_back(directory):
     ada.type("fg; echo EXIT $?")
     ada.key("Enter")
     ada.wait(ink())
-    assert ada.flag("alternate_on") == "1" and ada.flag("mouse_any_flag") == "1", "the screen is taken over again"
+    assert ada.flag("alternate_on") == "1" and ada.flag("mouse_any_flag") == "1", "the program shows its own screen again"
     ada.type("q")
     ada.wait("EXIT 0")
-    assert given_back(ada), "it is given back again"
+    assert given_back(ada), "the terminal is restored again"
 
 
 def a_signal_ends_it_well_and_the_board_is_kept(directory):
@@ -177,7 +177,7 @@ def nothing_that_others_write_reaches_the_terminal(directory):
         timeout=60 * PATIENCE, env={**os.environ, "WHITEBOARD_DATA_DIR": f"{directory}/eve"},
     )
     said = done.stdout + done.stderr
-    assert "\x1b" not in said and "\x9b" not in said and "\u202e" not in said, "nor does it reach that of the one who sent it"
+    assert "\x1b" not in said and "\x9b" not in said and "\u202e" not in said, "no control character reaches the sender's terminal"
     for one in (ada, ben):
         one.wait(lambda lines: "thatwasall" in "".join(line[75:] for line in lines).replace(" ", ""))
         one.wait("text ")
@@ -231,7 +231,7 @@ def without_colours_or_a_screen_it_says_the_same(directory):
     ):
         lines = Screen(name, directory, f"host sprint --no-announce {arguments}", **environment)
         lines.wait("sprint")
-        assert given_back(lines), "it is a terminal like any other"
+        assert given_back(lines), "the terminal mode is unchanged"
         lines.type("text 0,0 hello as=word")
         lines.key("Enter")
         lines.wait("+ text")

@@ -110,7 +110,7 @@ def control_z_suspends_everywhere_where_a_shell_can_continue_it(directory):
         ada.type("clear; fg")
         ada.key("Enter")
         ada.wait(seen)
-        assert ada.flag("alternate_on") == "1", "the screen is taken over again"
+        assert ada.flag("alternate_on") == "1", "the program shows its own screen again"
 
     stop_and_return("boards nearby")
     ada.type("n")

@@ -84,7 +84,7 @@ def a_full_disk_is_told_of_on_every_screen_and_leaving_asks(directory):
     ada.type("q")
     ada.wait("EXIT 74")
     ada.wait("NOT SAVED: disk full.")
-    assert objects(copy, f"{directory}/other") == "6 objects", "all of it is in the copy"
+    assert objects(copy, f"{directory}/other") == "6 objects", "all objects are in the copy"
 
 
 def a_disk_with_room_again_is_written_to_by_itself(directory):
@@ -101,7 +101,7 @@ def a_disk_with_room_again_is_written_to_by_itself(directory):
     (data / "ballast").unlink()
     # The program ends on its own once everything is saved.
     ada.wait("EXIT 0", 25)
-    assert objects("sprint", data) == "6 objects", "all of it is in the file"
+    assert objects("sprint", data) == "6 objects", "all objects are in the file"
 
 
 def who_leaves_anyway_reads_in_the_lobby_what_was_lost(directory):
@@ -147,7 +147,7 @@ def lines_say_it_too_and_ask_whoever_quits(directory):
     ada.type("quit")
     ada.key("Enter")
     ada.wait("EXIT 0")
-    assert objects("sprint", data) == "1 object", "it is in the file"
+    assert objects("sprint", data) == "1 object", "the object is in the file"
 
 
 SCENES = [

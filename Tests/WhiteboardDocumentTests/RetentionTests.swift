@@ -54,7 +54,7 @@ import WhiteboardDocument
     let history = try await document.history()
     #expect(history.damages.isEmpty && history.steps.count == 3 && states(history) == [[4]])
     #expect(history.checks.map(\.digest) == [[4], [6]] && history.checks.map(\.place) == [1, 3])
-    #expect(try await document.versions().map(\.name) == ["first"], "it can still be looked at")
+    #expect(try await document.versions().map(\.name) == ["first"], "the first version is still listed")
     try await document.close()
     // If rows are missing, an older keyframe is better than none, and the next one has the rest.
     try await DatabaseQueue(path: document.path).write { db in try db.execute(sql: "DELETE FROM keyframe WHERE log = 4")
@@ -79,6 +79,6 @@ import WhiteboardDocument
     }
     #expect(states == [[7, 7]])
     #expect(history.steps.firstIndex { $0.content == .keyframe([7, 7]) } == 2)
-    #expect(history.checks.count < 8, "others were dropped")
+    #expect(history.checks.count < 8, "some checks were dropped")
   }
 }

@@ -25,7 +25,7 @@ import Musl
         try await body(path)
         group.cancelAll()
       }
-      #expect(!FileManager.default.fileExists(atPath: path), "it leaves nothing behind")
+      #expect(!FileManager.default.fileExists(atPath: path), "the socket file is removed")
     }
   }
 

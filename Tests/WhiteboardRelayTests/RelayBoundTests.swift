@@ -35,7 +35,7 @@ import WhiteboardRelay
   ) func places(text: String, port: Int) throws {
     #expect(try SettingKey.listen.parse(text).port == port)
     guard case .at(let place) = try SettingKey.http.parse(text) else {
-      Issue.record("no place")
+      Issue.record("no address")
       return
     }
     #expect(place.port == port)

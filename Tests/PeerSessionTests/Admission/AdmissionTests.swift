@@ -1117,7 +1117,7 @@ struct AdmissionWrongOrderTests {
         bytes.mutate(using: &generator)
         for action in listener.frameReceived(type, bytes, limiter: &limiter, now: .zero) {
           switch action {
-          case .accept: Issue.record("seed \(seed) let in by \(type)")
+          case .accept: Issue.record("seed \(seed): admitted by \(type)")
           case .close: closed += 1
           default: break
           }

@@ -74,7 +74,7 @@ struct FairPlacesTests {
     #expect(places.enter(2, from: block(0), isKnown: false) == .refused)
     #expect(places.enter(3, from: block(2), isKnown: true) == .place(evicting: nil))
     #expect(places.enter(4, from: block(2), isKnown: true) == .place(evicting: nil))
-    #expect(places.enter(5, from: block(3), isKnown: false) == .refused, "each address has one")
+    #expect(places.enter(5, from: block(3), isKnown: false) == .refused, "each stranger's address has only one place")
     #expect(places.enter(6, from: block(4), isKnown: true) == .place(evicting: 4))
   }
 }

@@ -243,7 +243,7 @@ import Testing
         await relay.startAccepting()
         do throws(SessionError) {
           _ = try await hosted.carry(by: [relay.loopback], terms: RelayWorld.terms)
-          Issue.record("it was carried")
+          Issue.record("the board was carried")
         } catch {
           #expect(error.code == .notCarried)
           #expect(error.message.contains("not on the list"))

@@ -32,7 +32,7 @@ import Testing
       #expect(configuration.hostPolicy(HostChoice(admission: .ask), code: nil) == .ask)
       configuration.carrier = .nearby
       guard case .code = configuration.hostPolicy(HostChoice(admission: .ask), code: nil) else {
-        Issue.record("it still asks")
+        Issue.record("the policy still asks")
         return
       }
       #expect(configuration.hostPolicy(HostChoice(admission: .known), code: nil) == .known)

@@ -44,7 +44,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     for number in UInt8(10)..<13 { _ = send([number], from: bo) }
     #expect((0..<4).map { _ in next() } == [10, 11, 12, nil])
     guard case .wait(let due) = incoming.nextStep(now: now) else {
-      Issue.record("nothing waits")
+      Issue.record("no event waits")
       return
     }
     // The member had one second of work in reserve, and owes another one.
@@ -131,7 +131,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     _ = incoming.append(.peerStateChanged(anna, .connecting), now: now)
     #expect(next() == 1)
     guard case .handle(.peerLeft, of: anna) = incoming.nextStep(now: now) else {
-      Issue.record("it did not leave")
+      Issue.record("the member did not leave")
       return
     }
     // A member that returns still has its debt.
@@ -206,7 +206,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     now += .seconds(100)
     incoming.trim(now: now)
     guard case .none = incoming.nextStep(now: now) else {
-      Issue.record("something is left")
+      Issue.record("an event is left")
       return
     }
   }

@@ -85,7 +85,7 @@ import Whiteboard
       do {
         try await ada.undo()
         try await ada.undo()
-        Issue.record("there were more steps than one")
+        Issue.record("a second step was undone")
       } catch let error as CommandError { #expect(error.code == .nothingToUndo) }
     }
   }

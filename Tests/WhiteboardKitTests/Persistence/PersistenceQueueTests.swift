@@ -158,9 +158,9 @@ import WhiteboardDocument
     keeper.didCopy(upTo: whole.mark, to: "copy")
     #expect(keeper.state == .notSaved(SaveProblem(full, copy: "copy")))
     keeper.record(.head(bytes: [1], incarnation: 1, sequence: 1))
-    #expect(keeper.state == .notSaved(SaveProblem(full, copy: "copy")), "a signature is no work")
+    #expect(keeper.state == .notSaved(SaveProblem(full, copy: "copy")), "a signature does not count as work")
     keeper.record(entry)
-    #expect(keeper.state == .notSaved(SaveProblem(full)), "the copy lacks it")
+    #expect(keeper.state == .notSaved(SaveProblem(full)), "the copy lacks the entry")
     let photo = PersistenceQueue.Photo(sha256: [1], path: "sun.png")
     _ = keeper.didMiss(photo, full)
     keeper.didStore(upTo: keeper.take().mark)
@@ -181,7 +181,7 @@ import WhiteboardDocument
     let told = Told()
     keeper.answer { told.outcomes.append($0?.code) }
     keeper.answer(isAboutChanges: false) { told.outcomes.append($0?.code) }
-    #expect(keeper.takeAnswers().isEmpty, "the one before it waits")
+    #expect(keeper.takeAnswers().isEmpty, "an earlier answer waits")
     keeper.didFail(full, keeper.take(), now: 0)
     for answer in keeper.takeAnswers() { answer() }
     #expect(told.outcomes == [.full, nil])

@@ -104,7 +104,7 @@ import WhiteboardPrograms
         #expect(await sharedBoard.saveState.problem?.copy == copy)
         #expect(await !sharedBoard.saveState.wouldLoseWork)
         #expect(await error(host, "text 0,18 later") == .notSaved)
-        #expect(await sharedBoard.saveState.wouldLoseWork, "the copy lacks it")
+        #expect(await sharedBoard.saveState.wouldLoseWork, "the copy lacks the later text")
 
         await document.failWrites(with: nil)
         try await host.perform("save")
@@ -195,7 +195,7 @@ import WhiteboardPrograms
         try await host.perform("save")
         await document.failWrites(with: DocumentError(.full, "FILE: why"))
         _ = await error(host, "text 0,0 more")
-        #expect(await !sharedBoard.requestEndUnlessUnsaved(), "what was saved meanwhile is another matter")
+        #expect(await !sharedBoard.requestEndUnlessUnsaved(), "a warning from before the save does not count")
         try await host.perform("save-as \(copy)")
         // The copy has everything.
         try await host.perform("quit")
@@ -206,7 +206,7 @@ import WhiteboardPrograms
         await sharedBoard.document?.failWrites(with: DocumentError(.full, "FILE: why"))
         _ = await error(host, "text 0,0 lost")
         #expect(await !sharedBoard.requestEndUnlessUnsaved())
-        #expect(await sharedBoard.requestEndUnlessUnsaved(), "the person insists")
+        #expect(await sharedBoard.requestEndUnlessUnsaved(), "a second request ends the session")
       }
       try? await host(room, isTyped: true) { host, sharedBoard in
         await sharedBoard.document?.failWrites(with: DocumentError(.full, "FILE: why"))
@@ -249,7 +249,7 @@ import WhiteboardPrograms
         try await host.perform("save-as \(poor)")
         #expect(try await stored(poor) == 1)
         #expect(await codes(host).filter { $0 == "copy-incomplete" }.count == 1)
-        #expect(await sharedBoard.saveState.problem?.copy == copy, "the poor copy does not count")
+        #expect(await sharedBoard.saveState.problem?.copy == copy, "the incomplete copy does not count")
       }
     }
   }

@@ -66,7 +66,7 @@ import Testing
     queue.append([UInt8](repeating: 0, count: SendQueue.patience), to: [anna])
     #expect(queue.load == .heavy && queue.nextDeadline(after: .now) != nil)
     let far = ContinuousClock.now + .seconds(3600)
-    #expect(queue.nextDeadline(after: far) == nil, "who stands still is told of once")
+    #expect(queue.nextDeadline(after: far) == nil, "a peer without progress is reported once")
     queue.sent(SendQueue.patience)
     #expect(queue.load == .light)
   }

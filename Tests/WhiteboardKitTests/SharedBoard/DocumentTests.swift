@@ -292,7 +292,7 @@ import WhiteboardPrograms
       try data.write(to: URL(fileURLWithPath: path))
       do throws(WhiteboardError) {
         try await ScriptedBoard().run(await room.configuration(.host(boardName: "board"), "ada"))
-        Issue.record("it was hosted")
+        Issue.record("the board was hosted")
       } catch {
         #expect(error.code == .badData)
         #expect(error.message.contains("update"))

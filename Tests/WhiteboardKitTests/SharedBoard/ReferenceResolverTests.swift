@@ -30,7 +30,7 @@ import Testing
     guard case .failure(let both) = find("abcd"), case .failure(let none) = find("zoe"),
       case .failure(let short) = find("abc"), case .failure(let names) = find("BEN")
     else {
-      Issue.record("something was found")
+      Issue.record("an object was found")
       return
     }
     #expect(both.code == .ambiguous)

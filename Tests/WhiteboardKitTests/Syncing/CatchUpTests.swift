@@ -313,7 +313,7 @@ import Testing
     try await withHost { host in
       do throws(CommandError) {
         try await host.perform("wait synced timeout=0.2")
-        Issue.record("it was synced without any other member")
+        Issue.record("the host was synced without any other member")
       } catch {
         #expect(error.code == .timedOut)
         #expect(error.message == "not synced: no other member is connected")
@@ -349,7 +349,7 @@ import Testing
           try await host.perform("wait peers=1 timeout=30")
           do throws(CommandError) {
             try await host.perform("wait synced timeout=1")
-            Issue.record("it was synced with a member that has no board")
+            Issue.record("the board was synced with a member that has no board")
           } catch { #expect(error.message == "not synced with cy (no board)") }
           try await withThrowingTaskGroup(of: Void.self) { inner in
             inner.addTask { try await guest.run(joining) }
@@ -412,7 +412,7 @@ import Testing
         #expect(await guest.sees { if case .change(.left, _) = $0 { true } else { false } })
         feed.push("text 0,0 late")
         feed.finish()
-        let error = try #require(await ending.value, "it ended as if others had it")
+        let error = try #require(await ending.value, "the guest ended as if others had its text")
         #expect(error.code == .timedOut)
         #expect(error.message.contains("have not reached any other member"), "\(error.message)")
       }

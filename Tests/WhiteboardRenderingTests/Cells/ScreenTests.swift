@@ -10,7 +10,7 @@ import Testing
     screen.put("x", x: 2, y: 0)
     #expect(screen.line(0) == "  x字")
     screen.put("語", x: 5, y: 0)
-    #expect(screen.line(0) == "  x字", "what would be cut is left out")
+    #expect(screen.line(0) == "  x字", "a character that would be cut is left out")
   }
 
   @Test("a tab shows as a space, and other control characters as a replacement") func tab() {

@@ -238,7 +238,7 @@ import Testing
     }
     let word = unmixed(try hash(theirs)) ^ unmixed(try hash(mine))
     theirs.replaceSubrange(8..<16, with: (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) })
-    #expect(try sum(board(mine, others: 0)) == sum(board(theirs, others: 0)), "it can be forged")
-    #expect(try sum(board(mine, others: 1)) != sum(board(theirs, others: 1)), "and is found out")
+    #expect(try sum(board(mine, others: 0)) == sum(board(theirs, others: 0)), "a sum can be forged")
+    #expect(try sum(board(mine, others: 1)) != sum(board(theirs, others: 1)), "the other sum differs")
   }
 }

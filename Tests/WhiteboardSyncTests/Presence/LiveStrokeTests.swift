@@ -34,8 +34,8 @@ import Testing
       world.carryOut(try author.extendStroke(stroke, with: [point], now: world.now(0)), 0)
       world.step(10)
       let next = other.shownInk(of: stroke)
-      #expect(next.starts(with: shown), "seed \(seed): what was shown moved or went")
-      #expect(drawn.starts(with: next), "seed \(seed): shows what was not drawn")
+      #expect(next.starts(with: shown), "seed \(seed): shown points moved or disappeared")
+      #expect(drawn.starts(with: next), "seed \(seed): shows points that were not drawn")
       let committed = other.board.snapshot(stroke)?.ink?.count ?? 0
       if next.count > shown.count, next.count > committed { grewBetweenCommits += 1 }
       shown = next
@@ -44,7 +44,7 @@ import Testing
     #expect(world.settle())
     #expect(other.shownInk(of: stroke) == drawn)
     #expect(other.board.snapshot(stroke)?.isFinished == true)
-    #expect(grewBetweenCommits > 20, "seed \(seed): previews did something")
+    #expect(grewBetweenCommits > 20, "seed \(seed): few points were shown before their commit")
     #expect(throws: BoardError.unknownObject(stroke)) {
       try author.extendStroke(stroke, with: [Point(x: 0, y: 0)], now: world.now(0))
     }

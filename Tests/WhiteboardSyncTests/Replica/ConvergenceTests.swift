@@ -19,7 +19,7 @@ import Testing
     #expect(world.settleAssets(), "seed \(seed) lacks assets")
     world.check()
     #expect(world.complaints.isEmpty, "seed \(seed): \(world.complaints)")
-    #expect(world.delivered > 60, "seed \(seed) did little")
+    #expect(world.delivered > 60, "seed \(seed): few deliveries")
   }
 
   @Test("[SYN-15] edits that a member sent to only some before it crashed reach all") func lastWords() throws {

@@ -126,7 +126,7 @@ import Testing
     }
     join()
     _ = try createText()
-    #expect(said() == [.batch(to: 1)], "the only link is as the writer begins")
+    #expect(said() == [.batch(to: 1)], "the only link needs no author message")
     let bo = ScriptedReplica(10).member
     log += anna.replica.peerJoined(bo, now: start)
     #expect(said() == [.author(to: 1)])

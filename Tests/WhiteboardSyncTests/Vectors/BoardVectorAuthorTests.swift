@@ -61,7 +61,7 @@ import Testing
     let bytes = try BoardVectors.bytes(vector.hex)
     do {
       try AuthorRecord(bytes).verify(board: board, with: verifier)
-      Issue.record("accepted, though it is to be refused as \(vector.error)")
+      Issue.record("accepted, but expected the error \(vector.error)")
     } catch { #expect(word(of: error) == vector.error) }
   }
 

@@ -18,7 +18,7 @@ import Testing
     let bytes = try BoardVectors.bytes(vector.hex)
     do {
       try read(bytes)
-      Issue.record("accepted, though it is to be refused as \(vector.error)")
+      Issue.record("accepted, but expected the error \(vector.error)")
     } catch { #expect(word(of: error) == vector.error) }
   }
 

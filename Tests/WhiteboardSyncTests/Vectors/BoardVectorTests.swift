@@ -10,7 +10,7 @@ import Testing
   private func expect(_ code: String, _ body: () throws -> Void) {
     do {
       try body()
-      Issue.record("accepted, though it is to be refused as \(code)")
+      Issue.record("accepted, but expected the error \(code)")
     } catch { #expect((error as? CodecError)?.code == code) }
   }
 

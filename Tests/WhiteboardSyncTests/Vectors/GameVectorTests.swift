@@ -174,7 +174,7 @@ struct GameVectors: Decodable {
       )
       let looker = try #require(MemberID(bytes: [UInt8](repeating: 200, count: 32)))
       switch fold.game.detail(for: looker, isRevealing: true) {
-      case .notJudged: Issue.record("a vector is judged")
+      case .notJudged: Issue.record("the game of this vector is not judged")
       case .connectFour(let view):
         #expect(view.grid == vector.grid)
         #expect(view.outcome.code == vector.state)
@@ -197,7 +197,7 @@ struct GameVectors: Decodable {
     let id = try board.createWordle(at: Point(x: 0, y: 0), using: &random)
     guard case .wordle(let view)? = board.gameView(id, for: member, isRevealing: true)?.detail, let answer = view.answer
     else {
-      Issue.record("the game is judged")
+      Issue.record("the game is not judged")
       return
     }
     let words = ["house", answer]

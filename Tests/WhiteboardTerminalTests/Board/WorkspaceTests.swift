@@ -49,7 +49,7 @@ import WhiteboardRendering
     let again = try show(id)
     #expect(shown == [.openMenu(at: cell)] && again.isEmpty)
     let second = workspace.press(.right, event, at: Self.pointed, now: .zero)
-    #expect(second == [.openMenu(at: cell)], "it is selected already")
+    #expect(second == [.openMenu(at: cell)], "the object is selected already")
   }
 
   @Test("the menu does not open if the selection fails") mutating func menuAfterFailure() throws {

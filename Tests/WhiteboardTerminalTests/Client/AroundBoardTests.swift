@@ -72,7 +72,7 @@ import WhiteboardSync
     #expect(board().contains { $0.contains("hello") }, "\(board())")
     #expect(!board().contains { $0.contains("Bob") })
     desk.client.applyChange(.presence(try Presence(cursor: Point(x: 100, y: 100)), of: Desk.member(bob)), now: desk.now)
-    #expect(board().contains { $0.contains("Bob") }, "it moves again")
+    #expect(board().contains { $0.contains("Bob") }, "a pointer that moves again is visible")
     desk.now += .seconds(4)
     _ = desk.tick()
     // Presence is sent again without any movement.

@@ -45,7 +45,7 @@ import WhiteboardSync
     #expect(desk.client.messages.notice?.text.contains("did you mean") == true)
     #expect(desk.type(":zom 50\r") == [])
     #expect(desk.client.messages.notice?.text.contains("zoom") == true)
-    #expect(desk.type(#":text 0,0 "abc"# + "\r") == [], "the text has no end")
+    #expect(desk.type(#":text 0,0 "abc"# + "\r") == [], "the closing quotation mark is missing")
     #expect(desk.client.messages.notice?.kind == .problem && desk.client.workspace.requests.count == 0)
     #expect(desk.type(":digest\r") == ["digest"])
   }
@@ -126,7 +126,7 @@ import WhiteboardSync
     desk.sync()
     #expect(desk.type("\u{7F}") == [#"insert typed-1 4 "" replacing=1 was="oh hi""#])
     #expect(desk.type("\r") == [])
-    #expect(desk.type("p") == [], "keys are tools again")
+    #expect(desk.type("p") == [], "keys choose tools again")
     // After a click on a text, the user types in it. An empty text is deleted at the end.
     #expect(desk.type("t^[<0;38;13M^[<0;38;13m\u{15}") == [#"insert \#(id) 0 "" replacing=5 was="oh hi""#])
     #expect(desk.type("^") == ["delete \(id)"])

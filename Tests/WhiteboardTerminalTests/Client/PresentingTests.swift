@@ -129,7 +129,7 @@ import WhiteboardRendering
       #expect(actions.dropFirst().compactMap(Desk.line).map { $0.hasPrefix("paste ") } == [true], "\(actions)")
     }
     let long = #"{"type":"excalidraw/clipboard","elements":["# + String(repeating: " ", count: 20_000) + "]}"
-    #expect(desk.client.handleInput(.paste(long), now: .seconds(1)).first == .storeCopies(long), "it is not cut")
+    #expect(desk.client.handleInput(.paste(long), now: .seconds(1)).first == .storeCopies(long), "a paste is not cut")
     let other = desk.client.handleInput(.paste(#"{"type":"other"}"#), now: .seconds(1)).compactMap(Desk.line)
     #expect(other.first?.hasPrefix("text ") == true)
   }

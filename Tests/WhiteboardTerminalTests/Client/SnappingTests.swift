@@ -12,7 +12,7 @@ import Whiteboard
     #expect(left.offset == Point(x: 100, y: 0))
     #expect(left.x == 100 && left.y == nil)
     let middle = Snapping(box, by: Point(x: 104, y: 213.5), to: [other], grid: nil, reach: 4)
-    #expect(middle.offset == Point(x: 105, y: 215), "both middles")
+    #expect(middle.offset == Point(x: 105, y: 215), "the box snaps to both middles")
     let far = Snapping(box, by: Point(x: 50, y: 50), to: [other], grid: nil, reach: 4)
     #expect(far.offset == Point(x: 50, y: 50) && far.x == nil && far.y == nil)
   }

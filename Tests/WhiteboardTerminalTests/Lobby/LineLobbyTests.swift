@@ -32,7 +32,7 @@ import Testing
         "nearby: 2  standup  Ben  1 person  192.0.2.7:26273  join code required"
       ]
     )
-    #expect(lobby.found(announced("b1", "standup", by: "Ben")) == [], "it is listed already")
+    #expect(lobby.found(announced("b1", "standup", by: "Ben")) == [], "the board is listed already")
     #expect(lobby.enter("1") == .choice(.host("/b/plans.whiteboard")))
     #expect(lobby.enter(" 2 ") == .choice(.join(target: "b1", code: nil)))
     #expect(lobby.list().contains("  1  standup  Ben  1 person  192.0.2.7:26273  join code required"))
