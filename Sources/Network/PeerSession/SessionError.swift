@@ -149,7 +149,7 @@ extension SessionError {
         )
       case .unknownAdmitter: (.busy, "The peer does not yet know the member that admitted this peer; try again later.")
       case .notAttached: (.notConnected, "The peer refused an additional connection.")
-      case .duplicateLink: (.busy, "Another connection with the peer replaced this one.")
+      case .duplicateLink: (.busy, "Another connection with the peer replaced this connection.")
       case .replaced:
         (.identityInUse, "Another program with this program's identity is connected; give one of them a new identity.")
       case .tooFast:

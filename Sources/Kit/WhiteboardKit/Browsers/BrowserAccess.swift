@@ -23,7 +23,7 @@ final class BrowserAccess {
   /// failed.
   private var openingAgain: ContinuousClock.Instant?
   private var openingError: String?
-  /// The requests of pages for links in the current minute, by guest.
+  /// The number of requests for links that each guest's page made in the current minute.
   private var requests: (since: ContinuousClock.Instant, counts: [PeerID: Int])
 
   init(

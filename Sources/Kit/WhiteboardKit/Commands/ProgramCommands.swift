@@ -36,7 +36,7 @@ enum ProgramCommands {
     return nil
   }
 
-  static let help = CommandSpec(.help, rules: rules, "explain one command, or list all", .help) {
+  static let help = CommandSpec(.help, rules: rules, "explain a command, or list all commands", .help) {
     (runner, request, text) async throws(CommandError) in
     runner.answer(.help(text), to: request)
   }

@@ -35,8 +35,8 @@ final class BoardDiscovery {
   // MARK: - Browsing
 
   /// Searches for boards until the local board closes; a relay does not search. Announcements with the local key are
-  /// not reported, but they are used to explain why a guest finds no other board, to check whether others can find the
-  /// local board, and to detect a computer that uses the same key.
+  /// not reported. They explain why a guest finds no other board, show whether other computers can find the local
+  /// board, and reveal a computer that uses the same key.
   func browse(own: PeerID, preferring known: KnownPeers) {
     guard let discovery = configuration.discovery, !configuration.isRelay else { return }
     let query = BrowserQuery(excluding: nil, preferring: known.preference)

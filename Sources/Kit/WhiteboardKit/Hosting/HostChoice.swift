@@ -64,7 +64,7 @@ extension BoardConfiguration {
     let chosen = hostChoice.over(stored)
     guard chosen != stored else { return }
     do throws(DocumentError) { try await document.setFact(.admission, chosen.text) } catch {
-      logger.warning("The choice of whom to admit was not stored.", metadata: ["reason": "\(error.message)"])
+      logger.warning("The admission choice was not stored.", metadata: ["reason": "\(error.message)"])
     }
   }
 }

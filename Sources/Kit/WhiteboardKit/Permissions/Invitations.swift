@@ -271,7 +271,7 @@ final class Invitations {
       throw CommandError(
         .noSuchInvitation,
         word == "last"
-          ? "no request is waiting for an answer; the last one has ended: \(match.sentence)"
+          ? "no request is waiting for an answer; the last request has ended: \(match.sentence)"
           : "\(match.sentence) There is nothing left to answer."
       )
     }

@@ -169,7 +169,8 @@ package protocol EventSink: Sendable {
   /// state of each object. The default implementation does nothing.
   func boardChanged(_ change: SharedBoard.Change)
 
-  /// Receives the result of a command with a request id as soon as its function returns, with the ids of new objects.
+  /// Receives the result of a command with a request id, including the ids of new objects, as soon as the command's
+  /// function returns.
   ///
   /// The answer follows when the changes are stored. The function does not wait. It is called after the changes that
   /// the command made. The default implementation does nothing.

@@ -40,7 +40,7 @@ final class ApplicationMessages {
   /// argument names no member, or no member is connected.
   func recipients(_ words: [String]) throws(CommandError) -> [PeerID] {
     guard !members.isEmpty else {
-      throw CommandError(.notConnected, "no other member is connected; `wait peers=1` waits for one")
+      throw CommandError(.notConnected, "no other member is connected; `wait peers=1` waits for a member")
     }
     guard !words.isEmpty else { return members.ids }
     var peers: [PeerID] = []

@@ -240,8 +240,8 @@ extension Transfers {
     case over
   }
 
-  /// The maximum number of accepted files that are remembered until they arrive, so that the user is not asked again
-  /// when a transfer resumes.
+  /// The maximum number of accepted files to remember until they arrive, so that the user is not asked again if a
+  /// transfer resumes.
   private static let acceptedLimit = 256
 
   /// Decides about a resource that the local peer did not request (SYN-13, SYN-37, RES-8); returns whether to accept

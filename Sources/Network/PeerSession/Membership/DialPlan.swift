@@ -7,7 +7,8 @@ struct DialPlan: Sendable, Equatable {
   enum Bar: Sendable, Equatable {
     /// The peer left, or refused for a reason that might not apply after a restart.
     case untilRestart(of: SessionIncarnation)
-    /// The peer rejected the local proof of membership, or gave none of its own; a restart also lifts this bar.
+    /// The peer rejected the local peer's proof of membership, or gave no proof of its own; a restart also lifts this
+    /// bar.
     case untilProof(of: SessionIncarnation)
     /// A user declined, or the host removed one of the two peers.
     case always

@@ -343,7 +343,7 @@ extension MemberDirectory {
   }
 
   /// Returns the warning about a false host. A peer that opened a copy of the session may call itself the host by
-  /// mistake, so the warning calls a statement false only if it is about another peer.
+  /// mistake. Only a statement about another peer is therefore called false.
   private func falseHostMessage(_ named: PeerID, namedBy peer: PeerID) -> String {
     let host = membership.isHostProved ? name(membership.host) : nil
     guard peer != named else {

@@ -93,7 +93,8 @@ final class PeerEntry {
     self.member = member
   }
 
-  /// Why this side gave up a delivery state that the peer may still hold (RSM-6); `nil` once both use newer state.
+  /// The reason why this side gave up a delivery state that the peer may still hold (RSM-6); `nil` once both sides use
+  /// newer state.
   var unreportedEnd: String? { delivery?.isUntouched ?? true ? gaveUp?.code : nil }
 
   var opensRoutes: Bool { isSessionRelay || isBridge }

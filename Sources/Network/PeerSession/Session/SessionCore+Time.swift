@@ -119,7 +119,7 @@ extension SessionCore {
     return hello.introduction.links < delivery.lastDialled
   }
 
-  /// Returns whether the delivery state in the local HELLO was outdated when ACCEPT arrived, so that the link must be
+  /// Returns whether the delivery state in the local HELLO was outdated when ACCEPT arrived. If so, the link must be
   /// closed and the peer dialed again (DUP-5).
   func isOutdated(
     _ hello: Control.DiallerHello,
