@@ -14,7 +14,8 @@ package struct RelayConfiguration: Sendable {
   package var interface: String?
   /// The gateway by which browsers join the boards; `nil` means that they cannot.
   package var browserGateway: (any BrowserGateway)?
-  /// Whether the pages of guests can get links to invite others; `nil` means that they can unless the board has an owner.
+  /// Whether the pages of guests can get links to invite others; `nil` means that they can, unless the board has an
+  /// owner.
   package var guestsInvite: Bool?
   package var discovery: (any Discovery)?
   package var limits = Limits()

@@ -2,7 +2,7 @@ extension Board {
   /// Creates a text object in front of all other objects.
   /// - Parameters:
   ///   - text: The text.
-  ///   - place: The center, in board units; with an automatic width, the upper left corner of the letters, from which the
+  ///   - place: The center, in board units; with automatic width, the upper left corner of the letters, from which the
   ///     text grows.
   ///   - color: The color as `0xRRGGBBAA`; nil for the default color.
   ///   - isAutoWidth: Whether the text is as wide as its longest paragraph. Otherwise it is wrapped.

@@ -63,8 +63,8 @@ struct WALMerge {
   }
 
   /// Returns merges for several versions of the WAL file, the likeliest first; empty unless exactly one frame has
-  /// several possible repairs. Each version repairs a different possibly damaged bit of the same frame. A bit is likely
-  /// to be the damaged one if flipping it makes its byte equal to that of the page's earlier version.
+  /// several possible repairs. Each version repairs a different bit of that frame. The likeliest bit is one whose
+  /// repair makes its byte equal to the same byte of the page's earlier version.
   private func variants(upTo count: Int) -> [WALMerge] {
     guard let (slot, candidates) = log.ambiguousFrame else { return [] }
     let (frames, pageSize) = (log.frames, log.pageSize)

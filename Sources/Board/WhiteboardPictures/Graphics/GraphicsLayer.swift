@@ -251,8 +251,8 @@ package struct GraphicsPlacement: Hashable, Sendable {
     self.visible = visible
   }
 
-  /// Creates the position of an object; nil if it is not a photo, is rotated, cropped or mirrored, or is not in view.
-  /// Terminals show pictures only upright and whole, so other photos are drawn in cells.
+  /// Creates the position of an object; nil if the object is not a photo, is rotated, cropped or mirrored, or is not in
+  /// view. Terminals show pictures only upright and whole, so other photos are drawn in cells.
   package init?(_ snapshot: ObjectSnapshot, in viewport: Viewport, at origin: (x: Int, y: Int) = (0, 0)) {
     guard snapshot.kind == .photo, snapshot.angle == 0, PhotoView(snapshot).isPlain, let asset = snapshot.asset?.id
     else { return nil }

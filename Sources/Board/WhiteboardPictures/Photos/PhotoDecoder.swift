@@ -176,7 +176,8 @@ package enum PictureError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A namespace for checking picture files, and converting them to the formats that a board accepts: JPEG and PNG (BRD-16).
+/// A namespace for checking picture files, and converting them to JPEG and PNG, the formats that a board accepts
+/// (BRD-16).
 package enum BoardPhoto {
   /// The quality of a converted JPEG, from 0 to 100.
   private static let quality: Int32 = 90

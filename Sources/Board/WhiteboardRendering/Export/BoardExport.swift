@@ -13,7 +13,8 @@ package struct BoardExport: Sendable {
   /// The area of a page without objects.
   private static let empty = Rectangle(Point(x: -200, y: -150), Point(x: 200, y: 150))
 
-  /// Exports the whole board, only `objects`, the objects that touch `region`, or a frame and the objects that touch it.
+  /// Exports the whole board, only `objects`, only the objects that touch `region`, or a frame and the objects that
+  /// touch it.
   package init(
     of board: Board,
     id: String,

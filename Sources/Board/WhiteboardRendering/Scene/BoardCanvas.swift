@@ -55,7 +55,7 @@ package struct BoardCanvas: Sendable {
   }
   /// The background of the terminal. If the board has no background, line colors are made visible on this background.
   package var paper = Paper.unknown { didSet { if paper != oldValue { placeAll() } } }
-  /// The background `0xRRGGBB` of the board; nil for that of the terminal.
+  /// The background `0xRRGGBB` of the board; nil for the background of the terminal.
   package var background: UInt32? { didSet { if background != oldValue { placeAll() } } }
   /// The spacing of the board's grid, in board units; nil without a grid.
   package var grid: Double? { didSet { if grid != oldValue { spoilAll() } } }

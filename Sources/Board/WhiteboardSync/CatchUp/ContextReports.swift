@@ -224,7 +224,7 @@ final class ContextReports {
     )
   }
 
-  /// Sends a member the local bucket sums immediately, unless it has received them for this context.
+  /// Sends a member the local bucket sums immediately, unless they were already sent to it for this context.
   private func sendSums(to member: MemberID, _ now: Moment) {
     guard let peer = peers[member], peer.sumsSentFor != currentContextHash, !awaitingSums.contains(member) else {
       return

@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardKit
 
-/// A command of a key for the selected objects: its key, its words in menus and in the help, its effect and its answers.
+/// A command for the selected objects: its key, its words in menus and in the help, its effect and its answers.
 ///
 /// An entry of this table is all that the terminal needs for such a command.
 package struct ObjectCommand: Sendable {

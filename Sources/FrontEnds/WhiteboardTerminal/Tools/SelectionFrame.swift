@@ -32,7 +32,7 @@ struct SelectionFrame: Hashable, Sendable {
     var isCentered = false
     /// Whether lines become wider too.
     var scalesLines = false
-    /// Whether the width and height of a single form change in proportion. Those of other selections always do.
+    /// Whether the width and height of a single form change in proportion. In other selections, they always do.
     var keepsProportions = false
 
     /// The place that the resize does not move.

@@ -377,7 +377,7 @@ export class Board extends EventTarget {
     if (this.#log) {
       Object.assign(this.state, { storage: this.#log.state, pending: this.#changedBefore = this.#log.pending });
       this.#replica.restore(this.#log.takeStored());
-      // A tab that was stopped could not do this.
+      // If the browser stopped the earlier tab, the tab did not deselect its objects.
       this.#deselectAll();
       for (const sha256 of this.#log.photoHashes) this.#replica.assetStored(sha256);
     }

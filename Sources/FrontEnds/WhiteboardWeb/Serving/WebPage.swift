@@ -16,7 +16,8 @@ struct WebPage: Sendable {
 
   private let files: [String: File]
 
-  /// Reads the files from the program, removes the comments of scripts, and compresses all files but the compressed ones.
+  /// Reads the files from the program, removes the comments of scripts, and compresses the files that are not
+  /// compressed yet.
   init() {
     var count = 0
     let start = whiteboard_page_files(&count)
