@@ -191,7 +191,7 @@ package struct DemoCompanion: Sendable {
     self.logger = logger
   }
 
-  /// Hosts the board while `visit` runs; throws if the board cannot be hosted, and the errors of `visit`.
+  /// Hosts the board while `visit` runs; throws if the board cannot be hosted, or if `visit` throws.
   package func run(for name: String, _ visit: @Sendable (BoardConfiguration) async throws(WhiteboardError) -> Void)
     async throws(WhiteboardError)
   {

@@ -8,7 +8,7 @@ extension Session {
   /// An accepted peer joins only after its user has confirmed the verification words (ADM-16). Until then, the
   /// invitation remains pending, and another answer replaces this answer.
   ///
-  /// - Returns: Whether the peer's user still compares the verification words.
+  /// - Returns: Whether the peer's user is still comparing the verification words.
   /// - Throws: `unknown` if the invitation is not, or no longer, waiting for an answer.
   @discardableResult public func respond(to invitation: InvitationID, _ answer: InvitationAnswer)
     async throws(SessionError) -> Bool

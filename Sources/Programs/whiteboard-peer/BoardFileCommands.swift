@@ -67,7 +67,7 @@ extension BoardsCommand {
 
   struct Retain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Set how many days of history a board keeps while it is in use."
+      abstract: "Set how many days of history a board keeps. Older history is deleted while the board is open."
     )
 
     @Argument(help: "The board to change.", completion: .board) var board: String

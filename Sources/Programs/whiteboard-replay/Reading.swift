@@ -89,7 +89,7 @@ extension Playback {
   func tellFaults() {
     guard let first = faults.first else { return }
     Console.complain(
-      "whiteboard-replay: left out because it cannot be applied: step \(first.place + 1)"
+      "whiteboard-replay: steps that cannot be applied are left out: step \(first.place + 1)"
         + (faults.count > 1 ? " and \(faults.count - 1) more" : "") + "; see `verify`"
     )
   }

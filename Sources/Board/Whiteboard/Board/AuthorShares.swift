@@ -183,7 +183,7 @@ struct AuthorShares {
 }
 
 extension BoardState {
-  /// Returns whether the board might hold more than a lone author may write, after `difference` is merged.
+  /// Returns whether merging `difference` might make the board exceed the limits of a lone author.
   func mayExceedWhole(with difference: Difference) -> Bool {
     var (cells, bytes) = (cellCount, valueBytes)
     for entry in difference.entries {

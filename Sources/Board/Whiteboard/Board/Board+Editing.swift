@@ -236,7 +236,7 @@ extension Board {
   /// - Throws: `unknownObject`, `held`, `locked`.
   public func delete(_ id: ObjectID) throws(BoardError) { try delete([id]) }
 
-  /// Deletes objects, and groups with all objects in them.
+  /// Deletes objects and groups, and all objects in these groups.
   ///
   /// If one of the objects cannot be deleted, no object is deleted. If the time of an object's `deleted` cell is so
   /// late that no write can follow it, the object is purged instead (BRD-36).

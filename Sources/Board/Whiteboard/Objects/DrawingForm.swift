@@ -31,7 +31,7 @@ public enum DrawingForm: UInt64, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// Returns the form with a name.
+  /// Creates the form with the given name; nil if there is none.
   public init?(name: String) {
     guard let form = Self.allCases.first(where: { $0.name == name }) else { return nil }
     self = form

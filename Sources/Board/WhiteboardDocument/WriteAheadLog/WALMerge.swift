@@ -30,9 +30,10 @@ struct WALMerge {
     self.path = path
   }
 
-  /// Creates a copy of the database file that contains as many changes from the WAL file as possible; returns whether
-  /// the copy contains all committed changes; throws `full`, `readOnly`, `inputOutput`, or another error if no such
-  /// file can be read.
+  /// Creates a copy of the database file that contains as many changes from the WAL file as possible.
+  ///
+  /// - Returns: Whether the copy contains all committed changes.
+  /// - Throws: `full`, `readOnly`, `inputOutput`; `damaged` if SQLite can read none of the possible copies.
   func write(to target: String) throws -> Bool {
     var readable: Choice?
     // Each attempt reads the whole file, so large files get fewer attempts.

@@ -168,7 +168,7 @@ package struct BoardCanvas: Sendable {
 
   /// The maximum number of areas that are painted separately; more areas are merged into one.
   private static let damageLimit = 24
-  /// The work that a client does for one frame, in dots; it takes a few milliseconds.
+  /// The maximum amount of work for one frame, as a number of painted dots. This work takes a few milliseconds.
   package static let frameWork = 1_000_000
 
   package init(_ viewport: Viewport, dotStyle: DotStyle = .braille) {

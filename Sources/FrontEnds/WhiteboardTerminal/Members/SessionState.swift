@@ -372,7 +372,7 @@ struct Questions: Sendable {
   private var ends: [String: Duration] = [:]
   /// The requests that the user has accepted, until their senders have compared the words.
   private var accepted: [SharedBoard.News.Invitation] = []
-  /// The ids of the accepted requests whose senders still compare the words.
+  /// The ids of the accepted requests whose senders are still comparing the words.
   private var compared: Set<String> = []
   private(set) var fileOffers: [SharedBoard.News.ResourceOffered] = []
   /// The transfers that were offered to the user and have not ended.
@@ -406,10 +406,10 @@ struct Questions: Sendable {
     compared.formIntersection(accepted.map(\.id))
   }
 
-  /// Records that the sender of an accepted request still compares the words.
+  /// Records that the sender of an accepted request is still comparing the words.
   mutating func compares(_ id: String?) { if let id, accepted.contains(where: { $0.id == id }) { compared.insert(id) } }
 
-  /// The peer that still compares the words, and the time that is left; nil if there is none.
+  /// The peer whose user is still comparing the words, and the time that is left; nil if there is none.
   func comparison(at now: Duration) -> String? {
     guard let invitation = accepted.first(where: { compared.contains($0.id) }) else { return nil }
     let name = EventText.shortName(invitation.name, EventText.person(invitation.name, invitation.peer))

@@ -249,7 +249,7 @@ struct Menu: Hashable, Sendable {
 
   var command: KeyMap.Command? { items.indices.contains(chosen) ? items[chosen].command : nil }
 
-  /// Moves the highlight up or down; after the last item, the first one follows.
+  /// Moves the highlight up or down, and wraps around at both ends.
   mutating func step(_ by: Int) {
     guard !items.isEmpty else { return }
     chosen = (chosen + by + items.count) % items.count

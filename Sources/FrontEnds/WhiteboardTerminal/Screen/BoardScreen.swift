@@ -264,7 +264,7 @@ struct StatusLine {
   let missing: [String]
   /// Whether the contents of the board have not arrived yet.
   let isBoardAwaited: Bool
-  /// The newcomer that still compares the words, and the time that is left.
+  /// The newcomer whose user is still comparing the words, and the time that is left.
   let comparison: String?
   /// The number of commands that the board has not answered.
   let pendingCount: Int

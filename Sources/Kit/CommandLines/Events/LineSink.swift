@@ -44,8 +44,8 @@ package struct LineSink: EventSink {
     try await writer.write(piece)
   }
 
-  /// Writes the lines that wait for the end of a text or a movement, because the board is closed; throws if the output
-  /// cannot be written to.
+  /// Writes the lines that are delayed until a text or a movement is finished, because the board is closed. Throws if
+  /// the output cannot be written to.
   package func finish() async throws(OutputError) { try await narration?.finish() }
 
   /// The number of bytes after which lines are written, before more events are encoded.

@@ -134,7 +134,7 @@ extension SettingKey<String> {
     "save-files",
     "The folder in which received files are saved under their own names",
     allowed: "a directory; in the configuration file, its path must begin with / or ~/",
-    standard: .words("the inbox of the data directory, under numbers"),
+    standard: .words("the directory inbox in the data directory, with transfer ids as file names"),
     parse: nonempty
   )
 }

@@ -13,8 +13,8 @@ enum ArrangingCommands {
     rules: selecting,
     "select exactly these objects, even if others have selected them",
     notes: [
-      "A member who has selected an object holds it: others cannot change it for up to 60 seconds after that",
-      "member's last change of it. `take` ends this at once. The member cannot hold the object again for 4 minutes.",
+      "A member who selects an object holds it: others cannot change it. The hold ends at the latest 60 seconds after",
+      "the member selected or last changed it. `take` ends it at once; the member cannot hold it again for 4 minutes.",
     ],
     .objects
   ) { (editor, objects) throws(CommandError) in

@@ -148,7 +148,8 @@ extension Command {
     DrawingCommands.game(game, point, opponent, alias)
   }
 
-  /// Copies objects; the copies are moved by a distance, or by the default distance to a free place.
+  /// Copies objects, and moves the copies by `distance`. If it is nil, they are moved by the default distance, and
+  /// again if a copy would be exactly on an object of its kind.
   public static func duplicate(_ objects: [ObjectReference], by distance: BoardPoint? = nil, alias: ObjectAlias?)
     -> Command
   { DrawingCommands.duplicate(objects, distance, alias) }

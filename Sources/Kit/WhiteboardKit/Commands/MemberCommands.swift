@@ -123,10 +123,10 @@ enum MemberCommands {
     "create an additional code, or a browser link",
     notes: [
       "`web` creates a browser link; see `help web`. With `view`, people who join with the code or link can only",
-      "view the board. TIME is a number and s, m, h or d, at most 30d. A code is valid only while the board is open. So",
-      "is a browser link without TIME, unless a relay keeps the board open. A browser link with TIME stays valid if",
-      "the board is closed and opened again before the link expires. With `web once`, the link admits one person, and",
-      "the address that this person's browser stores admits no other person.",
+      "view the board. TIME is a number and s, m, h or d, at most 30d. A code is valid only while the board is open.",
+      "The same applies to a browser link without TIME, unless a relay keeps the board open. A browser link with TIME",
+      "stays valid if the board is closed and opened again before the link expires. With `web once`, the link admits",
+      "one person, and the address that this person's browser stores admits no other person.",
     ],
     .invitationTerms
   ) { (runner, request, terms) async throws(CommandError) in

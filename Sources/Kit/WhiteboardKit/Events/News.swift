@@ -314,8 +314,8 @@ extension SharedBoard.News.Remark {
   static func photosLeftOut(of author: String) -> Self {
     Self(
       code: "photos-left-out",
-      message: "Some photos of \(author) are not requested: the photos of one author may have "
-        + "\(BoardLimits.photoBytesPerAuthor >> 20) MiB on a board, and all photos "
+      message: "Some photos of \(author) are not requested: on a board, the photos of one author can take up "
+        + "at most \(BoardLimits.photoBytesPerAuthor >> 20) MiB, and all photos together at most "
         + "\(BoardLimits.photoBytesOfBoard >> 30) GiB. If photos are purged, others are requested within a minute."
     )
   }

@@ -53,7 +53,7 @@ struct BoardHost {
     if configuration.isOwned, !BoardID(id).isOwned {
       throw WhiteboardError(
         .usage,
-        "this board has no owner, so everyone can edit it; for a new owned board, use --owned with another name"
+        "this board has no owner, so everyone can edit it; to create a board with an owner, use --owned with another name"
       )
     }
     // A board that another peer created keeps its join code, because its members know no other code.

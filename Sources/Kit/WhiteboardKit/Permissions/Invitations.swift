@@ -32,7 +32,7 @@ final class Invitations {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
   private var pending: [String: Pending] = [:]
-  /// The accepted requests of peers whose users still compare the words.
+  /// The accepted requests of peers whose users are still comparing the words.
   private var accepted: [String: Pending] = [:]
   private var ended: [Ended] = []
   private var lastComparison = 0

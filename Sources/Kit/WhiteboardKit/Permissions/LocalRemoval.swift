@@ -42,8 +42,8 @@ final class LocalRemoval {
     runtime.spawn { sharedBoard in await sharedBoard.localRemoval.store() }
   }
 
-  /// Reports that another member refused the local peer because the host had removed it. Such a member only repeats
-  /// what it received, so the local peer is not treated as removed.
+  /// Reports that another member refused the local peer because the host had removed the local peer. The member only
+  /// repeats what it received, so the local peer is not treated as removed.
   func reportRefusal(by member: PeerID, because error: SessionError) {
     let why = error.remark.isEmpty ? "" : ": \(UntrustedText(error.remark).escaped(limit: 512))"
     runtime.emit(

@@ -94,7 +94,7 @@ struct DiallerAdmission: Sendable {
     let end: Duration
     var pulse: DecidingPulse
 
-    /// The DECIDING frame that states whether the local user still compares the words (ADM-15).
+    /// The DECIDING frame that states whether the local user is still comparing the words (ADM-15).
     var report: DiallerAction { .send(.deciding, [needsOurPerson ? 0 : 1]) }
   }
 

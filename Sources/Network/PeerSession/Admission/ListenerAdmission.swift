@@ -133,7 +133,7 @@ struct ListenerAdmission: Sendable {
     }
   }
 
-  /// Whether the local user has accepted the dialler, and the dialler's user still compares the words (ADM-16).
+  /// Whether the local user has accepted the dialler, and the dialler's user is still comparing the words (ADM-16).
   var isAwaitingDialler: Bool { if case .awaitingPeople(let decision) = state { decision.isAccepted } else { false } }
 
   /// Answers the dialler's HELLO, whose session this process serves, with the checks in the order of HEL-6.

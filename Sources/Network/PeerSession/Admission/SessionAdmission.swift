@@ -155,7 +155,8 @@ final class SessionAdmission {
 
   func invitationEnded(_ id: InvitationID) { invitations[id] = nil }
 
-  /// Answers an invitation with a user's decision; returns whether the peer's user still compares the words (ADM-16).
+  /// Answers an invitation with a user's decision; returns whether the peer's user is still comparing the words
+  /// (ADM-16).
   func respond(to id: InvitationID, _ answer: InvitationAnswer) throws(SessionError) -> Bool {
     guard let handshake = invitations[id] else {
       throw SessionError(.unknown, "No invitation \(id) is waiting for an answer.")

@@ -116,7 +116,7 @@ struct ReadingControl {
 
   /// Records that the application handled a large message of a peer; returns the peers whose links may be read again.
   /// The room of the message becomes free, unless the application stopped reading from the peer. In that case, the
-  /// message still waits in the application's own queue.
+  /// message is still waiting in the application's own queue.
   mutating func messageHandled(of peer: PeerID, now: NIODeadline) -> [PeerID] {
     stopped.contains(peer) ? [] : room.handled(peer, now: now)
   }

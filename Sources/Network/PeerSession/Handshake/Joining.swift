@@ -95,7 +95,7 @@ final class Joining {
     let address = link.remote
     let isNamed = request.peer.map { $0 == peer } ?? address.map { request.addresses.contains($0) } ?? true
     if let address { listener = (.init(peer: isNamed ? request.peer : peer, address: address), isNamed) }
-    // A peer that the link does not name must be proved by the code, by compared words or by an earlier admission.
+    // If the link does not name the peer, the code, compared words or an earlier admission must prove its key.
     let requestedTrust = isNamed ? request.trust : .unverified
     if !isNamed {
       let half = transport.configuration.stepTimeout / 2

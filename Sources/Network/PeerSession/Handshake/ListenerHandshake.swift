@@ -226,7 +226,7 @@ final class ListenerHandshake: LinkDelegate {
     perform(actions)
   }
 
-  /// Handles the local user's answer; returns whether the dialler's user still compares the words (ADM-16).
+  /// Handles the local user's answer; returns whether the dialler's user is still comparing the words (ADM-16).
   func personAnswered(_ answer: InvitationAnswer) -> Bool {
     if case .decline = answer { session?.admission.queue.declined(AddressBlock(host: host), now: .uptime) }
     advance { $0.personAnswered(answer, now: .uptime) }

@@ -14,7 +14,7 @@ final class MemberDirectory {
   /// Whether a host admitted the local peer, or the local peer is the host or its relay.
   var hasJoined = false
   var storedMembership: MembershipRecord?
-  /// The signed removals that wait until the host is proved (MEM-15).
+  /// The signed removals that wait until the host's identity is proved (MEM-15).
   var heldRemovals: [Control.Kick] = []
   /// The peers that members wrongly named as the host; each is reported once.
   var falseHosts: Set<PeerID> = []

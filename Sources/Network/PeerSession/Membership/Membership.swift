@@ -82,14 +82,14 @@ struct Membership: Sendable {
 
   // MARK: The host
 
-  /// The peer that has the host's rights: the host, if it is proved or if no proof is possible; `nil` while a possible
-  /// proof is missing (MEM-15).
+  /// The peer that has the host's rights: the host, if its identity is proved or no proof is possible; `nil` while a
+  /// possible proof is missing (MEM-15).
   var authority: PeerID? {
     if session.namesHost { return session.names(host) ? host : nil }
     return session.isOfOwnedBoard ? owner : host
   }
 
-  /// Whether the host is proved, so that no other peer can be the host.
+  /// Whether the host's identity is proved, so that no other peer can be the host.
   var isHostProved: Bool {
     if session.namesHost { return session.names(host) }
     return session.isOfOwnedBoard ? owner == host : local == host
@@ -127,7 +127,7 @@ struct Membership: Sendable {
     return claimants.insert(peer).inserted
   }
 
-  /// Replaces a host that was not proved, and drops the relays and removals that only that host vouched for.
+  /// Replaces a host whose identity was not proved, and drops the relays and removals that only that host vouched for.
   private mutating func replaceHost(with peer: PeerID) {
     host = peer
     relays = []
