@@ -7,7 +7,7 @@ final class AdvertiserDriver: AvahiDriver {
   /// The limit prevents the local peer from flooding the network if another service takes every new name.
   private static let maximumRenames = 8
   private static let renamePeriod = Duration.seconds(10)
-  /// The first and the longest time in which the daemon must confirm a service. The daemon usually confirms within a
+  /// The initial and the maximum time that the daemon has to confirm a service. The daemon usually confirms within a
   /// second. If an address of the machine changes during this time, the daemon may never confirm the service, and
   /// announces only a part of its records.
   private static let confirmationTimeouts = Duration.seconds(3)...Duration.seconds(48)

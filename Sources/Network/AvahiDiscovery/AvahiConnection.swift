@@ -19,7 +19,7 @@ protocol AvahiDriver: AnyObject {
 
   func idle(now: Duration)
 
-  /// Handles the answer to a call after its delay was reported.
+  /// Handles the daemon's answer to a call that was reported as delayed.
   func answered()
 }
 
@@ -59,7 +59,7 @@ final class AvahiConnection {
   private var pause: Duration
   private var nextAttempt = Duration.zero
   private var nextInterfaceCheck = Duration.zero
-  /// The time since which calls into libavahi may block.
+  /// The time at which the current calls into libavahi began.
   private var callStart = Duration.zero
 
   init?(_ configuration: AvahiConfiguration, bell: Bell, stallWatch: StallWatch, driver: any AvahiDriver) {
@@ -117,8 +117,8 @@ final class AvahiConnection {
     let context = Unmanaged.passUnretained(self).toOpaque()
     client = avahi_client_new(avahi_simple_poll_get(loop), AVAHI_CLIENT_NO_FAIL, clientChanged, context, &code)
     guard client != nil else { return retry(isStalled ? .notAnswering : configuration.problem(connecting: code)) }
-    // If a daemon does not answer, the client waits for it to register its name on the bus. That never happens, because
-    // the name is registered already.
+    // If a daemon does not answer, the client waits for the daemon to register its name on the bus. That never happens,
+    // because the name is already registered.
     if latestState == AVAHI_CLIENT_CONNECTING, isStalled {
       close()
       latestState = nil

@@ -141,7 +141,7 @@ final class StallWatch: Sendable {
     self.report = report
   }
 
-  /// Whether a call takes so long that it was reported.
+  /// Whether the current calls have been reported as stalled.
   var isReported: Bool { state.withLock { $0.isReported } }
 
   func begin() {

@@ -30,7 +30,7 @@ final class BrowserDriver: AvahiDriver {
     var retry: Duration? { if case .given(let until, _) = self { until } else { nil } }
   }
 
-  /// The number of unanswered resolvers at which no resolver is closed to make room.
+  /// If this many resolvers are unanswered, no resolver is closed to make room.
   private static let maximumReplacing = 32
 
   private struct Resolving {
@@ -109,8 +109,9 @@ final class BrowserDriver: AvahiDriver {
     publish()
   }
 
-  /// Closes the resolvers of sightings that the table evicted. If a peer has too many sightings, `areWaiting` must be
-  /// false, or the instance would displace the peer's next sighting.
+  /// Closes the resolvers of sightings that the table evicted. If `areWaiting` is true, their instances wait to be
+  /// resolved again. It must be false if a peer has too many sightings, because the instance would displace the peer's
+  /// next sighting.
   private func dropEvicted(areWaiting: Bool) {
     for key in table.takeEvictions() {
       guard let evicted = stopResolving(key), areWaiting else { continue }

@@ -10,7 +10,7 @@ public final class ResourceTransfer: Sendable {
   /// The progress, at most ten times a second; a slow reader gets only the newest element.
   ///
   /// The sequence supports one reader and ends with the transfer. If the receiver has the whole file, the last element
-  /// has all bytes.
+  /// counts all bytes.
   public let progress: AsyncStream<ResourceProgress>
 
   private let sender: ResourceSender

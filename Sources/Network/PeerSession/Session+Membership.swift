@@ -49,8 +49,8 @@ extension Session {
 
   /// Stops or resumes reading the link of one peer, so that TCP slows down only that peer (MSG-5). The setting lasts
   /// until the local peer leaves the session or the peer joins again. Calls take effect in order, soon after they
-  /// return. Data that was read before still arrives as events. The call does nothing for a relayed peer, because it
-  /// has no link of its own, or for a peer that is not in the session.
+  /// return. Data that was read before still arrives as events. The call does nothing for a relayed peer, which has no
+  /// link of its own, or for a peer that is not in the session.
   package func setReading(_ reads: Bool, from peer: PeerID) { execute { $0.setReading(reads, from: peer) } }
 
   /// Disconnects a peer whose messages break the application's own rules.
@@ -105,8 +105,8 @@ extension Session {
     }
   }
 
-  /// Confirms the owner of an owned board as the host of the session (MEM-15). Until this call, no removal of a member
-  /// counts in such a session.
+  /// Confirms the owner of an owned board as the host of the session (MEM-15). Until this call, such a session accepts
+  /// no removal of a member.
   package func confirm(owner: PeerID) { execute { $0.directory.confirm(owner: owner) } }
 
   /// Reports that discovery shows a peer of this session (MEM-9).

@@ -100,7 +100,7 @@ public final class Session: Sendable {
   /// the message may still reach the others.
   ///
   /// For a datagram, the call never suspends. At most 256 datagrams, with at most 1 MiB in total, wait for the
-  /// session's event loop. Beyond that, the oldest are dropped.
+  /// session's event loop. Beyond that, the oldest datagrams are dropped.
   ///
   /// - Parameters:
   ///   - bytes: The message; the session does not interpret it.

@@ -29,7 +29,7 @@ public enum SessionEvent: Sendable {
   /// A transfer began, in either direction.
   indirect case resourceStarted(ResourceInfo)
   /// A transfer progressed. There are at most ten reports per second for each transfer. The last report before a
-  /// successful end has all bytes.
+  /// successful end counts all bytes.
   case resourceProgress(TransferID, bytes: Int, of: Int)
   /// A transfer ended, in either direction. This event occurs once for each accepted transfer and for each outgoing
   /// transfer.

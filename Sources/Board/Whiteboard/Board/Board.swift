@@ -303,7 +303,8 @@ extension Board {
     try gesture { () throws(BoardError) in
       let known = state.objects.settings.objects.least
       if known != nil, present?.value == value { return }
-      // Check only the latest cell. If a write can follow its time, it can follow the times of all other cells.
+      // Check only the latest cell. If a write can follow the time of this cell, it can follow the times of all other
+      // cells.
       guard state.objects.settings.latest(property)?.time.canBeFollowed ?? true else {
         return try replaceFrozenSettings(property, value)
       }

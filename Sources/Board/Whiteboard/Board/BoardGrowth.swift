@@ -90,7 +90,7 @@ extension BoardState {
     }
   }
 
-  /// Exact; about O(*n*), where *n* is the number of operations.
+  /// The result is exact. About O(*n*), where *n* is the number of operations.
   package func growth(with batch: Batch) -> BoardGrowth {
     var trials: [ObjectID: Trial] = [:]
     var seen = DotSet()
@@ -128,7 +128,7 @@ extension BoardState {
     return growth
   }
 
-  /// Exact; O(*n*), where *n* is the number of cells in the answer.
+  /// The result is exact. O(*n*), where *n* is the number of cells in the answer.
   package func growth(with difference: Difference, without purged: [ObjectID], comparingAll: Bool) -> BoardGrowth {
     var growth = BoardGrowth()
     (growth.incarnations, growth.ranges) = context.growth(with: difference.context)

@@ -18,7 +18,7 @@ public enum BoardLimits {
   @inlinable public static var property: UInt16 { 1023 }
   /// The maximum number of objects that an author may create on a board without other authors (BRD-38).
   ///
-  /// It includes chat lines and deleted objects.
+  /// Chat lines and deleted objects count too.
   public static let objects = 100_000
   /// The maximum number of objects that a replica stores, from all authors.
   public static let storedObjects = 1 << 20
@@ -54,9 +54,10 @@ public enum BoardLimits {
   /// It is higher than ``incarnationsOfMembers``, because a new replica must accept everything that other replicas
   /// stored before they reached their limit.
   public static let incarnationsOfStrangersAtFirst = incarnations - (1 << 8)
-  /// The incarnations of one author may use one part in this number of a context's free room (BRD-37).
+  /// The divisor of a context's free room: the incarnations of one author may use the resulting part (BRD-37).
   public static let incarnationShare = 8
-  /// The number of incarnations that each author may add during a run of a replica, whatever its share is (BRD-37).
+  /// The number of incarnations that each author may add during a run of a replica, whatever the author's share is
+  /// (BRD-37).
   public static let incarnationsPerRun = 16
   /// The maximum number of author records that a member may send ahead of the purges that need them (SYN-48).
   public static let recordsAhead = 1 << 12

@@ -21,8 +21,8 @@ extension BoardReplica {
 
   // MARK: - Deletions
 
-  /// Returns the shown objects that an answer deletes or purges, if the sender of the answer had not seen all changes
-  /// that the local member made to the object.
+  /// Returns the shown objects that an answer deletes or purges although its sender had not seen all changes that the
+  /// local member made to them.
   /// - Complexity: O(*n*), where *n* is the number of objects on the board and of cells in the answer.
   package func shownObjects(changedOutside difference: Difference) -> [ObjectID] {
     var deleted = Set(

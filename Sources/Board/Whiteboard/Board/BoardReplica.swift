@@ -107,7 +107,7 @@ public class BoardReplica {
   /// - Throws: `BoardError.boardFull`. If it throws, nothing is applied.
   public final func receive(_ batch: Batch) throws(BoardError) { try receive(batch, purgingWithin: [:]) }
 
-  /// Applies a batch, but ignores purges of objects whose sequence number exceeds the number given for their
+  /// Applies a batch, but ignores purges of objects whose sequence number exceeds the number in `last` for their
   /// incarnation.
   package final func receive(_ batch: Batch, purgingWithin last: [Incarnation: UInt64]) throws(BoardError) {
     hideStaged()

@@ -18,7 +18,7 @@ extension ObjectSnapshot {
     json.add("zIndex", string: Hexadecimal.encode(zIndex))
     if let color { json.add("color", string: "#" + Self.hexadecimal(color)) }
     if let text, form == nil || !text.isEmpty { json.add("text", string: text) }
-    // Write the rows, because the page does not lay out texts itself (BRD-53).
+    // Write the rows, because the web page does not lay out texts itself (BRD-53).
     if let layout = TextLayout(self) { json.add("rows", strings: layout.lines) }
     if shownSize != size { json.add("shownSize", [shownSize.width, shownSize.height]) }
     if let points { json.add("points", points: points) }

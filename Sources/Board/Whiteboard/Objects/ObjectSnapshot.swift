@@ -32,10 +32,10 @@ public struct ObjectSnapshot: Hashable, Sendable {
   public let form: DrawingForm?
   /// How the object is drawn, apart from its color and line width.
   public let style: ObjectStyle
-  /// The size of the object's box as it is shown, before scaling: a text's box is its letters, and a form is higher if
-  /// its label would not fit (BRD-53).
+  /// The size at which the object is shown, before scaling. A text has the size of its letters, and a form is made
+  /// higher if its label would not fit (BRD-53).
   public let shownSize: Size
-  /// The outline of a form as it is shown, in its own board units relative to its center; nil for other objects.
+  /// The shown outline of a form, in the form's own board units relative to its center; nil for other objects.
   public let outline: Outline?
   /// What the first point of a line or arrow is bound to; nil if it is free.
   public let start: Binding?

@@ -63,7 +63,7 @@ public struct BoardState: Sendable {
     try apply(batch, purgingWithin: [:], changes: &changes)
   }
 
-  /// Applies a batch, but ignores purges of objects whose sequence number exceeds the number given for their
+  /// Applies a batch, but ignores purges of objects whose sequence number exceeds the number in `last` for their
   /// incarnation.
   package mutating func apply(_ batch: Batch, purgingWithin last: [Incarnation: UInt64], changes: inout ChangeLog)
     throws(BoardError)

@@ -78,7 +78,7 @@ public struct ChangeLog: Sendable {
 
   /// Returns the recorded changes, in the order in which objects first changed.
   ///
-  /// `state` is the state after them.
+  /// `state` is the state after the changes.
   ///
   /// If a group changed, the objects in it are reported as changed, and not the group itself.
   public func changes(in state: BoardState) -> [ObjectChange] {

@@ -136,8 +136,8 @@ package struct TextTree {
       guard visible == offset else { continue }
       let next = index + 1 < items.count ? items[index + 1].element : nil
       let continuesRun = item.element.offset + 1 < lengths[item.element.run, default: 0]
-      // Anchor the run to the right of the character before it. If that position is taken, anchor the run to the left
-      // of the character after it.
+      // Anchor the run to the right of the preceding character. If that position is taken, anchor the run to the left
+      // of the following character.
       if let next, continuesRun || hasRightRun.contains(item.element) { return .left(next) }
       return .right(item.element)
     }

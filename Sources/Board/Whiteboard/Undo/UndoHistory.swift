@@ -53,8 +53,8 @@ struct UndoHistory {
     standings[key] = (winner, standing)
   }
 
-  /// Returns whether other members have changed the object of an item since the step. If an undo restored a value, the
-  /// value counts as the write that it restored.
+  /// Returns whether other members have changed the object of an item since the step. A value that an undo restored
+  /// counts as the original write.
   func isChangedByOthers(_ item: UndoItem, in state: borrowing BoardState, isOwn: (Incarnation) -> Bool) -> Bool {
     for key in Self.content(of: item.object, in: state) {
       guard case .written(let dot) = standing(of: key, in: state), !isOwn(dot.incarnation) else { continue }

@@ -125,7 +125,7 @@ struct StepQueue: Sendable {
     return !isRunning
   }
 
-  /// Returns nil if there are none, and the loop must end.
+  /// Returns the next group of callers; nil if there are none, in which case the loop must end.
   mutating func next() -> [Caller]? {
     guard !callers.isEmpty else {
       isRunning = false

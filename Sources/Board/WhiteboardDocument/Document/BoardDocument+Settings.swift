@@ -114,7 +114,7 @@ extension BoardDocument {
   }
 }
 
-/// A fact that makes a program act, and that copies of the document do not contain (REC-20).
+/// A fact on which a program acts. Copies of the document contain no such facts (REC-20).
 ///
 /// All facts except the join code are opaque to the document.
 public enum BoardFact: Sendable, CaseIterable {

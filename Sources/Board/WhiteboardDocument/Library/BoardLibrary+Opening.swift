@@ -26,7 +26,7 @@ extension BoardLibrary {
       let parts = Self.nameParts(path)
       let isTagged = parts.tag.utf8.count == Self.tag(of: newBoard).utf8.count
       let stem = Self.stem(of: name)
-      // Files of older versions are named `board` if the name has no letters from `a` to `z`.
+      // Files of older versions are named `board` if the board's name has no letters from `a` to `z`.
       let isNamed = parts.stem == stem || parts.stem == "board" && stem.utf8.contains { $0 >= 0x80 }
       return isTagged && isNamed
     }
@@ -200,8 +200,8 @@ extension BoardLibrary {
         if isMeant(entry) { meant.append(entry) }
       } catch { if mayBe(path) { unreadable.append((path, error)) } }
     }
-    // An unreadable file may be the requested board, unless its recovered copy was found. A new board could then be a
-    // duplicate.
+    // An unreadable file may be the requested board, unless its recovered copy was found. A new board could be a
+    // duplicate of the unreadable file.
     if let first = unreadable.first(where: { file in !meant.contains { $0.path == Self.recoveredPath(of: file.path) } })
     {
       throw DocumentError.from(first.error, at: first.path)

@@ -282,7 +282,7 @@ package indirect enum JSONTree: Hashable, Sendable {
   case string(String)
   /// A list that contains only numbers, such as a point.
   case numbers([Double])
-  /// A list that is empty, or contains values that are not a `number`.
+  /// A list that is empty, or contains a value that is not a `number`.
   case list([JSONTree])
   /// An object; if a key occurs twice, its last value is used.
   case object([String: JSONTree])

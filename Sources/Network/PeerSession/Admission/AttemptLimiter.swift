@@ -11,7 +11,7 @@ struct AttemptLimiter: Sendable {
 
   enum Standing: Sendable {
     case newcomer
-    /// A member that may know the code anyway (MEM-17), so that it gains nothing by guessing.
+    /// A member that may already know the code (MEM-17), and thus gains nothing by guessing.
     case member
     /// A member of an owned board, who may have fewer rights than the code gives.
     case memberOfOwnedBoard
@@ -19,7 +19,7 @@ struct AttemptLimiter: Sendable {
 
   private enum Source: Hashable {
     case address(AddressBlock)
-    /// The address of members, so that an outdated code of a member does not lock out a newcomer.
+    /// The address of a member, counted separately so that a member's outdated code does not lock out a newcomer.
     case members(AddressBlock)
     case peer(PeerID)
   }
@@ -50,7 +50,7 @@ struct AttemptLimiter: Sendable {
   }
 
   /// The third wrong proof within a minute from one address or with one key locks out both the address and the key. A
-  /// member's proofs lock out no newcomer at its address.
+  /// member's proofs do not lock out newcomers at the member's address.
   mutating func proofWasWrong(address: String, peer: PeerID, as standing: Standing = .newcomer, now: Duration) {
     let sources = sources(address, peer, standing)
     var isOver = false

@@ -19,7 +19,7 @@ enum DiallerAction: Equatable, Sendable {
 
 struct MemberDial: Sendable {
   var membership: Membership
-  /// Whether the other side must prove its membership, because no peer that may admit others named it (MEM-8).
+  /// Whether the listener must prove its membership, because no peer that may admit others named the listener (MEM-8).
   var mustProve: Bool
   var admitters: Membership.Admitters
 
@@ -337,8 +337,8 @@ struct DiallerAdmission: Sendable {
 /// This type does no I/O and has no clock. ``DiallerAdmission`` and ``ListenerAdmission`` each use a pulse.
 struct DecidingPulse: Sendable {
   static let interval = Duration.seconds(1)
-  /// The time of silence after which the link is broken. The limit is longer than for an open link (LIV-2), because a
-  /// broken link discards the words that users have begun to compare.
+  /// The time of silence after which the link counts as broken. The limit is longer than for an open link (LIV-2),
+  /// because a broken link discards the words that users have begun to compare.
   static let silenceLimit = Duration.seconds(30)
   /// The value of DECIDING with which a dialler states that its program has no user (ADM-15).
   static let noUser: UInt8 = 2

@@ -136,7 +136,7 @@ struct ListenerAdmission: Sendable {
   /// Whether the local user has accepted the dialler, and the dialler's user is still comparing the words (ADM-16).
   var isAwaitingDialler: Bool { if case .awaitingPeople(let decision) = state { decision.isAccepted } else { false } }
 
-  /// Answers the dialler's HELLO, whose session this process serves, with the checks in the order of HEL-6.
+  /// Answers a HELLO for a session that this process serves; checks it in the order of HEL-6.
   mutating func helloReceived(
     _ hello: Control.DiallerHello,
     answering own: Control.Introduction,
@@ -216,7 +216,8 @@ struct ListenerAdmission: Sendable {
     }
   }
 
-  /// Handles the keys of the codes, after `.computeCodeKey`; there are none if the session no longer admits by code.
+  /// Handles the keys of the codes, after `.computeCodeKey`. `choices` is empty if the session no longer admits by
+  /// code.
   mutating func codeKeyComputed(_ choices: [CodeChoice], now: Duration) -> [ListenerAction] {
     guard case .awaitingKey(let own) = state else { return [] }
     guard !choices.isEmpty else { return close(.busy, "This peer is not ready yet.") }

@@ -242,7 +242,7 @@ public actor PeerStore {
 
 struct KnownNames {
   private var names: [PeerID: String] = [:]
-  /// The peers with each name; case and spacing do not matter.
+  /// The peers by display name, without regard to case and spacing.
   private var peers: [String: Set<PeerID>] = [:]
 
   subscript(peer: PeerID) -> String? {

@@ -129,7 +129,7 @@ final class SessionAdmission {
     self.policy = policy
   }
 
-  /// Computes the key of the current code, unless it is known, and then calls `body`. Several callers wait for one
+  /// Computes the key of the current code, unless it is known, and then calls `body`. Concurrent callers share one
   /// computation (ADM-5). If the transport ends, `body` is not called.
   func computeCodeKey(then body: @escaping () -> Void) {
     keyWaiters.append(body)
@@ -233,8 +233,8 @@ struct GuestLinks {
     return links.values.filter { $0.admits(guest) }.map(\.choice)
   }
 
-  /// Records that a guest that proved a key joins. Returns `false` if other guests have used up the link since the
-  /// guest proved the key (WEB-57).
+  /// Records that a guest joins with a key that it proved. Returns `false` if other guests have used up the link since
+  /// that proof (WEB-57).
   mutating func use(_ key: GuestKey, by guest: PeerID) -> Bool {
     removeExpired()
     guard links[key]?.admits(guest) == true else { return false }

@@ -62,7 +62,7 @@ final class DatagramLink {
     }
   }
 
-  /// When to call ``tick(_:)`` next; `nil` while there is no address to probe, and when once a second is enough.
+  /// When to call ``tick(_:)`` next; `nil` if there is no address to probe, or if one call per second is enough.
   var nextDue: NIODeadline? {
     remote != nil && pathState.isOpening ? .uptimeNanoseconds(pathState.wakeAt * 1_000_000) : nil
   }
@@ -138,7 +138,8 @@ extension SessionCore {
   }
 }
 
-/// A bounded queue that passes unreliable messages from any task to the event loop; if full, it drops the oldest.
+/// A bounded queue that passes unreliable messages from any task to the event loop. A full queue drops its oldest
+/// message.
 final class DatagramQueue: Sendable {
   struct Message: Sendable {
     var bytes: [UInt8]

@@ -36,7 +36,7 @@ struct DatagramSealer: Sendable {
     counter = 0
   }
 
-  /// Seals one packet into `packet`, whose memory is reused; if it throws ``SealError``, the content of `packet` is
+  /// Seals one packet into `packet`, and reuses its memory. After a ``SealError``, the content of `packet` is
   /// undefined, and the packet counter is unchanged.
   mutating func seal(_ content: DatagramContent, _ bytes: ArraySlice<UInt8>, into packet: inout [UInt8])
     throws(SealError)

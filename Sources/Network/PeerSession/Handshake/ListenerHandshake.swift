@@ -334,7 +334,7 @@ final class ListenerHandshake: LinkDelegate {
       members: session.directory.members(besides: peer),
       proof: proof
     )
-    // A ticket would admit a guest to other members after its access has ended (WEB-33).
+    // With a ticket, other members would admit the guest even after its access has ended (WEB-33).
     if !link.isFromBrowser {
       accept.ticket = session.membership.renewed(for: peer, showing: hello.ticket, by: transport.configuration.identity)
     }

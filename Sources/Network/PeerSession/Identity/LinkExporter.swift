@@ -13,7 +13,7 @@ struct LinkExporter: Sendable {
     case datagram = "EXPORTER-whiteboard-p2p datagram"
   }
 
-  /// How the exported bytes are derived: for TLS, with the hash function of the negotiated cipher suite, determined by
+  /// How the exported bytes are derived. TLS uses the hash function of the negotiated cipher suite, which follows from
   /// the length of the secret.
   private enum Suite {
     case sha256

@@ -210,7 +210,7 @@ struct DialPlan: Sendable, Equatable {
     planRarely(now: now, jitter: jitter)
   }
 
-  /// Plans the next dial after 15 s, doubled after each failure except the first `quick`, up to 5 minutes.
+  /// Plans the next dial after 15 s. After the first `quick` failures, each failure doubles the delay, up to 5 minutes.
   private mutating func planRarely(now: NIODeadline, jitter: Double, after quick: Int = 0) {
     let exponent = min(max(Int64(failures - quick), 0), 5)
     set(min(15_000 << exponent, 300_000), now, jitter)

@@ -10,8 +10,8 @@ extension Session {
     case connecting = 1
     /// The peer is in the session.
     ///
-    /// It stays in this state while a broken link is replaced, because no message is lost; ``PeerState`` distinguishes
-    /// the two cases.
+    /// This state includes a peer whose broken link is being replaced, because no message is lost. ``PeerState``
+    /// distinguishes the two cases.
     case connected = 2
   }
 }
@@ -119,8 +119,8 @@ public final class IncomingResource: Sendable {
   public let info: ResourceInfo
   /// The progress, at most ten times a second; a slow reader gets only the newest element.
   ///
-  /// The sequence supports one reader and ends with the transfer. If the whole file arrived, the last element has all
-  /// bytes.
+  /// The sequence supports one reader and ends with the transfer. If the whole file arrived, the last element counts
+  /// all bytes.
   public let updates: AsyncStream<ResourceProgress>
 
   private let source: AsyncStream<ResourceProgress>.Continuation

@@ -3,8 +3,9 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The relaying part of a session (11). In a member, it manages the relayed peers; in a relay, the members that it
-/// connects. Confined to the session's event loop. ``RelayedPeers`` and ``RouteTable`` make the decisions.
+/// The relaying part of a session (11). In a member, it manages the relayed peers. In a relay, it manages the members
+/// that the relay connects. Confined to the session's event loop. ``RelayedPeers`` and ``RouteTable`` make the
+/// decisions.
 final class RelaySide {
   unowned let session: SessionCore
   /// The host's grant, which makes the local peer a relay of its session (RLY-1).
@@ -34,8 +35,8 @@ final class RelaySide {
 
   init(_ session: SessionCore) { self.session = session }
 
-  /// Whether the local peer relays for its members, because browsers cannot be dialed (WEB-7). It never becomes false
-  /// again, because members may have asked for routes.
+  /// Whether the local peer relays for its members, because browsers cannot be dialed (WEB-7). This value never becomes
+  /// false again, because members may have asked for routes.
   private(set) var servesBrowsers = false
 
   var callsItselfRelay: Bool { session.configuration.isRelay || servesBrowsers }
@@ -268,7 +269,7 @@ final class RelaySide {
     case .confirmation(let number, let token):
       guard let peer = peer(at: number, of: relay.id) else { return }
       // A sender holds this lock while it queues a CONFIRM and counts it. Take the lock, because the answer may arrive
-      // in between.
+      // between these two steps.
       let ledger = session.entries[peer]?.relayed?.ledger
       session.published.withLock { _ in ledger?.confirmed(token) }
       session.confirmations.confirmed(token, by: peer)

@@ -193,7 +193,7 @@ extension SessionCore: LinkDelegate {
     }
   }
 
-  /// Returns whether a removal by a peer counts, because the peer is the host or a relay of the session (MEM-3).
+  /// Returns whether a peer may remove members, because it is the host or a relay of the session (MEM-3).
   func speaksForHost(_ entry: PeerEntry) -> Bool {
     entry.id == membership.authority || entry.isSessionRelay && membership.maySpeakForHost(entry.id)
   }
@@ -204,7 +204,7 @@ extension SessionCore: LinkDelegate {
     switch type {
     case .members:
       let members = try Control.Members.decode(payload)
-      // The addresses that a guest names must not make others dial them (WEB-28).
+      // Other peers must not dial the addresses that a guest names (WEB-28).
       guard !link.isFromBrowser else { return }
       directory.learn(members.members, from: entry.id)
       if let ticket = members.ticket { directory.received(ticket) }

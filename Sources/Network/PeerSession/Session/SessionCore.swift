@@ -36,7 +36,7 @@ final class SessionCore {
   var addressWatch = AddressWatch()
   var ticker: (at: NIODeadline, task: Scheduled<Void>)?
   private(set) var hasEnded = false
-  /// Whether the user knows that another process uses the local key (DUP-7).
+  /// Whether the user was warned that another process uses the local key (DUP-7).
   var hasReportedOwnCopy = false
 
   var entries: [PeerID: PeerEntry] { directory.entries }
@@ -207,7 +207,7 @@ final class SessionCore {
   /// Handles the proof that the host is not the peer that was assumed to be the host (MEM-15).
   func hostReplaced() {
     for entry in entries.values where entry.isSessionRelay && entry.id != host {
-      // The former host vouched for the relay, so its role must be proved again.
+      // The former host vouched for the relay, so the relay must prove its role again.
       entry.isSessionRelay = false
     }
     publish()
@@ -273,7 +273,7 @@ final class SessionCore {
     relaying.disconnects(entry, code)
     let hasState = entry.delivery != nil
     depart(entry, reason)
-    // The peer might not receive CLOSE, so the next handshake repeats its code (CLS-3).
+    // The peer might not receive CLOSE, so the next handshake repeats the close code (CLS-3).
     if hasState { entry.gaveUp?.code = code.rawValue }
   }
 

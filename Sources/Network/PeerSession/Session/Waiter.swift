@@ -1,6 +1,6 @@
 import PeerCore
 
-/// A suspended task that waits for an answer; its owner stores it in a value protected by a lock.
+/// A suspended task that waits for an answer. The owner stores the waiter in a value protected by a lock.
 struct Waiter<Answer: Sendable>: Sendable {
   private let continuation: CheckedContinuation<Answer, Never>
   fileprivate let id: WaitID

@@ -11,7 +11,7 @@ import Musl
 
 /// An attempt to reach a peer at one of several addresses, over TCP and TLS.
 ///
-/// Dials to the addresses start 250 ms apart, or immediately after the previous one fails (a simple form of RFC 8305).
+/// Dials to the addresses start 250 ms apart, or immediately after the previous dial fails (a simple form of RFC 8305).
 /// The first connection to complete its TLS handshake with the expected key is used, and the others are closed.
 /// Confined to the event loop of its ``Means``. A peer that joins by a link also dials the peers that announce the
 /// session (DSC-28).
@@ -190,7 +190,7 @@ final class LinkDial: LinkDelegate {
       case .closed(let code, let message): SessionError(closeCode: code, message: message)
       case .closedByUs, .broken:
         if link.facts.wrongPeer == means.localPeer {
-          // The address may now be the local peer's own, because the process that used its port before has ended.
+          // The address may now be the local peer's own, because the process that used this port before has ended.
           SessionError(.unreachable, "Only this program itself answers at \(address).")
         } else if let wrong = link.facts.wrongPeer {
           SessionError(

@@ -115,8 +115,8 @@ enum LocalAddresses {
 
 /// The only network interface on which a program listens.
 ///
-/// The loopback interface is always included, because a connection from the same machine arrives there, whatever its
-/// address is.
+/// The loopback interface is always included, because a connection from the same machine arrives there, whatever
+/// address the connection uses.
 package struct ListeningInterface: Equatable, Sendable {
   package let name: String
 

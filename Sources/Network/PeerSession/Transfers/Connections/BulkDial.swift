@@ -49,7 +49,7 @@ final class BulkDial<Attached: Sendable>: LinkDelegate {
   private func connected(_ link: ControlLink) {
     guard let channel = link.channel, let exported = link.facts.exporter?.export(.attach) else { return link.abort() }
     link.delegate = self
-    // The link references its delegate weakly, so the channel retains this dial until it closes.
+    // The link references its delegate weakly, so the channel retains this dial until the channel closes.
     channel.closeFuture.assumeIsolated().whenComplete { _ in withExtendedLifetime(self) {} }
     promise.futureResult.whenFailure { _ in channel.close(promise: nil) }
     var attach = attach

@@ -298,7 +298,7 @@ struct BulkContext: Sendable {
   var threads: NIOThreadPool
 
   /// Runs blocking work on a thread of the pool; throws the error of `body`, or `cancelled` if the task was canceled
-  /// before it began.
+  /// before the work began.
   func work<T: Sendable>(_ body: @escaping @Sendable () throws(SessionError) -> T) async throws(SessionError) -> T {
     do { return try await threads.runIfActive { try body() } } catch {
       if let error = error as? SessionError { throw error }

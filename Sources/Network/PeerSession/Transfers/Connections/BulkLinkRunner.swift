@@ -49,7 +49,7 @@ final class BulkLinkRunner: Sendable {
     state = Locked(State(sink: idle))
   }
 
-  /// Passes the frames to `sink` from now on; returns `false` if the link has ended, so that `sink` receives nothing.
+  /// Passes the frames to `sink` from now on. If the link has ended, returns `false`, and `sink` receives nothing.
   func attach(_ sink: any BulkFrameSink) -> Bool {
     state.withLock { state in
       guard !state.hasEnded, state.endedByUs == nil else { return false }
@@ -187,8 +187,8 @@ struct BulkLink: Sendable {
   let channel: NIOAsyncChannel<BulkFrame, ByteBuffer>
 
   /// Creates a bulk link from a channel; call it on the channel's event loop. At most two reads of 256 KiB are buffered
-  /// for the task that reads the link. ``StreamCore`` buffers its own limit and one more read. Together, they stay
-  /// below the 1 MiB limit of STR-2.
+  /// for the task that reads the link. ``StreamCore`` buffers at most its own limit and one more read. Together, they
+  /// stay below the 1 MiB limit of STR-2.
   @Sendable static func wrap(_ channel: any Channel) throws -> BulkLink {
     try prepare(channel)
     try channel.pipeline.syncOperations.addHandler(BulkFrameDecoder())

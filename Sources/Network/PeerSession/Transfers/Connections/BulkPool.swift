@@ -110,7 +110,7 @@ final class WorkScope: Sendable {
 
   init() { (work, source) = AsyncStream.makeStream() }
 
-  /// Submits `work`, which starts soon; returns `false` if the scope is closed, so that `work` never runs.
+  /// Submits `work`, which starts soon. If the scope is closed, returns `false`, and `work` never runs.
   func submit(_ work: @escaping Work) -> Bool { if case .terminated = source.yield(work) { false } else { true } }
 
   func close() { source.finish() }

@@ -1,8 +1,8 @@
 import NIOCore
 import PeerCore
 
-/// The writer of a bulk link, with a limit on the number of bytes that wait to be sent. Bytes are included from the
-/// moment they are pushed until the channel has passed them to the kernel. The limit is therefore effective even if the
+/// The writer of a bulk link, with a limit on the number of bytes that wait to be sent. Bytes count from the moment
+/// they are pushed until the channel has passed them to the kernel. The limit is therefore effective even if the
 /// writers are far ahead of the event loop. Writers take turns in order of arrival.
 final class BulkWriter: Sendable {
   /// The number of waiting bytes above which a writer must wait.

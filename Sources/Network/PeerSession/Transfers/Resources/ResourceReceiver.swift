@@ -79,7 +79,7 @@ actor ResourceReceiver {
         withdraw(.failure(SessionError(cancel)))
         return false
       }
-      // The local ACCEPT or CANCEL may be sent at the same time as this frame arrives.
+      // The local side may still be sending ACCEPT or CANCEL when this frame arrives.
       _ = try? await answered.value()
       guard phase == .accepted else { return false }
       return await cancelled(cancel)

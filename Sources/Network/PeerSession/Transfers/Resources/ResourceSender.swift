@@ -145,7 +145,7 @@ final class ResourceSender: Sendable {
         pool.release(link)
         return Ending(result: .success(ReceivedResource(path: nil, sha256: sha256, size: source.size)))
       case .refused(let cancel):
-        // The receiver is waiting for the local CANCEL in reply to its own (RES-4).
+        // The receiver sent CANCEL, and waits for the local CANCEL as the answer (RES-4).
         link.markLate(id)
         link.writer.push(Control.ResourceCancel(id: id, code: cancel.code, message: "").bulkFrame())
         pool.release(link)
