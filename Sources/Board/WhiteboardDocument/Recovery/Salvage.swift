@@ -10,7 +10,7 @@ struct Salvage: Sendable {
 
   let source: String
   var meta: [String: String] = [:]
-  /// The copy of the board's id and the creation time; nil if it is lost or the file never had one.
+  /// The copy of the board's id and the creation time; nil if the copy is lost or the file never had a copy.
   var identity: StoredIdentity?
   var rows: [LogRow] = []
   var keyframes: [StoredKeyframe] = []
@@ -214,7 +214,7 @@ extension Salvage {
     let own = keyframes.map { $0.moved(id: $0.id, log: moved($0.log), chain: $0.chain, entries: $0.entries) }
     let states = copy.keyframes + own.filter { !copy.keyframes.contains($0) }
     let ordered = states.sorted { ($0.log, $0.time, $0.id) < ($1.log, $1.time, $1.id) }
-    // A keyframe of the file and one of the copy can have the same number.
+    // A keyframe of the file and a keyframe of the copy can have the same number.
     keyframes = ordered.enumerated().map { number, keyframe in
       keyframe.moved(id: Int64(number + 1), log: keyframe.log, chain: keyframe.chain, entries: keyframe.entries)
     }

@@ -2,8 +2,9 @@ import CCairo
 import PeerCore
 import WhiteboardRendering
 
-/// The fonts of the system, and rows of text in them. Pango joins and reorders the letters of a row as its script
-/// requires, and takes letters that the wanted font lacks from other fonts. An instance is confined to one thread.
+/// The fonts of the system, and the layout of rows of text in these fonts. Pango joins and reorders the letters of a
+/// row as its script requires, and takes letters that the wanted font lacks from other fonts. An instance is confined
+/// to one thread.
 final class PageFonts {
   private let map = pango_cairo_font_map_new()
   private let context: OpaquePointer?

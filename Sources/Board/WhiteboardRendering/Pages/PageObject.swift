@@ -385,7 +385,7 @@ package struct PageInk: Hashable, Sendable {
     return PageColor(rgb: isPlain ? plain : rgba >> 8, opacity: Double(rgba & 0xFF) / 255)
   }
 
-  /// Returns the color of the line around a fill; a light line stays light if it or the fill can be seen.
+  /// Returns the color of the line around a fill; a light line stays light if the line or the fill can be seen.
   func lineColor(_ rgba: UInt32?, around fill: PageColor?) -> PageColor {
     guard let rgba, let fill, rgba >> 8 != 0 else { return color(rgba) }
     let inside = over(fill)
@@ -411,7 +411,7 @@ package struct PageInk: Hashable, Sendable {
 }
 
 /// The background below each object, with the fills and photos on it. A text is on the fill below its center. A drawing
-/// is on a fill only if its whole box is, because the other parts would not be visible.
+/// is on a fill only if its whole box is on the fill, because the other parts would not be visible.
 struct PageGrounds {
   private let items: [BoardCanvas.Item]
   private let paper: PageInk

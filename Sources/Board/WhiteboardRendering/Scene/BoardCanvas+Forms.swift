@@ -63,8 +63,8 @@ extension BoardCanvas {
     return CellArea(x: cell.x, y: cell.y, width: max(min(across.wholeCells(.down), layout.columns), 1), height: 1)
   }
 
-  /// Returns the cells for the label of a line: around its middle, or beside it if the line is so short that the label
-  /// would cover an end of it.
+  /// Returns the cells for the label of a line: around the middle of the line, or beside the line if it is so short
+  /// that the label would cover one of its ends.
   private func lineRoom(_ snapshot: ObjectSnapshot, _ shape: FormShape, _ layout: TextLayout) -> CellArea? {
     let rotation = snapshot.rotation
     let middle = viewport.cell(of: snapshot.shown(layout.center, sine: rotation.sine, cosine: rotation.cosine))

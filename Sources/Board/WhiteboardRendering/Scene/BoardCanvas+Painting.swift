@@ -372,7 +372,7 @@ struct PlacedLabel: Sendable {
     area = CellArea(x: start.x - shift, y: start.y, width: area.width, height: area.height)
   }
 
-  /// Moves the label to the middle rows of an area, and to the side of it to which its lines are aligned.
+  /// Moves the label to the middle rows of an area, and to the side of the area to which the label's lines are aligned.
   mutating func move(into room: CellArea) {
     let free = room.width - area.width
     let shift =

@@ -382,7 +382,7 @@ package struct BoardCanvas: Sendable {
     growths = [growths.reduce(CellArea(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }]
   }
 
-  /// Returns whether an object is in front of the base; makes a base behind it if there is none.
+  /// Returns whether an object is in front of the base; if there is no base, makes a base behind the object.
   private mutating func isInFrontOfBase(_ id: ObjectID) -> Bool {
     if let base {
       if order.count - index(of: base.first) > DotBase.frontLimit {
@@ -408,7 +408,7 @@ package struct BoardCanvas: Sendable {
     removeBase(before: id)
   }
 
-  /// Removes the base if an object is the first one in front of it.
+  /// Removes the base if this object is the first object in front of the base.
   private mutating func removeBase(before id: ObjectID?) {
     guard let base, base.first == id else { return }
     for area in growths { spoil(area) }

@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// Decides which photos to request from which member, and which to send (SYN-35 to SYN-37, BRD-38).
+/// Decides which photos to request, from which member, and which photos to send (SYN-35 to SYN-37, BRD-38).
 final class PhotoSharing {
   /// The interval in milliseconds at which photos that exceeded the budget are checked again.
   private static let checkInterval: UInt64 = 60_000

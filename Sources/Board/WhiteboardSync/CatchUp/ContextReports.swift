@@ -5,7 +5,8 @@ import Whiteboard
 final class ContextReports {
   /// The time between two comparisons of contexts and bucket sums, in milliseconds.
   static let interval: UInt64 = 5000
-  /// The maximum number of members that receive bucket sums in one comparison. At most as many are asked for changes.
+  /// The maximum number of members that receive bucket sums in one comparison. At most this many members are asked for
+  /// changes.
   private static let membersAtOnce = 8
   /// The time after a revocation during which boards are expected to differ, in milliseconds (AUT-15).
   private static let repairTime: UInt64 = 60_000

@@ -2,8 +2,8 @@ import PeerCore
 import Whiteboard
 
 /// A statement by a board's host that all replicas ignore everything from some incarnations. The host makes this
-/// statement after it removed the author of these incarnations. Then they no longer use up room (BRD-37). Implements
-/// AUT-17.
+/// statement after it removed the author of these incarnations. The incarnations then no longer use up room (BRD-37).
+/// Implements AUT-17.
 struct Retirement: Hashable, Sendable {
   static let incarnationLimit = 4096
   static let limit = 256

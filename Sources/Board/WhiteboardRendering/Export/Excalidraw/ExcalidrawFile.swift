@@ -24,8 +24,8 @@ package enum ExcalidrawFile {
     return document.text + "\n"
   }
 
-  /// Returns the text that is copied to the clipboard, for Excalidraw and for pages of this program. It consists of the
-  /// words if all objects are texts. Otherwise it is a drawing that also contains the objects as JSON.
+  /// Returns the text that is copied to the clipboard, for Excalidraw and for pages of this program. If all objects are
+  /// texts, it consists of their words. Otherwise, it is a drawing that also contains the objects as JSON.
   package static func clipboard(_ export: BoardExport) -> String {
     let snapshots = export.snapshots
     if snapshots.allSatisfy({ $0.kind == .text }) { return snapshots.compactMap(\.text).joined(separator: "\n") }

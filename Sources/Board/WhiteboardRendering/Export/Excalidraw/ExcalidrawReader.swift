@@ -445,7 +445,7 @@ struct ExcalidrawReader {
     let text = result.fitting(words)
     var style = ObjectStyle()
     addLetters(of: element, to: &style)
-    // Excalidraw has a distance of 5 units between a shape and its text.
+    // Excalidraw leaves a distance of 5 units between a shape and its text.
     if let width = shape?.box?.size.width { fitLetters(of: element, into: width - 10, &style) }
     style.alignment = element.alignment ?? .left
     style.isAutoWidth = container == nil && element.tree["autoResize"]?.flag != false

@@ -1,7 +1,7 @@
 import PeerCore
 import Whiteboard
 
-/// The files that contain a drawing of Excalidraw in another form than its own document.
+/// A namespace for files that contain an Excalidraw drawing in a form other than an Excalidraw document.
 enum ExcalidrawSource {
   /// Returns the document in a note of Obsidian (`.excalidraw.md`), or for a list of elements; nil for other content.
   static func document(in bytes: [UInt8]) -> [UInt8]? {
