@@ -21,7 +21,7 @@ package enum Console {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// The columns of the terminal that shows standard output; nil if it is not a terminal.
+  /// The number of columns of the terminal that shows standard output; nil if standard output is not a terminal.
   package static var outputColumns: Int? {
     var size = winsize()
     guard isatty(STDOUT_FILENO) == 1 else { return nil }
@@ -83,8 +83,8 @@ extension WhiteboardError {
 }
 
 extension Console {
-  /// Prints the QR code of a link; complains instead if the terminal is too narrow for it; throws if the link is too
-  /// long, or the output cannot be written.
+  /// Prints the QR code of a link, or a message if the terminal is too narrow for it. Throws if the link is too long,
+  /// or the output cannot be written.
   package static func tellQRCode(of link: String, colors: String?) throws(WhiteboardError) {
     let symbol: QRSymbol
     do throws(QRCodeError) { symbol = try QRSymbol(link) } catch { throw WhiteboardError(.internal, error.description) }
@@ -145,8 +145,8 @@ package final class Termination {
     }
   }
 
-  /// Starts handling signals in a program that may ask its user whether to exit; SIGHUP terminates it if `reload` is
-  /// nil.
+  /// Starts handling signals in a program that may ask its user whether to exit; SIGHUP terminates the program if
+  /// `reload` is nil.
   package init(
     reload: (@Sendable () async -> Void)? = nil,
     asking ask: @escaping @Sendable (_ signal: Int32) async -> Bool

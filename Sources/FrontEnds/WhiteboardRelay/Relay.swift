@@ -15,7 +15,7 @@ package actor Relay {
   var boards: [SessionID: ServedBoard] = [:]
   private static let openingsAtOnce = 4
 
-  /// The reading of the board files that the boards share while they are opened after the start.
+  /// The results of reading the board files, shared by the boards that are opened after the start.
   private let listing = LibraryListing()
   /// The boards that are still to be opened after the start, in this order.
   private var unopened: [SessionID] = []

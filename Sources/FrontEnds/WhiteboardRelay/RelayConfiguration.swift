@@ -24,7 +24,7 @@ package struct RelayConfiguration: Sendable {
   package var lostAfter = Duration.seconds(60)
   /// The time limit for each step of admission that does not wait for a user.
   package var stepTimeout = Duration.seconds(5)
-  /// The time after which the relay is ready even if boards are still being opened; their diallers wait.
+  /// The time after which the relay is ready even if boards are still being opened. Diallers of these boards wait.
   package var openingLimit = Duration.seconds(1)
   package var logger: Logger
   package var metrics = RelayMetrics()

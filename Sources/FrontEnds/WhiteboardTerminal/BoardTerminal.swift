@@ -31,7 +31,7 @@ package actor BoardTerminal: EventSink {
   private var frames: FrameWriter
   private var isTickDue = false
   private var lastFrame: ContinuousClock.Instant
-  /// Whether a frame that shows the user's input is due before the next other frame.
+  /// Whether a frame that shows the user's input must be drawn before the next regular frame.
   private var isInputFrameDue = false
 
   private static let frameInterval = Duration.milliseconds(16)
@@ -175,7 +175,7 @@ package actor BoardTerminal: EventSink {
     }
   }
 
-  /// A peer may disappear without saying so. Discovery reports that only after minutes.
+  /// A peer may disappear without notice. Discovery reports this only after minutes.
   private func probeBoards(_ functions: Lobby) async {
     while !Task.isCancelled {
       let boards = lobby?.addresses ?? [:]

@@ -24,8 +24,8 @@ struct FirewallRules: Equatable, Sendable {
       guard rule.transport.map({ $0 == transport }) ?? true,
         rule.ports.map({ $0.contains { $0.contains(port) } }) ?? true
       else { continue }
-      // A rule with other conditions that accepts this port was probably made for it. Other rules with conditions apply
-      // only to some packets.
+      // A rule with other conditions that accepts this port was probably made for this port. Other rules with
+      // conditions apply only to some packets.
       if rule.isNarrow, rule.ports == nil || !rule.accepts { continue }
       return rule.accepts
     }

@@ -251,10 +251,10 @@ extension BoardLibrary {
   }
 }
 
-/// One reading of a library's files, shared by callers that open many boards at the same time.
+/// The results of reading a library's files once, shared by callers that open many boards at the same time.
 ///
-/// Without it, each caller reads the whole directory. A listing may be outdated: a file is read again before it is
-/// opened, and if the listing has no file of a board, the directory is read again.
+/// Without a listing, each caller reads the whole directory. A listing may be outdated: a file is read again before it
+/// is opened, and if the listing has no file of a board, the directory is read again.
 public final class LibraryListing: Sendable {
   private struct Contents {
     var paths: [[UInt8]: [String]] = [:]

@@ -93,7 +93,7 @@ public struct BoardLibrary: Sendable {
   public let directory: String
   /// The seal of the facts that the program writes to files and uses; nil if the program does not use such facts.
   private let seal: DocumentSeal?
-  /// The shared reading of the files; nil if each call reads them.
+  /// The shared results of reading the files; nil if each call reads the files.
   let listing: LibraryListing?
 
   /// Creates a library for a directory.
@@ -103,7 +103,7 @@ public struct BoardLibrary: Sendable {
   ///   - directory: The path of the directory.
   ///   - seal: The seal of the facts that the program writes to files and uses; nil if the program does not use such
   ///     facts.
-  ///   - listing: The reading of the files that is shared with other libraries of the same directory; nil if each call
+  ///   - listing: The results of reading the files, shared with other libraries of the same directory; nil if each call
   ///     reads the files.
   public init(directory: String, seal: DocumentSeal? = nil, listing: LibraryListing? = nil) {
     self.directory = directory

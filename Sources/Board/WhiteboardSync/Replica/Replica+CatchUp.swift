@@ -56,8 +56,8 @@ extension Replica {
 
   /// Starts or stops proving that boards are equal, for an application that waits for equality (SYN-44).
   ///
-  /// While this is on, the replica immediately sends its bucket sums to each member that reports the same context. The
-  /// member answers with its own bucket sums.
+  /// While equality is being proved, the replica immediately sends its bucket sums to each member that reports the same
+  /// context. The member answers with its own bucket sums.
   public func proveEquality(_ isWanted: Bool, now: Moment) -> [ReplicaAction] {
     begin(now)
     reports.proveEquality(isWanted, now)

@@ -125,7 +125,7 @@ package struct FirewallProfile: Hashable, Sendable {
 
   package init(port: UInt16 = 26_273) { self.port = port }
 
-  /// Save it as `/etc/ufw/applications.d/whiteboard-relay` and run `ufw allow whiteboard-relay`.
+  /// The profile for ufw. Save it as `/etc/ufw/applications.d/whiteboard-relay` and run `ufw allow whiteboard-relay`.
   package var ufw: String {
     """
     [whiteboard-relay]
@@ -136,8 +136,8 @@ package struct FirewallProfile: Hashable, Sendable {
     """
   }
 
-  /// Save it as `/etc/firewalld/services/whiteboard-relay.xml`, then run `firewall-cmd --reload` and `firewall-cmd
-  /// --permanent --add-service=whiteboard-relay`.
+  /// The service file for firewalld. Save it as `/etc/firewalld/services/whiteboard-relay.xml`, then run `firewall-cmd
+  /// --reload` and `firewall-cmd --permanent --add-service=whiteboard-relay`.
   package var firewalld: String {
     """
     <?xml version="1.0" encoding="utf-8"?>

@@ -9,7 +9,7 @@ import WhiteboardRendering
 struct Presentation: Hashable, Sendable {
   /// The frame that is shown.
   var frame: ObjectID
-  /// Its index when it was last shown, in case the frame is deleted.
+  /// The index of the frame when it was last shown, in case the frame is deleted.
   fileprivate var index: Int
   /// The tool that the user had before.
   fileprivate let tool: Tool
@@ -47,7 +47,7 @@ extension Workspace {
     self.presentation = nil
   }
 
-  /// Handles a key during a presentation; nil if the key does not belong to it.
+  /// Handles a key during a presentation; returns nil if the key has no meaning there.
   mutating func present(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> [BoardEffect]? {
     guard presentation != nil, modifiers.isEmpty else { return nil }
     if let step = Presentation.step(key) { return showFrame(by: step) }

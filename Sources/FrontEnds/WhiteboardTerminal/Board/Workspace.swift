@@ -15,9 +15,9 @@ struct Workspace: Sendable {
   var presence = PresencePublisher()
   /// The cell at which a menu opens as soon as the clicked object is selected.
   var pendingMenu: Menu.Cell?
-  /// The request whose objects are selected when they exist: the last duplicate or paste.
+  /// The request whose objects are selected as soon as they exist: the last duplicate or paste.
   var requestToSelect: Int64?
-  /// The request whose object the user types in when it exists: the last note.
+  /// The request for the object in which the user types as soon as it exists: the last note.
   var requestToEdit: Int64?
   private var idToEdit: ObjectID?
   /// The request that adds the form drawn last.

@@ -141,7 +141,7 @@ package enum TerminalEncoding: Hashable, Sendable {
 
   /// Creates the encoding that a locale names, such as `de_DE.ISO-8859-1`.
   ///
-  /// A locale that is not set, `C` and `POSIX` do not describe the terminal, which today uses UTF-8 almost always.
+  /// An unset locale, `C` and `POSIX` do not describe the terminal, which today almost always uses UTF-8.
   init(locale: String) {
     let parts = locale.split(separator: ".", maxSplits: 1)
     let name = parts.first.map { $0.prefix { $0 != "@" } } ?? ""
@@ -192,7 +192,7 @@ package enum TerminalEncoding: Hashable, Sendable {
 }
 
 extension Unicode.Scalar {
-  /// The byte in ISO 8859-1; nil if it has no such character.
+  /// The byte of the character in ISO 8859-1; nil if that encoding does not have the character.
   fileprivate var latin1: UInt8? { (0xA0...0xFF).contains(value) ? UInt8(value) : nil }
 }
 

@@ -7,7 +7,7 @@ enum Answer {
   case panel(title: String, lines: [String])
   case message(String)
   case chat
-  /// The box that shows how others join: with the given browser link, or if it is nil, in every way.
+  /// The box that shows how others join: with the given browser link, or in every way if the link is nil.
   case invitation(BrowserInvitation?)
 
   /// If an answer has no request id, the client itself sent the command, and the answer is not shown.
@@ -36,8 +36,8 @@ enum Answer {
       ? .panel(title: title, lines: lines) : .message(Self.withoutSymbol(lines.first ?? ""))
   }
 
-  /// Returns the title for the result of a query, and whether it is shown in a panel even if it has only one line; nil
-  /// for other answers.
+  /// Returns the title for the result of a query, and whether the result is shown in a panel even if it has only one
+  /// line; nil for other answers.
   ///
   /// Lists have a panel even if they are empty, and so does a join code, which the user copies.
   private static func form(_ answer: SharedBoard.Answer) -> (title: String, hasPanel: Bool)? {

@@ -4,7 +4,7 @@ import WhiteboardRendering
 /// A view that covers the board until a key or a click closes it.
 enum Overlay: Hashable, Sendable {
   case panel(Panel)
-  /// How others join: with the given browser link, or if it is nil, in every way.
+  /// How others join: with the given browser link, or in every way if the link is nil.
   case invitation(BrowserInvitation?)
   case menu(Menu)
   case unsavedQuestion

@@ -185,7 +185,7 @@ struct TextTyping: Sendable {
   /// Handles the board's answer to a request.
   mutating func finish(_ request: Int64) { pending.remove(request) }
 
-  /// Replaces the text with the one on the board if all requests are answered.
+  /// Replaces the text with the text on the board if all requests are answered.
   mutating func settle(_ text: String) {
     let actual = Array(text.unicodeScalars)
     guard pending.isEmpty, actual != scalars else { return }

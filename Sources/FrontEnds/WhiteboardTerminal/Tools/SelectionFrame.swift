@@ -51,7 +51,7 @@ struct SelectionFrame: Hashable, Sendable {
     /// Whether the width and the height of a form change independently.
     var isFree: Bool { frame.isForm && !keepsProportions && !scalesLines }
 
-    /// Half of the size after a free resize, and its center.
+    /// Half of the frame's size after a free resize, and the frame's center.
     var free: (half: Size, center: Point) {
       let (x, y) = (to.x - from.x, to.y - from.y)
       let (turn, half) = (frame.rotation, frame.half(false))

@@ -208,7 +208,8 @@ struct ActionWriter {
   private func list(_ members: [MemberID]) -> [UInt8] { number(UInt32(members.count)) + members.flatMap { $0.bytes } }
 }
 
-/// Numbers for the requests that a page answers. There are few at a time, and the page answers them about in order.
+/// Numbers for the requests that a page answers. Only a few requests are open at a time, and the page answers them
+/// approximately in order.
 final class RequestTable<ID> {
   private var requests: [(number: UInt32, id: ID)] = []
   private var last: UInt32 = 0

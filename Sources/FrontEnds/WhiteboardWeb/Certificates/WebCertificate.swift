@@ -124,16 +124,16 @@ struct WebCertificate {
 
     init(_ certificate: Certificate) { (start, end) = (certificate.notValidBefore, certificate.notValidAfter) }
 
-    /// Returns whether the certificate ends within a time, in seconds, or is not valid yet because the clock was wrong
-    /// when it was created.
+    /// Returns whether the certificate expires within a time, in seconds, or is not valid yet because the clock was
+    /// wrong when the certificate was created.
     func isDue(_ now: Date, before time: TimeInterval = 30 * 86_400) -> Bool {
       now < start || end <= now.addingTimeInterval(time)
     }
   }
 
   /// The certificate must contain all names and IPv4 addresses. IPv6 addresses often change every day, and browsers
-  /// warn again about each new certificate. So if the machine has no IPv4 address, one IPv6 address is enough. If it
-  /// has one, no IPv6 address is required.
+  /// warn again about each new certificate. So if the machine has no IPv4 address, one IPv6 address is enough. If the
+  /// machine has an IPv4 address, no IPv6 address is required.
   private static func names(_ names: Set<String>, enoughOf hosts: Set<String>) -> Bool {
     let own: Set = ["127.0.0.1", "::1"]
     let v6 = hosts.subtracting(own).filter { IPAddressBytes($0)?.bytes.count == 16 }

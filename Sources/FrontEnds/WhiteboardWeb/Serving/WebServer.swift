@@ -236,7 +236,7 @@ final class WebServer {
       guard let id = TransferID(text: String(path.dropFirst("/link/".count))),
         let start = head.headers.first(name: "Whiteboard-Position").flatMap({ Int($0) }), start >= 0
       else { throw .text(.badRequest, "The link or the position is not valid.") }
-      // Only the page that opened a link knows its id, so no one else can make the gateway store a body.
+      // Only the page that opened a link knows its id, so no other client can make the gateway store a body.
       guard posts[id] != nil else { throw .text(.notFound, "This link has ended.") }
       return .post(id, start: start)
     default: throw .text(.methodNotAllowed, "This method is not allowed.")
@@ -324,7 +324,7 @@ struct WebConnections {
   /// At least half of `descriptors` remain for peers and files.
   init(descriptors: Int = Self.raisedDescriptorLimit()) { limit = min(Self.maximum, descriptors / 2) }
 
-  /// Raises the limit of the process for open file descriptors as far as it may, and returns it.
+  /// Raises the limit of the process for open file descriptors as far as allowed, and returns the new limit.
   private static func raisedDescriptorLimit() -> Int {
     let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     var current = rlimit()

@@ -70,8 +70,8 @@ package actor LineWriter {
 
   private func check() throws(OutputError) { if let failure { throw OutputError(number: failure) } }
 
-  /// The number of bytes that a pipe with any room accepts without blocking, `PIPE_BUF`. So few bytes are written
-  /// immediately, because a thread switch costs far more than the write.
+  /// The number of bytes that a pipe with any room accepts without blocking, `PIPE_BUF`. Up to this many bytes are
+  /// written immediately, because a thread switch costs far more than the write.
   private static let pipeRoom = 4_096
 
   private var hasRoom: Bool {
