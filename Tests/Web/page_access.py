@@ -120,6 +120,9 @@ def check_invitation(page, checks):
     check("a link without a QR code is shown", page.run(f"return {DIALOG}.querySelector('img.qr').hidden") and "join and edit" in status(), status())
     page.key("Escape")
     check("Escape closes the dialog", page.run(f"return !{DIALOG}"))
+    page.run(INVITE, False, None, SVG)
+    # The browser reports the end of the dialog later, when another dialog may be open.
+    check("a dialog is gone as soon as it is closed", page.run(f"{DIALOG}.querySelector('header button').click(); return !{DIALOG}"))
 
 
 def check_order(page, checks):

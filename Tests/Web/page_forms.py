@@ -360,9 +360,82 @@ def check_touch(page, checks):
     page.tap("#selection .opens button")
 
 
+#: Moves an object to which many arrows are bound, and returns how often tiles were drawn on in that frame, and in all frames.
+FRAMES = """
+const [id, done] = arguments, { board } = whiteboard, { prototype } = CanvasRenderingContext2D, { stroke, clearRect } = prototype;
+let count = 0;
+const counted = (body) => function (...values) { count += Boolean(this.canvas.closest("#tiles") ?? !this.canvas.isConnected); return body.apply(this, values); };
+Object.assign(prototype, { stroke: counted(stroke), clearRect: counted(clearRect) });
+requestAnimationFrame(() => {
+  // The frame of the page begins after this function.
+  board.move([id], [40, 0]);
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    const first = count;
+    setTimeout(() => { Object.assign(prototype, { stroke, clearRect }); done([first, count]); }, 1000);
+  }));
+});
+"""
+
+
+def check_crowd(page, checks):
+    """A frame that takes in the changes of many arrows draws no tiles, so that it is not late."""
+    clear(page)
+    box = form(page, "rectangle", [0, 0], size=[100, 60])
+    ends = script(page, """
+      for (let index = 0; index < 60; index += 1) {
+        const id = board.createForm("arrow", [0, 0], { points: [[0, 0], [250 * Math.cos(index), 250 * Math.sin(index)]] });
+        board.bind(id, false, { id: given[0], anchor: [0, 0] });
+      }
+      return [...board.objects.values()].filter(({ startBinding }) => startBinding?.id === given[0]).length""", box)
+    page.run("whiteboard.ui.tools.select.set([])")
+    page.driver.execute_async_script("setTimeout(arguments[0], 1000)")
+    first, all_frames = page.driver.execute_async_script(FRAMES, box)
+    checks.check("the frame of a move with 60 arrows draws no tiles, and later frames do", ends == 60 and first == 0 and all_frames > 60, (ends, first, all_frames))
+    clear(page)
+
+
+#: Returns the area of an object on the screen, and the part of the board that an open panel covers.
+COVERED = """
+const { board, ui } = whiteboard, { centerPosition: [x, y], size: [width, height] } = board.objects.get(arguments[0]);
+const [left, top] = ui.camera.toScreen([x - width / 2, y - height / 2]), [right, bottom] = ui.camera.toScreen([x + width / 2, y + height / 2]);
+const cover = document.querySelector(arguments[1]).getBoundingClientRect(), bar = document.querySelector("#top").getBoundingClientRect();
+return { object: [left, top, right, bottom], cover: [cover.left, cover.top, cover.right, cover.bottom], view: [0, bar.bottom, innerWidth, innerHeight] };
+"""
+
+
+def check_panels(page, checks):
+    """The style panel and the list of objects do not cover the object that they are about."""
+    def is_clear(id, selector):
+        settle(page)
+        found = page.run(COVERED, id, selector)
+        (left, top, right, bottom), cover, view = found["object"], found["cover"], found["view"]
+        is_covered = left < cover[2] and right > cover[0] and top < cover[3] and bottom > cover[1]
+        return not is_covered and left >= view[0] and top >= view[1] and right <= view[2] and bottom <= view[3], found
+
+    clear(page)
+    places = {place: form(page, "rectangle", place, size=[120, 60], text="here") for place in [(0, 0), (0, 150), (-60, 250)]}
+    for place, id in places.items():
+        page.run("Object.assign(whiteboard.ui.camera, { zoom: 1, x: -innerWidth / 2, y: -innerHeight / 2 }); whiteboard.ui.panBy(0, 0); whiteboard.ui.tools.select.set([arguments[0]])", id)
+        page.click("#selection .opens button")
+        checks.check(f"the style panel does not cover the object at {place}", *is_clear(id, "#selection .popup"))
+        page.key("Escape")
+    page.run("whiteboard.ui.sheet.toggle(whiteboard.ui.panels.list)")
+    for place, id in places.items():
+        page.click(f"#sheet [data-id='{id}'] .grow")
+        checks.check(f"the list does not cover the object at {place}", *is_clear(id, "#sheet"))
+    page.run("whiteboard.ui.sheet.close()")
+    large = form(page, "rectangle", [0, 0], size=[2000, 2000])
+    page.click("#selection .opens button")
+    settle(page)
+    view = page.run(COVERED, large, "#selection .popup")["object"]
+    checks.check("an object that is larger than the screen stays visible", view[0] < 0 and view[1] < 0 and view[2] > 0 and view[3] > 0, view)
+    page.key("Escape")
+    clear(page)
+
+
 def check_forms(address, checks):
     for is_phone, bodies in [
-        (False, [check_tools, check_labels, check_sizes, check_points, check_connectors]), (False, [check_styles, check_short_arrow, check_hits, check_pictures]), (True, [check_touch]),
+        (False, [check_tools, check_labels, check_sizes, check_points, check_connectors]), (False, [check_styles, check_panels, check_crowd, check_short_arrow, check_hits, check_pictures]), (True, [check_touch, check_panels]),
     ]:
         page = browser.Page(address, is_phone)
         try:

@@ -18,7 +18,7 @@ const BUDGET = 7;
  */
 const [REPAIR_TIME, LEAST_TIME] = [3, 2];
 /** The number of changed objects above which the next frame begins to draw them, because the change itself took time. */
-const CROWD = 100;
+const CROWD = 32;
 const OBJECTS = [24, 2000];
 const LATE = 24;
 /**

@@ -12,14 +12,21 @@ import { TOOLS, VIEWER_TOOLS } from "./toolbar.mjs";
 export function openDialog(title, content, onClose = () => {}) {
   const before = document.activeElement;
   const dialog = element("dialog", { ariaLabel: title });
-  const close = () => dialog.close();
+  const close = () => {
+    dialog.close();
+    remove();
+  };
   dialog.append(element("header", {}, element("h2", {}, title), button("close", "Close", close)), content);
-  dialog.onclose = () => {
+  // The event `close` comes later, when another dialog may be open.
+  const remove = () => {
+    if (!dialog.isConnected) return;
     document.body.append($("toasts"));
     dialog.remove();
     before?.focus?.({ preventScroll: true });
     onClose();
   };
+  dialog.oncancel = close;
+  dialog.onclose = remove;
   // A tap outside the dialog closes it.
   dialog.onpointerdown = ({ target }) => target === dialog && close();
   document.body.append(dialog);

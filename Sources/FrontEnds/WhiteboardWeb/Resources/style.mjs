@@ -42,6 +42,7 @@ export class StylePanel {
     opener.ariaKeyShortcuts = "s";
     this.root = element("div.opens", {}, opener, this.#popup);
     attachPopup(opener, this.#popup, () => this.#build());
+    opener.addEventListener("click", () => ui.uncover());
     this.opener = opener;
   }
 

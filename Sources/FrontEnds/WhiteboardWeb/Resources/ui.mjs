@@ -40,6 +40,8 @@ const GAP = 80;
 const LEAST_LETTER = 12;
 /** The height of the bar of a presentation with its margin, in CSS pixels. */
 const BAR = 68;
+/** The distance of an object from the panel that covered it, in CSS pixels. */
+const EDGE = 8;
 /** The height of letters that can be read, in CSS pixels. */
 const READABLE = 10;
 
@@ -345,9 +347,33 @@ export class UI {
   reveal(id) {
     const object = this.board.objects.get(id), { camera } = this, { left, top, right, bottom } = boundsOf(object), { zoom } = camera;
     const isLarge = (right - left) * zoom > 0.8 * camera.width || (bottom - top) * zoom > 0.6 * camera.height;
-    if (isLarge || lettersOf(object).unit * LETTER.height * object.scale * zoom < READABLE) return this.fit([id]);
-    const [x, y] = camera.toScreen([(left + right) / 2, (top + bottom) / 2]);
-    this.panBy(camera.width / 2 - x, camera.height / 2 - y);
+    if (isLarge || lettersOf(object).unit * LETTER.height * object.scale * zoom < READABLE) this.fit([id]);
+    else {
+      const [x, y] = camera.toScreen([(left + right) / 2, (top + bottom) / 2]);
+      this.panBy(camera.width / 2 - x, camera.height / 2 - y);
+    }
+    this.uncover([id]);
+  }
+
+  /** Moves the view as little as necessary so that open panels do not cover objects; the middle of objects that are larger than the room. */
+  uncover(ids = [...this.tools.select.selection]) {
+    const area = ids.map((id) => this.board.objects.get(id)).filter(Boolean).map((object) => boundsOf(object)).reduce(union, null);
+    if (!area) return;
+    const { camera } = this, least = [area.left, area.top], greatest = [area.right, area.bottom];
+    for (const panel of document.querySelectorAll("#sheet:not([hidden]), .sheet.open")) {
+      const cover = panel.getBoundingClientRect(), [start, end] = [camera.toScreen(least), camera.toScreen(greatest)];
+      if (!touches(cover, rectangle(start, end))) continue;
+      const top = $("top").getBoundingClientRect().bottom, bottom = $("selection").hidden ? camera.height : $("selection").getBoundingClientRect().top;
+      const rooms = [[[0, top], [camera.width, cover.top]], [[0, top], [cover.left, bottom]], [[cover.right, top], [camera.width, bottom]]];
+      const ways = rooms.map(([from, to]) => {
+        const free = [0, 1].map((axis) => to[axis] - from[axis] - 2 * EDGE - (end[axis] - start[axis]));
+        const shift = free.map((rest, axis) => rest < 0 ? (from[axis] + to[axis] - start[axis] - end[axis]) / 2
+          : Math.min(Math.max(start[axis], from[axis] + EDGE), to[axis] - EDGE - (end[axis] - start[axis])) - start[axis]);
+        return { shift, missing: Math.max(0, -free[0]) + Math.max(0, -free[1]), distance: Math.hypot(...shift) };
+      });
+      const [{ shift }] = ways.sort((one, other) => one.missing - other.missing || one.distance - other.distance);
+      this.panBy(...shift);
+    }
   }
 
   /** Shows an area as large as possible, above a bar at the bottom. */
@@ -400,6 +426,7 @@ export class UI {
     this.fit([id]);
     this.setTool("select");
     this.tools.select.set([id]);
+    this.uncover([id]);
   }
 
   /** Shows the view of another member until the user moves the view; null stops this. */
