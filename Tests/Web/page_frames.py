@@ -1,5 +1,7 @@
 """Checks of frames and presentations, and of the links, votes and comments of objects."""
 
+import base64
+
 import browser
 from browser import CONTROL, SHIFT
 from page_access import CONTRAST
@@ -7,6 +9,23 @@ from page_arranging import ACTIONS, SELECTED, act, board_objects, toasts
 from page_drawing import script
 from page_forms import clear, form, near, object_of, settle
 
+#: Counts the pixels of a picture near the edges of the presented frame that do not have the color of the paper.
+EDGES = """
+const [picture, done] = arguments, image = new Image();
+image.onload = () => {
+  const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height }), context = canvas.getContext("2d", { willReadFrequently: true });
+  context.drawImage(image, 0, 0);
+  const { left, top, right, bottom } = document.querySelector("#stage").getBoundingClientRect(), paper = context.getImageData(2, 2, 1, 1).data.join();
+  const near = (value, edge) => Math.abs(value - edge) < 5;
+  let count = 0;
+  for (let y = Math.floor(top) - 4; y < bottom + 4; y += 1) for (let x = Math.floor(left) - 4; x < right + 4; x += 1) {
+    if (!(near(x, left) || near(x, right) || near(y, top) || near(y, bottom)) || x < 0 || y < 0 || x >= image.width || y >= image.height) continue;
+    count += context.getImageData(x, y, 1, 1).data.join() !== paper;
+  }
+  done(count);
+};
+image.src = `data:image/png;base64,${picture}`;
+"""
 BADGES = "return [...document.querySelectorAll('.badges:not([hidden]) .badge')].map(({ ariaLabel, textContent }) => [ariaLabel, textContent])"
 
 
@@ -36,7 +55,7 @@ def check_frames(page, checks):
     settle(page)
     page.drag([(360, 300), (500, 420), (620, 530)])
     check("a selection rectangle inside a frame selects its objects", page.run(SELECTED) == [inner], page.run(SELECTED))
-    second = form(page, "frame", [1000, 0], size=[400, 200], text="Second step")
+    second = form(page, "frame", [1000, 0], size=[600, 340], text="Second step")
     page.run("whiteboard.ui.tools.select.set([])")
     page.click("#menu")
     page.run("[...document.querySelectorAll('#menu-items button')].find(({ textContent }) => textContent === 'Present the frames').click()")
@@ -49,6 +68,12 @@ def check_frames(page, checks):
     page.key("ArrowRight")
     settle(page)
     check("the next frame is shown, and announced", number() == "2 of 2" and near(center(), [1000, 0], 30) and "Second step" in page.run("return document.querySelector('#said').textContent"), (number(), center()))
+    page.driver.execute_async_script("setTimeout(arguments[0], 500)")
+    # The bar has a shadow.
+    page.run("document.querySelector('#presenting').style.visibility = 'hidden'")
+    seen = page.driver.execute_async_script(EDGES, base64.b64encode(page.picture()).decode())
+    page.run("document.querySelector('#presenting').style.visibility = ''")
+    check("the line of the frame is not shown", seen == 0, seen)
     page.key("ArrowRight")
     check("the last frame stays", number() == "2 of 2", number())
     page.key("Escape")

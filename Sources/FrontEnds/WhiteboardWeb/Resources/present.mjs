@@ -64,6 +64,7 @@ export class Presenter {
     if (!frame) return;
     const { centerPosition: [x, y], size: [width, height], scale } = frame, { camera } = this.ui;
     const [[left, top], [right, bottom]] = [-1, 1].map((side) => camera.toScreen([x + side * width * scale / 2, y + side * height * scale / 2]));
-    Object.assign(this.#stage.style, { left: `${left}px`, top: `${top}px`, width: `${right - left}px`, height: `${bottom - top}px` });
+    // The tiles are on whole pixels, so a part of the frame's line could be inside the opening.
+    Object.assign(this.#stage.style, { left: `${left + 1}px`, top: `${top + 1}px`, width: `${right - left - 2}px`, height: `${bottom - top - 2}px` });
   }
 }

@@ -40,8 +40,8 @@ const GAP = 80;
 const LEAST_LETTER = 12;
 /** The height of the bar of a presentation with its margin, in CSS pixels. */
 const BAR = 68;
-/** The distance of an object from the panel that covered it, in CSS pixels. */
-const EDGE = 8;
+/** The distance of an object from the panel that covered it, with its handles, in CSS pixels. */
+const EDGE = 24;
 /** The height of letters that can be read, in CSS pixels. */
 const READABLE = 10;
 
