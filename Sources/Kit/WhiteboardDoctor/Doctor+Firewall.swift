@@ -16,7 +16,7 @@ extension Doctor {
       let names = closed.map { "\($0.0.uppercased()) \($0.1)" }.joined(separator: ", ")
       let effect =
         closed.contains { $0 == ("tcp", port) }
-        ? " Others cannot connect to this computer; a member or a relay that both can reach must forward all data." : ""
+        ? " Others cannot connect to this computer; a member or relay that both sides reach must forward all data." : ""
       return [
         .fault(
           "firewall",

@@ -24,7 +24,7 @@ import Testing
     let empty = lobby.list()
     #expect(
       empty.prefix(4) == [
-        "Boards nearby:", "  none so far; a line appears when one is found", "Your boards:", "  1  plans  2 objects",
+        "Boards nearby:", "  no boards yet; a line appears for each new board", "Your boards:", "  1  plans  2 objects",
       ]
     )
     #expect(

@@ -259,8 +259,8 @@ public struct BoardLibrary: Sendable {
     let recover = "run: whiteboard-peer boards recover \(shellQuoted(path))"
     if let first = found.first { return "\(first) To save what can still be read of the file, \(recover)" }
     return DamagedCopies.all(of: path).last.map { copy in
-      "The file was damaged, and some changes may be missing. A copy is saved as \(copy). Move it somewhere else "
-        + "later. First, to save what can still be read of both, \(recover)"
+      "The file was damaged, and some changes may be missing. A copy is saved as \(copy). When the data is saved, "
+        + "move the copy somewhere else. To save what can still be read of both files, \(recover)"
     }
   }
 }

@@ -401,7 +401,7 @@ package enum GamePanel {
     case .wordle(let wordle): self.wordle(wordle, view, naming: name)
     case .connectFour(let game): connectFour(game, isASCII: isASCII, naming: name)
     case .notJudged:
-      Label(lines: [[.init("game: ", strong), .init(view.name, strong)], [.init("not judged here", quiet)]])
+      Label(lines: [[.init("game: ", strong), .init(view.name, strong)], [.init("moves not checked", quiet)]])
     }
   }
 

@@ -53,8 +53,8 @@ extension SettingKey<LogStyle> {
 extension SettingKey<[PeerID]> {
   package static let allow = SettingKey(
     "allow",
-    "The peers whose boards are accepted if boards = allow-list, and exempt from the limits on other peers' "
-      + "boards if boards = any",
+    "The peers whose boards are accepted if boards = allow-list; if boards = any, these peers are exempt "
+      + "from the limits on other peers' boards",
     allowed: "peer ids of 52 characters, separated by commas",
     standard: .words("none")
   ) { text throws(SettingFault) in

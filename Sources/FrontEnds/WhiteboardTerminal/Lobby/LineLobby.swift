@@ -52,7 +52,7 @@ package struct LineLobby: Sendable {
   package mutating func list() -> [String] {
     listed = boards.list
     var lines = ["Boards nearby:"]
-    if boards.hasNoneNearby { lines.append("  none so far; a line appears when one is found") }
+    if boards.hasNoneNearby { lines.append("  no boards yet; a line appears for each new board") }
     for (index, row) in listed.enumerated() {
       if case .own = row, index == boards.nearbyCount { lines.append("Your boards:") }
       lines.append("  \(index + 1)  \(boards.text(row))")

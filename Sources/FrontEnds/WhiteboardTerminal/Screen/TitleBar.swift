@@ -266,7 +266,7 @@ struct SaveStatus: Sendable {
     guard let problem else { return }
     let headline = " \(problem.headline) "
     let advice =
-      problem.copy.map { [" all of it is in \(UntrustedText($0).escaped(limit: 128)) ", " copied "] } ?? [
+      problem.copy.map { [" all work is saved in \(UntrustedText($0).escaped(limit: 128)) ", " copied "] } ?? [
         " :save-as FILE saves a copy elsewhere; the program tries again by itself ", " :save-as FILE saves a copy ",
       ]
     let room = layout.columns - CharacterWidth.columns(titleEnd) - 2

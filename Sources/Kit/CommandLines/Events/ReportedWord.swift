@@ -63,7 +63,7 @@ package struct ReportedWord: Sendable {
     ),
     ReportedWord(
       word: "caught-up",
-      meaning: "Everything that was on the named member's board when it answered is on this board.",
+      meaning: "Everything that was on the named member's board when that member answered is on this board.",
       limits: "The member sends its later changes as soon as it makes them.",
       tests: ["CatchUpTests"]
     ),

@@ -159,7 +159,7 @@ extension SettingKey<BoardConfiguration.Admission> {
     "admit",
     "How peers are admitted",
     standard: .words(
-      "what the host chose for the board before, or else `ask` on a terminal and `code` otherwise; a member "
+      "the host's earlier choice for the board; without one, `ask` on a terminal and `code` otherwise; a member "
         + "admits peers as the host does, if the host allows it"
     )
   )

@@ -14,7 +14,8 @@ enum ArrangingCommands {
     "select exactly these objects, even if others have selected them",
     notes: [
       "A member who selects an object holds it: others cannot change it. The hold ends at the latest 60 seconds after",
-      "the member selected or last changed it. `take` ends it at once; the member cannot hold it again for 4 minutes.",
+      "the member selected or last changed the object. `take` ends the hold at once, and the member cannot hold the",
+      "object again for 4 minutes.",
     ],
     .objects
   ) { (editor, objects) throws(CommandError) in

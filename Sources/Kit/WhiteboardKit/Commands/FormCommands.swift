@@ -46,8 +46,8 @@ enum FormCommands {
     .arrow,
     "add an arrow between two objects or points",
     notes: [
-      "An end at an object stays at its outline when the object is moved. With `connect`, ends at points that",
-      "lie in an object do so, too.",
+      "An end at an object stays at the object's outline when the object is moved. With `connect`, this also",
+      "applies to ends at points that lie in an object.",
     ],
     .lineEnds,
     .flag("connect"),
