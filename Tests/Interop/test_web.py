@@ -803,6 +803,7 @@ class Invitations(WebCase):
         page, told = self.assert_invites(self.ask(guest, view), guest)
         self.assertNotEqual(page.fragment, guest.page.fragment)
         self.assertEqual(self.ask(guest, view), (200, told), "no further secret")
+        self.assert_forbids(self.ask(guest, {**edit, "role": "viewer"}), "not connected")
         viewer, viewer_link = self.guest_of(page)
         self.assert_forbids(self.ask(viewer, viewer_link.invitation_request(page.key, page.session, "editor")), "only view")
         same, _ = self.assert_invites(self.ask(viewer, viewer_link.invitation_request(page.key, page.session, "viewer")), viewer)

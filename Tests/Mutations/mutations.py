@@ -306,6 +306,36 @@ MUTATIONS = [
         "[(1, 0), (0, 1), (1, 1), (1, -1)]", "[(1, 0), (0, 1), (1, 1)]",
         "WhiteboardTests.ConnectFourTests",
     ),
+    expression(
+        "object-settles-in-the-rearmost-frame", "Board/Whiteboard/Objects/References.swift",
+        "let frames = «state.frames.reversed()».compactMap", "state.frames",
+        "WhiteboardTests.FrameTests",
+    ),
+    expression(
+        "vote-outlasts-a-slow-clock", "Board/Whiteboard/Objects/References.swift",
+        ".bytes([isGiven ? 1 : 0] + reaction), after: «latest?.time»", "nil",
+        "WhiteboardTests.FrameTests",
+    ),
+    expression(
+        "link-hides-its-host", "Board/Whiteboard/Objects/References.swift",
+        "return !host.isEmpty && «!host.contains(UInt8(ascii: \"@\"))»", "true",
+        "WhiteboardTests.FrameTests",
+    ),
+    expression(
+        "any-chat-line-is-settled", "Board/Whiteboard/Objects/References.swift",
+        "chatLine(line)?.about != nil", "chatLine(line) != nil",
+        "WhiteboardTests.FrameTests",
+    ),
+    expression(
+        "copied-line-is-exact-at-both-ends", "Board/Whiteboard/Board/Board.swift",
+        "at: binding.anchor, isExact: «binding.isExact»", "true",
+        "WhiteboardTests.FormTests", "WhiteboardTests.DuplicatingTests",
+    ),
+    expression(
+        "name-of-a-frame-is-inside-it", "Board/Whiteboard/Objects/DrawingForm.swift",
+        "hasPoints || self == .frame", "hasPoints",
+        "WhiteboardTests.FormTests", "WhiteboardTests.FrameTests",
+    ),
     # WhiteboardSync
     expression(
         "reused-incarnation", "Board/WhiteboardSync/Authorship/Author.swift",
@@ -498,6 +528,31 @@ MUTATIONS = [
         "WhiteboardTests.DuplicatingTests",
     ),
     expression(
+        "stroke-behind-the-base-is-painted-on-it", "Board/WhiteboardRendering/Scene/BoardCanvas.swift",
+        "} else if «!isBehind(id, base.first)» {", "true",
+        "WhiteboardRenderingTests.BoardCanvasTests",
+    ),
+    statements(
+        "base-without-the-changes-behind-it", "Board/WhiteboardRendering/Scene/BoardCanvas.swift",
+        "if current.next == current.countInBase { base?.dots.copy(current.area, of: dots) }", "",
+        "WhiteboardRenderingTests.BoardCanvasTests",
+    ),
+    expression(
+        "growth-paints-over-forms-in-front", "Board/WhiteboardRendering/Scene/BoardCanvas.swift",
+        "strokes.allSatisfy({ $0.0.shape == nil && $0.1.snapshot.kind == .drawing })", "true",
+        "WhiteboardRenderingTests.BoardCanvasTests",
+    ),
+    expression(
+        "box-moves-to-the-last-subgraph", "Board/WhiteboardRendering/Export/Mermaid/Flowchart.swift",
+        "if «chart.nodes[index].frame == nil», chart.nodes[index].form != .frame {", "true",
+        "WhiteboardRenderingTests.FlowchartTests",
+    ),
+    expression(
+        "longer-arrow-is-not-longer", "Board/WhiteboardRendering/Export/Mermaid/Flowchart.swift",
+        "edge.marks.end == .none ? max(count - 2, 1) : «count - 1»", "1",
+        "WhiteboardRenderingTests.FlowchartTests",
+    ),
+    expression(
         "photo-turned-the-wrong-way", "Board/WhiteboardPictures/Photos/PhotoDecoder+JPEG.swift",
         "case .quarterTurn: «(y, height - 1 - x)»", "(width - 1 - y, x)",
         "WhiteboardPicturesTests.PhotoDecoderTests",
@@ -512,6 +567,29 @@ MUTATIONS = [
         "view-only-invitation-gives-an-editor", "Kit/WhiteboardKit/Permissions/Roles.swift",
         "label == Self.viewLabel ? nil : .editor", ".editor",
         "WhiteboardKitTests.OwnedBoardTests/codes",
+    ),
+    expression(
+        "unproved-guest-gets-a-link", "Network/PeerSession/Guests/Session+Guests.swift",
+        "key.isProof(proof, ofInvitationFor: role, binding: exporter.export(.binding))", "true",
+        "interop:test_web.Invitations.test_web_58_requests_that_are_not_proved",
+    ),
+    expression(
+        "proof-for-either-role", "Network/PeerSession/Guests/Session+Guests.swift",
+        "HMAC<SHA256>.isValidAuthenticationCode(proof, authenticating: input, using: SymmetricKey(data: bytes.bytes))",
+        "[\"editor\", \"viewer\"].contains { HMAC<SHA256>.isValidAuthenticationCode(proof, authenticating: "
+        "Array(\"whiteboard-p2p web invite 1\\0\".utf8) + binding + Array($0.utf8), using: SymmetricKey(data: bytes.bytes)) }",
+        "PeerSessionTests.WebProofTests", "interop:test_web.Invitations.test_web_59_the_roles_of_an_owned_board",
+    ),
+    expression(
+        "viewers-link-with-another-end", "Kit/WhiteboardKit/Browsers/BrowserLinks.swift",
+        "$0.isView && «$0.end == own.end»", "true",
+        "interop:test_web.Invitations.test_web_59_the_roles_of_an_owned_board",
+    ),
+    expression(
+        "one-link-too-many-in-a-minute", "Kit/WhiteboardKit/Browsers/BrowserAccess.swift",
+        "requests.counts[request.guest, default: 0] <= «PageInvitation.maximumPerMinute»",
+        "PageInvitation.maximumPerMinute + 1",
+        "interop:test_web.Invitations.test_web_60_too_many_requests",
     ),
     statements(
         "missed-changes-are-not-told", "Kit/WhiteboardKit/Kit/ChangeReaders.swift",

@@ -249,6 +249,15 @@ import Whiteboard
     )
   }
 
+  @Test("a longer line leads to a later row") func longLines() throws {
+    let objects = try Self.board(Self.read("graph TD\nA --> B\nA ---> C\nA --- D\nA ---- E")).snapshots
+    func row(_ label: String) throws -> Double {
+      try #require(objects.first { $0.text == label }).centerPosition.y
+    }
+    #expect(try row("A") < row("B") && row("B") < row("C"))
+    #expect(try row("D") == row("B") && row("E") == row("C"))
+  }
+
   @Test("what is not understood is reported with its line") func reports() throws {
     let warnings = try Self.read(Self.charts[6].text).warnings
     #expect(

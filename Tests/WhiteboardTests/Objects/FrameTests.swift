@@ -48,6 +48,18 @@ import Testing
     #expect(board.snapshot(stroke)?.frame == frame)
   }
 
+  @Test("[BRD-54] an object settles in the frontmost frame under its center") func overlapping() throws {
+    let board = boards.anna
+    let frames = try [0.0, 100].map {
+      try board.createForm(.frame, at: Point(x: $0, y: 0), size: Size(width: 400, height: 300))
+    }
+    let text = try board.createText("a", at: Point(x: 50, y: 0))
+    #expect(board.snapshot(text)?.frame == frames[1])
+    try board.object(frames[0])?.reorder(.front)
+    try board.object(text)?.move(to: Point(x: 60, y: 0))
+    #expect(board.snapshot(text)?.frame == frames[0])
+  }
+
   @Test("[BRD-54] an object that is named beside its frame moves once") func alignment() throws {
     let board = boards.anna
     let inside = try board.createText("in", at: Point(x: 100, y: 10))
