@@ -1,35 +1,26 @@
-#!/usr/bin/python3
-"""Measures a board with many browser guests on one host, and prints Markdown tables.
-
-  run-guests WHITEBOARD_PEER [--guests N] [--seconds N] [--draw N] [--strokes N] [--pages N] [--openings N]
-             [--throttling N]
+"""Measures a board with many browser guests on one host, and opens the page on a screen as on a phone.
 
 The host is the real program. Each guest is a complete board as in the page: a replica in a WebAssembly instance of its
 own, a key, and a WebSocket to the host under the machine's LAN name. Only the drawing on the screen is omitted. A headless
 Chromium runs the guests in a few pages. Some guests draw all the time; the others wait for the finished strokes. At the
-end, all boards must be equal. Then the page is opened on a phone-size screen with an empty cache, while Chromium slows
-its thread down by --throttling. The last table has the sizes of the files as the host sends them."""
+end, all boards must be equal.
+"""
 
-import argparse
-import datetime
+import contextlib
 import json
 import os
 import pathlib
 import re
 import socket
 import ssl
-import statistics
 import subprocess
-import sys
-import tempfile
 import threading
 import time
 import urllib.request
 
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
+from bench import ROOT, quantile
+from results import Row, Work, most
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RESOURCES = ROOT / "Sources" / "FrontEnds" / "WhiteboardWeb" / "Resources"
 LAN_NAME = f"{socket.gethostname().split('.')[0].lower()}.local"
 # A person draws 20 points at 60 Hz, and then moves the pen to the next stroke.
@@ -219,6 +210,8 @@ def descendants(pid):
 
 
 def chromium(*words):
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
     options = webdriver.ChromeOptions()
     for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--ignore-certificate-errors",
                  "--disable-background-timer-throttling", "--disable-renderer-backgrounding",
@@ -247,12 +240,6 @@ class Lateness:
     def __exit__(self, *_):
         self.is_over = True
         self.thread.join()
-
-
-def percentiles(times):
-    times = sorted(times)
-    shares = (0.5, 0.95, 0.99, 1)
-    return " / ".join(f"{times[min(len(times) - 1, int(len(times) * share))]:.0f}" for share in shares)
 
 
 class Guests:
@@ -300,7 +287,8 @@ class Guests:
         return [problem for page in self.each("return guests.flatMap(({ problems }) => problems)") for problem in page]
 
     def draw(self, count, seconds):
-        """Lets one guest in each of the first pages draw. Returns the latency of each stroke at each other guest."""
+        """Lets one guest in each of the first pages draw. Returns how many arrivals are missing, and the latency of each stroke
+        at each other guest."""
         for page in self.pages[:count]:
             self.driver.switch_to.window(page)
             self.driver.execute_script(DRAW, 0, seconds, POINTS, FRAME, PAUSES)
@@ -312,9 +300,12 @@ class Guests:
                 guests.append(guest)
         pairs = [(guest["seen"].get(id), at) for id, at in ended.items() for guest in guests if id not in guest["ended"]]
         lost = sum(seen is None for seen, _ in pairs)
-        return len(ended), lost, [seen - at for seen, at in pairs if seen is not None]
+        return lost, [seen - at for seen, at in pairs if seen is not None]
 
-    def close(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         # A guest that vanishes stays a member for a while, which would affect the next measurement.
         try:
             for page in self.pages:
@@ -374,83 +365,83 @@ def sizes(host):
     texts = [path.name for path in RESOURCES.iterdir() if path.suffix != ".br"]
     return sum(map(size, texts)), size("whiteboard.wasm")
 
-
-def summary(values):
-    middle, least, greatest = (f"{value:,.0f}" for value in (statistics.median(values), min(values), max(values)))
-    return f"{middle} [{least}..{greatest}]"
+PAGES, DRAWING, THROTTLING = 4, 2, 4
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", metavar="WHITEBOARD_PEER")
-    parser.add_argument("--guests", type=int, default=32)
-    parser.add_argument("--seconds", type=float, default=30)
-    parser.add_argument("--draw", type=int, default=2, help="how many guests draw; at most one in each page")
-    parser.add_argument("--strokes", type=int, default=0, help="how many strokes the board has before the guests join")
-    parser.add_argument("--pages", type=int, default=4)
-    parser.add_argument("--openings", type=int, default=5)
-    parser.add_argument("--throttling", type=float, default=4)
-    options = parser.parse_args()
-    model = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
-    print(f"{datetime.date.today()}, {model[1] if model else os.uname().machine}, {os.cpu_count()} cores for all processes, "
-          f"load {os.getloadavg()[0]:.1f} before; {options.strokes:,} strokes, {options.guests} guests, of which {options.draw} draw for {options.seconds:g} s.\n", flush=True)
-    with tempfile.TemporaryDirectory(prefix="whiteboard-guests-") as folder:
-        host = Host(options.program, pathlib.Path(folder), options.guests)
-        try:
-            measure_guests(host, options)
-            if options.openings:
-                measure_openings(host, options)
-        finally:
-            host.stop()
-
-
-def measure_guests(host, options):
-    if options.strokes:
-        guests = Guests(host, 1, 1)
-        try:
-            guests.fill(options.strokes)
-        finally:
-            guests.close()
-    time.sleep(2)
-    empty = host.memory
-    guests = Guests(host, options.guests, options.pages)
+@contextlib.contextmanager
+def hosted(bench, guests):
+    """A host that ends with the block."""
+    host = Host(bench.program("whiteboard-peer"), bench.directory, guests)
     try:
-        guests.wait_equal()
-        time.sleep(5)
-        joined = host.memory
-        browser = descendants(guests.driver.service.process.pid)
-        before, started = (host.seconds, sum(map(processor_seconds, browser))), time.monotonic()
-        with Lateness() as lateness:
-            count, lost, times = guests.draw(options.draw, options.seconds)
-        wall = time.monotonic() - started
-        cores = [(after - start) / wall for after, start in zip((host.seconds, sum(map(processor_seconds, browser))), before)]
-        guests.wait_equal()
-        drawn = host.memory
-        problems = guests.problems()
+        yield host
     finally:
-        guests.close()
-    each = lambda index, now: f"{(now[index] - empty[index]) / options.guests:.2f}"
-    print("| work | here | goal |\n|---|---|---|")
-    print(f"| from a stroke's end to another guest's board, p50 / p95 / p99 / longest, ms ({count} strokes, {len(times):,} arrivals) | "
-          f"{percentiles(times)} | - / - / 150 / - |")
-    print(f"| delay of a timer in an idle process during the measurement, p50 / p95 / p99 / longest, ms | {percentiles(lateness.times)} | - |")
-    print(f"| memory of the host without guests, resident / anonymous, MB | {empty[0]:.1f} / {empty[1]:.1f} | - |")
-    print(f"| additional memory for each guest: joined, resident / anonymous, MB | {each(0, joined)} / {each(1, joined)} | 2 / 2 |")
-    print(f"| additional memory for each guest after the drawing, resident / anonymous, MB | {each(0, drawn)} / {each(1, drawn)} | 2 / 2 |")
-    print(f"| processor time while two guests draw, cores: host / browser with all guests | {cores[0]:.2f} / {cores[1]:.2f} | - |", flush=True)
-    if lost or problems:
-        print(f"\n{lost} strokes did not arrive; problems: {problems}", file=sys.stderr)
+        host.stop()
 
 
-def measure_openings(host, options):
-    times = [opening(host, options.throttling) for _ in range(options.openings)]
-    text, wasm = sizes(host)
-    for what, key, goal in (("the board is ready", "ready", "-"),
-                            ("the first stroke is on the board", "drawn", "3,000"),
-                            ("the board is synced", "synced", "-")):
-        print(f"| from opening the link on a phone-size page, {options.throttling:g} times slower, until {what}, ms | {summary([time[key] for time in times])} | {goal} |")
-    print(f"| all text files of the page with gzip / the WebAssembly module with brotli, bytes | {text:,} / {wasm:,} | 100,000 / 300,000 |")
+def guests(count, strokes=0):
+    """Lets two of some guests draw for 15 seconds on a board that has some strokes."""
+
+    def measure(bench):
+        number = bench.few(count)
+        with hosted(bench, number) as host:
+            if strokes:
+                with Guests(host, 1, 1) as filling:
+                    filling.fill(bench.of(strokes))
+            time.sleep(bench.seconds(2))
+            empty = host.memory
+            with Guests(host, number, bench.few(PAGES)) as joining:
+                joining.wait_equal()
+                time.sleep(bench.seconds(5))
+                joined = host.memory
+                browser = descendants(joining.driver.service.process.pid)
+                used = lambda: (host.seconds, sum(map(processor_seconds, browser)))
+                before, began = used(), time.monotonic()
+                with Lateness() as lateness:
+                    lost, times = joining.draw(min(DRAWING, len(joining.pages)), bench.seconds(15))
+                wall = time.monotonic() - began
+                cores = [(after - start) / wall for after, start in zip(used(), before)]
+                joining.wait_equal()
+                drawn, problems = host.memory, joining.problems()
+        if lost or problems:
+            raise RuntimeError(f"{lost} strokes did not arrive; problems: {problems}")
+        return {"p50": quantile(times, 0.5), "p99": quantile(times, 0.99), "late": quantile(lateness.times, 0.99),
+                "empty": empty[0], "joined": (joined[0] - empty[0]) / number, "drawn": (drawn[0] - empty[0]) / number,
+                "host": cores[0], "browser": cores[1]}
+
+    return measure
 
 
-if __name__ == "__main__":
-    main()
+def opened(bench):
+    """Opens the link once; also gets the sizes of the files."""
+    with hosted(bench, 1) as host:
+        times = opening(host, THROTTLING)
+        text, wasm = sizes(host)
+    return {"ready": times["ready"], "drawn": times["drawn"], "synced": times["synced"], "text": text, "wasm": wasm}
+
+
+def rows(count, strokes=0):
+    """The rows of a board with guests."""
+    at = f"{count} guests" + (f", {strokes:,} strokes on the board" if strokes else "")
+    return (
+        Row("p50", f"{at}: from a stroke's end to another guest's board, p50, ms"),
+        Row("p99", f"{at}: from a stroke's end to another guest's board, p99, ms", most(150),
+            "In most late arrivals, the main thread of a page was stalled, because other programs used both cores."),
+        Row("late", f"{at}: delay of a timer in an idle process meanwhile, p99, ms"),
+        Row("empty", f"{at}: memory of the host before they join, MB"),
+        Row("joined", f"{at}: additional memory of the host for each, MB", most(2)),
+        Row("drawn", f"{at}: additional memory of the host for each after the drawing, MB", most(2)),
+        Row("host", f"{at}: processor time while two draw, cores of the host"),
+        Row("browser", f"{at}: processor time while two draw, cores of the browser with all guests"))
+
+
+PHONE = "from opening the link on a phone-size page, 4 times slower, until"
+WORKS = (
+    Work("opening", 8, opened, (
+        Row("ready", f"{PHONE} the board is ready, ms"),
+        Row("drawn", f"{PHONE} the first stroke is on the board, ms", most(3000)),
+        Row("synced", f"{PHONE} the board is synced, ms"),
+        Row("text", "all text files of the page with gzip, bytes", most(100_000)),
+        Row("wasm", "the WebAssembly module with brotli, bytes", most(300_000)))),
+    Work("guests-8", 33, guests(8), rows(8)), Work("guests-32", 40, guests(32), rows(32)),
+    Work("guests-32-strokes", 55, guests(32, 5000), rows(32, 5000)),
+)

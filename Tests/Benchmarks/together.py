@@ -1,0 +1,410 @@
+"""Measures the programs end to end, on loopback in a network namespace of its own.
+
+Processor times are those of the whole process; other load changes them by a third at most. Times on the clock need a
+machine that does nothing else.
+"""
+
+import json
+import os
+import pathlib
+import random
+import resource
+import statistics
+import subprocess
+import threading
+import time
+
+from bench import quantile
+from results import Row, Work, most
+
+PATIENCE = 300  # seconds for one step
+
+
+class Peer:
+    """A whiteboard-peer with JSON lines."""
+
+    def __init__(self, bench, name, *words):
+        directory = bench.directory / name
+        self.start(directory, [
+            bench.program("whiteboard-peer"), *words, "--json", "--data-dir", directory, "--as", name, "--listen",
+            "127.0.0.1:0", "--no-announce", "--admit", "anyone", "--max-peers", "64"])
+
+    def start(self, directory, words):
+        """Starts the process, and reads its output on another thread."""
+        directory.mkdir(exist_ok=True)
+        self.began = time.monotonic()
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                        env={**os.environ, "HOME": str(directory)})
+        self.changed = threading.Condition()
+        self.added, self.joined, self.done, self.events = {}, set(), {}, {}
+        self.requests = 0
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            now = time.monotonic()
+            with self.changed:
+                if line.startswith(b'{"v":1,"event":"object-added"'):
+                    start = line.index(b'"id":"') + 6
+                    self.added[line[start:line.index(b'"', start)].decode()] = now
+                elif not line.startswith(b'{"v":1,"event":"object'):
+                    event = json.loads(line)
+                    event["at"] = now
+                    if event["event"] in ("done", "error"):
+                        self.done[event.get("request")] = event
+                    elif event["event"] == "joined":
+                        self.joined.add(event["peer"])
+                    self.events[event["event"]] = event
+                elif line.startswith(b'{"v":1,"event":"objects"'):
+                    self.events["objects"] = {"at": now}
+                self.changed.notify_all()
+        with self.changed:
+            self.events["end"] = {}
+            self.changed.notify_all()
+
+    def wait(self, condition):
+        with self.changed:
+            if not self.changed.wait_for(lambda: condition() or "end" in self.events, PATIENCE) or not condition():
+                raise RuntimeError(f"a step failed; the last events: {list(self.events.values())[-3:]}")
+            return condition()
+
+    def begin(self, verb, **fields):
+        self.requests += 1
+        request = f"r{self.requests}"
+        self.process.stdin.write(json.dumps({"verb": verb, "request": request, **fields}, separators=(",", ":")).encode() + b"\n")
+        self.process.stdin.flush()
+        return request
+
+    def run(self, verb, **fields):
+        request = self.begin(verb, **fields)
+        return self.wait(lambda: self.done.get(request))
+
+    def event(self, name):
+        return self.wait(lambda: self.events.get(name))
+
+    def cpu(self):
+        return time.clock_gettime((~self.process.pid << 3) | 2)
+
+    def field(self, name):
+        for line in open(f"/proc/{self.process.pid}/status"):
+            if line.startswith(name + ":"):
+                return int(line.split()[1])
+
+    def switches(self):
+        total = 0
+        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
+            for line in open(task / "status"):
+                if line.startswith(("voluntary", "nonvoluntary")):
+                    total += int(line.split()[1])
+        return total
+
+    def written(self):
+        return int(pathlib.Path(f"/proc/{self.process.pid}/io").read_text().split("write_bytes: ")[1].split()[0])
+
+    def end(self):
+        try:
+            self.process.stdin.write(b'{"verb":"quit","anyway":true}\n')
+            self.process.stdin.close()
+        except OSError:
+            pass
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class Floor(Peer):
+    """The least work of a peer, in C: `Others/floor.c`."""
+
+    def __init__(self, program, directory, *words):
+        self.start(directory, [program, *words, directory / "log.db"])
+
+
+class Peers(list):
+    """Peers that end with the block, the last ones first."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for peer in reversed(self):
+            peer.end()
+
+    def form(self, bench, count):
+        """Starts a host and guests. Returns the seconds until all have a link with each other."""
+        began = time.monotonic()
+        self.append(Peer(bench, "P1", "host", "board"))
+        link = self[0].event("ready")["link"]
+        for number in range(2, count + 1):
+            self.append(Peer(bench, f"P{number}", "join", link))
+        for peer in self:
+            peer.wait(lambda: len(peer.joined) == count - 1 and "ready" in peer.events)
+        return time.monotonic() - began
+
+
+def packets():
+    """The packets that loopback has received."""
+    for line in open("/proc/net/dev"):
+        if line.strip().startswith("lo:"):
+            return int(line.split()[2])
+
+
+def at_rest(peers, seconds):
+    """The processor time in % of a core, the wake-ups and the packets per second, of each peer."""
+    before = [(peer.cpu(), peer.switches()) for peer in peers]
+    sent, began = packets(), time.monotonic()
+    time.sleep(seconds)
+    passed = time.monotonic() - began
+    cpu = statistics.mean(peer.cpu() - old[0] for peer, old in zip(peers, before)) / passed
+    switches = statistics.mean(peer.switches() - old[1] for peer, old in zip(peers, before)) / passed
+    return {"idle": cpu * 100, "wakeups": switches, "packets": (packets() - sent) / passed / len(peers)}
+
+
+def paced(peers, count, rate):
+    """Adds texts; returns for each the time until `done`, and until the last peer had it."""
+    author, others = peers[0], peers[1:]
+    began, sent = time.monotonic(), {}
+    for number in range(count):
+        sent[author.begin("text", at=[number % 40 * 20, number // 40 * 20], text=f"words {number}")] = time.monotonic()
+        time.sleep(max(0, began + (number + 1) / rate - time.monotonic()))
+    author.wait(lambda: all(request in author.done for request in sent))
+    ids = {author.done[request]["id"]: at for request, at in sent.items()}
+    for peer in others:
+        peer.wait(lambda: all(id in peer.added for id in ids))
+    done = [author.done[request]["at"] - at for request, at in sent.items()]
+    last = [max(peer.added[id] for peer in others) - at for id, at in ids.items()] if others else []
+    return done, last
+
+
+def costs(bench, peers, work, count):
+    """The CPU in ms, and the context switches, of the author and of a receiver for each piece of work."""
+    resting, seconds = [peer.cpu() for peer in peers], bench.seconds(3)
+    time.sleep(seconds)
+    resting = [(peer.cpu() - old) / seconds for peer, old in zip(peers, resting)]
+    before, began = [(peer.cpu(), peer.switches()) for peer in peers], time.monotonic()
+    work()
+    time.sleep(0.5)
+    passed = time.monotonic() - began
+    cpu = [(peer.cpu() - old[0] - rest * passed) / count * 1e3 for peer, old, rest in zip(peers, before, resting)]
+    switches = [(peer.switches() - old[1]) / count for peer, old in zip(peers, before)]
+    return {"author": cpu[0], "receiver": statistics.mean(cpu[1:]), "author_switches": switches[0],
+            "receiver_switches": statistics.mean(switches[1:])}
+
+
+def start(bench):
+    """The time of `--version`, and of the start of a host."""
+    def spent():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    before = spent()
+    subprocess.run([bench.program("whiteboard-peer"), "--version"], stdout=subprocess.DEVNULL, check=True)
+    version = spent() - before
+    with Peers() as peers:
+        peers.append(Peer(bench, "P1", "host", "board"))
+        ready = peers[0].event("ready")["at"] - peers[0].began
+        return {"version": version * 1e3, "host": peers[0].cpu() * 1e3, "ready": ready * 1e3}
+
+
+def mesh(count, steps=2):
+    """Forms a mesh; with one step also leaves it idle, and with two steps then adds 50 texts a second."""
+
+    def measure(bench):
+        with Peers() as peers:
+            found = {"formed": peers.form(bench, bench.few(count))}
+            found["link"] = statistics.mean(peer.cpu() for peer in peers) / (len(peers) - 1) * 1e3
+            if steps > 0:
+                time.sleep(bench.seconds(12))  # presence is sent less often after 10 s
+                found |= at_rest(peers, bench.seconds(10))
+            if steps > 1:
+                found |= edits(bench, peers, bench.of(400, 50), 50)
+            return found
+
+    return measure
+
+
+def edits(bench, peers, number, rate):
+    """The costs of texts, and the times from a command to `done` and to the event on the last peer, in ms."""
+    times = []
+    found = costs(bench, peers, lambda: times.extend(paced(peers, number, rate)), number)
+    done, last = times
+    return found | {"p50": quantile(last, 0.5) * 1e3, "p99": quantile(last, 0.99) * 1e3, "done": max(done) * 1e3,
+                    "event": max(last) * 1e3}
+
+
+def floor(count, number, rate, unit=1):
+    """The floor of the same texts."""
+
+    def measure(bench):
+        program = bench.compiled("floor", "ssl", "crypto", "sqlite3")
+        with Peers() as peers:
+            peers.append(Floor(program, bench.directory / "P1", "author", str(bench.few(count) - 1)))
+            port = peers[0].event("listening")["port"]
+            for index in range(2, bench.few(count) + 1):
+                peers.append(Floor(program, bench.directory / f"P{index}", "receiver", str(port)))
+            for peer in peers:
+                peer.event("ready")
+            found = edits(bench, peers, bench.of(number, 50), rate)
+        return {key: found[key] * unit for key in ("author", "receiver", "author_switches", "receiver_switches")}
+
+    return measure
+
+
+def flat_out(bench):
+    """Adds texts without pauses. The costs are in us."""
+    with Peers() as peers:
+        peers.form(bench, 2)
+        found = edits(bench, peers, bench.of(5_000), float("inf"))
+        return {key: found[key] * 1e3 for key in ("author", "receiver")}
+
+
+def stroke(count):
+    """Draws strokes of some points, each in a second."""
+    points = [[2 * number, number * 7 % 50] for number in range(count)]
+
+    def measure(bench):
+        with Peers() as peers:
+            peers.form(bench, 2)
+            number = bench.of(5, 2)
+            return costs(bench, peers, lambda: [peers[0].run("stroke", points=points, over=1.0) for _ in range(number)], number)
+
+    return measure
+
+
+def drawing(path, count):
+    """Writes a board with half strokes of 24 points and half texts."""
+    place = random.Random(5)
+    objects = []
+    for number in range(count):
+        thing = {"id": f"{number + 1}-aaaaaaaaaaaaa", "scale": 1, "angle": 0, "color": "#112233ff",
+                 "centerPosition": [place.randrange(-30000, 30000), place.randrange(-30000, 30000)]}
+        if number % 2:
+            thing |= {"type": "text", "size": [200, 50], "text": f"words {number}"}
+        else:
+            points = [[place.randrange(-50, 50), place.randrange(-50, 50)] for _ in range(24)]
+            thing |= {"type": "drawing", "size": [100, 100], "points": points, "lineWidth": 3, "isFinished": True}
+        objects.append(thing)
+    board = {"format": "whiteboard-board", "version": 1, "board": {"name": "board"}, "chat": [], "assets": {}}
+    path.write_text(json.dumps(board | {"objects": objects}))
+
+
+def large(count):
+    """Hosts a board of some objects, which a guest joins. Then ten texts are added a second."""
+
+    def measure(bench):
+        number, found = bench.of(count, min(count, 1)), {}
+        with Peers() as peers:
+            host = Peer(bench, "P1", "host", "board")
+            peers.append(host)
+            link = host.event("ready")["link"]
+            if number:
+                file = bench.directory / "board.json"
+                drawing(file, number)
+                if host.run("import", file=str(file))["event"] != "done":
+                    raise RuntimeError("the drawing was not imported")
+            began = time.monotonic()
+            host.run("objects")
+            found["listed"] = time.monotonic() - began
+            began = time.monotonic()
+            guest = Peer(bench, "P2", "join", link)
+            peers.append(guest)
+            found["caught_up"] = guest.event("caught-up")["at"] - began
+            guest.wait(lambda: len(guest.added) >= number)
+            if number:
+                found["everything"] = max(guest.added.values()) - began
+            found["host_memory"], found["guest_memory"] = (peer.field("VmRSS") / 1024 for peer in peers)
+            time.sleep(bench.seconds(5))
+            # Some work of earlier versions came only every 30 s.
+            written, texts = host.written(), bench.of(350 if count > 50_000 else 200, 10)
+            spent = edits(bench, peers, texts, 10)
+            found |= {"host": spent["author"], "guest": spent["receiver"], "done": spent["done"], "event": spent["event"]}
+            found["written"] = (host.written() - written) / texts
+            time.sleep(bench.seconds(5))
+            found["idle"] = at_rest([host], bench.seconds(10))["idle"]
+        with Peers() as peers:
+            peers.append(Peer(bench, "P1", "host", "board"))
+            found["opened"] = peers[0].event("ready")["at"] - peers[0].began
+        return found
+
+    return measure
+
+
+AUTHOR = ("Waking threads takes 17 %, scheduling, epoll and timers 11 %, SQLite and the document 10 %, the replica and the board "
+          "10 %, TLS, NIO and sockets 9.5 %, reading JSON 9 %, and memory and reference counts 8 % (2026-11-28).")
+RECEIVER = ("Waking threads takes 18 %, scheduling, epoll and timers 13 %, TLS, NIO and sockets 13 %, SQLite and the document "
+            "11 %, the replica and the board 9 %, memory and reference counts 8 %, and writing JSON 7 % (2026-11-28).")
+SWITCHES = "An edit passes several executors and queues, and each hop to another thread is a switch (2026-11-28)."
+TICKS = "Each link has heartbeats and timers of its own, so the cost grows with the links (2026-11-28)."
+
+
+def mesh_rows(count):
+    """The rows of a mesh that is measured with edits."""
+    goals = {8: (0.1, None, None), 16: (0.2, 10, 15)}.get(count, (None, None, None))
+    goal = lambda value: value and most(value)
+    at = f"{count} peers"
+    return (
+        *idle_rows(count, None, None, *goals),
+        Row("author", f"50 edits a second, {at}: ms CPU per edit, author", most(2, "floor"), AUTHOR),
+        Row("receiver", f"50 edits a second, {at}: ms CPU per edit, receiver", most(2, "floor"), RECEIVER),
+        Row("author_switches", f"50 edits a second, {at}: context switches per edit, author", most(4), SWITCHES),
+        Row("receiver_switches", f"50 edits a second, {at}: context switches per edit, receiver", most(4), SWITCHES),
+        Row("p50", f"command to event on the last of {at}, p50, ms"),
+        Row("p99", f"command to event on the last of {at}, p99, ms", goal(10)))
+
+
+def idle_rows(count, formed, link, idle, wakeups=None, packets_goal=None):
+    """The rows of a mesh that forms and rests."""
+    goal = lambda value: value and most(value)
+    at = f"{count} peers"
+    return (
+        Row("formed", f"mesh of {at}, seconds until formed", goal(formed)),
+        Row("link", f"mesh of {at}, ms CPU per link and side", goal(link)),
+        Row("idle", f"idle, {at}: % of a core each", goal(idle), TICKS),
+        Row("wakeups", f"idle, {at}: wake-ups per second each", goal(wakeups), TICKS),
+        Row("packets", f"idle, {at}: packets per second each", goal(packets_goal), TICKS))
+
+
+def large_rows(count):
+    """The rows of a large board. The goals of its costs are those of an empty board."""
+    goals = {0: {}, 20_000: {"caught_up": 0.15, "everything": 0.3, "opened": 0.1, "listed": 0.1, "host_memory": 70,
+                             "guest_memory": 65},
+             90_000: {"caught_up": 0.3, "everything": 1.2, "opened": 0.1}}[count]
+    name = f"{count:,} objects" if count else "empty board"
+    titles = {"listed": "`objects`, s", "caught_up": "first screen of a guest, s", "everything": "all events of a guest, s",
+              "opened": "opened again, s", "host_memory": "memory of the host, MB", "guest_memory": "memory of a guest, MB",
+              "host": "ms CPU per edit at 10 a second, host", "guest": "ms CPU per edit at 10 a second, guest",
+              "idle": "idle, % of a core, host", "written": "bytes written per edit, host",
+              "done": "longest time from a command to `done`, ms", "event": "longest time to the event on the guest, ms"}
+    as_empty = lambda key: most(1.2, f"large-0.{key}") if count else None
+    return tuple(Row(key, f"{name}: {title}", most(goals[key]) if key in goals else most(20) if key in ("done", "event")
+                     else as_empty(key) if key in ("host", "guest", "idle", "written") else None)
+                 for key, title in titles.items() if count or key != "everything")
+
+
+STROKES = "The output repeats all points of the stroke; `JSONDecoder` takes 35 % of the author's time (2026-11-28)."
+
+
+def stroke_rows(count, author=None, receiver=None):
+    return (Row("author", f"stroke of {count} points in a second: ms CPU, author", author, STROKES),
+            Row("receiver", f"stroke of {count} points in a second: ms CPU, receiver", receiver, STROKES))
+
+
+WORKS = (
+    Work("start", 1, start, (
+        Row("version", "`--version`, ms CPU", most(8),
+            "45 % is dynamic linking, and 16 % the parser of the arguments (2026-11-28)."),
+        Row("host", "host of a new board until ready, ms CPU"), Row("ready", "host of a new board until ready, ms", most(20))),
+        is_alone=True),
+    Work("flat", 6, flat_out, (
+        Row("author", "edits without pauses, 2 peers: us CPU per edit, author", most(5, "floor"), AUTHOR),
+        Row("receiver", "edits without pauses, 2 peers: us CPU per edit, receiver", most(5, "floor"), RECEIVER)),
+        {"floor": floor(2, 5_000, float("inf"), 1e3)}, True),
+    *(Work(f"stroke-{count}", 10, stroke(count), stroke_rows(count, *goals), is_alone=True)
+      for count, goals in ((30, ()), (120, (most(3), most(2))), (480, ()))),
+    *(Work(f"mesh-{count}", 35 + count / 2, mesh(count), mesh_rows(count), {"floor": floor(count, 400, 50)}, True)
+      for count in (2, 8, 16)),
+    Work("mesh-24", 8, mesh(24, 0), idle_rows(24, 2, 6, None)[:2], is_alone=True),
+    Work("mesh-48", 45, mesh(48, 1), idle_rows(48, 5, 6, 0.2), is_alone=True),
+    *(Work(f"large-{count}", 50 + count / 3000, large(count), large_rows(count), is_alone=True) for count in (0, 20_000, 90_000)),
+)
