@@ -131,13 +131,13 @@ class Peers(list):
         for peer in reversed(self):
             peer.end()
 
-    def form(self, bench, count):
+    def form(self, bench, count, *words):
         """Starts a host and guests. Returns the seconds until all have a link with each other."""
         began = time.monotonic()
-        self.append(Peer(bench, "P1", "host", "board"))
+        self.append(Peer(bench, "P1", "host", "board", *words))
         link = self[0].event("ready")["link"]
         for number in range(2, count + 1):
-            self.append(Peer(bench, f"P{number}", "join", link))
+            self.append(Peer(bench, f"P{number}", "join", link, *words))
         for peer in self:
             peer.wait(lambda: len(peer.joined) == count - 1 and "ready" in peer.events)
         return time.monotonic() - began
@@ -272,6 +272,59 @@ def stroke(count):
     return measure
 
 
+def delays(peers, number):
+    """The quantiles of the ms until `done` and until the event on the last peer, for texts at 50 a second."""
+    done, last = paced(peers, number, 50)
+    return {"p50": quantile(last, 0.5) * 1e3, "p99": quantile(last, 0.99) * 1e3, "done": quantile(done, 0.99) * 1e3}
+
+
+def beside_file(bench):
+    """Adds texts in a mesh of 16 while the author sends a file of 27 MB to all."""
+    with Peers() as peers:
+        peers.form(bench, bench.few(16), "--accept-files")
+        file = bench.directory / "file"
+        file.write_bytes(os.urandom(bench.of(27_000_000)))
+        request = peers[0].begin("resource", file=str(file), name="file")
+        found = delays(peers, bench.of(200, 20))
+        if peers[0].wait(lambda: peers[0].done.get(request))["event"] != "done":
+            raise RuntimeError(f"the file was not sent: {peers[0].done[request]}")
+        return found
+
+
+def beside_joins(count):
+    """Adds texts on a large board while three guests join, one a second."""
+
+    def measure(bench):
+        with Peers() as peers:
+            peers.form(bench, 2)
+            fill(bench, peers[0], bench.of(count))
+            peers[1].wait(lambda: len(peers[1].added) >= bench.of(count))
+            link, members, seconds = peers[0].event("ready")["link"], peers[:], bench.seconds(8)
+
+            def join():
+                for number in range(3):
+                    time.sleep(seconds / 8)
+                    peers.append(Peer(bench, f"P{number + 3}", "join", link))
+
+            joining = threading.Thread(target=join)
+            joining.start()
+            found = delays(members, seconds * 50)
+            joining.join()
+            for peer in peers[2:]:
+                peer.event("caught-up")
+            return found
+
+    return measure
+
+
+def fill(bench, host, count):
+    """Lets a host import a board of some objects."""
+    file = bench.directory / "board.json"
+    drawing(file, count)
+    if host.run("import", file=str(file))["event"] != "done":
+        raise RuntimeError("the drawing was not imported")
+
+
 def drawing(path, count):
     """Writes a board with half strokes of 24 points and half texts."""
     place = random.Random(5)
@@ -299,10 +352,7 @@ def large(count):
             peers.append(host)
             link = host.event("ready")["link"]
             if number:
-                file = bench.directory / "board.json"
-                drawing(file, number)
-                if host.run("import", file=str(file))["event"] != "done":
-                    raise RuntimeError("the drawing was not imported")
+                fill(bench, host, number)
             began = time.monotonic()
             host.run("objects")
             found["listed"] = time.monotonic() - began
@@ -390,6 +440,12 @@ def stroke_rows(count, author=None, receiver=None):
             Row("receiver", f"stroke of {count} points in a second: ms CPU, receiver", receiver, STROKES))
 
 
+def delay_rows(where, work):
+    """The rows of texts beside other work."""
+    return (Row("p50", f"command to event {where} {work}, p50, ms"), Row("p99", f"command to event {where} {work}, p99, ms", most(20)),
+            Row("done", f"command to `done` {work}, p99, ms", most(20)))
+
+
 WORKS = (
     Work("start", 1, start, (
         Row("version", "`--version`, ms CPU", most(8),
@@ -406,5 +462,9 @@ WORKS = (
       for count in (2, 8, 16)),
     Work("mesh-24", 8, mesh(24, 0), idle_rows(24, 2, 6, None)[:2], is_alone=True),
     Work("mesh-48", 45, mesh(48, 1), idle_rows(48, 5, 6, 0.2), is_alone=True),
+    Work("file-16", 12, beside_file, delay_rows("on the last of 16 peers", "while a file of 27 MB arrives"), is_alone=True),
+    *(Work(f"joins-{count}", 20 + count / 4000, beside_joins(count),
+           delay_rows("on the other peer", f"while three guests join {count:,} objects"), is_alone=True)
+      for count in (20_000, 90_000)),
     *(Work(f"large-{count}", 50 + count / 3000, large(count), large_rows(count), is_alone=True) for count in (0, 20_000, 90_000)),
 )
