@@ -169,6 +169,9 @@ import Testing
     elsewhere.hasRelays = true
     var kicked = relayed
     kicked.code = .kicked
+    let ending = failure(.afterRestart, .shuttingDown)
+    var endingRelay = ending
+    endingRelay.isRelay = true
     return [
       FailureCase(name: "unreachable", dial: failure(), outcome: .planned, wait: .milliseconds(200)),
       FailureCase(name: "declined", dial: failure(.never, .declined), outcome: .barred),
@@ -176,10 +179,12 @@ import Testing
       FailureCase(name: "declined behind a relay", dial: relayed, outcome: .planned, wait: .seconds(30)),
       FailureCase(name: "wrong peer behind a relay", dial: elsewhere, outcome: .planned, wait: .seconds(30)),
       FailureCase(name: "kicked behind a relay", dial: kicked, outcome: .barred),
+      FailureCase(name: "shutting down", dial: ending, outcome: .barred),
+      FailureCase(name: "a relay shutting down", dial: endingRelay, outcome: .planned, wait: .milliseconds(200)),
     ]
   }()
 
-  @Test("[LIV-3] [RLY-6] the reason of a failure decides on the next dial", arguments: failureCases)
+  @Test("[LIV-3] [RLY-6] [RLY-7] the reason of a failure decides on the next dial", arguments: failureCases)
   private mutating func failed(_ row: FailureCase) {
     policy[ada].named(of: process, dialAt: start)
     policy[ada].began()

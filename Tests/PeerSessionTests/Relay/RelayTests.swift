@@ -155,6 +155,48 @@ import Testing
     }
   }
 
+  @Test("[RLY-7] a relay that ends before it answered a member is dialed again") func endsUnanswered() async throws {
+    let identity = PeerIdentity.ephemeral()
+    let hide: @Sendable (inout TransportConfiguration) -> Void = { $0.isDiallable = false }
+    try await withPeer("alice", configure: hide) { alice in
+      let id = SessionID.random()
+      let hosted = try await alice.host(id, admission: .anyone)
+      let (port, request) = try await withPeer("relay", identity: identity, configure: RelayWorld.makeRelay) { relay in
+        await relay.startAccepting()
+        _ = try await hosted.carry(by: [relay.loopback], terms: RelayWorld.terms)
+        var carried = relay.carriedSessions.makeAsyncIterator()
+        return (relay.port, try #require(await carried.next()).request)
+      }
+      let again: @Sendable (inout TransportConfiguration) -> Void = {
+        RelayWorld.makeRelay(&$0)
+        $0.listen = PeerAddress(host: "127.0.0.1", port: port)
+      }
+      try await withPeer("relay", identity: identity, configure: again) { relay in
+        await relay.willOpen([id])
+        await relay.startAccepting()
+        var needed = relay.neededSessions.makeAsyncIterator()
+        #expect(await needed.next() == id)
+      }
+      // The handshake has ended with `shutting-down`.
+      let isBarred = await hosted.settles { core -> Bool? in
+        let plan = core.dialler.policy[identity.peerID]
+        return plan.isDialling ? nil : plan.isBarred
+      }
+      try #require(isBarred == false)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let log = EventLog()
+        group.addTask { await log.follow(hosted) }
+        try await withPeer("relay", identity: identity, configure: again) { relay in
+          _ = try await relay.host(id, admission: .known, host: alice.peerID, grant: request.grant)
+          await relay.startAccepting()
+          await log.waitForJoining(of: relay.peerID, times: 2)
+        }
+        await hosted.leave()
+        try await group.waitForAll()
+      }
+    }
+  }
+
   /// Returns whether a peer is in the session after these events.
   private func isPresent(_ peer: PeerID, _ events: [SessionEvent]) -> Bool {
     events.reduce(false) { isPresent, event in
@@ -270,5 +312,16 @@ extension Session {
       while outbox.hasSent(number + 1) { number += 1 }
       return Int(number)
     }
+  }
+}
+
+extension Session {
+  /// Waits until the core of the session gives an answer; nil if the task is canceled.
+  fileprivate func settles<Answer: Sendable>(_ ask: @escaping @Sendable (SessionCore) -> Answer?) async -> Answer? {
+    while !Task.isCancelled {
+      if let answer = try? await onLoop({ ask($0) }) { return answer }
+      await Task.yield()
+    }
+    return nil
   }
 }

@@ -8,6 +8,9 @@ struct HostMove {
   /// The delays between attempts.
   private static let pauses: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2), .seconds(5), .seconds(15)]
 
+  /// The errors of a relay that is away, restarts, or is not ready yet.
+  private static let temporaryErrors: [SessionError.Code] = [.unreachable, .timedOut, .shuttingDown, .busy]
+
   /// How long the session may take to reconnect to a relay.
   private static let grace = Duration.seconds(3)
 
@@ -55,7 +58,7 @@ struct HostMove {
         } catch {
           if error.code == .sessionEnded || error.code == .cancelled { return nil }
           // A relay that the configuration names would refuse the board again, so do not retry.
-          let isFinal = carrier != .nearby && error.code != .unreachable && error.code != .timedOut
+          let isFinal = carrier != .nearby && !Self.temporaryErrors.contains(error.code)
           if former != nil, error.code == .wrongPeer {
             reportChangedKey(error)
           } else if isFinal || !isReported {

@@ -111,8 +111,10 @@ struct RedialPolicy: Sendable {
     // the peer may still be online (RLY-6).
     let isBehindRelay =
       !dial.hasDelivery && dial.code != .kicked && (dial.isRelayed || dial.hasRelays && dial.code == .wrongPeer)
+    // A relay that ended before it answered will start again (RLY-7).
+    let isRelayEnding = dial.isRelay && dial.code == .shuttingDown
     return self[peer].failed(
-      isBehindRelay ? .later : dial.redial,
+      isBehindRelay || isRelayEnding ? .later : dial.redial,
       .init(
         incarnation: dial.incarnation,
         isAwaited: dial.isJoined,
