@@ -54,7 +54,16 @@ struct RelayRoom {
         defer { state.finish() }
         try await relay.run { _ in state.yield() }
       }
-      for await _ in states { break }
+      var isReady = false
+      for await _ in states {
+        isReady = true
+        break
+      }
+      guard isReady else {
+        // A body without a relay could wait forever.
+        try await group.waitForAll()
+        throw CancellationError()
+      }
       try await body(relay)
       await relay.requestEnd()
       try await group.waitForAll()

@@ -84,12 +84,44 @@ import WhiteboardDocument
     }
   }
 
+  @Test("a relay that cannot start reports the reason, and then no code waits for its boards") func cannotStart()
+    async throws
+  {
+    try await RelayRoom.make { room in
+      try await room.running(try room.relay()) { first in
+        let port = try #require(await first.transport?.port)
+        let elsewhere = room.directory + "/elsewhere"
+        try FileManager.default.createDirectory(
+          atPath: elsewhere,
+          withIntermediateDirectories: true,
+          attributes: [.posixPermissions: 0o700]
+        )
+        let second = try room.relay(in: elsewhere) { $0.listen = PeerAddress(host: "127.0.0.1", port: port) }
+        var isRunning = false
+        await #expect {
+          try await room.running(second) { _ in isRunning = true }
+        } throws: {
+          ($0 as? WhiteboardError)?.code == .system
+        }
+        #expect(!isRunning)
+        let third = try room.relay(in: elsewhere) { $0.listen = PeerAddress(host: "127.0.0.1", port: port) }
+        await #expect(throws: WhiteboardError.self) { try await third.run { _ in } }
+        try #require(await third.isEnding)
+        await #expect(throws: CancellationError.self) { try await third.untilBoard { _ in true } }
+      }
+    }
+  }
+
   @Test("[RLY-7] a member reconnects after its relay ended and started again") func comesBack() async throws {
     try await RelayRoom.make { room in
       let first = try room.relay()
       let (states, state) = AsyncStream<Void>.makeStream()
       // The test waits for this task after it stopped the relay.
-      let run = Task { try await first.run { _ in state.yield() } }
+      let run = Task {
+        defer { state.finish() }
+        try await first.run { _ in state.yield() }
+      }
+      defer { run.cancel() }
       for await _ in states { break }
       let link = try await first.createBoard(name: "standup").link
       let port = try #require(await first.transport?.port)

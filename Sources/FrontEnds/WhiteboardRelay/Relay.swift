@@ -66,6 +66,8 @@ package actor Relay {
       let body: @Sendable (PeerTransport) async -> Void = { await self.serve($0, ready) }
       try await PeerTransport.withTransport(transportConfiguration, body)
     }
+    // A relay that could not start has also ended, so nothing waits for its boards.
+    defer { requestEnd() }
     do {
       try await withTaskCancellationHandler {
         try await running.value
