@@ -111,8 +111,9 @@ package struct Demo: Sendable {
     try await ada.perform(#"say "Same board?""#)
     try await ada.perform("wait synced timeout=30")
     try await ben.perform("wait synced timeout=30")
-    let first = await ada.sharedBoard?.digest ?? ""
-    let second = await ben.sharedBoard?.digest ?? ""
+    guard let first = await ada.sharedBoard?.digest, let second = await ben.sharedBoard?.digest else {
+      throw WhiteboardError(.unreachable, "a board was closed before the end of the demo")
+    }
     guard first == second else { throw WhiteboardError(.no, "the boards differ: \(first) and \(second)") }
     return first
   }

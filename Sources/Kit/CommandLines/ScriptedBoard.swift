@@ -4,6 +4,9 @@ import WhiteboardKit
 /// A shared board that code controls with lines or commands. It gives access to each answer and to all events.
 package actor ScriptedBoard: EventSink {
   private let feed = CommandFeed()
+  /// The board while ``run(_:)`` runs.
+  ///
+  /// The board refers to this object as its sink, so a longer reference would keep both, with their open files.
   package private(set) var sharedBoard: SharedBoard?
   package private(set) var requestCount: Int64 = 0
   private var answers: [Int64: CheckedContinuation<Result<CommandOutcome, CommandError>, Never>] = [:]
@@ -27,6 +30,7 @@ package actor ScriptedBoard: EventSink {
 
   private func over() {
     isOver = true
+    sharedBoard = nil
     for answer in answers.values { answer.resume(returning: .failure(CommandError(.ending, "the board is closed"))) }
     answers = [:]
     for watcher in watchers { watcher.continuation.resume(returning: false) }

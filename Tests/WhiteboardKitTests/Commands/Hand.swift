@@ -75,6 +75,8 @@ actor Hand: EventSink {
   private func untilReady() async { while !isReady { await withCheckedContinuation { waiters.append($0) } } }
 
   private func wake() {
+    // The board refers to this object as its sink.
+    sharedBoard = nil
     (isReady, answered) = (true, .max)
     for waiter in waiters { waiter.resume() }
     waiters = []

@@ -31,6 +31,28 @@ import WhiteboardPrograms
     }
   }
 
+  @Test("boards that have closed leave no descriptor open, also while their scripts are still in use")
+  func leavesNoDescriptors() async throws {
+    var used: (directory: String, boards: [ScriptedBoard])?
+    try await withPair { room, host, guest in
+      used = (room.directory, [host, guest])
+      #expect(!descriptors(below: room.directory).isEmpty)
+    }
+    let (directory, boards) = try #require(used)
+    // The last jobs of a board may release it a moment after it has closed.
+    let deadline = ContinuousClock.now + .seconds(10)
+    while !descriptors(below: directory).isEmpty, ContinuousClock.now < deadline { await Task.yield() }
+    #expect(descriptors(below: directory) == [])
+    for board in boards { #expect(await error(board, "digest") == .ending) }
+  }
+
+  /// The files and directories below a directory that this process has open.
+  private func descriptors(below directory: String) -> [String] {
+    let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return numbers.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+      .filter { $0.hasPrefix(directory) }.sorted()
+  }
+
   @Test("each member's drawing reaches the other, and both boards have one digest") func sharing() async throws {
     try await withPair { _, host, guest in
       let text = try await host.perform(#"text 10,20 "hello" as=t"#)
