@@ -29,7 +29,7 @@ class Goal:
         return figure >= limit if self.is_least else figure <= limit
 
     def __str__(self):
-        return f"{'≥' if self.is_least else '≤'} {self.value:,g}" + (f" x {self.of}" if self.of else "")
+        return f"{'≥' if self.is_least else '≤'} {self.value:,.10g}" + (f" x {self.of}" if self.of else "")
 
 
 def most(value, of=""):

@@ -36,6 +36,7 @@ class PageTests(unittest.TestCase):
 
     def test_a_goal_without_its_reference_is_neither_met_nor_missed(self):
         self.assertIsNone(most(2, "floor").is_met("trip.p50", {"trip.p50": 5}))
+        self.assertEqual(str(least(1_000_000)), "≥ 1,000,000")
         self.assertIs(most(2, "empty.p50").is_met("trip.p50", {"trip.p50": 5, "empty.p50": 2}), False)
 
     def test_a_row_without_figures_is_listed_with_the_reason_and_its_earlier_figure(self):

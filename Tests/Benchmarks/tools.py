@@ -51,7 +51,7 @@ def document(bench):
     for key, what in (("share", "of a core for 2,000 operations a second, one a batch, 20 callers"),
                       ("bytes", "bytes an operation of 16 at that pace"),
                       ("transactions", "transactions a second, one caller that waits"),
-                      ("operations", "operations a second, 1,000 at once"), ("keyframe", "document: a keyframe of 1 MB"),
+                      ("operations", "operations a second, 1,000 at once"), ("keyframe", "a keyframe of 1 MB"),
                       ("open", "open that board for writing, median of 11")):
         found |= named(text, f"^{re.escape(what)}: {NUMBER}", key)
     return found
@@ -103,7 +103,7 @@ FILES = (
             "The share of callers that only wait (11 to 15 %) is subtracted, and varies."),
         Row("bytes", "document: bytes per operation of 16 bytes at that rate"),
         Row("transactions", "document: transactions per second, one caller that waits for each"),
-        Row("operations", "document: operations per second, 1,000 at a time"), Row("keyframe", "a keyframe of 1 MB, ms"),
+        Row("operations", "document: operations per second, 1,000 at a time"), Row("keyframe", "document: a keyframe of 1 MB, ms"),
         Row("open", "document: opening a board of 10,000 texts for writing, ms", most(100)))),
 )
 RELAY = tuple(Work(f"relay-{members}", 18 + members / 16, relay(members), (
