@@ -360,6 +360,15 @@ def check_clipboard(page, checks):
     check("and the groups", len(objects[0]["groups"]) == 2 and objects[0]["groups"] == objects[1]["groups"] and objects[2]["groups"] == objects[0]["groups"][1:], [one.get("groups") for one in objects])
     check("a copy of our own needs no message", toasts(page) == "", toasts(page))
     clear(page)
+    form(page, "rectangle", [0, 0], size=[100, 60])
+    frame = form(page, "frame", [0, 0], size=[400, 300], text="Plan")
+    page.run("whiteboard.ui.tools.select.set([arguments[0]])", frame)
+    copied = page.run(COPY)["text/plain"]
+    clear(page)
+    objects = pasted(page, 2, PASTE, {"text/plain": copied.replace(frame.split("-")[1], "a" * 13)})
+    frames = [one["id"] for one in objects if one["form"] == "frame"]
+    check("a frame is copied with the objects in it", [one["frame"] for one in objects if one["form"] != "frame"] == frames, objects)
+    clear(page)
     page.run("const { board, ui } = whiteboard; ui.setTool('select'); ui.tools.select.set([board.createText('one', [0, 0], { isBold: true })])")
     copied, ids = page.run(COPY), page.run(SELECTED)
     check("texts are copied as text", copied["text/plain"] == "one" and "one</pre>" in copied["text/html"], copied)

@@ -37,7 +37,11 @@ export class Clipboard {
     ui.boardElement.addEventListener("drop", (event) => this.#dropped(event));
   }
 
-  get #selected() { return this.ui.board.order.filter((id) => this.ui.tools.select.selection.has(id)).map((id) => this.ui.board.objects.get(id)); }
+  /** Returns the selected objects, from back to front. A copied frame, unlike one that is cut, includes its objects. */
+  #selected(isCut) {
+    const { order, objects } = this.ui.board, { selection } = this.ui.tools.select;
+    return order.filter((id) => selection.has(id) || (!isCut && selection.has(objects.get(id).frame))).map((id) => objects.get(id));
+  }
 
   // Copying
 
@@ -56,8 +60,8 @@ export class Clipboard {
   }
 
   /** Copies the selection, and afterwards its photos, which take longer to read. Returns false if nothing is selected. */
-  #copy(event) {
-    const objects = this.#selected;
+  #copy(event, isCut = false) {
+    const objects = this.#selected(isCut);
     if (!objects.length || isOther(event)) return false;
     const content = this.#content(objects);
     this.#copied = { objects, text: content["text/plain"].trim() };
@@ -84,7 +88,7 @@ export class Clipboard {
 
   #cut(event) {
     if (this.ui.isViewer || isOther(event) || this.#hasGame) return;
-    if (this.#copy(event)) this.ui.removeSelection();
+    if (this.#copy(event, true)) this.ui.removeSelection();
   }
 
   /** Whether a game is selected. If so, this also shows a message. */
@@ -96,7 +100,7 @@ export class Clipboard {
 
   /** Copies or cuts the selection, without a key. */
   async copySelection(isCut = false) {
-    const objects = this.#selected;
+    const objects = this.#selected(isCut);
     if (isCut && this.#hasGame) return;
     try {
       await this.#write(objects);
