@@ -368,6 +368,9 @@ def check_clipboard(page, checks):
     objects = pasted(page, 2, PASTE, {"text/plain": copied.replace(frame.split("-")[1], "a" * 13)})
     frames = [one["id"] for one in objects if one["form"] == "frame"]
     check("a frame is copied with the objects in it", [one["frame"] for one in objects if one["form"] != "frame"] == frames, objects)
+    page.run("whiteboard.ui.tools.select.set([arguments[0]]); whiteboard.ui.duplicate()", frames[0])
+    page.wait("whiteboard.board.objects.size === 4")
+    check("and duplicated with them", sum(one.get("form") == "frame" for one in board_objects(page)) == 2, board_objects(page))
     clear(page)
     page.run("const { board, ui } = whiteboard; ui.setTool('select'); ui.tools.select.set([board.createText('one', [0, 0], { isBold: true })])")
     copied, ids = page.run(COPY), page.run(SELECTED)

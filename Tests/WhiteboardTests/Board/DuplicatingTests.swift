@@ -1,3 +1,4 @@
+import PeerTestKit
 import Testing
 
 @testable import Whiteboard
@@ -48,6 +49,61 @@ import Testing
       #expect(new.updatedAt == old.updatedAt + 1000)
     }
     #expect(board.object(game) is GameObject && board.object(photo) is PhotoObject)
+  }
+
+  @Test("[GAM-13] a copied game is a new game that can be played") func games() throws {
+    let (anna, bob) = (boards.anna, boards.bob)
+    var random = SeededGenerator(seed: 5)
+    let wordle = try anna.createWordle(at: Point(x: 0, y: 0), using: &random)
+    let four = try anna.createConnectFour(at: Point(x: 300, y: 0), opponent: bob.member)
+    try anna.game(wordle).play("crane")
+    try anna.game(four).play("1")
+    try boards.share()
+    for board in [anna, bob] {
+      let copies = try board.duplicate([wordle, four])
+      for id in [wordle, four] {
+        let copy = try board.game(try #require(copies[id]))
+        #expect(copy.view(for: board.member)?.moveCount == 0)
+        try copy.play(id == wordle ? "crane" : "1")
+        #expect(copy.view(for: board.member)?.moveCount == 1)
+      }
+    }
+    // Of the copies of a game for two others, any two members can be the players.
+    let setup = ConnectFour.setup(between: (RandomEditing.member(8), RandomEditing.member(9)))
+    #expect(SupportedGame.setup(setup, of: ConnectFour.name, ofCopy: four, by: anna.member) == [1])
+    #expect(SupportedGame.setup(setup, of: "chess", ofCopy: four, by: anna.member) == setup)
+    // Each copy of a Wordle has an answer of its own.
+    let answers = try (1...20).map { _ in
+      let copy = try #require(try anna.duplicate([wordle])[wordle])
+      let detail = anna.gameView(copy, for: anna.member, isRevealing: true)?.detail
+      return if case .wordle(let view)? = detail { view.answer ?? "" } else { "" }
+    }
+    #expect(Set(answers).count > 15 && !answers.contains(""))
+  }
+
+  @Test("[GAM-13] a pasted or imported game is a new game that can be played") func importedGames() throws {
+    var random = SeededGenerator(seed: 5)
+    let wordle = try boards.anna.createWordle(at: Point(x: 0, y: 0), using: &random)
+    let setup = try #require(boards.anna.state.record(wordle)?.setup)
+    let draft = ObjectDraft(.game(Wordle.name, setup: setup, size: Wordle.size))
+    let id = try #require(try boards.bob.add([draft]).first)
+    try boards.bob.game(id).play("crane")
+    #expect(try boards.bob.game(id).view(for: boards.bob.member)?.moveCount == 1)
+  }
+
+  @Test("[BRD-54] a frame is copied with the objects in it") func frames() throws {
+    let board = boards.anna
+    let inside = try board.createText("in", at: Point(x: 10, y: 10))
+    let grouped = try board.group([try board.createText("a", at: Point(x: 0, y: 0)), inside])
+    let frame = try board.createForm(.frame, at: Point(x: 0, y: 0), size: Size(width: 400, height: 300), label: "Plan")
+    let outside = try board.createText("out", at: Point(x: 900, y: 0))
+    let copies = try board.duplicate([frame], by: Point(x: 0, y: 1_000))
+    #expect(copies.count == 4 && copies[outside] == nil && copies[grouped] != nil)
+    let (copy, text) = (try #require(copies[frame]), try #require(copies[inside]))
+    #expect(board.objects(inFrame: copy).count == 2 && board.objects(inFrame: frame).count == 2)
+    #expect(board.snapshot(text)?.centerPosition == Point(x: 10, y: 1_010))
+    try board.undo()
+    #expect(board.frames == [frame] && board.objects(inFrame: frame).count == 2)
   }
 
   @Test("[BRD-26] copies of a group's members are in a copy of the group") func groups() throws {

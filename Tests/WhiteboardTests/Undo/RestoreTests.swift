@@ -81,6 +81,28 @@ import Testing
     #expect(board.snapshot(stand)?.scale == 1)
   }
 
+  @Test("[GAM-13] a purged Wordle that is created again has the same answer, and can be played")
+  func purgedGame() throws {
+    let board = board(1)
+    var random = SeededGenerator(seed: 3)
+    let game = try board.createWordle(at: origin, using: &random)
+    func answer(_ id: ObjectID) -> String? {
+      let detail = board.gameView(id, for: board.member, isRevealing: true)?.detail
+      return if case .wordle(let view)? = detail { view.answer } else { nil }
+    }
+    let (checkpoint, known) = (board.state, answer(game))
+    try board.delete(game)
+    try board.purge(game)
+    let outcome = try board.restore(checkpoint)
+    let new = try #require(outcome.replaced[game])
+    #expect(known != nil && answer(new) == known)
+    board.authors[Incarnation(1)] = board.member
+    try board.game(new).play("crane")
+    #expect(board.gameView(new, for: board.member)?.moveCount == 1)
+    // A second restore finds the game that the first one created.
+    #expect(try board.restore(checkpoint).replaced.isEmpty)
+  }
+
   @Test("[BRD-29] a restore reverts own erasures; strokes with others' erasures are created again") func erasures()
     throws
   {

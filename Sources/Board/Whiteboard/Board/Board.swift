@@ -72,8 +72,9 @@ extension Board {
   ///
   /// A copy has the same kind and appearance as its original. The copy of a text object consists of one run. The copy
   /// of a drawing is a finished stroke with the committed points and the erasures. The copy of a photo refers to the
-  /// same asset. The copy of a game has no moves yet. If all objects of a group are copied, the copies form a new
-  /// group; otherwise the copies belong to no group. Copies are not selected.
+  /// same asset. The copy of a game is a new game of the same kind, without moves. A frame is copied with the objects in
+  /// it. If all objects of a group are copied, the copies form a new group; otherwise the copies belong to no group.
+  /// Copies are not selected.
   ///
   /// - Parameters:
   ///   - ids: The objects and groups to copy. Objects that are held or locked can be copied.
@@ -399,7 +400,7 @@ struct Duplication {
   private let offset: Point
 
   init(_ ids: [ObjectID], by offset: Point, isExact: Bool, on state: BoardState) throws(BoardError) {
-    originals = Set(try state.targets(ids))
+    originals = Set(state.withContents(of: try state.targets(ids)))
     let whole = state.wholeGroups(of: originals)
     groups = whole.union(state.groups(among: ids)).sorted()
     let places = isExact ? [] : originals.compactMap { CopyPlace(state.shown($0)) }
@@ -444,10 +445,14 @@ struct Duplication {
   private func copyCells(of record: ObjectRecord, to copy: ObjectID, on board: Board) throws(BoardError) {
     try board.stage(copy, .position, try FixedPoint.position(record.origin + offset))
     let plain: [Property] = [
-      .scale, .angle, .size, .color, .lineWidth, .lock, .asset, .game, .setup, .link, .crop, .flip,
+      .scale, .angle, .size, .color, .lineWidth, .lock, .asset, .game, .link, .crop, .flip,
     ]
     for property in plain + Property.looks {
       if let cell = record[property] { try board.stage(copy, property, cell.value) }
+    }
+    if let setup = record.setup {
+      let own = SupportedGame.setup(setup, of: record.gameName, ofCopy: copy, by: board.member)
+      try board.stage(copy, .setup, .bytes(own))
     }
     switch record.kind {
     case _ where record.hasText:

@@ -203,7 +203,7 @@ extension BoardReplica {
     let copy = try create(kind)
     for (_, change) in plan.changes {
       if case .write(.lock, _) = change { continue }
-      try RestorePlan.stage(change, of: copy, on: self)
+      try RestorePlan.stage(change, of: copy, insteadOf: id, on: self)
     }
     try stage(id, .purge, .none)
     return copy

@@ -4,6 +4,7 @@ struct ImportPlan {
     case create(ObjectKind)
     case raise
     case write(Property, Value)
+    case setUp([UInt8], of: String)
     case join(Int)
     case bind(LineSide, ObjectDraft.End)
     case enter(frame: Int)
@@ -15,6 +16,7 @@ struct ImportPlan {
     var length: Int {
       switch self {
       case .create, .raise, .join, .bind, .enter, .lead: BoardLimits.zIndexBytes
+      case .setUp(let setup, _): Value.bytes(setup).length
       case .write(_, let value), .run(let value), .erasure(let value): value.length
       }
     }
@@ -77,7 +79,7 @@ struct ImportPlan {
       }
       write(.size, try FixedPoint.size(size))
       write(.game, .text(name))
-      write(.setup, .bytes(setup))
+      append(.setUp(setup, of: name))
     }
     var form: DrawingForm?
     if case .form(let known, _, _, _, _) = draft.content { form = known }
@@ -146,6 +148,9 @@ struct ImportPlan {
     case .create(let kind): made.append(try board.create(kind))
     case .raise: try board.stageZIndex(made[index])
     case .write(let property, let value): try board.stage(made[index], property, value)
+    case .setUp(let setup, let name):
+      let own = SupportedGame.setup(setup, of: name, ofCopy: made[index], by: board.member)
+      try board.stage(made[index], .setup, .bytes(own))
     case .join(let group): try board.stage(made[index], .group, .dot(made[group].dot))
     case .bind(let side, let end):
       let binding = Binding(to: made[groupCount + end.object], at: end.anchor, isExact: end.isExact)

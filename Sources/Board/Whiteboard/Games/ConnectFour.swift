@@ -21,7 +21,7 @@ package struct ConnectFour: Game {
   private var outcome = ConnectFourView.Outcome.playing
   private var line: Set<ConnectFourView.Place> = []
 
-  package init(setup: [UInt8], of id: ObjectID) throws(GameError) {
+  package init(setup: [UInt8]) throws(GameError) {
     guard setup.first == Self.version else { throw .malformedSetup }
     let rest = setup.dropFirst()
     if rest.isEmpty {
@@ -37,6 +37,13 @@ package struct ConnectFour: Game {
 
   static func setup(between players: (MemberID, MemberID)?) -> [UInt8] {
     [version] + (players.map { $0.0.bytes + $0.1.bytes } ?? [])
+  }
+
+  /// Returns the setup of a copy that `member` makes. If only two other members may play, any two members may play the
+  /// copy.
+  static func setup(_ setup: [UInt8], copiedBy member: MemberID) -> [UInt8] {
+    guard let game = try? ConnectFour(setup: setup), game.invited?.contains(member) == false else { return setup }
+    return self.setup(between: nil)
   }
 
   package mutating func apply(_ move: PlacedMove) throws(GameError) {

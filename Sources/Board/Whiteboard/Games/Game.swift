@@ -57,8 +57,17 @@ package enum SupportedGame: Game {
   package init(_ name: String, setup: [UInt8], of id: ObjectID) throws(GameError) {
     switch name {
     case Wordle.name: self = .wordle(try Wordle(setup: setup, of: id))
-    case ConnectFour.name: self = .connectFour(try ConnectFour(setup: setup, of: id))
+    case ConnectFour.name: self = .connectFour(try ConnectFour(setup: setup))
     default: throw .unknownGame
+    }
+  }
+
+  /// Returns the setup of the game `id`, which `member` makes as a copy of another game (GAM-13).
+  static func setup(_ setup: [UInt8], of name: String?, ofCopy id: ObjectID, by member: MemberID) -> [UInt8] {
+    switch name {
+    case Wordle.name: Wordle.setup(setup, ofCopy: id)
+    case ConnectFour.name: ConnectFour.setup(setup, copiedBy: member)
+    default: setup
     }
   }
 

@@ -24,14 +24,17 @@ package struct Wordle: Game {
   private var order: [MemberID] = []
 
   package init(setup: [UInt8], of id: ObjectID) throws(GameError) {
-    guard setup.count == 1 + WordleWords.hash.count + 8, setup[0] == Self.version else { throw .malformedSetup }
-    let rest = setup.dropFirst()
-    guard rest.prefix(WordleWords.hash.count).elementsEqual(WordleWords.hash) else { throw .foreignList }
-    guard let answer = WordleCipher(id).decipher(rest.dropFirst(WordleWords.hash.count)),
-      WordleList.words.contains(answer)
+    guard let answer = WordleCipher(id).decipher(try Self.hiddenAnswer(setup)), WordleList.words.contains(answer)
     else { throw .malformedSetup }
     self.id = id
     self.answer = answer
+  }
+
+  private static func hiddenAnswer(_ setup: [UInt8]) throws(GameError) -> ArraySlice<UInt8> {
+    guard setup.count == 1 + WordleWords.hash.count + 8, setup[0] == version else { throw .malformedSetup }
+    let rest = setup.dropFirst()
+    guard rest.prefix(WordleWords.hash.count).elementsEqual(WordleWords.hash) else { throw .foreignList }
+    return rest.dropFirst(WordleWords.hash.count)
   }
 
   static func setup(of id: ObjectID, using random: inout some RandomNumberGenerator) -> [UInt8] {
@@ -42,6 +45,20 @@ package struct Wordle: Game {
 
   static func setup(of id: ObjectID, answer: WordleWord) -> [UInt8] {
     [version] + WordleWords.hash + WordleCipher(id).encipher(answer)
+  }
+
+  /// Returns the setup of a copy, whose answer depends only on its id. A setup that this program cannot read is
+  /// returned unchanged.
+  static func setup(_ setup: [UInt8], ofCopy id: ObjectID) -> [UInt8] {
+    guard (try? hiddenAnswer(setup)) != nil else { return setup }
+    return self.setup(of: id, answer: WordleList.answers[WordleCipher(id).number(below: WordleList.answers.count)])
+  }
+
+  /// Returns the setup that has the same answer for another object. A setup that this program cannot read is returned
+  /// unchanged.
+  static func setup(_ setup: [UInt8], of id: ObjectID, movedTo other: ObjectID) -> [UInt8] {
+    guard let hidden = try? hiddenAnswer(setup), let answer = WordleCipher(id).decipher(hidden) else { return setup }
+    return self.setup(of: other, answer: answer)
   }
 
   package mutating func apply(_ move: PlacedMove) throws(GameError) {
@@ -185,6 +202,9 @@ struct WordleCipher {
     guard let word = WordleWord(letters), check(word) == shown & 0xFF_FFFF else { return nil }
     return word
   }
+
+  /// Returns a number that depends only on the key.
+  func number(below count: Int) -> Int { Int(SplitMix.mix(SplitMix.mix(~key)) % UInt64(count)) }
 
   private func check(_ word: WordleWord) -> UInt64 { SplitMix.mix(SplitMix.mix(key) ^ word.bits) >> 40 }
 

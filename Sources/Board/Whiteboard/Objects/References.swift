@@ -126,6 +126,14 @@ extension BoardState {
     objects.frames.members(of: frame).filter { isShown($0) && self.frame(of: $0) == frame }
   }
 
+  /// Returns objects, followed by the other objects that belong to frames among them, each once.
+  package func withContents(of ids: [ObjectID]) -> [ObjectID] {
+    guard !objects.frames.isEmpty else { return ids }
+    var known = Set(ids)
+    let framed = ids.filter { record($0)?.form == .frame }.flatMap { objects(inFrame: $0) }
+    return ids + framed.filter { known.insert($0).inserted }
+  }
+
   /// The frames of the board, in their order (BRD-54).
   package var frames: [ObjectID] {
     stacked(objects.frames.members(of: ObjectStore.everyFrame).filter { isShown($0) && record($0)?.form == .frame })
@@ -146,10 +154,7 @@ extension Board {
   /// Returns the objects that are about to be moved and the objects in their frames. Objects in frames that cannot be
   /// moved are left out.
   func withFramed(_ ids: [ObjectID]) -> [ObjectID] {
-    guard !state.objects.frames.isEmpty else { return ids }
-    var known = Set(ids)
-    let framed = ids.filter { state.record($0)?.form == .frame }.flatMap { state.objects(inFrame: $0) }
-    return ids + framed.filter { known.insert($0).inserted && (try? requireTransformable($0)) != nil }
+    ids + state.withContents(of: ids).dropFirst(ids.count).filter { (try? requireTransformable($0)) != nil }
   }
 
   /// Assigns objects to the frontmost frame in which their centers lie, after they were created or moved. An object

@@ -89,7 +89,7 @@ struct RestorePlan {
     guard let old = earlier.record(id), let now = present.record(here), now.kind == old.kind else { return false }
     // A replacement must already have equal values in the cells that only the creator may write, because these cells
     // cannot be written again.
-    if here != id, Self.creation(of: old) != Self.creation(of: now) { return false }
+    if here != id, Self.creation(of: old, movedFrom: id, to: here) != Self.creation(of: now) { return false }
     let wanted = Set(Self.erasures(of: old).map { $0.value })
     return Self.erasures(of: now).allSatisfy {
       wanted.contains($0.value) || $0.property.dot?.incarnation == incarnation
@@ -103,6 +103,20 @@ struct RestorePlan {
       result[entry.property] = entry.cell.value
     }
     return result
+  }
+
+  /// Returns these cells as the replacement `new` of the object `old` has them.
+  private static func creation(of record: ObjectRecord, movedFrom old: ObjectID, to new: ObjectID) -> [Property: Value]
+  {
+    var cells = creation(of: record)
+    if let setup = cells[.setup] { cells[.setup] = moved(setup, from: old, to: new) }
+    return cells
+  }
+
+  /// Returns the setup of a game for its replacement. The answer of a Wordle is encrypted for one object (GAM-5).
+  private static func moved(_ setup: Value, from old: ObjectID, to new: ObjectID) -> Value {
+    guard case .bytes(let bytes) = setup else { return setup }
+    return .bytes(Wordle.setup(bytes, of: old, movedTo: new))
   }
 
   private static func erasures(of record: ObjectRecord) -> [(property: Property, value: Value)] {
@@ -228,7 +242,7 @@ extension RestorePlan {
             guard let id = replaced[old] else {
               preconditionFailure("the replacement object is created before it is changed")
             }
-            try Self.stage(change, of: id, on: board, replaced)
+            try Self.stage(change, of: id, insteadOf: old, on: board, replaced)
           case (.here(let id), .write(.deleted, .unsigned(1))):
             deleted.insert(id)
             try Self.stage(change, of: id, on: board, replaced)
@@ -242,11 +256,16 @@ extension RestorePlan {
     return RestoreOutcome(changed: changed.sorted(), deleted: deleted.sorted(), replaced: replaced)
   }
 
-  static func stage(_ change: Change, of id: ObjectID, on board: BoardReplica, _ replaced: [ObjectID: ObjectID] = [:])
-    throws(BoardError)
-  {
+  static func stage(
+    _ change: Change,
+    of id: ObjectID,
+    insteadOf old: ObjectID? = nil,
+    on board: BoardReplica,
+    _ replaced: [ObjectID: ObjectID] = [:]
+  ) throws(BoardError) {
     switch change {
     case .create: preconditionFailure("a plan never creates an object that already exists")
+    case .write(.setup, let value): try board.stage(id, .setup, old.map { moved(value, from: $0, to: id) } ?? value)
     case .write(let property, let value):
       try board.stage(id, property, naming(value, of: property) { replaced[$0] })
     case .run(let value): try board.stage(id, .run(board.nextDot()), value)
