@@ -339,7 +339,27 @@ import Whiteboard
     )
   }
 
+  @Test("subgraphs that are too deep are reported in one line, with their number") func deep() throws {
+    func warnings(_ depth: Int) throws -> [String] {
+      let text = (0..<depth).map { "subgraph s\($0)\n" }.joined() + "a-->b\n" + String(repeating: "end\n", count: depth)
+      return try Self.read("graph TD\n" + text).warnings.filter { $0.contains("inside 32 others") }
+    }
+    #expect(try warnings(32) == [])
+    #expect(try warnings(33) == ["line 34: a subgraph inside 32 others has no frame"])
+    #expect(try warnings(40) == ["line 34: 8 subgraphs inside 32 others have no frames; this is the first"])
+  }
+
+  @Test("the style of all lines applies to every line, and the last such style decides") func defaultStyle() throws {
+    let styles = "linkStyle 0 stroke:#00f\nlinkStyle default stroke:#f00\nlinkStyle default stroke:#0f0\n"
+    let text = "graph TD\na-->b\n\(styles)b-->c"
+    let lines = try Self.board(Self.read(text)).snapshots.filter { $0.form == .arrow }
+    #expect(lines.map(\.color) == [0x0000_FFFF, 0x00FF_00FF])
+  }
+
   @Test("large, deep and random charts are laid out in bounded time") func large() throws {
+    // In one line, a search to the end of the line for each arrow would take minutes.
+    let line = "graph LR\n" + (0...20_000).map { "a\($0)" }.joined(separator: "-->")
+    #expect(try Self.read(line).objects.count == 40_001)
     let chain = "graph LR\n" + (0..<3_000).map { "a\($0)-->a\($0 + 1)\n" }.joined()
     #expect(try Self.read(chain).objects.count == 6_001)
     var random = SeededGenerator(seed: 7)

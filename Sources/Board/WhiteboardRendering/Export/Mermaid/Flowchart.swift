@@ -60,6 +60,10 @@ private struct FlowchartParser {
   private var details: [(line: Int, id: String, detail: Detail)] = []
   /// The frames around the present line, outermost first; nil for a subgraph without a frame.
   private var frames: [Int?] = []
+  /// The lines of subgraphs that are too deep to become frames.
+  private var deepLines: [Int] = []
+  /// The style of all edges.
+  private var edgeStyle: [(name: String, value: String)] = []
   private var line = 0
   private var text: [Character] = []
   private var place = 0
@@ -110,6 +114,7 @@ private struct FlowchartParser {
       for statement in statements(of: line) { try parser.parse(statement: statement) }
     }
     parser.applyDetails()
+    parser.finish()
     return parser.chart
   }
 
@@ -191,6 +196,20 @@ private struct FlowchartParser {
       last = character
     }
     return isQuoted || isInBraces
+  }
+
+  private mutating func finish() {
+    // The style of an edge overrides the style of all edges.
+    if !edgeStyle.isEmpty {
+      for index in chart.edges.indices { chart.edges[index].style = edgeStyle + chart.edges[index].style }
+    }
+    guard let first = deepLines.first else { return }
+    line = first
+    report(
+      deepLines.count == 1
+        ? "a subgraph inside \(Self.depthLimit) others has no frame"
+        : "\(deepLines.count) subgraphs inside \(Self.depthLimit) others have no frames; this is the first"
+    )
   }
 
   private mutating func applyDetails() {
@@ -284,7 +303,7 @@ private struct FlowchartParser {
   /// Reads `id [Title]`, `id`, or a title of several words.
   private mutating func begin(subgraph text: Substring) {
     guard frames.count < Self.depthLimit else {
-      report("a subgraph inside \(Self.depthLimit) others has no frame")
+      deepLines.append(line)
       return frames.append(nil)
     }
     let bracket = text.firstIndex(of: "[")
@@ -308,7 +327,7 @@ private struct FlowchartParser {
     let style = properties(words[1])
     for word in words[0].split(separator: ",") {
       guard word != "default" else {
-        for index in chart.edges.indices { chart.edges[index].style = style + chart.edges[index].style }
+        edgeStyle += style
         continue
       }
       guard let number = Int(word), chart.edges.indices.contains(number) else {
@@ -547,10 +566,8 @@ private struct FlowchartParser {
     var edge = Flowchart.Edge(ends: (0, 0))
     skipBlanks()
     // A line can have a name, as in `A e1@--> B`.
-    if let end = text[place...].firstIndex(of: "@"), end > place, end + 1 < text.count,
-      "<-=~ox".contains(text[end + 1]),
-      text[place..<end].allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" })
-    {
+    let end = text[place...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }.endIndex
+    if end > place, end + 1 < text.count, text[end] == "@", "<-=~ox".contains(text[end + 1]) {
       edgeIDs.insert(String(text[place..<end]))
       place = end + 1
     }
