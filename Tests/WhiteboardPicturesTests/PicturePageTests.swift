@@ -341,6 +341,26 @@ import WhiteboardRendering
     #expect(try zip(box(50_000, 300), [0, 0, long, short]).allSatisfy { abs($0 - $1) < 0.01 })
   }
 
+  @Test("[BRD-55] a PDF has links to addresses and to objects of the same page") func links() throws {
+    let world = try World()
+    let ids = try (0..<3).map { try world.board.createText("\($0)", at: Point(x: Double($0) * 500, y: 0)) }
+    try world.board.setLink("https://example.org/a(b)'c", of: [ids[0]])
+    try world.board.setLink("#\(ids[0])", of: [ids[1]])
+    try world.board.setLink("#99-aaaaaaaaaaaac", of: [ids[2]])
+    try world.board.restyle([ids[0]], [.opacity(0.5)])
+    let text = String(decoding: try PicturePage.pdf([world.picture()]).bytes, as: UTF8.self)
+    #expect(text.contains("/URI (https://example.org/a%28b%29%27c)"))
+    #expect(text.ranges(of: "/Subtype /Link").count == 2)
+    let part = world.picture(Rectangle(Point(x: 400, y: -50), Point(x: 1_600, y: 50)))
+    #expect(!String(decoding: try PicturePage.pdf([part]).bytes, as: UTF8.self).contains("/Subtype /Link"))
+    // An object in two frames is a target on both pages.
+    for _ in 1...2 {
+      try world.board.createForm(.frame, at: Point(x: 250, y: 0), size: Size(width: 900, height: 300))
+    }
+    let pages = String(decoding: try PicturePage.pdf(world.picture().frames).bytes, as: UTF8.self)
+    #expect(pages.ranges(of: "/Subtype /Link").count == 4)
+  }
+
   @Test("a PDF contains a JPEG unchanged, and text as text") func pdf() throws {
     var world = try World()
     let jpeg = try Pictures.jpeg(.quarterTurn)

@@ -30,6 +30,26 @@ import Whiteboard
     #expect(!copy.canUndo)
   }
 
+  @Test("[BRD-55] links that are not valid are counted in a warning; all others are imported") func links() throws {
+    let board = try SampleBoard.empty()
+    let ids = try (0..<4).map { try board.createText("\($0)", at: Point(x: Double($0) * 500, y: 0)) }
+    let links = ["https://example.org/", "#\(ids[0])", "#99-aaaaaaaaaaaac", "https://x.org/y"]
+    for (id, link) in zip(ids, links) { try board.setLink(link, of: [id]) }
+    var text = BoardJSON.text(BoardExport(of: board, id: "", name: ""))
+    var imported = try read(text)
+    #expect(imported.warnings == [])
+    let copy = try SampleBoard.empty(2)
+    let made = try copy.add(imported.objects)
+    #expect(copy.snapshots.map(\.link) == [links[0], "#\(made[0])", links[2], links[3]])
+    text = text.replacing("https://x.org/y", with: "javascript:alert(1)")
+    imported = try read(text)
+    #expect(
+      imported.warnings == ["1 link is left out, because a link must begin with https:// or name an object"]
+    )
+    imported = try read(text.replacing("#99-aaaaaaaaaaaac", with: "#"))
+    #expect(imported.warnings.first?.hasPrefix("2 links are left out") == true)
+  }
+
   @Test("forms, their styles and their bound ends are imported unchanged") func forms() throws {
     let board = try SampleBoard.empty()
     var style = ObjectStyle(form: .ellipse)

@@ -47,6 +47,34 @@ import WhiteboardRendering
     #expect("مرحبا".isRightToLeft && !"a مرحبا".isRightToLeft && !"12".isRightToLeft)
   }
 
+  @Test("[BRD-55] a linked object is a link in SVG: to an address, or to an object on the page") func links() throws {
+    let board = try SampleBoard.empty()
+    let ids = try (0..<3).map { try board.createText("\($0)", at: Point(x: Double($0) * 500, y: 0)) }
+    try board.setLink("https://example.org/?a=1&b=2", of: [ids[0]])
+    try board.setLink("#\(ids[0])", of: [ids[1]])
+    try board.setLink("#99-aaaaaaaaaaaac", of: [ids[2]])
+    let text = page(board)
+    #expect(
+      text.contains(
+        "<a href=\"https://example.org/?a=1&amp;b=2\" target=\"_blank\" rel=\"noopener noreferrer\">"
+          + "<title>https://example.org/?a=1&amp;b=2</title>\n<g id=\"object-\(ids[0])\" "
+      )
+    )
+    #expect(text.contains("<a href=\"#object-\(ids[0])\">\n<g transform"))
+    #expect(text.ranges(of: "<a ").count == 2 && text.ranges(of: "</g>\n</a>\n").count == 2)
+    let part = page(board, region: Rectangle(Point(x: 400, y: -50), Point(x: 1_600, y: 50)))
+    #expect(!part.contains("<a "))
+  }
+
+  @Test("[BRD-54] the line of a frame is outside its area") func frameLine() throws {
+    let board = try SampleBoard.empty()
+    let frame = try board.createForm(.frame, at: Point(x: 0, y: 0), size: Size(width: 400, height: 300))
+    try board.setLineWidth(20, of: frame)
+    #expect(page(board).contains("stroke-width=\"20\" d=\"M-210 -160L210 -160L210 160L-210 160Z\""))
+    let item = BoardCanvas.Item(try #require(board.snapshot(frame)), game: nil)
+    #expect(item.pageBounds.contains(Rectangle(Point(x: -220, y: -170), Point(x: 220, y: 170))))
+  }
+
   @Test("numbers are rounded to the nearest hundredth") func hundredths() {
     let numbers = [1.239, -0.999, 0.004, -2.006, 12.5, 1e15].map(DecimalText.hundredths)
     #expect(numbers == ["1.24", "-1", "0", "-2.01", "12.5", "1000000000000"])

@@ -11,6 +11,8 @@ struct PagePainter {
   let scale: Double
   let isPDF: Bool
   let fonts: PageFonts
+  /// The objects on the page to which links on the page lead; only a PDF has links.
+  private let targets: Set<ObjectID>
 
   init(_ picture: BoardPicture, on page: OpaquePointer, scale: Double, isPDF: Bool, fonts: PageFonts) {
     self.picture = picture
@@ -18,6 +20,7 @@ struct PagePainter {
     self.scale = scale
     self.isPDF = isPDF
     self.fonts = fonts
+    targets = isPDF ? picture.linkTargets : []
   }
 
   func paint() throws(PicturePageError) {
@@ -30,6 +33,7 @@ struct PagePainter {
     drawGrid()
     for object in picture.objects(pixelsPerUnit: scale) {
       let opacity = object.snapshot.style.opacity
+      markLinks(of: object)
       cairo_save(page)
       if opacity < 1 { beginGroup(object.bounds) }
       for mark in object.marks {
@@ -44,6 +48,35 @@ struct PagePainter {
       cairo_restore(page)
       try PicturePage.check(cairo_status(page))
     }
+  }
+
+  /// Adds the link of an object to a PDF, and the target of links that lead to the object.
+  private func markLinks(of object: PageObject) {
+    guard isPDF else { return }
+    let id = object.snapshot.id
+    func text(_ number: Double) -> String { DecimalText.hundredths(number) }
+    // Each page has its own targets.
+    func name(_ target: ObjectID) -> String { "\(picture.frame.map { "\($0)/" } ?? "")\(target)" }
+    if targets.contains(id) {
+      let corner = object.bounds.least
+      mark(CAIRO_TAG_DEST, "name='\(name(id))' x=\(text(corner.x)) y=\(text(corner.y))")
+    }
+    guard let link = object.snapshot.link else { return }
+    let (least, greatest) = (object.bounds.least, object.bounds.greatest)
+    let sides = [least.x, least.y, greatest.x - least.x, greatest.y - least.y].map(text)
+    let area = "rect=[\(sides.joined(separator: " "))]"
+    if let target = ObjectLink.target(of: link) {
+      if targets.contains(target) { mark(CAIRO_TAG_LINK, "dest='\(name(target))' \(area)") }
+    } else {
+      // cairo writes the address into the file as it is, so replace the characters that end it.
+      let address = link.replacing("(", with: "%28").replacing(")", with: "%29").replacing("'", with: "%27")
+      mark(CAIRO_TAG_LINK, "uri='\(address)' \(area)")
+    }
+  }
+
+  private func mark(_ tag: String, _ attributes: String) {
+    cairo_tag_begin(page, tag, attributes)
+    cairo_tag_end(page, tag)
   }
 
   /// Begins to draw an object that is transparent as a whole; the group is as large as the object on the page.

@@ -51,10 +51,25 @@ package enum PicturePage {
     guard let image = CairoImage(width: Int(across), height: Int(down), hasOpacity: true) else { throw .outOfMemory }
     warnings += try draw(picture, on: image.surface, scale: scale, isPDF: false)
     let sink = ByteSink()
+    let isFlat = picture.background != nil && !picture.items.contains { $0.snapshot.kind == .photo }
     try check(
-      withExtendedLifetime(image) { cairo_surface_write_to_png_stream(image.surface, ByteSink.write, sink.closure) }
+      withExtendedLifetime(image) {
+        isFlat
+          ? encodeFlat(image, to: sink)
+          : cairo_surface_write_to_png_stream(image.surface, ByteSink.write, sink.closure)
+      }
     )
     return ExportedFile(bytes: sink.bytes, warnings: warnings)
+  }
+
+  /// Encodes an opaque picture without photos.
+  private static func encodeFlat(_ image: CairoImage, to sink: ByteSink) -> cairo_status_t {
+    cairo_surface_flush(image.surface)
+    guard let pixels = cairo_image_surface_get_data(image.surface) else { return CAIRO_STATUS_NO_MEMORY }
+    let stride = cairo_image_surface_get_stride(image.surface)
+    let (width, height) = (Int32(image.width), Int32(image.height))
+    let isWritten = whiteboard_png(pixels, width, height, stride, ByteSink.write, sink.closure)
+    return isWritten == 0 ? CAIRO_STATUS_NO_MEMORY : CAIRO_STATUS_SUCCESS
   }
 
   /// Returns a PDF with a page for each picture. Each page has the orientation of its picture, and the size of its

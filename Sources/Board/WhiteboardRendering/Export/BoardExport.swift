@@ -10,9 +10,6 @@ package struct BoardExport: Sendable {
   package let setups: [ObjectID: [UInt8]]
   package let chat: [ChatLine]
 
-  /// The area of a page without objects.
-  private static let empty = Rectangle(Point(x: -200, y: -150), Point(x: 200, y: 150))
-
   /// Exports the whole board, only `objects`, only the objects that touch `region`, or a frame and the objects that
   /// touch it.
   package init(
@@ -39,7 +36,7 @@ package struct BoardExport: Sendable {
     // A fully transparent background is shown as white paper.
     picture = BoardPicture(
       items: items,
-      region: region ?? BoardPicture.region(around: items) ?? Self.empty,
+      region: region,
       background: board.settings.shownBackground ?? 0xFFFFFF,
       grid: board.settings.grid,
       names: names,
@@ -82,7 +79,7 @@ package struct BoardExport: Sendable {
       let frames = picture.frames
       guard !frames.isEmpty else { throw .noFrames }
       var file = try pages.pdf(frames, on: paper)
-      let others = picture.items.count { item in !frames.contains { $0.region.touches(item.pageBounds) } }
+      let others = picture.bounds.count { box in !frames.contains { $0.region.touches(box) } }
       if others > 0 {
         file.warnings.append(
           others == 1

@@ -3,7 +3,9 @@ import Whiteboard
 /// The content of a page: the objects of a board, and the part of the board that is shown.
 package struct BoardPicture: Sendable {
   /// The objects from back to front.
-  package var items: [BoardCanvas.Item]
+  package var items: [BoardCanvas.Item] { didSet { bounds = items.map(\.pageBounds) } }
+  /// The bounds of each object on the page; to compute them, texts are laid out.
+  package private(set) var bounds: [Rectangle]
   package var region: Rectangle
   /// Whether the region is that of all objects, not one that the user chose.
   package var isWhole = false
@@ -16,17 +18,22 @@ package struct BoardPicture: Sendable {
   package var names: [MemberID: String]
   package var photo: @Sendable (AssetID) -> [UInt8]?
 
-  /// Creates the content of a page; `items` are in order from back to front.
+  /// The area of a page without objects.
+  private static let emptyRegion = Rectangle(Point(x: -200, y: -150), Point(x: 200, y: 150))
+
+  /// Creates the content of a page; `items` are in order from back to front. If `region` is nil, the page shows all
+  /// objects.
   package init(
     items: [BoardCanvas.Item],
-    region: Rectangle,
+    region: Rectangle? = nil,
     background: UInt32? = 0xFFFFFF,
     grid: Double? = nil,
     names: [MemberID: String] = [:],
     photo: @escaping @Sendable (AssetID) -> [UInt8]? = { _ in nil }
   ) {
     self.items = items
-    self.region = region
+    bounds = items.map(\.pageBounds)
+    self.region = region ?? Self.region(around: bounds) ?? Self.emptyRegion
     self.background = background
     self.grid = grid
     self.names = names
@@ -35,8 +42,11 @@ package struct BoardPicture: Sendable {
 
   /// Returns the region that contains all objects and a margin in board units; nil if there are no objects.
   package static func region(around items: [BoardCanvas.Item], margin: Double = 20) -> Rectangle? {
-    let whole = items.reduce(Rectangle?.none) { whole, item in whole?.union(item.pageBounds) ?? item.pageBounds }
-    return whole.map { whole in
+    region(around: items.map(\.pageBounds), margin: margin)
+  }
+
+  private static func region(around bounds: [Rectangle], margin: Double = 20) -> Rectangle? {
+    bounds.reduce(Rectangle?.none) { whole, box in whole?.union(box) ?? box }.map { whole in
       Rectangle(
         Point(x: whole.least.x - margin, y: whole.least.y - margin),
         Point(x: whole.greatest.x + margin, y: whole.greatest.y + margin)
@@ -54,6 +64,16 @@ extension BoardPicture {
 
   package var frames: [BoardPicture] { items.filter { $0.snapshot.form == .frame }.map { alone($0.snapshot) } }
 
+  /// The indexes of the objects that touch the region.
+  var shownIndexes: [Int] { items.indices.filter { bounds[$0].touches(region) } }
+
+  /// The objects on the page to which other objects link.
+  package var linkTargets: Set<ObjectID> {
+    let targets = Set(items.compactMap { $0.snapshot.link.flatMap(ObjectLink.target) })
+    guard !targets.isEmpty else { return [] }
+    return Set(shownIndexes.map { items[$0].snapshot.id }).intersection(targets)
+  }
+
   /// The distance in board units from which objects are far from all others.
   private static let farDistance = 10_000.0
 
@@ -61,7 +81,7 @@ extension BoardPicture {
   /// Returns nil if the user chose the region, if no objects are far away, or if most objects are far from each other.
   package func withoutStrays() -> (picture: BoardPicture, strays: [BoardCanvas.Item])? {
     guard isWhole else { return nil }
-    var near = items.map { ($0.snapshot.id, $0.pageBounds) }
+    var near = zip(items, bounds).map { ($0.snapshot.id, $1) }
     var last = 0
     while near.count != last {
       last = near.count
@@ -72,7 +92,7 @@ extension BoardPicture {
     guard ids.count < items.count, ids.count * 2 >= items.count else { return nil }
     var picture = self
     picture.items = items.filter { ids.contains($0.snapshot.id) }
-    guard let region = Self.region(around: picture.items) else { return nil }
+    guard let region = Self.region(around: picture.bounds) else { return nil }
     picture.region = region
     return (picture, items.filter { !ids.contains($0.snapshot.id) })
   }
@@ -142,7 +162,8 @@ extension BoardCanvas.Item {
 extension ObjectSnapshot {
   var formBounds: Rectangle {
     guard let outline else { return bounds }
-    let width = form == .note ? 0 : (lineWidth ?? ObjectDefaults.lineWidth) / 2
+    // The line of a frame is outside its area.
+    let width = form == .note ? 0 : (lineWidth ?? ObjectDefaults.lineWidth) / (form == .frame ? 1 : 2)
     var box = endMarks.reduce(outline.box) { $0.union($1.box) }
     box = Rectangle(
       Point(x: box.least.x - width, y: box.least.y - width),

@@ -170,10 +170,10 @@ extension BoardPicture {
   package func objects(pixelsPerUnit: Double) -> some Sequence<PageObject> {
     let leastWidth = 0.7 / pixelsPerUnit
     let grounds = PageGrounds(items, paper: background)
-    return items.indices.lazy.filter { items[$0].pageBounds.touches(region) }.map {
+    return shownIndexes.lazy.map {
       var marks = marks(items[$0], grounds.ink(onItem: $0), leastWidth: leastWidth)
       if items[$0].snapshot.id == frame { marks.removeAll { if case .area = $0 { false } else { true } } }
-      return PageObject(snapshot: items[$0].snapshot, bounds: items[$0].pageBounds, marks: marks)
+      return PageObject(snapshot: items[$0].snapshot, bounds: bounds[$0], marks: marks)
     }
   }
 
@@ -247,8 +247,10 @@ extension BoardPicture {
     if snapshot.form != .note {
       let width = isFrame && width == ObjectDefaults.formLineWidth ? width / 2 : width
       let ends = snapshot.endMarks
+      // The line of a frame is outside its area, so that it does not cover a picture of the same size.
+      let around = Size(width: snapshot.size.width + width, height: snapshot.size.height + width)
       let line = PageOutline(
-        outline: outline.shortened(style, marks: ends),
+        outline: isFrame ? Outline(.frame, around) : outline.shortened(style, marks: ends),
         ends: ends,
         width: width,
         dashes: style.lineStyle.dashes.map { $0 * width },

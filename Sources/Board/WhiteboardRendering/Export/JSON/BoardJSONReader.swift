@@ -9,6 +9,7 @@ struct BoardJSONReader {
   private var indexes: [String: Int] = [:]
   /// The objects that refer to others, with their indexes.
   private var references: [(index: Int, fields: Fields)] = []
+  private var invalidLinks = 0
   private let hash: ([UInt8]) -> AssetID?
   private let photo: ([UInt8]) -> [UInt8]?
 
@@ -28,6 +29,10 @@ struct BoardJSONReader {
     reader.readPhotos(tree["assets"])
     for (index, object) in objects.enumerated() { try reader.read(Fields(object, path: "objects[\(index)]")) }
     for (index, fields) in reader.references { try reader.connect(index, fields) }
+    if reader.invalidLinks > 0 {
+      let links = reader.invalidLinks == 1 ? "1 link is" : "\(reader.invalidLinks) links are"
+      reader.result.warnings.append("\(links) left out, because a link must begin with https:// or name an object")
+    }
     return reader.result
   }
 
@@ -144,11 +149,14 @@ struct BoardJSONReader {
     result.objects[index].start = try end("startBinding", fields)
     result.objects[index].end = try end("endBinding", fields)
     result.objects[index].frameIndex = fields.tree["frame"]?.string.flatMap { indexes[$0] }
-    guard let link = fields.tree["link"]?.string else { return }
-    if link.hasPrefix("#") {
-      result.objects[index].linkedObject = indexes[String(link.dropFirst())]
-    } else {
+    guard let value = fields.tree["link"] else { return }
+    if let link = value.string, link.hasPrefix("#"), let object = indexes[String(link.dropFirst())] {
+      result.objects[index].linkedObject = object
+    } else if let link = value.string, ObjectLink.isValid(link) {
+      // A link to an object outside the file can lead to an object of the board.
       result.objects[index].link = link
+    } else {
+      invalidLinks += 1
     }
   }
 

@@ -27,14 +27,31 @@ package struct SVGPage {
     if let background = picture.background { line("<rect \(Self.box(region)) fill=\"\(XML.color(background))\"/>") }
     // Browsers show one board unit as one pixel by default.
     drawGrid()
+    let targets = picture.linkTargets
     for object in picture.objects(pixelsPerUnit: 1) where !object.marks.isEmpty {
-      let opacity = object.snapshot.style.opacity
+      let snapshot = object.snapshot
+      let opacity = snapshot.style.opacity
       let seen = opacity < 1 ? " opacity=\"\(DecimalText.hundredths(opacity))\"" : ""
-      line("<g \(Self.transform(object.snapshot))\(seen)>")
+      let name = targets.contains(snapshot.id) ? " id=\"\(Self.name(snapshot.id))\"" : ""
+      let link = snapshot.link.flatMap { Self.link($0, targets) }
+      if let link { line(link) }
+      line("<g\(name) \(Self.transform(snapshot))\(seen)>")
       for mark in object.marks { draw(mark) }
       line("</g>")
+      if link != nil { line("</a>") }
     }
     line("</svg>")
+  }
+
+  private static func name(_ id: ObjectID) -> String { "object-\(id)" }
+
+  /// Returns the start of a link; nil if it leads to an object that is not on the page.
+  private static func link(_ link: String, _ targets: Set<ObjectID>) -> String? {
+    guard let target = ObjectLink.target(of: link) else {
+      let address = XML.escaped(link)
+      return "<a href=\"\(address)\" target=\"_blank\" rel=\"noopener noreferrer\"><title>\(address)</title>"
+    }
+    return targets.contains(target) ? "<a href=\"#\(name(target))\">" : nil
   }
 
   private mutating func drawGrid() {
