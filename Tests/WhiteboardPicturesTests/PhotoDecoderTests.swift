@@ -143,6 +143,10 @@ import WhiteboardRendering
         #expect(abs(reds[0] - reds[1]) <= 16)
       }
     }
+    // A JPEG that lacks only the marker of its end is completed; one that lacks a part of its picture is refused.
+    let jpeg = try Pictures.bytes("upright.jpg")
+    #expect(try BoardPhoto.file(of: Array(jpeg.dropLast(2))) == jpeg)
+    #expect(throws: PictureError.photo(.truncated)) { try BoardPhoto.file(of: Array(jpeg.prefix(jpeg.count - 40))) }
     var damaged = try Pictures.bytes("plain.png")
     let data = try #require(PNGChunks(damaged).first { $0.name.elementsEqual("IDAT".utf8) }?.data)
     damaged[data.lowerBound + 12] ^= 0xFF

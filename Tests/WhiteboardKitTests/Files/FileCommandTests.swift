@@ -250,6 +250,67 @@ import WhiteboardRendering
     }
   }
 
+  /// A converter that computes until the test releases it.
+  private final class SlowConverter: PhotoConverter {
+    let (begun, begin) = AsyncStream<Void>.makeStream()
+    let hasReturned = Locked(false)
+    /// The ends of a pipe; the converter returns when the second one is closed.
+    private let ends: [Int32]
+
+    init() {
+      var ends: [Int32] = [-1, -1]
+      precondition(pipe(&ends) == 0, "a pipe can be created")
+      self.ends = ends
+    }
+
+    deinit { close(ends[0]) }
+
+    func release() { close(ends[1]) }
+
+    func photo(of bytes: [UInt8], mayCompress: Bool) throws(ConversionError) -> [UInt8] {
+      begin.yield()
+      var waiting = [pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)]
+      _ = poll(&waiting, 1, 60_000)
+      hasReturned.withLock { $0 = true }
+      return bytes
+    }
+  }
+
+  @Test(
+    "an import that computes does not delay the end of the program, and changes nothing",
+    arguments: ["import", "photo 0,0"]
+  )
+  func endDuringImport(verb: String) async throws {
+    let converter = SlowConverter()
+    try await withHostRoom(photos: converter) { room, host in
+      let file = room.path("p.png")
+      try Data(#require(Self.png)).write(to: URL(fileURLWithPath: file))
+      async let answer = error(host, "\(verb) \(file)")
+      for await _ in converter.begun { break }
+      await host.end()
+      #expect(await answer == .ending)
+      #expect(converter.hasReturned.withLock { !$0 })
+    }
+    #expect(converter.hasReturned.withLock { !$0 })
+    converter.release()
+  }
+
+  @Test("of an animated WebP, the first picture is imported, with a warning") func animatedWebP() async throws {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Cases")
+    let file = folder.appendingPathComponent("animated.webp").path
+    let bytes = try Array(Data(contentsOf: URL(fileURLWithPath: file)))
+    #expect(OtherPicture(of: bytes) == .webp && OtherPicture.hasMorePictures(bytes))
+    for length in 0..<40 { #expect(OtherPicture(of: Array(bytes.prefix(length))) != .webp || length > 20) }
+    try await withHostRoom { _, host in
+      try await host.perform("import \(file)")
+      #expect(try await objects(host).map(\.asset?.format) == [.png])
+      let warnings = await host.events.compactMap { event -> String? in
+        if case .news(.warning(let warning)) = event { warning.message } else { nil }
+      }
+      #expect(warnings.contains { $0.hasSuffix("only the first picture of the file is on the board") })
+    }
+  }
+
   @Test("a converted picture keeps its colors", arguments: ["bmp", "avif", "heic", "tiff", "gif"])
   func colors(format: String) throws {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Cases")

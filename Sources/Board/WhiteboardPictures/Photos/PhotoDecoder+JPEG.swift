@@ -47,6 +47,29 @@ extension PhotoDecoder {
       .upright(orientation)
   }
 
+  /// Returns whether a file is a JPEG whose data is complete and undamaged.
+  static func isIntactJPEG(_ bytes: [UInt8]) -> Bool {
+    guard (try? header(bytes))?.format == .jpeg, let library = tjInitDecompress() else { return false }
+    defer { tjDestroy(library) }
+    guard let info = try? jpegInfo(bytes, library) else { return false }
+    // The decoder reads all data, even for a smaller picture.
+    let size = scaled(info, toHold: (1, 1))
+    var pixels = [UInt32](repeating: 0, count: size.width * size.height)
+    return pixels.withUnsafeMutableBytes { buffer in
+      tjDecompress2(
+        library,
+        bytes,
+        UInt(bytes.count),
+        buffer.baseAddress?.assumingMemoryBound(to: UInt8.self),
+        Int32(size.width),
+        0,
+        Int32(size.height),
+        Int32((info.isCMYK ? TJPF_CMYK : TJPF_BGRX).rawValue),
+        flags | TJFLAG_STOPONWARNING
+      ) == 0
+    }
+  }
+
   static func jpegInfo(_ bytes: [UInt8], _ library: tjhandle) throws(PictureError) -> JPEGInfo {
     var (width, height, sampling, space): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
     guard

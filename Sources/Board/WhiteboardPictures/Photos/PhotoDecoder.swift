@@ -184,7 +184,8 @@ package enum BoardPhoto {
   /// The size of a PNG above which it becomes a JPEG, in bytes, if the caller allows that.
   private static let largePNG = 1 << 20
 
-  /// A WebP becomes a PNG if it is lossless or transparent, otherwise a JPEG. A JPEG or PNG stays unchanged, but if
+  /// A WebP becomes a PNG if it is lossless or transparent, otherwise a JPEG. A JPEG whose picture is complete gets the
+  /// marker of its end if it lacks this marker. Other JPEGs and PNGs stay unchanged, but if
   /// `mayCompress` is true, a large PNG without transparency becomes a JPEG. Time and memory grow with the number of
   /// pixels, so call this function off the main loop.
   package static func file(of bytes: [UInt8], mayCompress: Bool = false) throws(PictureError) -> [UInt8] {
@@ -194,11 +195,20 @@ package enum BoardPhoto {
     } else if mayCompress, bytes.count > largePNG, let smaller = try compressed(png: bytes) {
       file = smaller
     } else {
-      _ = try PhotoDecoder.pixels(of: bytes, within: 1, 1)
-      file = bytes
+      file = completed(bytes)
+      _ = try PhotoDecoder.pixels(of: file, within: 1, 1)
     }
     guard file.count <= BoardLimits.photoBytes else { throw .photo(.tooManyBytes) }
     return file
+  }
+
+  /// Returns a JPEG that lacks only the marker of its end with this marker, and any other file unchanged.
+  private static func completed(_ bytes: [UInt8]) -> [UInt8] {
+    do throws(PhotoError) { _ = try PhotoHeader(ofWhole: bytes) } catch {
+      let completed = bytes + [0xFF, 0xD9]
+      if error == .truncated, PhotoDecoder.isIntactJPEG(completed) { return completed }
+    }
+    return bytes
   }
 
   private static func converted(webP bytes: [UInt8]) throws(PictureError) -> [UInt8] {

@@ -51,7 +51,7 @@ final class ImportExport {
     }
     let frame = try area.frame.map { (name) throws(CommandError) in try editor.board.frame(named: name) }
     let count = try await withExport(region: area.region, frame: frame) { (export) async throws(CommandError) in
-      let warnings = try await Self.write(
+      let warnings = try await write(
         export,
         as: format,
         scale: scale,
@@ -59,8 +59,7 @@ final class ImportExport {
         hasFramePages: area == .eachFrame,
         embedsDrawing: embedsDrawing,
         to: file,
-        isReplacing: isReplacing,
-        pages: configuration.pages
+        isReplacing: isReplacing
       )
       report(warnings, as: "export", about: file)
       return export.snapshots.count
@@ -94,8 +93,9 @@ final class ImportExport {
     return try await body(export)
   }
 
-  /// Creates the file without blocking the board; returns warnings about it.
-  private static func write(
+  /// Creates the file without blocking the board; returns warnings about it. If the board closes before the contents of
+  /// the file are complete, no file is written.
+  private nonisolated(nonsending) func write(
     _ export: BoardExport,
     as format: ExportFormat,
     scale: Double? = nil,
@@ -103,25 +103,29 @@ final class ImportExport {
     hasFramePages: Bool = false,
     embedsDrawing: Bool = false,
     to file: String,
-    isReplacing: Bool,
-    pages: (any PageWriter)?
+    isReplacing: Bool
   ) async throws(CommandError) -> [String] {
-    try withCommandErrors { () throws(OutputFile.WriteError) in try OutputFile.check(file, isReplacing: isReplacing) }
-    let written: ExportedFile
-    do throws(ExportError) {
-      written = try export.file(
-        as: format,
-        scale: scale,
-        paper: paper,
-        hasFramePages: hasFramePages,
-        pages: pages,
-        embedsDrawing: embedsDrawing
-      )
-    } catch {
-      throw CommandError(.refused, UntrustedText(error.message).escaped())
+    defer { checkIsolation(#isolation) }
+    let pages = configuration.pages
+    let written: ExportedFile = try await FileQueue.run(untilEndOf: runtime) { () throws(CommandError) in
+      try Self.withCommandErrors { () throws(OutputFile.WriteError) in
+        try OutputFile.check(file, isReplacing: isReplacing)
+      }
+      do throws(ExportError) {
+        return try export.file(
+          as: format,
+          scale: scale,
+          paper: paper,
+          hasFramePages: hasFramePages,
+          pages: pages,
+          embedsDrawing: embedsDrawing
+        )
+      } catch { throw CommandError(.refused, UntrustedText(error.message).escaped()) }
     }
-    try withCommandErrors { () throws(OutputFile.WriteError) in
-      try OutputFile.write(written.bytes, to: file, isReplacing: isReplacing)
+    try await FileQueue.run { () throws(CommandError) in
+      try Self.withCommandErrors { () throws(OutputFile.WriteError) in
+        try OutputFile.write(written.bytes, to: file, isReplacing: isReplacing)
+      }
     }
     return written.warnings
   }
@@ -140,8 +144,9 @@ final class ImportExport {
 
   nonisolated(nonsending) func copy(_ references: [ObjectReference]) async throws(CommandError) -> CommandOutcome {
     let ids = try editor.resolve(references)
-    return try await withExport(objects: Set(ids)) { (export) async throws(CommandError) in
-      _ = try await Self.write(export, as: .json, to: copies, isReplacing: true, pages: nil)
+    return try await withExport(objects: Set(editor.board.state.withContents(of: ids))) {
+      (export) async throws(CommandError) in
+      _ = try await write(export, as: .json, to: copies, isReplacing: true)
       let text = ExcalidrawFile.clipboard(export)
       return CommandOutcome(ids: ids, clipboard: text.utf8.count <= Self.clipboardLimit ? text : nil)
     }
@@ -168,7 +173,7 @@ final class ImportExport {
     guard FileReading.size(copies) != nil else {
       throw CommandError(.refused, "no objects were copied yet; use `copy ID …` first")
     }
-    guard var imported = try await Self.read(copies, nil) else { return CommandOutcome(ids: []) }
+    guard var imported = try await read(copies, nil) else { return CommandOutcome(ids: []) }
     imported.settings = BoardSettings()
     return try add(imported, at: place, from: copies, isCopy: true)
   }
@@ -180,7 +185,7 @@ final class ImportExport {
     -> CommandOutcome
   {
     defer { checkIsolation(#isolation) }
-    guard let imported = try await Self.read(file, configuration.photos) else {
+    guard let imported = try await read(file, configuration.photos) else {
       return try await editor.importPhoto(file, at: place.map { Point($0) } ?? Point(x: 0, y: 0))
     }
     var outcome = try add(imported, at: place, from: file)
@@ -202,10 +207,12 @@ final class ImportExport {
 
   /// Reads an import file without blocking the board; returns nil for a picture without a drawing in it. Pictures in
   /// the file are checked and converted if the program supports it.
-  private static func read(_ file: String, _ converter: (any PhotoConverter)?) async throws(CommandError)
-    -> ImportedBoard?
+  private nonisolated(nonsending) func read(_ file: String, _ converter: (any PhotoConverter)?)
+    async
+    throws(CommandError) -> ImportedBoard?
   {
-    try await FileQueue.run { () throws(CommandError) in
+    defer { checkIsolation(#isolation) }
+    return try await FileQueue.run(untilEndOf: runtime) { () throws(CommandError) in
       var bytes = try FileReading.whole(file, limit: ImportedBoard.byteLimit)
       let shown = UntrustedText(file).quoted(limit: 256)
       do throws(EmbeddedDrawing.Damaged) { bytes = try EmbeddedDrawing.document(in: bytes) ?? bytes } catch {

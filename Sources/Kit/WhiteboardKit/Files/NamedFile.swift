@@ -246,4 +246,26 @@ enum FileQueue {
     }
     return try result.get()
   }
+
+  /// Runs work that changes nothing outside the program; throws ``CommandError`` with the code `ending` if the board
+  /// closes first. In this case, the result is not used, and the work ends with the program.
+  nonisolated(nonsending) static func run<Value: Sendable>(
+    untilEndOf runtime: BoardRuntime,
+    _ work: @escaping @Sendable () throws(CommandError) -> Value
+  ) async throws(CommandError) -> Value {
+    defer { checkIsolation(#isolation) }
+    let result = Locked<Result<Value, CommandError>?>(nil)
+    let wake = runtime.wake
+    queue.async {
+      let ended: Result<Value, CommandError>
+      do throws(CommandError) { ended = .success(try work()) } catch { ended = .failure(error) }
+      result.withLock { $0 = ended }
+      wake()
+    }
+    _ = await runtime.wait { result.withLock { $0 != nil } }
+    guard let ended = result.withLock({ $0 }) else {
+      throw CommandError(.ending, "the program ended before the command was complete, so nothing has changed")
+    }
+    return try ended.get()
+  }
 }

@@ -8,6 +8,8 @@ enum OtherPicture: String {
   case gif, svg, tiff, bmp
   /// HEIC or AVIF.
   case heif
+  /// A WebP with several pictures.
+  case webp
 
   static let formats = "JPEG, PNG, WebP, GIF, SVG, HEIC, AVIF, TIFF or BMP"
   static let byteLimit = ImportedBoard.byteLimit
@@ -26,6 +28,8 @@ enum OtherPicture: String {
       self = .tiff
     } else if begins("BM"), bytes.count > 26, bytes[6..<10].allSatisfy({ $0 == 0 }) {
       self = .bmp
+    } else if PhotoHeader.isWebP(bytes), begins("VP8X", at: 12), bytes.count > 20, bytes[20] & 0x02 != 0 {
+      self = .webp
     } else if begins("ftyp", at: 4), Self.brands.contains(where: { begins($0, at: 8) }) {
       self = .heif
     } else if bytes.first(where: { $0 > 0x20 && $0 < 0x80 }) == UInt8(ascii: "<"),
@@ -42,6 +46,7 @@ enum OtherPicture: String {
     switch OtherPicture(of: bytes) {
     case .gif: hasMoreGIFPictures(bytes)
     case .tiff: hasMoreTIFFPages(bytes)
+    case .webp: true
     case nil: PNGChunks(bytes).contains { $0.name.elementsEqual("acTL".utf8) }
     default: false
     }

@@ -190,7 +190,7 @@ extension PhotoFiles {
   /// for the board.
   nonisolated(nonsending) func importPhoto(_ file: String) async throws(CommandError) -> (AssetReference, Size) {
     defer { checkIsolation(#isolation) }
-    let (bytes, reference, hasMorePictures) = try await Self.readPhoto(file, configuration.photos)
+    let (bytes, reference, hasMorePictures) = try await readPhoto(file, configuration.photos)
     try requireRoom(for: reference)
     let path = path(reference.id, reference.format)
     try await FileQueue.run { () throws(CommandError) in try Self.write(bytes, to: path) }
@@ -226,10 +226,12 @@ extension PhotoFiles {
   }
 
   /// Reads, converts and hashes a picture without blocking the board.
-  private static func readPhoto(_ file: String, _ converter: (any PhotoConverter)?) async throws(CommandError)
-    -> ([UInt8], AssetReference, hasMorePictures: Bool)
+  private nonisolated(nonsending) func readPhoto(_ file: String, _ converter: (any PhotoConverter)?)
+    async
+    throws(CommandError) -> ([UInt8], AssetReference, hasMorePictures: Bool)
   {
-    try await FileQueue.run { () throws(CommandError) in
+    defer { checkIsolation(#isolation) }
+    return try await FileQueue.run(untilEndOf: runtime) { () throws(CommandError) in
       let bytes = try FileReading.whole(file, limit: OtherPicture.byteLimit)
       let photo: [UInt8]
       do throws(ConversionError) { photo = try Self.photo(of: bytes, converter) } catch {
@@ -238,7 +240,7 @@ extension PhotoFiles {
           "\(UntrustedText(file).quoted(limit: 256)): \(UntrustedText(error.message).escaped())"
         )
       }
-      return (photo, try reference(to: photo, of: file), OtherPicture.hasMorePictures(bytes))
+      return (photo, try Self.reference(to: photo, of: file), OtherPicture.hasMorePictures(bytes))
     }
   }
 

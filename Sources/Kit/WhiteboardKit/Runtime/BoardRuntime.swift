@@ -187,6 +187,9 @@ final class BoardRuntime {
     }
   }
 
+  /// A function that reports a change from any thread.
+  var wake: @Sendable () -> Void { { [jobSource] in jobSource.yield { $0.runtime.changed() } } }
+
   /// Waits until a condition holds; false if the wait timed out or was canceled, or the board closes.
   ///
   /// `holds` is checked now and after each ``changed()``.
