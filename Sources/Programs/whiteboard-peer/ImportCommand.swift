@@ -26,7 +26,8 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Argument(help: "The board to import into.") var board: String
 
-  @Argument(help: ArgumentHelp("The files: pictures, .pdf, .json, .excalidraw.", valueName: "FILE")) var files: [String]
+  @Argument(help: ArgumentHelp("The files: pictures, .pdf, .json, .excalidraw, .mmd.", valueName: "FILE"))
+  var files: [String]
 
   @Option(
     parsing: .unconditional,

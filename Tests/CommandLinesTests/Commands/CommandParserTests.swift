@@ -374,18 +374,38 @@ import Whiteboard
     #expect(failure(#"{"verb":"move","id":"last","to":"here"}"#)?.verb == "move")
   }
 
+  @Test("[BRD-55] an error about a link says what to change, and does not repeat a password") func linkErrors() throws {
+    for (link, words) in [
+      ("HTTPS://example.org", "small letters"), ("http://example.org", "begins with https://"), ("https://", "no host"),
+      ("https://user:secret@example.org", "remove the part up to @"), ("https://examplé.org/", "xn--"),
+      ("https://example.org/é", "%C3%A9"), ("\"https://example.org/a b\"", "%20"), ("#", "is not an object"),
+      ("https://example.org/" + String(repeating: "a", count: 2_048), "the link has 2068 bytes"),
+    ] {
+      let failure = failure("link last \(link)")
+      #expect(failure?.code == .badArgument && failure?.message.contains(words) == true, "\(link)")
+      #expect(failure?.message.contains("secret") == false)
+    }
+  }
+
   @Test("blank lines and comments contain no command, and a # inside a word is no comment") func comments() throws {
     for line in ["", "   ", "# text 1,1 hi", "\t# x", "\r"] { #expect(try CommandParser.parse(line) == nil) }
     #expect(try verb("say hi # there") == .say(words: "hi"))
+    #expect(try verb("say hi #") == .say(words: "hi"))
     #expect(try verb("say a#b") == .say(words: "a#b"))
+    #expect(try verb("say #5") == .say(words: "#5"))
+    #expect(failure("say see #5")?.code == .unknownArgument)
     #expect(try verb("say \"# no comment\"\r") == .say(words: "# no comment"))
   }
 
-  @Test("a # starts a color only where the command expects one") func colors() throws {
-    #expect(try verb("color last #102030 #7") == .color([.last], 0x1020_30FF))
-    #expect(try verb("color last #10203040 #fff") == .color([.last], 0x1020_3040))
+  @Test("a # in front of a color, a word or an id begins no comment") func colors() throws {
+    #expect(try verb("color last #102030 # 7") == .color([.last], 0x1020_30FF))
+    #expect(try verb("color last #10203040 #\tfff") == .color([.last], 0x1020_3040))
     #expect(try verb("color last \"#102030\"") == .color([.last], 0x1020_30FF))
-    #expect(try verb("say hi #102030") == .say(words: "hi"))
+    #expect(failure("color last #12345")?.code == .badArgument)
+    #expect(try verb("link last #5-aaaaaaaaaaaac # x") == .link(.last, "#5-aaaaaaaaaaaac"))
+    for target in ["#7", "7", "cat", "#cat", "last", "5-aaaaaaaaaaaac"] {
+      #expect(try verb("link cat \(target)") == .link(.alias(cat), target))
+    }
     #expect(try CommandParser.parse("#102030 color") == nil)
     for color: UInt32 in [0, 1, 0x1020_30FF, .max] { #expect(ColorText.color(ColorText.text(color)) == color) }
     for text in ["", "#", "#12345", "#1234567", "#123456789", "102030", "#+12345", "#12345 "] {

@@ -198,6 +198,12 @@ import WhiteboardRendering
         "size 100 by 0.1, color #12ab34cd, 3 by 4 pixels, png, 99 bytes, in /tmp/a, changed 2026-11-18T11:06:40.123Z"
       ) == true
     )
+    let linked = Sample.object(.text, text: "a", isFull: true, link: "https://example.org/?a=b", reaction: "👍")
+    #expect(
+      EventText.line(.answer(.object(ReportedObject(linked))))?.contains(
+        "Z, in frame 8-abcdefghijklm, link https://example.org/?a=b, 👍 from 2 members"
+      ) == true
+    )
     let group = ObjectSnapshot(
       group: Sample.id(2),
       of: [drawing, drawing],

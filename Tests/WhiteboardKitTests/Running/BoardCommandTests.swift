@@ -47,6 +47,40 @@ import WhiteboardPrograms
     try #require(try await scriptedBoard.perform(line).id)
   }
 
+  @Test("[BRD-55] a link can name an object like any other command") func links() async throws {
+    try await withHost { host in
+      let a = try await id(host, "text 0,0 a as=a")
+      let b = try await id(host, "text 100,0 b as=b")
+      for (target, linked) in [
+        ("#\(a)", a), ("\(a.dot.sequence)", a), ("#b", b), ("last", b), ("a", a), ("\(b)", b),
+      ] {
+        try await host.perform("link a \(target)")
+        #expect(try await object(host, "a").link == "#\(linked)")
+      }
+      try await host.perform("link a https://example.org/#x")
+      #expect(try await object(host, "a").link == "https://example.org/#x")
+      #expect(await error(host, "link a example.org") == .noSuchObject)
+      #expect(await error(host, "link a #99") == .noSuchObject)
+      try await host.perform("link a none")
+      #expect(try await object(host, "a").link == nil)
+    }
+  }
+
+  @Test("a copied frame is pasted with the objects in it, and a copied game can be played") func copies() async throws {
+    try await withHost { host in
+      try await host.perform("text 0,0 in")
+      let frame = try await id(host, "frame 0,0 size=400,300 label=Plan")
+      try await host.perform("copy \(frame)")
+      #expect(try await host.perform("paste 0,2000").ids?.count == 2)
+      let game = try await id(host, "game wordle 5000,0")
+      try await host.perform("copy \(game)")
+      try await host.perform("paste 6000,0")
+      try await host.perform("play last crane")
+      try await host.perform("duplicate \(game)")
+      try await host.perform("play last crane")
+    }
+  }
+
   @Test("`select` selects exactly the named objects, and `selected` means the user's whole selection") func hands()
     async throws
   {

@@ -57,6 +57,9 @@ extension EventText {
     if let path = object.path { parts.append("in \(UntrustedText(path).escaped())") }
     parts.append("changed \(Timestamp.text(milliseconds: it.updatedAt))")
     if let members = object.members { parts.append("holds \(members.map(\.description).joined(separator: ", "))") }
+    if let frame = it.frame { parts.append("in frame \(frame)") }
+    if let link = it.link { parts.append("link \(UntrustedText(link).escaped(limit: BoardLimits.linkBytes))") }
+    parts += it.votes.map { "\(UntrustedText($0.reaction).escaped()) from \(count($0.members.count, "member"))" }
     return parts
   }
 

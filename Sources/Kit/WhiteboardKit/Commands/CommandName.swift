@@ -194,9 +194,6 @@ extension CommandName {
 
   /// Whether the command changes no stored data, so that its answer does not wait for a save.
   var changesNothing: Bool { rules.effect == .changesNothing }
-
-  /// Whether an argument can be a color, so that `#` before a color does not begin a comment.
-  var acceptsColor: Bool { CommandTable.entry(self).acceptsColor }
 }
 
 /// A namespace for finding the word that a user most likely meant by a mistyped word.
@@ -262,7 +259,7 @@ package enum CommandTable {
       #"Elsewhere, a quote is an ordinary character, as in --name {"a":1}."#,
       "If you join by name or address and the host's `admit` is `ask`, both users compare words and type `accept`.",
       "X and Y are board units from -33554432 to just below 33554432. Y points down.",
-      "A # at the start of a word begins a comment, except in a color.",
+      "A # at the start of a line, or between spaces, begins a comment.",
       "request=ID adds a request id. The answer repeats it.",
       #"A line that begins with { is JSON: {"verb":"move","id":"last","to":[10,20],"request":1}"#,
     ]

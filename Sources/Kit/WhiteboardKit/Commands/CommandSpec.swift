@@ -104,12 +104,10 @@ struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
     var usages: [String] = []
     var keys: [CommandEntry.Key] = []
     var options: [LineOption] = []
-    var acceptsColor = false
     for parameter in repeat each parameters {
       usages.append(parameter.usage)
       keys += parameter.keys
       options += parameter.options
-      if parameter.acceptsColor { acceptsColor = true }
     }
     let found = options
     return CommandEntry(
@@ -119,7 +117,6 @@ struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
       summary: summary,
       notes: notes,
       keys: keys,
-      acceptsColor: acceptsColor,
       parseWords: { (arguments) throws(CommandError) in
         for option in found { try arguments.remove(option) }
         repeat arguments.reserve(each self.parameters)
@@ -148,8 +145,6 @@ package struct CommandEntry: Sendable {
   package let notes: [String]
   /// The keys of the JSON form, besides `verb` and `request`.
   let keys: [Key]
-  /// Whether an argument can be a color, so that `#` before a color does not begin a comment.
-  let acceptsColor: Bool
   let parseWords: @Sendable (inout LineArguments) throws(CommandError) -> Command
   let parseJSON: @Sendable (JSONFields) throws(CommandError) -> Command
 

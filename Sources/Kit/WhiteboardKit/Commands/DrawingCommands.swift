@@ -94,6 +94,7 @@ enum DrawingCommands {
     notes: [
       "Without DX,DY, they are moved by \(copyOffset), and again if a copy would be exactly on an object of its kind.",
       "A copy of a whole group is a new group. Copies of only some of its objects are in no group.",
+      "A frame is copied with the objects in it. The copy of a game is a new game.",
     ],
     .objects,
     .distance,

@@ -78,7 +78,7 @@ enum FileCommands {
 
   static let `import` = CommandSpec(
     .import,
-    "add a picture, the pages of a PDF, a board from .json, an Excalidraw drawing or a Mermaid flowchart, with its center at X,Y",
+    "add a picture, the pages of a PDF, a board from .json, an Excalidraw drawing or a Mermaid flowchart from .mmd, with its center at X,Y",
     notes: [
       "If a picture contains a drawing of Excalidraw, its objects are added; `photo` adds only the picture.",
       "Each page of a PDF becomes a picture of 150 pixels per inch in a frame; at most 100 pages are added.",

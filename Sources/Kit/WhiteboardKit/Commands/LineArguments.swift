@@ -212,7 +212,7 @@ enum LineWords {
         isAfterEquals = false
         isQuoted = false
       } else if byte == UInt8(ascii: "#"), !isInWord,
-        !acceptsColor(words.first) || !ColorText.isColor(bytes[index...].dropFirst())
+        words.isEmpty || bytes[index...].dropFirst().first.map(CommandParser.isBlank) ?? true
       {
         return words
       } else if byte == UInt8(ascii: "\""), !isInWord || isAfterEquals {
@@ -229,9 +229,5 @@ enum LineWords {
     guard !isInQuotes else { throw CommandError(.syntax, #"the closing quote is missing: add " at the end"#) }
     if isInWord { words.append(Word(text: String(decoding: current, as: UTF8.self), isQuoted: isQuoted)) }
     return words
-  }
-
-  private static func acceptsColor(_ command: Word?) -> Bool {
-    command.flatMap { CommandName(rawValue: $0.text) }?.acceptsColor ?? false
   }
 }

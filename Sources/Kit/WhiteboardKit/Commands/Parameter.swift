@@ -15,7 +15,6 @@ struct Parameter<Value: Equatable & Sendable>: Sendable {
   /// options, the parameter needs no word.
   let wordCount: Int
   var isNumber: Bool { wordCount == 1 && keys.allSatisfy { $0.kind == .number } }
-  let acceptsColor: Bool
   let words: Words
   let json: JSON
   /// Returns the value with normalized text; throws an error if it exceeds its limits.
@@ -26,7 +25,6 @@ struct Parameter<Value: Equatable & Sendable>: Sendable {
     _ keys: [(String, JSONKind)],
     options: [LineOption] = [],
     wordCount: Int = 0,
-    acceptsColor: Bool = false,
     words: @escaping Words,
     json: @escaping JSON,
     check: @escaping Check = { (value) throws(CommandError) in value }
@@ -35,7 +33,6 @@ struct Parameter<Value: Equatable & Sendable>: Sendable {
     self.keys = keys.map { CommandEntry.Key(name: $0.0, kind: $0.1) }
     self.options = options
     self.wordCount = wordCount
-    self.acceptsColor = acceptsColor
     self.words = words
     self.json = json
     self.check = check
@@ -47,11 +44,10 @@ struct Parameter<Value: Equatable & Sendable>: Sendable {
     _ key: String,
     _ what: String,
     kind: JSONKind = .string,
-    acceptsColor: Bool = false,
     _ parse: @escaping @Sendable (String) throws(CommandError) -> Value,
     check: @escaping Check = { (value) throws(CommandError) in value }
   ) -> Parameter {
-    Parameter(usage, [(key, kind)], wordCount: 1, acceptsColor: acceptsColor) { (arguments) throws(CommandError) in
+    Parameter(usage, [(key, kind)], wordCount: 1) { (arguments) throws(CommandError) in
       try parse(arguments.next(what).text)
     } json: { (fields) throws(CommandError) in
       try parse(fields.string(key))
@@ -589,7 +585,7 @@ extension Parameter where Value == Int {
 
 extension Parameter where Value == UInt32? {
   static var color: Parameter {
-    word("#RRGGBB[AA]|default", "color", "the color, like #3060C0", acceptsColor: true, CommandParser.color)
+    word("#RRGGBB[AA]|default", "color", "the color, like #3060C0", CommandParser.color)
   }
 
   static var colorOption: Parameter { option("color", "#RRGGBB", default: nil, CommandParser.color) }
@@ -663,8 +659,7 @@ extension Parameter where Value == Setting {
   static var setting: Parameter {
     Parameter(
       "title|background|grid|language VALUE",
-      [("title", .string), ("background", .string), ("grid", .number), ("language", .string)],
-      acceptsColor: true
+      [("title", .string), ("background", .string), ("grid", .number), ("language", .string)]
     ) { (arguments) throws(CommandError) in
       let word = try arguments.next("the setting").text
       guard let name = Setting.Name(rawValue: word) else {
@@ -673,7 +668,6 @@ extension Parameter where Value == Setting {
           "no setting is called \(UntrustedText(word).quoted()); the settings are \(Setting.Name.list)"
         )
       }
-      // Without enough digits, # begins a comment, so the error says how a color is written.
       let form = name == .background ? ", like #F4F0E8" : ""
       let value = try arguments.words("the value of \(word)\(form)")
       switch name {

@@ -6,12 +6,13 @@ enum ReferenceCommands {
   static let link = CommandSpec(
     .link,
     "set the link of an object, or remove it with `none`",
-    notes: ["A link is an address that begins with https://, or # and the id of an object of this board."],
+    notes: ["A link leads to an address that begins with https://, or to an object of this board: #ID or only ID."],
     .object,
     .word("URL|#ID|none", "link", "the link, like https://example.org", checkedLink)
   ) { (editor, object, link) throws(CommandError) in
     let id = try editor.resolve(object)
-    try editor.edit { (board) throws(BoardError) in try board.setLink(link, of: [id]) }
+    let stored = try link.map { (link) throws(CommandError) in try storedLink(link, by: editor) }
+    try editor.edit { (board) throws(BoardError) in try board.setLink(stored, of: [id]) }
     return CommandOutcome(id: id)
   }
 
@@ -63,13 +64,58 @@ enum ReferenceCommands {
 
   private static func checkedLink(_ word: String) throws(CommandError) -> String? {
     if word == "none" { return nil }
-    guard ObjectLink.isValid(word) else {
-      throw CommandError(
-        .badArgument,
-        "\(UntrustedText(word).quoted()) is not a link; give an address that begins with https://, # and an id, or none"
-      )
+    // The names and ids of objects contain no colon.
+    if word.contains(":") {
+      if let problem = problem(ofAddress: word) { throw CommandError(.badArgument, problem) }
+    } else {
+      _ = try linkedObject(word)
     }
     return word
+  }
+
+  private static func linkedObject(_ link: String) throws(CommandError) -> ObjectReference {
+    try CommandParser.reference(link.hasPrefix("#") ? String(link.dropFirst()) : link)
+  }
+
+  /// Returns the link with the whole id of an object in place of a shorter name.
+  private static func storedLink(_ link: String, by editor: BoardEditor) throws(CommandError) -> String {
+    guard !link.contains(":") else { return link }
+    let object = try linkedObject(link)
+    do throws(CommandError) {
+      let id = try editor.resolve(object)
+      return "#\(id)"
+    } catch {
+      guard case .alias = object, link.contains(".") else { throw error }
+      throw CommandError(error.code, "\(error.message); an address begins with https://")
+    }
+  }
+
+  /// Returns why a word is not an address to which a link may lead, and what to change; nil if it is one.
+  private static func problem(ofAddress word: String) -> String? {
+    let scheme = "https://"
+    guard word.utf8.count <= BoardLimits.linkBytes else {
+      return "the link has \(word.utf8.count) bytes; use an address of at most \(BoardLimits.linkBytes) bytes"
+    }
+    guard word.utf8.starts(with: scheme.utf8) else {
+      return word.lowercased().utf8.starts(with: scheme.utf8)
+        ? "write https:// at the start of the link in small letters"
+        : "\(UntrustedText(word).quoted()) is not a link; give an address that begins with https://, an object, or none"
+    }
+    let rest = word.utf8.dropFirst(scheme.utf8.count)
+    let ends = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
+    let host = rest.prefix { !ends.contains($0) }
+    guard !host.isEmpty else { return "the link has no host; give an address like https://example.org" }
+    // The message does not repeat the link, because it can contain a password.
+    guard !host.contains(UInt8(ascii: "@")) else {
+      return "a link must not contain a user name or password; remove the part up to @ before the host"
+    }
+    guard host.allSatisfy({ $0 < 0x80 }) else {
+      return "write the host of the link in its ASCII form, which begins with xn--"
+    }
+    guard !ObjectLink.isValid(word) else { return nil }
+    return rest.allSatisfy { $0 < 0x80 }
+      ? #"write spaces, " and \ in a link as percent codes, like %20 for a space"#
+      : "write letters like é in a link as percent codes, like %C3%A9"
   }
 
   private static func checkedReaction(_ word: String) throws(CommandError) -> String {
