@@ -187,6 +187,9 @@ package struct BoardCanvas: Sendable {
   /// The objects from back to front.
   package var itemsInOrder: some BidirectionalCollection<Item> { order.ids.lazy.compactMap { [items] in items[$0] } }
 
+  /// Returns some of the objects from back to front.
+  package func inOrder(_ ids: Set<ObjectID>) -> [ObjectID] { ids.sorted { isBehind($0, $1) } }
+
   package func item(_ id: ObjectID) -> Item? { items[id] }
 
   func place(of id: ObjectID) -> Place? { items[id] == nil ? nil : order[index(of: id)] }

@@ -14,6 +14,8 @@ struct BoardScene: Sendable {
   /// The objects with votes or a link. They are stored here, so that drawing a frame does not search all objects for
   /// them.
   private(set) var marked: Set<ObjectID> = []
+  /// The ids of the frames, so that a presentation does not search all objects for them.
+  private var frameIDs: Set<ObjectID> = []
   /// The games in which it is the local user's turn.
   private(set) var ourTurns: Set<ObjectID> = []
 
@@ -33,6 +35,7 @@ struct BoardScene: Sendable {
     let isSelected = snapshot.selectedBy.map { $0 == ownID } ?? false
     if isSelected { selection.insert(id) } else { selection.remove(id) }
     if snapshot.selectedBy != nil { held.insert(id) } else { held.remove(id) }
+    if snapshot.form == .frame { frameIDs.insert(id) } else { frameIDs.remove(id) }
     if snapshot.votes.isEmpty, snapshot.link == nil { marked.remove(id) } else { marked.insert(id) }
     return isSelected
   }
@@ -52,6 +55,7 @@ struct BoardScene: Sendable {
     canvas.remove(id)
     games[id] = nil
     marked.remove(id)
+    frameIDs.remove(id)
     ourTurns.remove(id)
     selection.remove(id)
     held.remove(id)
@@ -63,6 +67,9 @@ struct BoardScene: Sendable {
   }
 
   // MARK: - Objects
+
+  /// The frames, from back to front, which is the order in which they are presented.
+  var frames: [ObjectID] { canvas.inOrder(frameIDs) }
 
   func snapshot(_ id: ObjectID) -> ObjectSnapshot? { canvas.item(id)?.snapshot }
 

@@ -97,8 +97,3 @@ extension Workspace {
     return go(to: id, isCentered: true)
   }
 }
-
-extension BoardScene {
-  /// The frames, from back to front, which is the order in which they are presented.
-  var frames: [ObjectID] { canvas.itemsInOrder.filter { $0.snapshot.form == .frame }.map(\.snapshot.id) }
-}
