@@ -105,6 +105,44 @@ import Testing
     }
   }
 
+  @Test("below 100 %, the label of a short arrow is complete if there is room for it", arguments: DotStyle.allCases)
+  func wholeLabels(style: DotStyle) throws {
+    for (dx, dy) in [(60.0, 0.0), (0, 100), (40, 40)] {
+      let board = try Scenes.board()
+      for y in dx == 0 ? [-80.0, 80] : [] {
+        let size = Size(width: 240, height: 60)
+        try board.createForm(.rectangle, at: Point(x: 0, y: y), size: size, label: "box")
+      }
+      let points = [Point(x: -dx / 2, y: -dy / 2), Point(x: dx / 2, y: dy / 2)]
+      try board.createForm(.arrow, at: Point(x: 0, y: 0), points: points, label: "asynchronous")
+      var viewport = Self.viewport
+      viewport.zoom = 0.44
+      var canvas = Scenes.canvas(board, viewport, style)
+      let free = canvas.screen
+      #expect(
+        free.lines.contains { $0.contains("asynchronous") },
+        "\(dx), \(dy)\n\(free.lines.joined(separator: "\n"))"
+      )
+      // No label covers a text, and after the text is deleted, the label is complete again.
+      let row = try #require(free.lines.firstIndex { $0.contains("asynchronous") })
+      let start = try #require(free.lines[row].firstIndex(of: "y"))
+      let x = free.lines[row].distance(from: free.lines[row].startIndex, to: start)
+      let place = viewport.place(atColumn: Double(x) + 8.5, row: Double(row) + 0.5)
+      let text = try board.createText("!", at: place, isAutoWidth: true)
+      try canvas.set(BoardCanvas.Item(#require(board.snapshot(text))))
+      canvas.paint()
+      #expect(canvas.screen.lines[row].contains("!"), "\(dx), \(dy)\n\(canvas.screen.lines.joined(separator: "\n"))")
+      #expect(!canvas.screen.lines[row].contains("asynchronous"))
+      #expect(
+        canvas.screen.cells == Scenes.canvas(board, viewport, style).screen.cells,
+        "as if everything were painted"
+      )
+      canvas.remove(text)
+      canvas.paint()
+      #expect(canvas.screen.cells == free.cells)
+    }
+  }
+
   @Test("a fill hides what is behind it, and a very transparent one does not") func fills() throws {
     let board = try Scenes.board()
     try board.createText("behind", at: Point(x: 0, y: 0))

@@ -92,6 +92,34 @@ import WhiteboardRendering
     #expect(desk.client.messages.notice?.text == "three")
   }
 
+  @Test("a problem with discovery is one line, which any key closes", arguments: [(120, 40), (80, 24), (40, 12)])
+  func discovery(_ columns: Int, _ rows: Int) throws {
+    let text =
+      "The system D-Bus is not running, so Avahi cannot be reached. "
+      + "Start D-Bus (systemctl start dbus), or connect with HOST:PORT or a join link."
+    for keys in ["^", "r", "?", "^[C"] {
+      var desk = try Desk()
+      desk.client.resize(columns: columns, rows: rows)
+      let before = desk.lines()
+      for message in [text, text, "The Avahi daemon is not running."] {
+        _ = desk.client.receive(.news(.warning(.init(code: "discovery-unavailable", message: message))))
+      }
+      let lines = desk.lines()
+      #expect(lines.dropLast() == before.dropLast(), "the board is not covered: \(lines)")
+      #expect(lines.last?.hasPrefix(" The Avahi daemon is not") == true, "\(lines)")
+      _ = desk.type(keys)
+      #expect(desk.client.messages.notice?.text.contains("Avahi") != true, "\(keys)")
+      _ = desk.type("^")
+      _ = desk.type("J")
+      #expect(desk.lines().joined().contains("Avahi daemon is not"), "the invitation says it too")
+    }
+    var desk = try Desk()
+    desk.client.resize(columns: 80, rows: 24)
+    _ = desk.client.receive(.news(.warning(.init(code: "discovery-unavailable", message: text))))
+    #expect(desk.lines().last == " The system D-Bus is not running, so Avahi cannot be reached.  J says more")
+    #expect(desk.type("r") == [] && desk.client.workspace.toolbox.tool == .rectangle, "the key keeps its meaning")
+  }
+
   @Test("a message is shown for its whole time even after an idle period") func afterIdling() throws {
     var desk = try Desk()
     desk.now += .seconds(600)

@@ -106,6 +106,93 @@ import WhiteboardRendering
     #expect(desk.type("Two\r").contains { $0.hasPrefix("insert \(second) ") })
   }
 
+  @Test("Enter edits what was drawn or selected last, whatever it is") func latest() throws {
+    var desk = try Desk()
+    let form = try desk.board.createForm(.rectangle, at: Point(x: -200, y: 0))
+    let other = try desk.board.createForm(.ellipse, at: Point(x: -200, y: 100))
+    desk.sync()
+    func draw(_ tool: String) -> [String] { desk.type("\(tool)^[<0;45;5M^[<32;55;9M^[<0;55;9m") + desk.tick() }
+    /// Adds what was drawn last.
+    func added(_ id: ObjectID, by request: Int64) {
+      _ = desk.client.receive(CommandOutcome(id: id), of: .number(request))
+      desk.sync()
+    }
+    func next() -> Int64 { desk.client.workspace.requests.nextID }
+    func label() -> String? { desk.type("\rx\r").first { $0.hasPrefix("insert ") || $0.hasPrefix("label ") } }
+    let points = [Point(x: 0, y: 0), Point(x: 80, y: 0)]
+    for tool in ["a", "l"] {
+      // The form that is still selected was selected before.
+      try desk.board.select([form])
+      desk.sync()
+      let request = next()
+      #expect(draw(tool).first?.hasPrefix("arrow ") == (tool == "a"))
+      let line = try desk.board.createForm(.arrow, at: Point(x: 0, y: 0), points: points)
+      added(line, by: request)
+      #expect(label()?.hasPrefix("insert \(line) ") == true, "\(tool)")
+      #expect(label()?.hasPrefix("insert \(line) ") == true, "\(tool): again")
+      try desk.board.deselect([form])
+      desk.sync()
+    }
+    // A stroke has no label, and no other object gets one in its place.
+    let request = next()
+    #expect(draw("p").first?.hasPrefix("pen ") == true)
+    added(try desk.board.createDrawing([try InkPoint(Point(x: 0, y: 0))]), by: request)
+    #expect(desk.type("\r") == [] && desk.client.workspace.typing == nil)
+    #expect(desk.client.messages.notice?.text == "this object has no text")
+    try desk.board.select([other])
+    desk.sync()
+    try desk.board.deselect([other])
+    desk.sync()
+    #expect(label()?.hasPrefix("insert \(other) ") == true, "selected last")
+  }
+
+  @Test("the mark of a link hides no other text") func linkMarkBesideText() throws {
+    var desk = try Desk()
+    let id = try desk.board.createForm(
+      .rectangle,
+      at: Point(x: 0, y: 0),
+      size: Size(width: 80, height: 48),
+      label: "Docs"
+    )
+    try desk.board.setLink("https://example.org/a", of: [id])
+    desk.sync()
+    let row = try #require(desk.lines().firstIndex { $0.contains("↗") })
+    let column = try #require(desk.lines()[row].firstIndex(of: "↗"))
+    let x = desk.lines()[row].distance(from: desk.lines()[row].startIndex, to: column)
+    // A text in the row of the mark, which would be under it.
+    let scene = desk.client.workspace.scene
+    let place = scene.viewport.place(
+      atColumn: Double(x - 8),
+      row: Double(row - desk.client.layout.board.rows.lowerBound)
+    )
+    try desk.board.createText("important text", at: place, isAutoWidth: true)
+    desk.sync()
+    let lines = desk.lines()
+    #expect(lines.contains { $0.contains("important text") }, "\(lines)")
+    #expect(lines.contains { $0.contains("↗") }, "\(lines)")
+  }
+
+  @Test("a board whose objects are out of view is shown completely when it is opened") func firstView() throws {
+    for isLate in [false, true] {
+      var desk = try Desk()
+      try desk.board.createText("far away", at: Point(x: 9_000, y: -4_000), isAutoWidth: true)
+      try desk.board.createText("farther", at: Point(x: 9_400, y: -4_100), isAutoWidth: true)
+      // A user who has moved the view keeps it.
+      if isLate { _ = desk.type("+") }
+      desk.sync()
+      _ = desk.tick()
+      let text = desk.lines().joined()
+      #expect(text.contains("far away") == !isLate && text.contains("farther") == !isLate, "\(desk.lines())")
+    }
+    var desk = try Desk()
+    try desk.board.createText("near", at: Point(x: 0, y: 0), isAutoWidth: true)
+    try desk.board.createText("far away", at: Point(x: 9_000, y: 0), isAutoWidth: true)
+    desk.sync()
+    let view = desk.client.workspace.scene.viewport
+    _ = desk.tick()
+    #expect(desk.client.workspace.scene.viewport == view)
+  }
+
   @Test("a browser is opened only on a screen") func browsers() {
     let path = ["PATH": "/none:/usr/bin"]
     let screen = path.merging(["DISPLAY": ":0"]) { $1 }

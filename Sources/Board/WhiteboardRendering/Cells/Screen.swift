@@ -211,6 +211,11 @@ package struct CellArea: Hashable, Sendable {
     )
   }
 
+  /// Returns the area with more columns on either side.
+  func widened(by count: Int) -> CellArea {
+    CellArea(columns: columns.lowerBound - count..<columns.upperBound + count, rows: rows)
+  }
+
   package func contains(x: Int, y: Int) -> Bool { columns.contains(x) && rows.contains(y) }
 
   package func inset(by count: Int) -> CellArea {

@@ -18,17 +18,24 @@ extension BoardCanvas {
 
   // MARK: - Labels
 
-  /// Returns the label of a form in cells that its outline does not touch; nil if there is no label or no room.
-  func placedLabel(_ snapshot: ObjectSnapshot, _ shape: FormShape, in area: CellArea) -> PlacedLabel? {
-    guard let layout = shape.label, let text = snapshot.text else { return nil }
-    let place: CellArea? =
-      switch snapshot.form {
-      case .line, .arrow: lineRoom(snapshot, shape, layout)
-      case .frame: nameRoom(snapshot, layout)
-      default: room(snapshot, shape)
-      }
+  /// Places the label of a form in cells that its outline does not touch, if there is room.
+  func placeLabel(of snapshot: ObjectSnapshot, _ shape: FormShape, _ place: inout Place) {
+    guard let layout = shape.label, let text = snapshot.text else { return }
+    switch snapshot.form {
+    case .line, .arrow:
+      let rooms = lineRooms(snapshot, shape, layout)
+      place.label = label(text, of: snapshot, shape, in: rooms.cut)
+      if rooms.whole != rooms.cut { place.wholeLabel = label(text, of: snapshot, shape, in: rooms.whole) }
+    case .frame: place.label = label(text, of: snapshot, shape, in: nameRoom(snapshot, layout))
+    default:
+      guard let room = self.room(snapshot, shape), room.touches(place.area) else { return }
+      place.label = label(text, of: snapshot, shape, in: room)
+    }
+  }
+
+  private func label(_ text: String, of snapshot: ObjectSnapshot, _ shape: FormShape, in room: CellArea) -> PlacedLabel
+  {
     let isOutside = snapshot.form?.hasLabelOutside == true
-    guard let room = place, isOutside || room.touches(area) else { return nil }
     let own = snapshot.style
     var style = CellStyle(color(own.textColor, on: isOutside ? nil : shape.fill))
     if own.isBold { style.attributes.insert(.bold) }
@@ -63,9 +70,13 @@ extension BoardCanvas {
     return CellArea(x: cell.x, y: cell.y, width: max(min(across.wholeCells(.down), layout.columns), 1), height: 1)
   }
 
-  /// Returns the cells for the label of a line: around the middle of the line, or beside the line if it is so short
-  /// that the label would cover one of its ends.
-  private func lineRoom(_ snapshot: ObjectSnapshot, _ shape: FormShape, _ layout: TextLayout) -> CellArea? {
+  /// Returns the cells for the label of a line, and those for the complete label, which contain the former.
+  ///
+  /// They are around the middle of the line, or beside it if the line is so short that the complete label would cover an
+  /// end of it.
+  private func lineRooms(_ snapshot: ObjectSnapshot, _ shape: FormShape, _ layout: TextLayout)
+    -> (cut: CellArea, whole: CellArea)
+  {
     let rotation = snapshot.rotation
     let middle = viewport.cell(of: snapshot.shown(layout.center, sine: rotation.sine, cosine: rotation.cosine))
     let points = shape.dots(of: shape.line, in: viewport, .fine)
@@ -79,11 +90,17 @@ extension BoardCanvas {
     let down: Double = layout.size.height * factor / Double(DotGrid.fine.down)
     let width = max(min(max(across.wholeCells(.down), line.width, 2 * line.height), layout.columns), 1)
     let height = max(min(down.wholeCells(.down), layout.lines.count), 1)
-    let room = CellArea(x: middle.x - width / 2, y: middle.y - height / 2, width: width, height: height)
-    guard (ends + marks).contains(where: { $0.touches(room) }) else { return room }
-    return line.width > 2 * line.height
-      ? CellArea(x: room.columns.lowerBound, y: line.rows.lowerBound - height, width: width, height: height)
-      : CellArea(x: line.columns.upperBound, y: room.rows.lowerBound, width: width, height: height)
+    func around(_ width: Int, _ height: Int) -> CellArea {
+      CellArea(x: middle.x - width / 2, y: middle.y - height / 2, width: width, height: height)
+    }
+    func beside(_ width: Int, _ height: Int) -> CellArea {
+      line.width > 2 * line.height
+        ? CellArea(x: middle.x - width / 2, y: line.rows.lowerBound - height, width: width, height: height)
+        : CellArea(x: line.columns.upperBound, y: middle.y - height / 2, width: width, height: height)
+    }
+    let whole = around(layout.columns, layout.lines.count)
+    guard (ends + marks).contains(where: { $0.touches(whole) }) else { return (around(width, height), whole) }
+    return (beside(width, height), beside(layout.columns, layout.lines.count))
   }
 
   /// Returns the cells around some points, in fine dots.
@@ -185,6 +202,53 @@ extension BoardCanvas {
     dots.clear(letters)
     label.draw(on: &ground, in: area)
     return work
+  }
+
+  /// Replaces cut labels of lines by complete ones where the cells are free, after all objects in an area were drawn.
+  ///
+  /// Returns whether a label is complete that was cut, or the reverse.
+  mutating func completeLabels(in area: CellArea) -> Bool {
+    var isChanged = false
+    for index in order.wholeLabels(in: area) {
+      var place = order[index]
+      let cells = place.labelArea.clamped(to: screen.area)
+      guard let cut = place.label, let whole = place.wholeLabel, cells == cells.clamped(to: area) else { continue }
+      let isWhole = isVisible(cut) && isFree(for: whole, replacing: cut)
+      if isWhole != place.isLabelWhole { isChanged = true }
+      place.isLabelWhole = isWhole
+      order[index] = place
+      guard isWhole else { continue }
+      ground.fill(cut.area)
+      whole.draw(on: &ground, in: area)
+    }
+    return isChanged
+  }
+
+  /// Returns whether the first and the last letter of a label's first line are visible.
+  private func isVisible(_ label: PlacedLabel) -> Bool {
+    guard let text = label.label.lines.first?.first?.text, let first = text.first, let last = text.last else {
+      return false
+    }
+    let (x, y) = (label.area.columns.lowerBound + label.label.indent(ofRow: 0), label.area.rows.lowerBound)
+    let end = x + CharacterWidth.columns(text) - CharacterWidth.columns(last)
+    return [(x, first), (end, last)].allSatisfy { column, letter in
+      screen.area.contains(x: column, y: y) && ground.text(of: ground[column, y].glyph) == String(letter)
+    }
+  }
+
+  /// Returns whether a complete label would hide nothing but the cut one, and join no words.
+  private func isFree(for whole: PlacedLabel, replacing cut: PlacedLabel) -> Bool {
+    whole.area.rows.allSatisfy { y in
+      whole.area.widened(by: 1).columns.allSatisfy { x in
+        if cut.area.contains(x: x, y: y) { return true }
+        let isBeside = !whole.area.columns.contains(x)
+        guard screen.area.contains(x: x, y: y) else { return isBeside }
+        let cell = ground[x, y]
+        if isBeside { return isBare(cell) }
+        return (cell.glyph == .space || cell == gridCell) && cell.style.background == .terminal
+          && dotStyle.cell(dots, x, y, on: .terminal) == nil
+      }
+    }
   }
 
   /// Paints the cells of a polygon; if `isWhole` is true, also those that are only partly covered, so that a line

@@ -46,7 +46,7 @@ extension BoardCanvas {
       || cell.style.attributes.contains(.dim) && FrameSigns.ofFrames.contains(glyph)
   }
 
-  private var gridCell: ScreenCell {
+  var gridCell: ScreenCell {
     ScreenCell(Glyph(dotStyle == .ascii ? "." : "·"), CellStyle(.terminal, on: .terminal, .dim))
   }
 

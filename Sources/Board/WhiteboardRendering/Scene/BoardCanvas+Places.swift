@@ -19,8 +19,9 @@ extension BoardCanvas {
     let snapshot = item.snapshot
     if let shape = item.shape {
       place.area = viewport.area(of: widened(shape.bounds))
-      place.label = isInView(shape.bounds) ? placedLabel(snapshot, shape, in: place.area) : nil
-      if let label = place.label?.area.clamped(to: screen.area) { place.area = place.area.union(label) }
+      (place.label, place.wholeLabel, place.isLabelWhole) = (nil, nil, false)
+      if isInView(shape.bounds) { placeLabel(of: snapshot, shape, &place) }
+      place.area = place.area.union(place.labelArea.clamped(to: screen.area))
     } else if place.label != nil {
       if snapshot.kind == .text, snapshot.style.isAutoWidth {
         place.label?.move(from: viewport.cell(of: snapshot.start(of: snapshot.shownSize)))
@@ -55,7 +56,7 @@ extension BoardCanvas {
 
   package func hasWords(of id: ObjectID, at place: Point) -> Bool {
     let cell = viewport.cell(of: place)
-    return self.place(of: id)?.label?.area.contains(x: cell.x, y: cell.y) ?? false
+    return self.place(of: id)?.shownLabel?.area.contains(x: cell.x, y: cell.y) ?? false
   }
 
   /// Returns the area of the uncommitted points and of the last committed points, because new points change how the

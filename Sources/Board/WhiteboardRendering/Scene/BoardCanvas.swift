@@ -115,9 +115,21 @@ package struct BoardCanvas: Sendable {
     var area: CellArea
     /// A label is always painted completely.
     var label: PlacedLabel?
+    /// The complete label of a line, if ``label`` is cut.
+    var wholeLabel: PlacedLabel?
+    /// Whether the complete label is shown, because the cells that it needs are free.
+    var isLabelWhole = false
     let color: CellColor
     let dashes: Dashes
     let shape: FormShape?
+
+    var shownLabel: PlacedLabel? { isLabelWhole ? wholeLabel : label }
+
+    /// The cells of the label. A complete label also needs a free cell on either side, so that it does not join words.
+    var labelArea: CellArea {
+      let area = label?.area ?? CellArea(x: 0, y: 0, width: 0, height: 0)
+      return wholeLabel.map { area.union($0.area.widened(by: 1)) } ?? area
+    }
   }
 
   /// The layout of all objects, from back to front. The areas are stored separately, so that a search for the objects
@@ -127,8 +139,6 @@ package struct BoardCanvas: Sendable {
     private var areas: [CellArea] = []
     /// The cells of the labels; empty for objects without a label.
     private var labels: [CellArea] = []
-
-    private static let none = CellArea(x: 0, y: 0, width: 0, height: 0)
 
     var count: Int { places.count }
     var ids: [ObjectID] { places.map(\.id) }
@@ -140,14 +150,14 @@ package struct BoardCanvas: Sendable {
       set {
         places[index] = newValue
         areas[index] = newValue.area
-        labels[index] = newValue.label?.area ?? Self.none
+        labels[index] = newValue.labelArea
       }
     }
 
     mutating func insert(_ place: Place, at index: Int) {
       places.insert(place, at: index)
       areas.insert(place.area, at: index)
-      labels.insert(place.label?.area ?? Self.none, at: index)
+      labels.insert(place.labelArea, at: index)
     }
 
     mutating func remove(at index: Int) {
@@ -158,6 +168,11 @@ package struct BoardCanvas: Sendable {
 
     func places(touching area: CellArea, in range: Range<Int>) -> [Place] {
       range.lazy.filter { areas[$0].touches(area) }.map { places[$0] }
+    }
+
+    /// Returns the indices of the lines whose complete labels need cells in an area.
+    func wholeLabels(in area: CellArea) -> [Int] {
+      labels.indices.filter { labels[$0].touches(area) && places[$0].wholeLabel != nil }
     }
 
     /// Returns an area extended by the labels in it, as far as they are within a limit.
@@ -230,7 +245,7 @@ package struct BoardCanvas: Sendable {
       if item.snapshot.isFinished == false {
         // The stroke is not painted yet, so a base behind it needs no work.
         growing.insert(id)
-        _ = isInFrontOfBase(id)
+        updateBase(behind: id)
       }
     }
     spoil(order[index(of: id)].area)
@@ -376,6 +391,7 @@ package struct BoardCanvas: Sendable {
   /// Records the areas in which a stroke has more points than before.
   private mutating func grew(_ id: ObjectID, in areas: [CellArea]) {
     guard !areas.isEmpty else { return }
+    updateBase(behind: id)
     guard isInFrontOfBase(id) else {
       for area in areas { spoil(area) }
       return
@@ -385,25 +401,22 @@ package struct BoardCanvas: Sendable {
     growths = [growths.reduce(CellArea(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }]
   }
 
-  /// Returns whether an object is in front of the base; if there is no base, makes a base behind the object.
-  private mutating func isInFrontOfBase(_ id: ObjectID) -> Bool {
-    if let base {
-      if order.count - index(of: base.first) > DotBase.frontLimit {
-        removeBase(before: base.first)
-      } else if !isBehind(id, base.first) {
-        return true
-      }
-    }
+  private func isInFrontOfBase(_ id: ObjectID) -> Bool { base.map { !isBehind(id, $0.first) } ?? false }
+
+  /// Makes a base behind a stroke that grows again, unless the present base is behind it; removes a base that has too
+  /// many objects in front of it.
+  private mutating func updateBase(behind id: ObjectID) {
+    if let base, order.count - index(of: base.first) > DotBase.frontLimit { removeBase(before: base.first) }
+    guard !isInFrontOfBase(id) else { return }
     let index = index(of: id)
     // Make a base only when a stroke grows for the second time, because the whole area of the stroke must then be
     // painted.
-    guard !growing.insert(id).inserted, order.count - index <= DotBase.frontLimit else { return false }
+    guard !growing.insert(id).inserted, order.count - index <= DotBase.frontLimit else { return }
     removeBase(before: base?.first)
     if let job { damage.append(job.damage) }
     (job, base) = (nil, DotBase(first: id, dots: dots))
     // The new base still contains the objects in front of it, so paint their areas again.
     for front in index..<order.count { spoil(order[front].area) }
-    return true
   }
 
   private mutating func stoppedGrowing(_ id: ObjectID) {
@@ -426,7 +439,9 @@ package struct BoardCanvas: Sendable {
   private mutating func paintGrowth(in area: CellArea) -> Int? {
     let places = order.places(touching: area, in: frontIndex..<order.count)
     let strokes = places.compactMap { place in items[place.id].map { (place, $0) } }
-    guard let base, strokes.allSatisfy({ $0.0.shape == nil && $0.1.snapshot.kind == .drawing }) else { return nil }
+    guard let base, strokes.allSatisfy({ $0.0.shape == nil && $0.1.snapshot.kind == .drawing }),
+      order.wholeLabels(in: area).isEmpty
+    else { return nil }
     dots.copy(area, of: base.dots)
     let work = strokes.reduce(0) { $0 + draw($1.1, $1.0, in: area) }
     finish(area)
@@ -480,8 +495,9 @@ package struct BoardCanvas: Sendable {
       }
       if current.places.count == current.countInBase { base?.dots.copy(current.area, of: dots) }
       job = nil
+      let hasOtherLabels = completeLabels(in: current.area)
       finish(current.area)
-      painted.append(current.damage)
+      painted.append(hasOtherLabels ? current.area : current.damage)
     }
     return painted
   }
@@ -502,7 +518,9 @@ package struct BoardCanvas: Sendable {
 
 extension BoardCanvas {
   package func caret(in id: ObjectID, after scalars: Int) -> (x: Int, y: Int)? {
-    guard let item = items[id], let text = item.snapshot.text, let placed = place(of: id)?.label else { return nil }
+    guard let item = items[id], let text = item.snapshot.text, let placed = place(of: id)?.shownLabel else {
+      return nil
+    }
     let lines = placed.label.lines
     // Lines are consecutive parts of the text. Only spaces and line feeds between them are left out.
     var rest = text.unicodeScalars[...]

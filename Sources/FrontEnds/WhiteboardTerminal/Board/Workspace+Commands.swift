@@ -57,15 +57,19 @@ extension Workspace {
   mutating func goToNeighbor(_ step: Int) -> [BoardEffect] { scene.neighbor(step).map { go(to: $0) } ?? [] }
 
   mutating func editSelection() -> [BoardEffect] {
-    if scene.selection.isEmpty, let requestToLabel {
-      // The form drawn last does not exist yet, so edit its label when it exists.
-      requestToEdit = requestToLabel
+    if let requestToDraw {
+      // What the user drew last does not exist yet, so edit its text when it exists.
+      requestToEdit = requestToDraw
       return []
     }
-    if scene.selection.isEmpty, let form = drawnForm.flatMap({ scene.snapshot($0) }) { return [.typeIn(form)] }
+    if let latest, !scene.selection.contains(latest), let snapshot = scene.snapshot(latest) { return edit(snapshot) }
     guard scene.selection.count == 1, let snapshot = scene.onlySelected else {
       return [.message("select one text to edit it")]
     }
+    return edit(snapshot)
+  }
+
+  private func edit(_ snapshot: ObjectSnapshot) -> [BoardEffect] {
     switch snapshot.kind {
     case _ where snapshot.canBeTypedIn: return [.typeIn(snapshot)]
     case .game: return [prompt(forMoveIn: snapshot.id)]
@@ -111,7 +115,7 @@ extension Workspace {
     // Open the prompt at once, so that no letter of a guess runs the command of a key. The prompt names the game by its
     // alias.
     let new = Prompt.newGame(requests.nextID)
-    let beginning = requests.issue { () throws(CommandError) in
+    let beginning = draw { () throws(CommandError) in
       .game(game, at: try BoardPoint(rounding: place), opponent: nil, alias: new)
     }
     guard let new, case .command = beginning.first else { return beginning }

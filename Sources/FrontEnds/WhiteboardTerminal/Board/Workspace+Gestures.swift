@@ -124,11 +124,10 @@ extension Workspace {
     case .shape(let tool, let from, let to):
       guard from != to || tool == .note else { return [] }
       if tool == .note { requestToEdit = requests.nextID }
-      if [.rectangle, .ellipse, .diamond].contains(tool) { requestToLabel = requests.nextID }
       let pen = toolbox.pen
       // A note that is placed by a click must not cover another note, a photo or a game.
       let start = from == to ? scene.freePlace(for: DrawingForm.note.defaultSize, near: from) : from
-      return requests.issue { () throws(CommandError) in try tool.form(from: start, to: from == to ? start : to, pen) }
+      return draw { () throws(CommandError) in try tool.form(from: start, to: from == to ? start : to, pen) }
     case .erase(let path):
       // The eraser is as wide as a cell at any zoom.
       let radius = max(4, scene.tolerance).inHundredths

@@ -6,6 +6,7 @@ import WhiteboardRendering
 extension Workspace {
   mutating func beginTyping(in snapshot: ObjectSnapshot) -> [BoardEffect] {
     typing = TextTyping(snapshot)
+    touch(snapshot.id)
     // Clear the selection, because other members cannot edit a selected text object.
     return scene.selection.isEmpty ? [] : requests.issue(.deselect)
   }
@@ -31,10 +32,10 @@ extension Workspace {
     guard let content = pasted.content else { return [] }
     guard case .text = content else {
       let place = scene.freePlace(for: BoardScene.photoSize, near: target)
-      return requests.issue { () throws(CommandError) in content.command(at: try BoardPoint(rounding: place)) }
+      return draw { () throws(CommandError) in content.command(at: try BoardPoint(rounding: place)) }
     }
     let place = target
-    return requests.issue { () throws(CommandError) in content.command(at: try BoardPoint(rounding: place)) } + [
+    return draw { () throws(CommandError) in content.command(at: try BoardPoint(rounding: place)) } + [
       .message("added the pasted text to the board")
     ]
   }
@@ -42,9 +43,12 @@ extension Workspace {
   /// Sends the text typed since the last call.
   private mutating func sendTyping() -> [BoardEffect] {
     let (request, color) = (requests.nextID, toolbox.color)
+    let isNew = typing?.reference == nil
     do throws(CommandError) {
       guard let command = try typing?.command(color: color, request: request) else { return [] }
-      return [.command(try requests.request(command))]
+      let effect = BoardEffect.command(try requests.request(command))
+      if isNew { requestToDraw = request }
+      return [effect]
     } catch {
       typing?.finish(request)
       settleTyping()

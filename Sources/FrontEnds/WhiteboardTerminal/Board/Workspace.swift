@@ -20,10 +20,10 @@ struct Workspace: Sendable {
   /// The request for the object in which the user types as soon as it exists: the last note.
   var requestToEdit: Int64?
   private var idToEdit: ObjectID?
-  /// The request that adds the form drawn last.
-  var requestToLabel: Int64?
-  /// The form drawn last, which Enter labels.
-  private(set) var drawnForm: ObjectID?
+  /// The request that adds what the user drew last, until the board has added it.
+  var requestToDraw: Int64?
+  /// The object that the user drew, selected or typed in last, which Enter edits.
+  private(set) var latest: ObjectID?
   /// The frames that are presented; nil if there is no presentation.
   var presentation: Presentation?
   /// The object that the last search found.
@@ -76,7 +76,9 @@ struct Workspace: Sendable {
   // MARK: - Changes and answers
 
   mutating func showObject(_ snapshot: ObjectSnapshot) -> [BoardEffect] {
+    let wasSelected = scene.selection.contains(snapshot.id)
     let isSelected = scene.setObject(snapshot)
+    if isSelected, !wasSelected { touch(snapshot.id) }
     previewStroke()
     if idToEdit == snapshot.id { edit(snapshot) }
     if presentation?.frame == snapshot.id { refreshPresentation() }
@@ -104,7 +106,7 @@ struct Workspace: Sendable {
     if let id = outcome.id {
       typing?.created(id, by: request)
       nameStroke(id, begunBy: request)
-      if requestToLabel == request { (requestToLabel, drawnForm) = (nil, id) }
+      if requestToDraw == request { touch(id) }
       if requestToEdit == request {
         (requestToEdit, idToEdit) = (nil, id)
         scene.snapshot(id).map { edit($0) }
@@ -120,8 +122,19 @@ struct Workspace: Sendable {
 
   private mutating func edit(_ snapshot: ObjectSnapshot) {
     idToEdit = nil
-    if typing == nil, toolbox.gesture == nil { typing = TextTyping(snapshot) }
+    if typing == nil, toolbox.gesture == nil, snapshot.canBeTypedIn { typing = TextTyping(snapshot) }
   }
+
+  /// Returns the command that adds what the user draws, types or pastes.
+  mutating func draw(_ command: () throws(CommandError) -> Command) -> [BoardEffect] {
+    let request = requests.nextID
+    let effects = requests.issue(command)
+    if case .command = effects.first { requestToDraw = request }
+    return effects
+  }
+
+  /// Makes an object the one that Enter edits.
+  mutating func touch(_ id: ObjectID) { (requestToDraw, latest) = (nil, id) }
 
   /// Handles the answer to a command that succeeded.
   mutating func finish(_ request: Int64) {
@@ -135,7 +148,7 @@ struct Workspace: Sendable {
     typing?.finish(request)
     pendingMenu = nil
     if requestToSelect == request { requestToSelect = nil }
-    if requestToLabel == request { requestToLabel = nil }
+    if requestToDraw == request { requestToDraw = nil }
     if requestToEdit == request { requestToEdit = nil }
     settleTyping()
   }
@@ -146,7 +159,7 @@ extension Workspace {
   mutating func pressPen(at place: Point) -> [BoardEffect] {
     toolbox.gesture = .stroke(Gesture.Stroke(request: requests.nextID, at: place))
     let pen = toolbox.pen
-    return requests.issue { () throws(CommandError) in
+    return draw { () throws(CommandError) in
       .pen(points: [try BoardPoint(rounding: place)], pen: pen, alias: nil)
     }
   }

@@ -12,6 +12,8 @@ extension BoardClient {
       if let answer = session.questions.answer(key) { return send(answer) }
       return ConnectionAttempt.action(key, modifiers).map { [$0] } ?? []
     }
+    if case .key = event { isViewFree = false }
+    if case .mouse = event { isViewFree = false }
     switch event {
     case .key(let key, let modifiers): return handleKey(key, modifiers)
     case .mouse(let event): return handleMouse(event)
@@ -59,6 +61,7 @@ extension BoardClient {
   // MARK: - Keys
 
   private mutating func handleKey(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> [Action] {
+    if !prompt.isOpen { messages.keyPressed() }
     if let answer = session.removal.answer(key, modifiers, now: now) { return perform(answer) }
     if prompt.isOpen { return edit(key, modifiers) }
     if workspace.typing != nil { return apply(workspace.type(key, modifiers)) }

@@ -46,6 +46,8 @@ package struct BoardClient: Sendable {
       if oldValue == nil, overlay != nil, messages.isBoxed(in: layout) { messages.notice = nil }
     }
   }
+  /// Whether the view may move to the objects of the board, because the user has done nothing since it was opened.
+  var isViewFree = true
   /// The time of the first Ctrl+C.
   ///
   /// A second Ctrl+C soon after it leaves the board.
@@ -141,11 +143,22 @@ package struct BoardClient: Sendable {
     if session.connection == nil { messages.expire(at: now, in: layout) } else { messages.postpone(to: now) }
     if let since = interruptedAt, now - since > Self.interruptTime { interruptedAt = nil }
     showFollowedView()
+    showFirstObjects()
     if overlay == .unsavedQuestion, saveStatus.isQuestionObsolete {
       overlay = nil
       return [.quit]
     }
     return apply(workspace.collectUpdates(hasReaders: !session.members.isEmpty, now: now))
+  }
+
+  /// Moves the view to the objects of a board that was opened, if none of them is in view.
+  private mutating func showFirstObjects() {
+    let canvas = workspace.scene.canvas
+    guard isViewFree, session.connection == nil, canvas.count > 0 else { return }
+    isViewFree = false
+    let view = canvas.viewport.rectangle
+    guard !canvas.itemsInOrder.contains(where: { view.touches($0.bounds) }) else { return }
+    _ = apply(workspace.showEverything())
   }
 
   // MARK: - Messages
@@ -353,7 +366,11 @@ extension BoardClient {
   private mutating func show(_ warning: SharedBoard.News.Remark) {
     // No message is needed, because the screen shows this problem for as long as it lasts.
     if warning.code == SharedBoard.News.Remark.notSaved { return }
-    if warning.code == SharedBoard.News.Remark.discoveryUnavailable { session.board.isDiscoveryUnavailable = true }
+    if warning.code == SharedBoard.News.Remark.discoveryUnavailable {
+      // The panel for invitations shows the whole message, because the board can be used without discovery.
+      session.board.discoveryProblem = warning.message
+      return messages.showHint(warning.message, at: now)
+    }
     messages.showProblem(warning.message, at: now)
   }
 
@@ -368,9 +385,9 @@ extension BoardClient {
     case SharedBoard.News.Remark.announced:
       // No message is needed, because the box for invitations shows that the board is announced.
       session.board.isAnnounced = true
-      session.board.isDiscoveryUnavailable = false
+      session.board.discoveryProblem = nil
       return
-    case SharedBoard.News.Remark.discoveryAvailable: session.board.isDiscoveryUnavailable = false
+    case SharedBoard.News.Remark.discoveryAvailable: session.board.discoveryProblem = nil
     default: break
     }
     say(Notice.causeFirst(note.message))

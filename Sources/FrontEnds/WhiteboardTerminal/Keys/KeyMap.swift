@@ -182,7 +182,7 @@ package struct KeyMap: Hashable, Sendable {
       Binding("previous", ["shift+tab"], .previous),
       Binding("select-all", ["ctrl+a"], .selectAll, "select everything in view"),
       Binding("let-go", ["escape"], .selectNone, "deselect; cancel"),
-      Binding("edit", ["enter"], .edit, "edit the selected text, label the form drawn last, or play the game"),
+      Binding("edit", ["enter"], .edit, "edit the text or label of what was drawn or selected last, or play the game"),
     ]
 
   private static let trailing: [Binding] = [

@@ -167,8 +167,8 @@ struct BoardInfo: Hashable, Sendable {
   var webFingerprint: String?
   /// Whether discovery shows the board to peers on this network.
   var isAnnounced = false
-  /// Whether discovery does not work on this computer.
-  var isDiscoveryUnavailable = false
+  /// Why boards cannot be found or announced on this network; nil if they can.
+  var discoveryProblem: String?
   /// Whether the local user is joining this board and has not received its contents yet.
   var isAwaited = false
 

@@ -35,14 +35,16 @@ struct InvitationBox {
   /// in a browser.
   private func lines(isShort: Bool) -> [String] {
     if let link { return ["\(link.terms):", link.link, ""] + Self.lines(link.fingerprint) }
-    if let admitters = board.admitters { return [EventText.admittersLine(admitters)] }
+    let problem = board.discoveryProblem.map { [UntrustedText($0).escaped(limit: 600), ""] } ?? []
+    if let admitters = board.admitters { return problem + [EventText.admittersLine(admitters)] }
     guard !board.link.isEmpty else {
       return [
         "This copy is offline: other peers cannot join it.", "", "To invite them, open the board without --offline.",
       ]
     }
     var lines: [String] = []
-    if board.isAnnounced && !board.isDiscoveryUnavailable {
+    if !isShort { lines += problem }
+    if board.isAnnounced, problem.isEmpty {
       lines += ["On this network, whiteboard-peer lists \(board.name).", ""]
     }
     if let link = board.webLink {

@@ -33,8 +33,11 @@ struct BoardMarks {
 
   // MARK: - Votes, links and comments
 
-  /// Draws the votes of objects, their links, and the numbers of open comments above their upper right corners.
+  /// Draws the votes of objects, their links, and the numbers of open comments at a right corner of each object.
+  ///
+  /// They never hide other text. If there is no room beside it, they are not shown.
   private func drawNotes(on screen: inout Screen) {
+    var drawn: [CellArea] = []
     for id in scene.marked.union(comments.keys).sorted() {
       guard let snapshot = scene.snapshot(id) else { continue }
       let bounds = snapshot.bounds
@@ -45,12 +48,45 @@ struct BoardMarks {
       if snapshot.link != nil { notes.append(sign) }
       if let count = comments[id] { notes.append(layout.isASCII ? "?\(count)" : "✎ \(count)") }
       let text = notes.joined(separator: "  ")
-      let x = max(layout.board.columns.lowerBound, corner.x + 1 - CharacterWidth.columns(text))
-      let y = max(layout.board.rows.lowerBound, corner.y - 1)
+      let lower = scene.viewport.cell(of: bounds.greatest).y + layout.board.rows.lowerBound
+      let width = CharacterWidth.columns(text)
+      guard let place = places(at: corner, lower: lower, width).first(where: { isFree($0, on: screen, drawn) }) else {
+        continue
+      }
+      let (x, y) = (place.columns.lowerBound, place.rows.lowerBound)
+      drawn.append(place)
       screen.put(text, x: x, y: y, CellStyle(CellColor(rgb: Self.selection)), in: layout.board)
       guard showsLinks, let link = snapshot.link else { continue }
       let area = CellArea(x: x + offset, y: y, width: CharacterWidth.columns(sign), height: 1)
       screen.link(area.clamped(to: layout.board), to: link)
+    }
+  }
+
+  /// Returns the cells for a note of an object, the best ones first: above its upper right corner, beside that corner,
+  /// below its lower right corner, and inside.
+  private func places(at corner: (x: Int, y: Int), lower: Int, _ width: Int) -> [CellArea] {
+    let (columns, rows) = (layout.board.columns, layout.board.rows)
+    let (above, inside) = (corner.x + 1 - width, corner.x - width)
+    let corners = [
+      (above, corner.y - 1), (corner.x + 2, corner.y), (above, lower + 1), (inside, corner.y + 1), (inside, lower - 1),
+      (inside, corner.y),
+    ]
+    return corners.map { x, y in
+      CellArea(
+        x: max(min(x, columns.upperBound - width), columns.lowerBound),
+        y: min(max(y, rows.lowerBound), rows.upperBound - 1),
+        width: width,
+        height: 1
+      )
+    }
+  }
+
+  /// Returns whether a note would neither hide letters or other notes nor touch a word.
+  private func isFree(_ place: CellArea, on screen: Screen, _ drawn: [CellArea]) -> Bool {
+    let columns = place.columns.lowerBound - 1..<place.columns.upperBound + 1
+    return place.rows.allSatisfy { y in
+      !drawn.contains { $0.rows.contains(y) && $0.columns.overlaps(columns) }
+        && columns.allSatisfy { !layout.board.contains(x: $0, y: y) || !screen.hasLetter(atX: $0, y: y) }
     }
   }
 

@@ -22,6 +22,17 @@ struct Messages: Hashable, Sendable {
     notice = Notice(text: text, kind: .problem, nextRequest: nextRequest, since: now)
   }
 
+  /// Shows a problem that the user need not solve now, in the status line until a key is pressed.
+  ///
+  /// It does not replace the message about another problem.
+  mutating func showHint(_ message: String, at now: Duration) {
+    guard notice?.kind != .problem else { return }
+    notice = Notice(text: message, kind: .hint, since: now)
+  }
+
+  /// Removes a hint, because a key was pressed.
+  mutating func keyPressed() { if notice?.kind == .hint { notice = nil } }
+
   /// Removes the message about a failed action, because a later action succeeded.
   mutating func actionSucceeded(_ request: Int64) {
     if let next = notice?.nextRequest, request >= next { notice = nil }
@@ -30,7 +41,7 @@ struct Messages: Hashable, Sendable {
   /// Removes the message if it was shown for long enough.
   mutating func expire(at now: Duration, in layout: ScreenLayout) {
     guard let notice else { return }
-    let seconds = isBoxed(in: layout) ? 20 : notice.kind == .problem ? 8 : 4
+    let seconds = isBoxed(in: layout) || notice.kind == .hint ? 20 : notice.kind == .problem ? 8 : 4
     if now - notice.since >= .seconds(seconds) { self.notice = nil }
   }
 
@@ -48,7 +59,7 @@ struct Messages: Hashable, Sendable {
 
   /// Returns whether the message is in a box, because it does not fit into one line.
   func isBoxed(in layout: ScreenLayout) -> Bool {
-    guard let notice, notice.kind != .chat, layout.rows >= 6 else { return false }
+    guard let notice, ![.chat, .hint].contains(notice.kind), layout.rows >= 6 else { return false }
     return notice.text.lines.count > 1 || CharacterWidth.columns(notice.text) + 1 > layout.columns
   }
 
@@ -61,7 +72,8 @@ struct Messages: Hashable, Sendable {
       let height = rows(in: layout).count + 2
       return CellArea(x: 0, y: layout.rows - 1 - height, width: layout.columns, height: height)
     }
-    guard isTyping, layout.rows >= 3 else { return nil }
+    // A hint is shown when the prompt is closed.
+    guard isTyping, notice?.kind != .hint, layout.rows >= 3 else { return nil }
     return CellArea(x: 0, y: layout.rows - 2, width: layout.columns, height: 1)
   }
 
@@ -98,24 +110,34 @@ struct Messages: Hashable, Sendable {
     return true
   }
 
-  /// If a chat line is cut off, the returned text ends with the key that shows the whole line.
+  /// If a chat line or a hint is cut off, the returned text ends with the key that shows all of it.
   func line(columns: Int, _ keys: KeyMap) -> String {
     guard let notice else { return "" }
     let text = UntrustedText(notice.text).escaped(limit: 500)
     guard CharacterWidth.columns(text) + 1 > columns else { return text }
-    let rest = notice.kind == .chat ? "  \(keys.key(for: .readChat) ?? ":chat") reads all" : ""
-    return TextLines.cut(text, columns: max(columns - 1 - rest.count, 1)) + rest
+    let rest =
+      switch notice.kind {
+      case .chat: "  \(keys.key(for: .readChat) ?? ":chat") reads all"
+      case .hint: "  \(keys.key(for: .invite) ?? ":invite") says more"
+      case .remark, .problem: ""
+      }
+    let room = max(columns - 1 - rest.count, 1)
+    let sentence = String(text.prefix { $0 != "." }) + "."
+    let isSentence = notice.kind == .hint && CharacterWidth.columns(sentence) <= room
+    return (isSentence ? sentence : TextLines.cut(text, columns: room)) + rest
   }
 }
 
 extension Notice {
-  var style: CellStyle { kind == .problem ? .problem : .bar }
+  var style: CellStyle { [.problem, .hint].contains(kind) ? .problem : .bar }
 }
 
 struct Notice: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
     case remark
     case problem
+    /// A problem that is shown in one line, which a key removes.
+    case hint
     case chat
   }
 
