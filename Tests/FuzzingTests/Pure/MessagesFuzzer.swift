@@ -34,7 +34,8 @@ func fuzzMessages(_ input: inout Input) {
       case .duplicate: break
       case .whole: insist(held == nil && byteCount <= Limits.message, "a whole message stands alone")
       case .begin(let total):
-        insist(held == nil && total <= Limits.message, "one message at a time, within the limit")
+        let limit = part.isRelays ? RelayMessage.maximumLength : Limits.message
+        insist(held == nil && total <= limit, "one message at a time, within the limit")
         held = (total, byteCount)
       case .append, .finish: held?.count += byteCount
       }

@@ -311,6 +311,10 @@ import Whiteboard
       "A e1@--> B\ne1@{ animate: true }\naccDescr {\n several words\n}\nC@{\n  shape: diamond\n  label: \"Sure, why?\"\n}",
       ["A", "B", "Sure, why?"], ["line 3: the properties of a line are left out", "line 4: `accDescr` is left out"]
     ),
+    (
+      "A --> B\n\u{1B}[2J\nstyle A a\u{7}b:1", ["A", "B"],
+      ["line 3: “\\u{1b}[2J” is not understood and is left out", "the style “a\\u{7}b:1” is not used"]
+    ),
     ("subgraph s[\"Sub (x) [1]\"]\nA\nend\nB --> s", ["A", "B", "Sub (x) [1]"], []),
     ("class A red\nclassDef red fill:#f00\nA --> B", ["A", "B"], []),
   ]

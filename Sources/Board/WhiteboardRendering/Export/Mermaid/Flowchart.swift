@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 struct Flowchart {
@@ -250,7 +251,9 @@ private struct FlowchartParser {
     }
   }
 
-  private mutating func report(_ problem: String) { chart.warnings.append("line \(line): \(problem)") }
+  private mutating func report(_ problem: String) {
+    chart.warnings.append("line \(line): \(UntrustedText(problem).escaped())")
+  }
 
   // MARK: - Statements
 

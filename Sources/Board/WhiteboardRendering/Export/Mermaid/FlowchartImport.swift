@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 extension ImportedBoard {
@@ -40,7 +41,9 @@ extension ImportedBoard {
       look.apply(edge.style, &unused)
       looks.append(look)
     }
-    for property in unused.sorted() { warnings.append("the style “\(property)” is not used") }
+    for property in unused.sorted() {
+      warnings.append("the style “\(UntrustedText(property).escaped(limit: 80))” is not used")
+    }
     var siblings: [Set<Int>: (count: Int, next: Int)] = [:]
     for edge in chart.edges { siblings[[edge.ends.from, edge.ends.to], default: (0, 0)].count += 1 }
     for (index, edge) in chart.edges.enumerated() where !edge.isHidden {
