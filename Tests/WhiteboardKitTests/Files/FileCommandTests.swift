@@ -405,6 +405,21 @@ import WhiteboardRendering
     #expect(error?.message == "the program no-such-program is missing; install the Debian package some-package")
   }
 
+  @Test("a converter inherits no connection of the program") func inherited() throws {
+    let null = open("/dev/null", O_RDONLY)
+    let inherited = fcntl(null, F_DUPFD, 500)
+    try #require(null >= 0 && inherited >= 500)
+    defer {
+      close(null)
+      close(inherited)
+    }
+    let printed = try ChildProgram.withFolder { (folder) throws(ConversionError) in
+      try ChildProgram(name: "ls", package: "coreutils").run(["/proc/self/fd"], in: folder)
+    }
+    let open = printed.split(separator: "\n").compactMap { Int32($0) }
+    #expect(open.contains(3) && !open.contains(inherited), "\(printed)")
+  }
+
   @Test("an open board is also exported from its file") func keptBoard() async throws {
     try await withHostRoom { room, host in
       try await host.perform("text 0,0 kept")

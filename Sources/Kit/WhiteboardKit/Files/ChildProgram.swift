@@ -55,6 +55,11 @@ struct ChildProgram {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, ends[1], Self.childEnd)
+    // The sockets of SwiftNIO have no close-on-exec flag. With them, a child could hold the port of a listener.
+    let inherited = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    for descriptor in inherited.compactMap({ Int32($0) }) where descriptor > Self.childEnd {
+      posix_spawn_file_actions_addclose(&actions, descriptor)
+    }
     // In its own process group, the child does not receive the signals of the terminal.
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
     let status = Self.withStrings(words) { words in
