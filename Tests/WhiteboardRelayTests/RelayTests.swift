@@ -1,6 +1,7 @@
 import CommandLines
 import FoundationEssentials
 import PeerSession
+import PeerTestKit
 import Testing
 import WhiteboardDocument
 
@@ -114,7 +115,8 @@ import WhiteboardDocument
 
   @Test("[RLY-7] a member reconnects after its relay ended and started again") func comesBack() async throws {
     try await RelayRoom.make { room in
-      let first = try room.relay()
+      let port = reservedPort()
+      let first = try room.relay { $0.listen = PeerAddress(host: "127.0.0.1", port: port) }
       let (states, state) = AsyncStream<Void>.makeStream()
       // The test waits for this task after it stopped the relay.
       let run = Task {
@@ -124,7 +126,6 @@ import WhiteboardDocument
       defer { run.cancel() }
       for await _ in states { break }
       let link = try await first.createBoard(name: "standup").link
-      let port = try #require(await first.transport?.port)
       try await room.joined(link) { guest in
         // Without the board, the guest would wait for a member before it writes.
         try await guest.perform("wait synced timeout=30")
@@ -409,9 +410,12 @@ import WhiteboardDocument
     try await RelayRoom.make { room in
       let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
-        var port = 0
-        try await room.running(try room.relay { $0.limits.boards = .any }) { relay in
-          port = try #require(await relay.transport?.port)
+        let listen = PeerAddress(host: "127.0.0.1", port: reservedPort())
+        let full = try room.relay {
+          $0.limits.boards = .any
+          $0.listen = listen
+        }
+        try await room.running(full) { relay in
           var hosting = BoardConfiguration(
             part: .host(boardName: "standup"),
             displayName: "ada",
@@ -420,7 +424,7 @@ import WhiteboardDocument
             logger: room.logger
           )
           hosting.listen = PeerAddress(host: "127.0.0.1", port: 0)
-          hosting.carrier = .at(try #require(HostPort(host: "127.0.0.1", port: port)), nil)
+          hosting.carrier = .at(try #require(HostPort(host: listen.host, port: listen.port)), nil)
           let started = hosting
           group.addTask { try await host.run(started) }
           let isCarried = await host.sees { if case .news(.carried) = $0 { true } else { false } }
@@ -434,7 +438,6 @@ import WhiteboardDocument
           withIntermediateDirectories: true,
           attributes: [.posixPermissions: 0o700]
         )
-        let listen = PeerAddress(host: "127.0.0.1", port: port)
         let empty = try room.relay(in: elsewhere) {
           $0.limits.boards = .any
           $0.listen = listen

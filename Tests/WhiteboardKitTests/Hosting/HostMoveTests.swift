@@ -1,11 +1,12 @@
 import CommandLines
 import PeerDiscovery
 import PeerSession
+import PeerTestKit
 import Testing
 
 @testable import WhiteboardKit
 
-@Suite(.timeLimit(.minutes(1))) struct HostMoveTests: BoardSuite {
+@Suite(.timeLimit(.minutes(2))) struct HostMoveTests: BoardSuite {
   @Test("[RLY-7] a board moves to its relay, also if the relay restarts during the first attempt") func restart()
     async throws
   {
@@ -18,16 +19,17 @@ import Testing
         displayName: "relay",
         inboxDirectory: room.path("relay")
       )
-      relay.listen = PeerAddress(host: "127.0.0.1", port: 0)
+      let port = reservedPort()
+      relay.listen = PeerAddress(host: "127.0.0.1", port: port)
       relay.isRelay = true
       relay.carries = { _ in .carry }
       let host = ScriptedBoard()
       let (first, begun) = (relay, hosting)
-      let (port, running) = try await PeerTransport.withTransport(first) { transport in
+      let running = try await PeerTransport.withTransport(first) { transport in
         await transport.willOpen([board])
         await transport.startAccepting()
         var configuration = begun
-        configuration.carrier = .at(try #require(HostPort(host: "127.0.0.1", port: transport.port)), transport.peerID)
+        configuration.carrier = .at(try #require(HostPort(host: "127.0.0.1", port: port)), transport.peerID)
         let started = configuration
         // The test waits for this task at its end.
         let running = Task { try await host.run(started) }
@@ -35,10 +37,9 @@ import Testing
           #expect(needed == board)
           break
         }
-        return (transport.port, running)
+        return running
       }
       defer { running.cancel() }
-      relay.listen = PeerAddress(host: "127.0.0.1", port: port)
       try await PeerTransport.withTransport(relay) { transport in
         await transport.startAccepting()
         var carried: SessionID?
