@@ -529,7 +529,7 @@ MUTATIONS = [
     ),
     expression(
         "stroke-behind-the-base-is-painted-on-it", "Board/WhiteboardRendering/Scene/BoardCanvas.swift",
-        "} else if «!isBehind(id, base.first)» {", "true",
+        "base.map { «!isBehind(id, $0.first)» } ?? false", "!isBehind(id, $0.first) || true",
         "WhiteboardRenderingTests.BoardCanvasTests",
     ),
     statements(

@@ -378,7 +378,7 @@ import Whiteboard
     for (link, words) in [
       ("HTTPS://example.org", "small letters"), ("http://example.org", "begins with https://"), ("https://", "no host"),
       ("https://user:secret@example.org", "remove the part up to @"), ("https://examplé.org/", "xn--"),
-      ("https://example.org/é", "%C3%A9"), ("\"https://example.org/a b\"", "%20"), ("#", "is not an object"),
+      ("https://example.org/é", "%C3%A9"), ("\"https://example.org/a b\"", "%20"), ("\"#\"", "is not an object"),
       ("https://example.org/" + String(repeating: "a", count: 2_048), "the link has 2068 bytes"),
     ] {
       let failure = failure("link last \(link)")
@@ -403,6 +403,7 @@ import Whiteboard
     #expect(try verb("color last \"#102030\"") == .color([.last], 0x1020_30FF))
     #expect(failure("color last #12345")?.code == .badArgument)
     #expect(try verb("link last #5-aaaaaaaaaaaac # x") == .link(.last, "#5-aaaaaaaaaaaac"))
+    let cat = try #require(ObjectAlias("cat"))
     for target in ["#7", "7", "cat", "#cat", "last", "5-aaaaaaaaaaaac"] {
       #expect(try verb("link cat \(target)") == .link(.alias(cat), target))
     }
@@ -450,8 +451,8 @@ import Whiteboard
       ("export a.pdf page=a5", .badArgument), ("export a.pdf frames frame=1", .badArgument),
       ("export a.png scale=65", .badArgument), ("export a.svg b.svg", .unknownArgument),
       ("import a.png at=1", .badArgument), ("color last", .missingArgument), ("color last red", .badArgument),
-      ("color last #12345", .missingArgument), ("color last #1234567", .missingArgument),
-      ("color last #gggggg", .missingArgument), ("width last 0", .badArgument), ("width last 1024.5", .badArgument),
+      ("color last #12345", .badArgument), ("color last #1234567", .badArgument),
+      ("color last #gggggg", .badArgument), ("width last 0", .badArgument), ("width last 1024.5", .badArgument),
       ("order last", .missingArgument), ("order last sideways", .badArgument),
       ("order last above=a below=b", .badArgument), ("order above=a", .missingArgument),
       ("group as=g", .missingArgument), ("ungroup a b", .unknownArgument), ("duplicate last by=1", .badArgument),

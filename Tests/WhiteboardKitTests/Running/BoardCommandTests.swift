@@ -66,7 +66,7 @@ import WhiteboardPrograms
     }
   }
 
-  @Test("a copied frame is pasted with the objects in it, and a copied game can be played") func copies() async throws {
+  @Test("a copied frame is pasted with the objects in it, and a copied game can be played") func pastes() async throws {
     try await withHost { host in
       try await host.perform("text 0,0 in")
       let frame = try await id(host, "frame 0,0 size=400,300 label=Plan")

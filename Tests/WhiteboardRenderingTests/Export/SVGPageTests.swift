@@ -70,7 +70,7 @@ import WhiteboardRendering
     let board = try SampleBoard.empty()
     let frame = try board.createForm(.frame, at: Point(x: 0, y: 0), size: Size(width: 400, height: 300))
     try board.setLineWidth(20, of: frame)
-    #expect(page(board).contains("stroke-width=\"20\" d=\"M-210 -160L210 -160L210 160L-210 160Z\""))
+    #expect(page(board).contains("stroke-width=\"20\" d=\"M-210 -160L210 -160L210 160L-210 160L-210 -160Z\""))
     let item = BoardCanvas.Item(try #require(board.snapshot(frame)), game: nil)
     #expect(item.pageBounds.contains(Rectangle(Point(x: -220, y: -170), Point(x: 220, y: 170))))
   }
