@@ -131,7 +131,7 @@ class Guests(WebCase):
                 reach = relay.encode(relay.REACH, {"peer": native.id, "incarnation": native.incarnation})
                 flags = wire.Part.FIRST | wire.Part.LAST | wire.Part.RELAYS
                 link.send_frame(wire.MESSAGE, encode_vint(1) + bytes([flags]) + reach)
-                # The Python peer does not know relays, so it opens no route. Sending to a missing route is no error.
+                # The Python peer does not know relays, so it opens no route. Sending to a missing route is allowed.
                 send = relay.encode(relay.SEND, {"routes": [0, 7, 255]}, b"nobody")
                 link.send_frame(wire.MESSAGE, encode_vint(2) + bytes([flags]) + send)
                 link.send_frame(wire.RELAY_DATAGRAM, send)

@@ -816,7 +816,7 @@ class Load(WebCase):
                     flags = wire.Part.FIRST | wire.Part.LAST | wire.Part.RELAYS
                     link.send_frame(wire.MESSAGE, encode_vint(1) + bytes([flags]) + message)
                     self.assert_closes(link, "protocol-error")
-            # A guest does not speak for the host, and is no relay although it claims to be one.
+            # A guest does not speak for the host, and is not a relay, although it claims to be one.
             victim, forger = self.attacker(program), self.attacker(program)
             other, link = self.keep(victim.admitted(carrier)), self.keep(forger.admitted(carrier, role="relay"))
             link.send_frame(wire.KICK, {"peer": victim.identity.text, "reason": "no"})

@@ -30,7 +30,7 @@ public struct RecordingReplay: Sendable {
 
   /// A sequence of batches between two positions at which all peers have the same board.
   public struct Part: Sendable {
-    /// The keyframe of the board before the part; empty if the board is empty.
+    /// The board at the start of the part, as a keyframe. There are no bytes if the board is empty.
     let base: [UInt8]
 
     package var beginning: [StoredChange] { base.isEmpty ? [] : [.keyframe(base)] }

@@ -109,9 +109,9 @@ final class BrowserDriver: AvahiDriver {
     publish()
   }
 
-  /// Closes the resolvers of sightings that the table evicted. If `areWaiting` is true, their instances wait to be
-  /// resolved again. It must be false if a peer has too many sightings, because the instance would displace the peer's
-  /// next sighting.
+  /// Closes the resolvers of sightings that the table evicted. If `areWaiting` is true, the evicted instances wait to
+  /// be resolved again. Pass false if a peer has too many sightings. Otherwise, each instance that is resolved again
+  /// would displace another sighting of the same peer.
   private func dropEvicted(areWaiting: Bool) {
     for key in table.takeEvictions() {
       guard let evicted = stopResolving(key), areWaiting else { continue }

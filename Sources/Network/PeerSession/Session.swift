@@ -71,7 +71,7 @@ public final class Session: Sendable {
   /// The peer that created the session.
   public var hostPeer: PeerID { published.withLock { $0.host } }
 
-  /// The connected peers that may admit newcomers if the host asks its user (TCK-6).
+  /// The connected peers that may admit newcomers if the host asks its user about newcomers (TCK-6).
   package var admitters: [PeerID] { published.withLock { $0.admitters } }
 
   /// Returns the peers in the session, in the order of their ids, including those that are reconnecting.

@@ -110,7 +110,8 @@ struct NearbyCommand: AsyncParsableCommand {
       } catch { failure = error }
     }
 
-    /// Writes the line about a board that a peer announces or announced; false if the peer is only a relay.
+    /// Writes a line about the board that a peer announces, or has stopped announcing. If the peer is only a relay,
+    /// writes nothing and returns false.
     private func tellBoard(of peer: DiscoveredPeer, wasKnown: Bool, _ writer: LineWriter) async -> Bool {
       guard !peer.isRelayAlone else { return false }
       let id = peer.announcement.session.bytes

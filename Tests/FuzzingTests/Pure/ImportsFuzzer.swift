@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// Imports a file from a stranger: a board as JSON, or a drawing of Excalidraw.
+/// Imports a file from a stranger: a board as JSON, or an Excalidraw drawing.
 func fuzzImports(_ input: inout Input) {
   guard let imported = try? ImportedBoard(reading: input.rest(), hash: hash),
     let member = MemberID(bytes: [UInt8](repeating: 1, count: 32))

@@ -12,7 +12,7 @@ public actor BoardDocument {
   public enum Mode: Hashable, Sendable {
     /// Reading and writing. Opening fails if the document is already open for writing.
     case writing
-    /// Reading only. Another process may write at the same time.
+    /// Read-only access. Another process may write at the same time.
     case reading
   }
 

@@ -23,14 +23,15 @@ public struct RecoveryReport: Hashable, Sendable {
 }
 
 extension BoardDocument {
-  /// Saves the intact data of a damaged document to a new document; the damaged document is only read.
+  /// Saves the intact data of a damaged document to a new document, without changing the damaged document.
   ///
   /// The new document has every row whose checksum matches, from the file, from its WAL file, and from the copies that
   /// were made when damage was found earlier (REC-17). Recently deleted data may reappear. If this process has the
   /// document open, close it first.
   ///
-  /// If `played` is given, the new document is whole (REC-18). It omits changes that cannot be applied. It also omits
-  /// states that do not match their digest, or that differ from the board that the log produces.
+  /// If `played` is given, ``damages(at:playing:)`` finds no damage in the new document (REC-18). Changes that cannot
+  /// be applied are omitted, as are keyframes that do not match their digest. A keyframe that differs from the board
+  /// that the log produces is omitted too, or is replaced by that board if the history depends on the keyframe.
   /// - Parameters:
   ///   - source: The damaged file; its WAL file is read too.
   ///   - path: The path of the new document.

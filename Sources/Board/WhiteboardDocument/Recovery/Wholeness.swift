@@ -145,8 +145,8 @@ struct WholenessRepair {
     self.kind = kind
   }
 
-  /// Removes or replaces states and entries that fail the checks, until all checks pass; returns descriptions of the
-  /// losses; throws if the document does not become whole.
+  /// Removes or replaces keyframes and entries that fail the checks, until all checks pass, and returns descriptions of
+  /// the losses. Throws an error if checks still fail after the repair.
   func run() throws -> [String] {
     var losses: [String] = []
     // Repeat the checks, since each round can reveal more damage.

@@ -17,7 +17,7 @@ package struct ImportedBoard: Sendable {
 
   package init() {}
 
-  /// Reads a board in this program's JSON format, a drawing or library of Excalidraw, or a flowchart of Mermaid; throws
+  /// Reads a board in this program's JSON format, an Excalidraw drawing or library, or a Mermaid flowchart. Throws
   /// ``ImportError`` with the reason. `photo` returns a picture in a format that boards accept, or nil if the picture
   /// is damaged. `photo` reports problems itself.
   package init(

@@ -97,8 +97,8 @@ extension BoardPicture {
     return (picture, items.filter { !ids.contains($0.snapshot.id) })
   }
 
-  /// Returns the largest group of objects that large gaps on one axis do not separate; the first such group if several
-  /// are equally large.
+  /// Splits the objects into groups at large gaps along one axis, and returns the group with the most objects. If
+  /// several groups are equally large, returns the first of them.
   private static func largestGroup(
     _ objects: [(ObjectID, Rectangle)],
     _ side: (Rectangle) -> (Double, Double)

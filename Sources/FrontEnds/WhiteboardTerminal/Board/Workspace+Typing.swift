@@ -88,7 +88,7 @@ struct PastedText: Hashable, Sendable {
   /// The pasted objects as JSON, copied from a page, a board file or Excalidraw; nil for other text.
   let drawing: String?
 
-  /// The beginnings of pasted drawings, without spaces.
+  /// The prefixes of pasted drawings. Whitespace is removed before the comparison.
   private static let drawings = [#"{"type":"excalidraw"#, #"{"format":"whiteboard-board""#]
 
   /// The maximum number of characters in a paste.

@@ -60,7 +60,7 @@ package struct TerminalFeatures: Hashable, Sendable {
     dotStyle = !isUTF8 || term == "linux" ? .ascii : .braille
   }
 
-  /// The beginnings of the types of terminals that show links.
+  /// The prefixes of the terminal types (`TERM`) that show links.
   private static let typesWithLinks = ["xterm-kitty", "xterm-ghostty", "foot", "wezterm", "alacritty", "contour"]
   private static let programsWithLinks = ["iTerm.app", "WezTerm", "ghostty", "vscode"]
   /// The first version of VTE that shows links without errors: 0.52.

@@ -231,7 +231,7 @@ struct RemovalState: Sendable {
   /// The time when the box appeared; nil while it is not shown.
   private(set) var shownSince: Duration?
 
-  /// The time for which keys are ignored after the box appeared, because the user typed them before seeing the box.
+  /// The time for which keys are ignored after the box appears. The user may press them before noticing the box.
   private static let pause = Duration.seconds(1)
 
   /// If the user continues with a copy of the board, no box is shown.

@@ -7,7 +7,7 @@ struct ScreenLayout: Hashable, Sendable {
   private(set) var columns: Int
   private(set) var rows: Int
   var isASCII: Bool
-  /// Whether the user wants to see the row of tools, and the members and the chat beside the board.
+  /// Whether the user wants to see the panels: the tool row above the board, and the members and chat beside the board.
   var arePanelsWanted = true
   /// The minimum number of rows at which tools have their own row.
   var rowsForTools = 24

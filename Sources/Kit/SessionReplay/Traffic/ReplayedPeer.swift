@@ -31,7 +31,7 @@ actor ReplayedPeer {
     guard session == nil else { return }
     let session = try await transport.join(request) { _ in true }
     self.session = session
-    // `leave` waits for this task, which finishes with the session.
+    // `leave` waits for this task, which ends when the session ends.
     tasks.append(Task { await self.follow(session) })
   }
 
@@ -61,7 +61,7 @@ actor ReplayedPeer {
   }
 
   private func listen(to stream: PeerStream) {
-    // `leave` waits for this task, which finishes with the stream or the session.
+    // `leave` waits for this task, which ends when the stream or the session ends.
     tasks.append(
       Task {
         let id = stream.id

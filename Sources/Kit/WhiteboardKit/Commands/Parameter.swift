@@ -768,7 +768,7 @@ extension Parameter where Value == PurgedObjects {
 // MARK: - Messages and files
 
 extension Parameter where Value == [String] {
-  /// The recipients of a message or file; none for all peers.
+  /// The recipients of a message or file. An empty list means all peers.
   static var recipients: Parameter {
     Parameter("[--to PEER]", [("to", .peers)], options: [.list("--to", "the peer")]) {
       (arguments) throws(CommandError) in

@@ -155,7 +155,7 @@ enum EmbeddedDrawing {
 }
 
 extension BoardExport {
-  /// Returns the file; if `embedsDrawing` is true, it also contains the objects as a drawing of Excalidraw.
+  /// Returns the file; if `embedsDrawing` is true, it also contains the objects as an Excalidraw drawing.
   package func file(
     as format: ExportFormat,
     scale: Double?,

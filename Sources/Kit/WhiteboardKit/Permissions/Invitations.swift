@@ -76,7 +76,7 @@ final class Invitations {
     }
   }
 
-  /// Closes a request to join, because it ended and did not admit the peer.
+  /// Closes a request to join that ended before the peer was admitted.
   func end(_ id: String, because error: SessionError) {
     let wasAccepted = accepted[id] != nil
     guard let question = accepted.removeValue(forKey: id) ?? pending.removeValue(forKey: id) else { return }

@@ -190,7 +190,7 @@ final class BoardRuntime {
   /// A function that reports a change from any thread.
   var wake: @Sendable () -> Void { { [jobSource] in jobSource.yield { $0.runtime.changed() } } }
 
-  /// Waits until a condition holds; false if the wait timed out or was canceled, or the board closes.
+  /// Waits until a condition holds. Returns false if the wait timed out or was canceled, or if the board closes.
   ///
   /// `holds` is checked now and after each ``changed()``.
   nonisolated(nonsending) func wait(

@@ -155,7 +155,7 @@ public actor SharedBoard {
 
   func emit(_ news: News) { runtime.emit(news) }
 
-  /// Waits until a condition holds; false if the wait timed out or the board closes.
+  /// Waits until a condition holds. Returns false if the wait timed out, or if the board closes.
   func wait(timeout: Duration? = nil, until holds: @escaping () -> Bool) async -> Bool {
     await runtime.wait(timeout: timeout, until: holds)
   }

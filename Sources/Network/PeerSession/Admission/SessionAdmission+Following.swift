@@ -7,7 +7,7 @@ import PeerWire
 extension SessionAdmission {
   struct Sharing: Equatable, Sendable {
     var sharesCode: Bool
-    /// Whether members may admit newcomers if the host asks its user (TCK-6).
+    /// Whether members may admit newcomers if the host asks its user about newcomers (TCK-6).
     var givesRight: Bool
 
     init(sharesCode: Bool, givesRight: Bool) {

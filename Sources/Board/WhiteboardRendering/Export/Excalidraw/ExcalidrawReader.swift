@@ -398,7 +398,8 @@ struct ExcalidrawReader {
   /// The smallest factor by which letters are made smaller. Letters that would need a smaller factor keep their size.
   private static let leastShare = 0.6
 
-  /// Makes letters smaller if their rows would not fit, because columns are wider than most letters.
+  /// Reduces the text size of a label if its rows would not fit. The board lays out text in columns of fixed width, and
+  /// most letters in Excalidraw are narrower than a column.
   private mutating func fitLetters(of label: ExcalidrawElement, into room: Double, _ style: inout ObjectStyle) {
     guard let rows = label.tree["text"]?.string?.split(whereSeparator: { $0.isNewline }) else { return }
     let columns = Double(BoardPicture.columns(rows.map(String.init)))

@@ -90,8 +90,9 @@ struct TransferTable {
     return true
   }
 
-  /// Removes a receiver that ended; returns the end to report. If too many transfers were interrupted, this is the end
-  /// of the oldest interrupted transfer.
+  /// Removes a receiver, and returns the end of a transfer to report, or `nil` if there is none. If `result` is given,
+  /// the receiver's transfer has ended. Otherwise, it is interrupted. If too many transfers are interrupted, the oldest
+  /// of them fails.
   mutating func receiverEnded(
     _ receiver: ResourceReceiver,
     _ info: ResourceInfo,

@@ -12,7 +12,7 @@ import Musl
 /// transfer. After each read, its properties are compared with those at opening. This detects changes, so that a
 /// mixture of two versions is never sent as one file.
 final class ResourceSource: Sendable {
-  /// One read fills eight frames, which are one write to the link.
+  /// One read fills eight frames, which are sent in one write to the link.
   static let blockSize = 8 * Limits.framePayload
 
   struct Block: Sendable {
