@@ -71,22 +71,30 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def await_listener(process, port):
+    """Waits until a server accepts connections; raises OSError if it has ended, or after 10 seconds."""
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
 @contextlib.contextmanager
 def daemon(*words, port):
     """Runs a third-party server in the foreground until the end of the block; yields when it accepts connections."""
     process = subprocess.Popen(
         list(map(str, words)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
-        deadline = time.monotonic() + 10
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                break
-            except OSError:
-                if process.poll() is not None or time.monotonic() > deadline:
-                    process.kill()
-                    raise RuntimeError(f"{words[0]}: {process.stderr.read().decode().strip()}") from None
-                time.sleep(0.01)
+        try:
+            await_listener(process, port)
+        except OSError:
+            process.kill()
+            raise RuntimeError(f"{words[0]}: {process.stderr.read().decode().strip()}") from None
         yield process
     finally:
         process.kill()
@@ -175,16 +183,8 @@ class Others:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         client = feed = None
         try:
-            deadline = time.monotonic() + 10
             # A connection without data ends at once and leaves the server listening.
-            while True:
-                try:
-                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                    break
-                except OSError:
-                    if time.monotonic() > deadline:
-                        raise
-                    time.sleep(0.01)
+            await_listener(server, port)
             feed = subprocess.Popen(["head", "-c", str(count), "/dev/zero"], stdout=subprocess.PIPE)
             began = time.monotonic()
             client = subprocess.Popen(
