@@ -106,16 +106,11 @@ package enum ColorText {
 extension ColorText {
   /// Returns `0xRRGGBBAA`; a color with six digits is opaque.
   static func color(_ text: some StringProtocol) -> UInt32? {
-    guard text.utf8.first == UInt8(ascii: "#"), isColor(text.utf8.dropFirst()),
-      let number = UInt32(text.dropFirst(), radix: 16)
+    let digits = text.utf8.dropFirst()
+    guard text.utf8.first == UInt8(ascii: "#"), digits.count == 6 || digits.count == 8,
+      digits.allSatisfy(isHexadecimal), let number = UInt32(text.dropFirst(), radix: 16)
     else { return nil }
-    return text.utf8.count == 7 ? number << 8 | 0xFF : number
-  }
-
-  /// Returns whether the bytes after a `#` are the digits of a color, which must end at a space or the end of the line.
-  static func isColor(_ bytes: some Collection<UInt8>) -> Bool {
-    let word = bytes.prefix(9).prefix { !CommandParser.isBlank($0) }
-    return (word.count == 6 || word.count == 8) && word.allSatisfy(isHexadecimal)
+    return digits.count == 6 ? number << 8 | 0xFF : number
   }
 
   private static func isHexadecimal(_ byte: UInt8) -> Bool {
