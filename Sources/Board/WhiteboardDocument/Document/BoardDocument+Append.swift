@@ -115,7 +115,7 @@ struct StepQueue: Sendable {
 
   var isEmpty: Bool { callers.isEmpty }
 
-  /// Whether a caller without steps is waiting; it only waits for the steps before it.
+  /// A caller without steps only waits for the steps before it.
   var hasBarrier: Bool { callers.contains(where: \.steps.isEmpty) }
 
   /// Adds a caller; returns whether the owner must start its loop.
@@ -125,7 +125,7 @@ struct StepQueue: Sendable {
     return !isRunning
   }
 
-  /// Returns the next group of callers; nil if there are none, in which case the loop must end.
+  /// If the result is nil, no callers are waiting, and the loop must end.
   mutating func next() -> [Caller]? {
     guard !callers.isEmpty else {
       isRunning = false

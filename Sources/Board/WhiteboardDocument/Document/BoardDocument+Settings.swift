@@ -126,7 +126,6 @@ public enum BoardFact: Sendable, CaseIterable {
   case membership
   /// The record of the host's decision to remove this peer from the board.
   case removal
-  /// The browser links of the board.
   case browserLinks
 
   var key: MetaKey {

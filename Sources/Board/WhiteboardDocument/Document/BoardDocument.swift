@@ -261,7 +261,6 @@ struct StoredFiles: Sendable {
     return parent != nil && parent?.device == directory?.device && FileIdentity(path) == nil
   }
 
-  /// Throws ``DocumentError`` with the code `removed` if the files are no longer at their path.
   func check() throws(DocumentError) { guard areThere else { throw .removed(path) } }
 }
 
@@ -381,7 +380,6 @@ extension BoardDocument {
     }
   }
 
-  /// Waits until all earlier appends are in the file, so that a copy includes them; throws `closed` or `removed`.
   private func prepareCopy() async throws(DocumentError) {
     try checkOpen()
     // An empty group is a barrier: when it returns, all earlier appends are in the file.

@@ -23,7 +23,7 @@ struct DocumentConnection: Sendable {
     }.get()
   }
 
-  /// Runs steps in one transaction; returns the end of the log after them, and whether the file is still at its path.
+  /// Runs steps in one transaction. Returns the end of the log after them, and whether the file is still at its path.
   func commit(_ steps: [LogWriter.Step], after tail: LogTail) async -> Result<
     (tail: LogTail, isThere: Bool), DocumentError
   > {
@@ -98,7 +98,8 @@ struct DocumentConnection: Sendable {
     }.get()
   }
 
-  /// Moves all pages of the WAL file into the database file. If a reader still needs the WAL file, it stays for now.
+  /// Moves all pages of the WAL file into the database file. If a reader still needs the WAL file, the file stays for
+  /// now.
   private static func emptyLog(_ db: Database) throws {
     do { _ = try db.checkpoint(.truncate) } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {}
   }

@@ -5,7 +5,6 @@ import Whiteboard
 /// Entries are stored in the order in which they were applied. The document does not interpret their bytes. The time of
 /// an entry is the time when this machine applied it, in milliseconds since 1970.
 public enum DocumentEntry: Hashable, Sendable {
-  /// A batch of operations.
   case batch(bytes: [UInt8], time: Int64)
   /// A catch-up answer that was merged into the board.
   case answer(bytes: [UInt8], time: Int64)
@@ -42,9 +41,9 @@ public enum DocumentEntry: Hashable, Sendable {
 /// The batches and answers in one row of the log, which a single transaction stored. Entries share a row to save space,
 /// since each row adds about 20 bytes. Implements REC-5.
 package struct LogRow: Hashable, Sendable {
-  /// The number of the row; rows are numbered consecutively.
+  /// Rows are numbered consecutively.
   package let id: Int64
-  /// The time of the row's first entry, in milliseconds since 1970.
+  /// The time of the first entry, in milliseconds since 1970.
   package let time: Int64
   package let entries: Int64
   package let body: [UInt8]
@@ -121,7 +120,7 @@ package struct LogRow: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Returns the packed body of a row; nil if it has no entries, or one of its batches cannot be packed.
+  /// Returns nil if there are no entries, or one of the batches cannot be packed.
   private static func packed(_ entries: [(bytes: [UInt8], time: Int64, isAnswer: Bool)], from first: Int64) -> [UInt8]?
   {
     guard !entries.isEmpty else { return nil }
@@ -150,7 +149,7 @@ package struct LogRow: Hashable, Sendable {
 }
 
 extension DocumentEntry {
-  /// The time of the entry, in milliseconds since 1970; nil if its kind has no time.
+  /// In milliseconds since 1970; nil if this kind of entry has no time.
   package var time: Int64? {
     switch self {
     case .batch(_, let time), .answer(_, let time), .marker(_, let time), .end(let time): time

@@ -20,7 +20,6 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     case readOnly
     /// Another program, or another part of this program, has the document open for writing.
     case inUse
-    /// The disk is full.
     case full
     /// The user has used up the disk quota.
     case quota
@@ -36,7 +35,6 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     case badName
     /// A value or a file is larger than the limit.
     case tooLarge
-    /// The document was closed.
     case closed
     /// The system refused to read or write for another reason.
     case inputOutput

@@ -156,7 +156,7 @@ enum TrafficCoding {
     return LogRow(id: id, time: first, entries: Int64(entries.count), body: writer.bytes, table: LogRow.traffic)
   }
 
-  /// Decodes the entries of a row, and skips entries of unknown kinds.
+  /// Skips entries of unknown kinds.
   static func unpack(_ row: LogRow) throws(CodecError) -> [TrafficEntry] {
     var reader = ByteReader(row.body)
     var entries: [TrafficEntry] = []

@@ -7,9 +7,7 @@ public struct DocumentHistory: Sendable {
   public struct Step: Hashable, Sendable {
     /// The content of a step; its bytes are those of a `DocumentEntry` or a ``Keyframe``.
     public enum Content: Hashable, Sendable {
-      /// A batch of operations.
       case batch([UInt8])
-      /// A catch-up answer.
       case answer([UInt8])
       /// The whole state, at the beginning of the log and after missing entries.
       case keyframe([UInt8])

@@ -184,7 +184,6 @@ extension BoardLibrary {
     )
   }
 
-  /// Returns the path of the only file that matches; nil if no file matches.
   private static func find(
     among paths: [String],
     where isMeant: (LibraryEntry) -> Bool,
@@ -269,7 +268,7 @@ public final class LibraryListing: Sendable {
 
   init(_ read: @escaping @Sendable (_ path: String) throws -> [UInt8]) { self.read = read }
 
-  /// Returns the files that hold a board, and those that might hold it because they cannot be read; blocks the thread.
+  /// Includes unreadable files, because they might hold the board. Blocks the thread.
   func candidates(for board: [UInt8], in directory: String) throws(DocumentError) -> [String] {
     let contents = try contents(of: directory)
     return (contents.paths[board, default: []] + contents.unreadable).filter { access($0, F_OK) == 0 }
@@ -337,7 +336,7 @@ enum KnownBoards {
 
   private static let entries = Locked<[String: Entry]>([:])
 
-  /// Returns the id of the board in a file; blocks the thread; throws the error of a file that cannot be read.
+  /// Throws if the file cannot be read. Blocks the thread.
   static func board(of path: String) throws -> [UInt8] {
     let stamp = FileStamp(path)
     if let stamp, let known = entries.withLock({ $0[path] }) {

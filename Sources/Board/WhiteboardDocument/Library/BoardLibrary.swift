@@ -91,9 +91,7 @@ public struct BoardLibrary: Sendable {
 
   /// The path of the library's directory.
   public let directory: String
-  /// The seal of the facts that the program writes to files and uses; nil if the program does not use such facts.
   private let seal: DocumentSeal?
-  /// The shared results of reading the files; nil if each call reads the files.
   let listing: LibraryListing?
 
   /// Creates a library for a directory.

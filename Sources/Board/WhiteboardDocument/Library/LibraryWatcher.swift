@@ -2,11 +2,10 @@ import Foundation
 
 /// A change in a library: a document that was added, changed or removed.
 public enum LibraryChange: Hashable, Sendable {
-  /// The document was added.
   case added(DocumentSummary)
   /// The document was written, or another file replaced it.
   case changed(DocumentSummary)
-  /// The document was removed; the value is its path.
+  /// The value is the path of the removed document.
   case removed(String)
 }
 

@@ -11,9 +11,7 @@ struct OpenedDocument: Sendable {
   let tail: LogTail
   let wasLeftOpen: Bool
   let damages: [String]
-  /// The seal of the facts that the program uses; nil if it uses none.
   let seal: DocumentSeal?
-  /// Whether the file has, or had, facts that the program did not write and does not use.
   let hasForeignFacts: Bool
 
   init(

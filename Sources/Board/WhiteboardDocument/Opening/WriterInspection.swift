@@ -126,8 +126,9 @@ struct DocumentIdentity: Sendable {
 
   var isEmpty: Bool { values.isEmpty }
 
-  /// Reads the identity of a file without its WAL file; nil if SQLite does not use the WAL file, or if it is unknown.
-  /// If the file and its WAL file together have a different identity, the WAL file belongs to another file.
+  /// Reads the identity of a file without its WAL file. Returns nil if the identity is unknown, or if SQLite does not
+  /// use the WAL file. If the file and its WAL file together have a different identity, the WAL file belongs to another
+  /// file.
   static func withoutLog(_ path: String, log: WriteAheadLog?) throws -> DocumentIdentity? {
     guard let log, log.usable > 0, log.damage == nil else { return nil }
     return try withoutLog(path)

@@ -5,14 +5,14 @@ enum DamagedCopies {
 
   private static let companions = ["-wal", "-shm", "-journal"]
 
-  /// Returns the paths of the copies of the file at `path`, the oldest first.
+  /// The result begins with the oldest copy.
   static func all(of path: String) -> [String] {
     (1...limit).map { "\(path).damaged-\($0)" }.filter { access($0, F_OK) == 0 }
   }
 
-  /// Copies a file and its `-wal`, `-shm` and `-journal` files, and returns when the copies are on the disk; returns
-  /// the path of the copy; throws `full`, `readOnly`, `inputOutput`, or `exists` if there are ``limit`` copies already.
-  /// If it throws, the file must not be changed. If the newest copy has the same content, no new copy is made.
+  /// Copies a file and its `-wal`, `-shm` and `-journal` files, and waits until the copies are on the disk. Returns the
+  /// path of the copy. If the newest copy has the same content, no new copy is made. Throws `full`, `readOnly`,
+  /// `inputOutput`, or `exists` if there are ``limit`` copies already. If it throws, the file must not be changed.
   static func make(of path: String) throws(DocumentError) -> String {
     let copies = all(of: path)
     if let last = copies.last, isSame(last, as: path) { return last }

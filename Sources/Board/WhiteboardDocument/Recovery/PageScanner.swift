@@ -95,10 +95,10 @@ final class PageScanner {
     if log >= 0 { close(log) }
   }
 
-  /// Calls `body` with each row of each page, first in the database file and then in its WAL file; returns whether all
-  /// rows were read; false if long rows exceeded a limit. Without the limit, a file in which many cells refer to the
-  /// same pages could take forever. If a long row occurs more than once, for example in the database file and in the
-  /// WAL file, `body` gets only the first one.
+  /// Calls `body` with each row of each page, first in the database file and then in its WAL file. Returns false if
+  /// long rows exceeded a limit. Without the limit, a file in which many cells refer to the same pages could take
+  /// forever. If a long row occurs more than once, for example in the database file and in the WAL file, `body` gets
+  /// only the first one.
   @discardableResult func scan(_ body: (Place, _ rowid: Int64, _ columns: [StoredValue]) -> Void) -> Bool {
     for page in 1...max(1, pageCount) { scan(nil, page, body) }
     guard !leavesOutLog else { return budget > 0 }

@@ -65,8 +65,8 @@ struct Recovery: Sendable {
     self.played = played
   }
 
-  /// Prevents other programs from writing the damaged file until the lock is released. The lock is nil if no program
-  /// can write the file; throws `inUse` if another program writes it.
+  /// Prevents other programs from writing the damaged file until the lock is released. Returns nil if no program can
+  /// write the file. Throws `inUse` if another program is writing the file.
   func lock() async throws(DocumentError) -> WriterLock? {
     let source = source
     return try await Blocking.run(source) {

@@ -32,7 +32,7 @@ struct Salvage: Sendable {
     return bytes?.count == BoardDocument.boardIDLength ? bytes : identity?.board
   }
   var name: String? { meta[MetaKey.name.rawValue] }
-  /// The creation time of the document, in milliseconds since 1970; nil if it is lost.
+  /// In milliseconds since 1970; nil if it is lost.
   var created: Int64? { meta[MetaKey.created.rawValue].flatMap { Int64($0) } ?? identity?.created }
   var entries: Int { rows.reduce(0) { $0 + Int($1.entries) } }
 
@@ -183,7 +183,6 @@ struct FoundRows {
 }
 
 extension StoredAuthor {
-  /// Returns whether the row is at least as recent and complete as another row of the same incarnation.
   func isNewer(than other: StoredAuthor) -> Bool { sequence >= other.sequence && record.count >= other.record.count }
 }
 
@@ -242,7 +241,7 @@ extension Salvage {
     return own.first { row in known[row.id].map { $0 != row } ?? false }?.id
   }
 
-  /// Returns the rows of both logs in order. From the first different row on, the rows of `other` come first.
+  /// From the first different row on, the rows of `other` come first.
   private static func merged(_ own: [LogRow], _ other: [LogRow], _ fork: Int64?) -> [LogRow] {
     let fork = fork ?? .max
     let known = Set(other.map(\.id))
@@ -274,7 +273,7 @@ struct Inventory: Sendable {
   /// The reasons why these lists may be incomplete.
   private(set) var problems: [String] = []
 
-  /// Reads the lists of the file at `path`; blocks the thread.
+  /// Blocks the thread.
   init(_ path: String) {
     do {
       let database = try Connector.connect(path, .reading)
@@ -311,7 +310,7 @@ struct Inventory: Sendable {
     }
   }
 
-  /// Reads one list; damage to it does not affect the other lists.
+  /// Damage to one list does not affect the other lists.
   private mutating func list(
     _ sql: String,
     _ db: Database,

@@ -74,8 +74,7 @@ struct Replay {
     self.board = board
   }
 
-  /// Reads all stored data, applies the history to a board of the given type, and describes all damage; returns one
-  /// line for each problem.
+  /// Returns one line for each problem.
   func damages(besides known: [String], playing kind: any PlayedBoard.Type) -> [String] {
     let stored = known + LogReader(db, path: path).damages()
     // If the replay fails, `stored` already describes the damage that caused the failure.

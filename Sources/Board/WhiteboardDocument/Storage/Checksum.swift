@@ -9,7 +9,6 @@ package struct Checksum {
 
   package var value: UInt32 { ~state }
 
-  /// Adds bytes, eight at a time.
   package mutating func add(_ bytes: [UInt8]) {
     let tables = Self.tables
     var state = state

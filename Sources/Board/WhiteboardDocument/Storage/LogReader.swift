@@ -128,7 +128,7 @@ struct LogReader {
     }
   }
 
-  /// Calls `body` with each row of the log in order, until `body` returns false.
+  /// Reads the rows in order, and stops when `body` returns false.
   func eachRow(after id: Int64, _ body: ([StoredValue], Int64) throws -> Bool) throws {
     var last = id
     do {

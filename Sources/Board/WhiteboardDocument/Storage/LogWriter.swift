@@ -16,7 +16,7 @@ enum LogWriter {
     for step in joined(steps) { try perform(step, db, &tail) }
   }
 
-  /// Returns the steps, with consecutive steps of entries joined into one, so that these entries share rows.
+  /// Joins consecutive steps of entries, so that these entries share rows.
   private static func joined(_ steps: [Step]) -> [Step] {
     var result: [Step] = []
     var entries: [DocumentEntry] = []
@@ -40,7 +40,6 @@ enum LogWriter {
     }
   }
 
-  /// Stores entries in order; batches and answers go into rows of the log.
   static func append(_ entries: [DocumentEntry], _ db: Database, _ tail: inout LogTail) throws {
     var packed: [DocumentEntry] = []
     var traffic: [TrafficEntry] = []

@@ -50,7 +50,7 @@ struct PackedBatches {
 
   // MARK: - Writing
 
-  /// Writes the batch of an entry at `time`; returns false, and writes nothing, if it could not be restored exactly.
+  /// Returns false, and writes nothing, if the batch could not be restored exactly.
   mutating func write(_ batch: [UInt8], at time: Int64, to writer: inout ByteWriter) -> Bool {
     var reader = ByteReader(batch)
     guard let heading = try? Self.heading(&reader), heading.time >> 16 < 1 << 47 else { return false }
@@ -150,7 +150,7 @@ struct PackedBatches {
     return writer.bytes
   }
 
-  /// Returns the index of the incarnation with a number; for number 0, reads a new incarnation.
+  /// For number 0, reads a new incarnation.
   private mutating func incarnation(_ number: UInt64, _ reader: inout ByteReader) throws(CodecError) -> Int {
     guard number > 0 else { return name(try reader.incarnation()) }
     guard number <= UInt64(authors.count) else { throw .overLimit("incarnations") }

@@ -246,7 +246,7 @@ enum AssetHash {
 }
 
 enum StoredAssets {
-  /// Reads a file that will be stored as an asset; blocks the thread; throws `notFound`, `tooLarge`, `inputOutput`.
+  /// Blocks the thread. Throws `notFound`, `tooLarge` or `inputOutput`.
   static func read(_ file: String) throws -> [UInt8] {
     var status = stat()
     guard stat(file, &status) == 0 else { throw DocumentError(.notFound, "\(file): \(systemMessage())") }
@@ -256,7 +256,6 @@ enum StoredAssets {
     return Array(try Data(contentsOf: URL(fileURLWithPath: file)))
   }
 
-  /// Returns the body of an asset; throws `damaged` if the bytes do not have that hash.
   static func checked(_ bytes: [UInt8], sha256: [UInt8], at path: String) throws -> Data {
     guard AssetHash.of(bytes) == sha256 else {
       throw DocumentError(.damaged, "\(path): the asset does not match its hash; get it again")
@@ -274,13 +273,12 @@ enum StoredAssets {
     )
   }
 
-  /// Adds an asset that was already checked and is not stored yet.
+  /// The caller has checked the asset, and knows that it is not stored yet.
   static func add(_ body: Data, sha256: [UInt8], _ db: Database) throws {
     try db.execute(sql: "INSERT INTO asset (sha256, body) VALUES (?, ?)", arguments: [Data(sha256), body])
   }
 
-  /// Returns the asset with a hash, after checking it; throws `notFound`, or `damaged` if the asset no longer matches
-  /// its hash.
+  /// Throws `notFound`, or `damaged` if the asset no longer matches its hash.
   static func find(_ sha256: [UInt8], _ db: Database, at path: String) throws -> [UInt8] {
     guard let data = try Data.fetchOne(db, sql: "SELECT body FROM asset WHERE sha256 = ?", arguments: [Data(sha256)])
     else { throw DocumentError(.notFound, "\(path): the document does not have this asset") }

@@ -5,7 +5,7 @@ import GRDB
 enum StoredTraffic {
   static let table = "traffic"
 
-  /// Stores entries in order; a new row begins when a row reaches `rowSize` bytes.
+  /// A new row begins when a row reaches `rowSize` bytes.
   static func append(_ entries: [TrafficEntry], cutAt rowSize: Int, _ db: Database) throws {
     guard !entries.isEmpty else { return }
     try db.execute(
@@ -69,7 +69,7 @@ enum StoredTraffic {
     return (entries, damages)
   }
 
-  /// Removes the rows that are older than `time`, but never the last row.
+  /// Never removes the last row.
   static func drop(before time: Int64, _ db: Database) throws {
     guard try db.tableExists(table) else { return }
     try db.execute(
@@ -139,7 +139,7 @@ enum StoredVersions {
 
   static func contains(_ name: String, _ db: Database) throws -> Bool { try id(name, db) != nil }
 
-  /// Returns the state of a version; throws `notFound`, or `damaged` if the version is lost.
+  /// Throws `notFound`, or `damaged` if the version is lost.
   static func state(_ name: String, _ db: Database, at path: String) throws -> Keyframe {
     let sql = "SELECT \(StoredKeyframe.columns) FROM keyframe WHERE name = ?"
     guard let row = try Row.fetchOne(db, sql: sql, arguments: [name]) else { throw notFound(name, path) }

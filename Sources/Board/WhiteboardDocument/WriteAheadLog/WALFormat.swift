@@ -2,7 +2,7 @@ import Foundation
 
 /// The encoding of numbers and page sizes in the files of SQLite.
 enum SQLiteFormat {
-  /// Decodes a number of four bytes, the most significant byte first.
+  /// Decodes a big-endian number of four bytes.
   static func number(_ bytes: [UInt8], _ offset: Int) -> Int {
     bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
   }
@@ -72,14 +72,13 @@ struct WALChecksum: Equatable {
     self.second = second
   }
 
-  /// Reads the checksum at an offset; 0 if there are too few bytes.
   init(_ bytes: [UInt8], at offset: Int) {
     let isThere = bytes.count >= offset + 8
     first = isThere ? UInt32(SQLiteFormat.number(bytes, offset)) : 0
     second = isThere ? UInt32(SQLiteFormat.number(bytes, offset + 4)) : 0
   }
 
-  /// Returns the checksum after adding bytes, whose number must be a multiple of eight.
+  /// The number of bytes must be a multiple of eight.
   func adding(_ bytes: ArraySlice<UInt8>, _ isBigEndian: Bool) -> WALChecksum {
     var (first, second) = (first, second)
     bytes.withUnsafeBytes { buffer in
@@ -141,7 +140,7 @@ final class RawFile {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Returns up to `count` bytes; fewer if the file ends or cannot be read.
+  /// Returns fewer bytes if the file ends or cannot be read.
   func bytes(at offset: Int, _ count: Int) -> [UInt8] { Self.read(descriptor, at: offset, count) }
 
   static func read(_ descriptor: CInt, at offset: Int, _ count: Int) -> [UInt8] {

@@ -86,7 +86,7 @@ struct WALFrames: Sendable {
     return copy
   }
 
-  /// Returns the index of the newest frame of each page among the first `count` frames.
+  /// Maps each page to the index of its newest frame among the first `count` frames.
   func newest(upTo count: Int) -> [Int: Int] {
     var newest: [Int: Int] = [:]
     for (slot, frame) in frames.prefix(count).enumerated() { newest[frame.page] = slot }

@@ -1,7 +1,7 @@
 import Whiteboard
 
-/// Selects the member that each asset is requested from. An asset is requested from one member at a time. If that
-/// member fails, the asset is requested from the next member. Implements SYN-35 to SYN-37.
+/// Requests each asset from one member at a time. If that member fails, the next member is asked. Implements SYN-35 to
+/// SYN-37.
 struct AssetExchange {
   enum Effect: Equatable {
     case ask(AssetID, MemberID)
@@ -9,8 +9,8 @@ struct AssetExchange {
 
   /// The maximum number of assets that are requested at the same time.
   static let parallel = 4
-  /// The maximum number of assets that are requested from one member at the same time. It is lower than ``parallel``,
-  /// so that a member that never sends does not delay all other assets.
+  /// The limit for one member. It is lower than ``parallel``, so that a member that never sends does not delay all
+  /// assets.
   static let parallelOfMember = 3
   /// The time without progress after which the next member is asked, in milliseconds.
   static let patience: UInt64 = 30_000
@@ -31,7 +31,7 @@ struct AssetExchange {
   private var wants: [AssetID: Want] = [:]
   private var order: [AssetID] = []
   private var members: Set<MemberID> = []
-  /// Whether a missing asset is not tracked because ``most`` assets are tracked already.
+  /// Whether some missing asset could not be tracked, because ``most`` assets were tracked already.
   private(set) var hasOverflowed = false
   /// The time when ``tick(_:)`` must be called next; later progress can postpone it.
   private(set) var nextDeadline: UInt64?
@@ -82,7 +82,7 @@ struct AssetExchange {
     return advance(now)
   }
 
-  /// Clears `hasOverflowed`; the caller then requests all missing assets again.
+  /// The caller must then request all missing assets again.
   mutating func beginAgain() { hasOverflowed = false }
 
   /// Stops tracking an asset that a member could not send, so that unavailable assets do not block others. Returns

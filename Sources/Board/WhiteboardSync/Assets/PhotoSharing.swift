@@ -23,7 +23,6 @@ final class PhotoSharing {
 
   // MARK: - Requesting
 
-  /// Requests a photo whose object was added or changed, if its bytes are missing and within the budget.
   func request(_ asset: AssetReference, of object: ObjectID, preferring member: MemberID?, _ now: Moment) {
     if objects[asset.id] == nil { objects[asset.id] = object }
     guard !board.assets.contains(asset.id) else { return }
@@ -34,7 +33,6 @@ final class PhotoSharing {
     }
   }
 
-  /// Requests missing photos again if some could not be tracked or exceeded the budget earlier.
   func retryIfNeeded(_ now: Moment) {
     guard exchange.hasOverflowed || (leavesOutPhotos && now.uptime >= nextCheck) else { return }
     nextCheck = now.uptime + Self.checkInterval
@@ -47,7 +45,6 @@ final class PhotoSharing {
     }
   }
 
-  /// Returns whether a photo of this size is within the budget of its author and of the board; true for a local photo.
   func hasRoom(for id: AssetID, bytes: Int) -> Bool {
     let author = author(of: id)
     return author == board.member || budget.hasRoom(for: Int64(bytes), of: author)
@@ -82,8 +79,7 @@ final class PhotoSharing {
 
   func isRequesting(_ id: AssetID, from member: MemberID) -> Bool { exchange.isAsking(id, from: member) }
 
-  /// Returns the properties of an asset, as stated by the board's objects; empty if the asset was not requested from
-  /// this member.
+  /// Returns the empty set if the asset was not requested from this member.
   func expectedAsset(_ id: AssetID, from member: MemberID) -> Set<AssetReference> {
     guard isRequesting(id, from: member) else { return [] }
     return Set(photos.map { $0.asset }.filter { $0.id == id })
@@ -91,14 +87,13 @@ final class PhotoSharing {
 
   func progressed(_ id: AssetID, _ now: Moment) { exchange.progressed(id, now: now.uptime) }
 
-  /// Requests an asset from the next member, because a member cannot send it or sent wrong bytes.
+  /// Requests an asset from the next member if this member cannot send it or sent wrong bytes.
   func unavailable(_ id: AssetID, from member: MemberID, _ now: Moment) {
     perform(exchange.unavailable(id, from: member, now: now.uptime))
   }
 
   var nextDeadline: UInt64? { exchange.nextDeadline }
 
-  /// Requests assets from other members if a member does not send them in time.
   func tick(_ now: Moment) { perform(exchange.tick(now.uptime)) }
 
   private func perform(_ effects: [AssetExchange.Effect]) {
@@ -140,7 +135,6 @@ final class PhotoSharing {
 
   func serve(_ id: AssetID, to member: MemberID) {
     let underway = sending[member] ?? []
-    // The asset is already being sent to this member.
     guard !underway.contains(id) else { return }
     guard board.assets.contains(id), reference(of: id) != nil, let object = objects[id],
       underway.count < Self.assetsPerMember

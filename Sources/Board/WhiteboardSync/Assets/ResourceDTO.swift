@@ -17,15 +17,10 @@ public struct ResourceDTO: Hashable, Sendable {
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     /// A board, or a part of one.
     case whiteboard
-    /// A text object.
     case text
-    /// A photo object.
     case photo
-    /// A drawing object.
     case drawing
-    /// A game object.
     case game
-    /// A chat line.
     case chat
     /// The bytes of a photo.
     case imageData
@@ -33,7 +28,6 @@ public struct ResourceDTO: Hashable, Sendable {
 
   /// The maximum number of bytes in a name.
   public static let byteLimit = 16 << 10
-  /// The maximum depth of nested lists and objects in a name.
   private static let depthLimit = 8
   /// The maximum number of characters in an id.
   public static let idLimit = 64

@@ -17,7 +17,6 @@ public final class Author {
     guard let rights = grant?.rights(of: publicKey) else { return .viewer }
     return rights.allow(wanted) ? wanted : .editor
   }
-  /// The grant of the author's role, on an owned board.
   private(set) var grant: Grant?
 
   /// The requested role, which a grant may limit.
@@ -97,7 +96,7 @@ public final class Author {
     }
   }
 
-  /// Returns the record of a local incarnation, whose signature may still be missing.
+  /// The record's signature may still be missing.
   package func record(of incarnation: Incarnation) -> AuthorRecord {
     guard let record = records[incarnation] else { preconditionFailure("every local incarnation has a record") }
     return record
@@ -119,7 +118,7 @@ public final class Author {
 
   func sign(_ bytes: [UInt8]) -> Signed<[UInt8]> { signer.sign(bytes) }
 
-  /// Signs the head of a local chain, or requests the signature if there is no local key (AUT-7).
+  /// Requests the signature if there is no local key (AUT-7).
   func signHead(of chain: BatchChain) -> Signed<SignedHead> {
     let signature = signer.sign(SignedHead.text(of: chain, on: board))
     return Signed(
@@ -128,7 +127,7 @@ public final class Author {
     )
   }
 
-  /// Signs the head of a local chain with the local key (AUT-7).
+  /// The author must have a local key (AUT-7).
   package func sign(_ chain: BatchChain) -> SignedHead { signHead(of: chain).complete }
 
   var hasLocalKey: Bool { signer.isLocal }
@@ -156,21 +155,21 @@ public final class Author {
 
   func rights(in grant: Grant) -> Rights? { grant.rights(of: publicKey) }
 
-  /// Creates a grant of rights to the owner of a key; nil if the local member may not grant rights. If the author has
-  /// no local key, the signature at the end of the result is still missing.
+  /// Returns nil if the local member may not grant rights. If there is no local key, the signature at the end is
+  /// missing.
   func makeGrant(_ rights: Rights, to holder: [UInt8], serial: UInt64) -> Signed<Grant>? {
     guard let grant, mayGrant else { return nil }
     let certificate = Certificate.make(for: holder, rights, serial: serial, on: board, &signer)
     return Signed(value: Grant(grant.owner, grant.certificates + [certificate.value]), request: certificate.request)
   }
 
-  /// Creates a grant of rights to the owner of a key, signed with the local key.
+  /// The author must have a local key.
   package func grant(_ rights: Rights, to holder: [UInt8], serial: UInt64) -> Grant? {
     makeGrant(rights, to: holder, serial: serial)?.complete
   }
 
-  /// Creates a revocation of a member's rights; nil if the local member may not revoke rights. If the author has no
-  /// local key, the signature at the end of the result is still missing.
+  /// Returns nil if the local member may not revoke rights. If there is no local key, the signature at the end is
+  /// missing.
   func makeRevocation(of member: MemberID, through serial: UInt64, counting counted: [Incarnation: UInt64]) -> Signed<
     Revocation
   >? {

@@ -53,15 +53,14 @@ public struct AuthorRecord: Hashable, Sendable {
   package private(set) var signature: [UInt8]
   private let granterSignature: [UInt8]?
 
-  /// Creates and signs a record with a nonce of 16 unpredictable bytes; nil if the incarnation would be 0. In that
-  /// case, another nonce is needed.
+  /// The nonce has 16 unpredictable bytes. If the incarnation would be 0, returns nil, and another nonce is needed.
   init?(board: BoardID, nonce: [UInt8], role: Role, grant: Grant? = nil, key: some AuthorKey) {
     var signer = Signer(key)
     guard let record = Self.make(board: board, nonce: nonce, role: role, grant: grant, &signer) else { return nil }
     self = record.value
   }
 
-  /// Creates a record, and signs it or requests the signature; nil if the incarnation would be 0.
+  /// Signs the record or requests the signature. Returns nil if the incarnation would be 0.
   static func make(board: BoardID, nonce: [UInt8], role: Role, grant: Grant?, _ signer: inout Signer) -> Signed<
     AuthorRecord
   >? {
@@ -186,7 +185,7 @@ public protocol SignatureVerifier {
 /// Functions instead of `any SignatureVerifier`, because Embedded Swift has no existential types.
 package struct LocalVerifier {
   let isKey: ([UInt8]) -> Bool
-  /// Returns whether a signature is valid; the arguments are the signature, the signed bytes and the key.
+  /// The arguments are the signature, the signed bytes and the key.
   let isValid: ([UInt8], [UInt8], [UInt8]) -> Bool
 
   package init(_ verifier: some SignatureVerifier) {
@@ -211,7 +210,7 @@ extension MemberID {
     0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
   ]
 
-  /// Creates the member id of a public key (AUT-3), which is uncompressed, as in SEC 1.
+  /// The key is uncompressed, as in SEC 1 (AUT-3).
   package init(publicKey: [UInt8]) { self.init(Bytes32.sha256(Self.keyPrefix + publicKey)) }
 }
 
@@ -221,7 +220,6 @@ package struct SignedHead: Hashable, Sendable {
 
   /// The sequence number of the last operation; 0 if the chain is empty.
   package let sequence: UInt64
-  /// The chain hash after the last operation.
   package let hash: Bytes32
   package let signature: [UInt8]
 
@@ -244,7 +242,6 @@ package struct SignedHead: Hashable, Sendable {
     writer.raw(signature)
   }
 
-  /// The number of bytes that ``write(to:)`` writes.
   var byteCount: Int {
     var writer = ByteWriter()
     write(to: &writer)

@@ -42,7 +42,6 @@ final class AuthorRegistry {
 
   func replaceOwn(_ record: AuthorRecord) { if records[record.incarnation] != nil { set(record) } }
 
-  /// Removes the record of a local incarnation if the context does not contain the incarnation.
   func removeUnusedOwn(_ incarnation: Incarnation) {
     if !board.state.context.contains(incarnation) { remove(incarnation) }
   }
@@ -59,7 +58,7 @@ final class AuthorRegistry {
     if incarnationsByAuthor[record.member]?.isEmpty == true { incarnationsByAuthor[record.member] = nil }
   }
 
-  /// The incarnations of an author that have a record, even if the context lacks them.
+  /// Includes incarnations that are not in the context.
   func incarnations(of author: MemberID) -> Set<Incarnation> { incarnationsByAuthor[author] ?? [] }
 
   func insert(_ record: AuthorRecord) {
@@ -69,7 +68,6 @@ final class AuthorRegistry {
     additions[record.member, default: 0] += 1
   }
 
-  /// Adds and stores the record of an incarnation whose first batch was just applied.
   func insertAndStore(_ record: AuthorRecord) {
     insert(record)
     store(record)
@@ -98,7 +96,7 @@ final class AuthorRegistry {
 
   // MARK: - Sending
 
-  /// Returns the records for a keyframe, in ascending order of incarnation.
+  /// Returns records sorted by incarnation in ascending order.
   func recordsForKeyframe() -> ArraySlice<AuthorRecord> {
     let context = board.state.context
     let limits = board.state.limits
@@ -206,7 +204,6 @@ final class ClaimCheck {
   private let board: Board
   private let peers: MemberLinks
   private let publisher: BatchPublisher
-  /// The earliest time when this replica may begin another incarnation because of false claims.
   private var nextRenewal: UInt64 = 0
   /// The claims about connected authors that are ignored for now.
   private var doubts: [Incarnation: Doubt] = [:]

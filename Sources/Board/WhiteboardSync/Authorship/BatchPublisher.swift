@@ -39,7 +39,7 @@ final class BatchPublisher {
 
   // MARK: - Batches
 
-  /// Adds the new batches of the board to the chain, stores them, and sends them to every member (SYN-10).
+  /// Implements SYN-10.
   func publishBatches() {
     for batch in board.takeBatches() { publish(batch) }
     if isBehindBoard { introduceIncarnation(board.incarnation) }
@@ -170,7 +170,6 @@ struct OwnHeads {
     phase = UInt64(member.bytes[0]) + 1
   }
 
-  /// Returns the time when the next head is due; nil if there are no batches since the last head.
   func nextDeadline(_ chain: BatchChain, _ interval: UInt64) -> UInt64? {
     isNew(chain) ? sentAt + (isFirst ? interval * phase / 256 : interval) : nil
   }

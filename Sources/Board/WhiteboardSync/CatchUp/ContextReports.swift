@@ -5,8 +5,7 @@ import Whiteboard
 final class ContextReports {
   /// The time between two comparisons of contexts and bucket sums, in milliseconds.
   static let interval: UInt64 = 5000
-  /// The maximum number of members that receive bucket sums in one comparison. At most this many members are asked for
-  /// changes.
+  /// The maximum number of members that receive bucket sums, and that are asked for changes, in one comparison.
   private static let membersAtOnce = 8
   /// The time after a revocation during which boards are expected to differ, in milliseconds (AUT-15).
   private static let repairTime: UInt64 = 60_000
@@ -31,9 +30,7 @@ final class ContextReports {
   /// The time before which the sums of a large board that has not changed are not computed again.
   private var nextFaultCheck: UInt64 = 0
   private var nextComparison: UInt64
-  /// Selects the members that receive the local bucket sums, in turn.
   private var receivingSums: Turn
-  /// Selects the members that are asked for missing changes, in turn.
   private var asked: Turn
   private var activity = Activity()
   /// Whether members with an equal context immediately receive the local bucket sums.
@@ -169,7 +166,6 @@ final class ContextReports {
     return sums
   }
 
-  /// Continues to compute the local sums, and compares and sends them when they are complete.
   func continueSums(_ now: Moment) {
     guard let sumsDue, now.uptime >= sumsDue, let sums = localSums(now) else { return }
     for member in peers.members { compare(sums, with: member, now) }
@@ -225,7 +221,6 @@ final class ContextReports {
     )
   }
 
-  /// Sends a member the local bucket sums immediately, unless they were already sent to it for this context.
   private func sendSums(to member: MemberID, _ now: Moment) {
     guard let peer = peers[member], peer.sumsSentFor != currentContextHash, !awaitingSums.contains(member) else {
       return
@@ -284,7 +279,7 @@ struct DivergenceCheck {
   /// Discards the cached sums, because a memory fault can change cells without changing the revision.
   mutating func begin() { known = nil }
 
-  /// Returns the sums; nil if more calls are needed to complete them, because the board is large.
+  /// Returns nil if the board is large and more calls are needed to complete the sums.
   mutating func sums(of state: BoardState) -> [UInt64]? {
     if let known, known.revision == state.revision { return known.sums }
     var partial = partial.flatMap { $0.revision == state.revision ? $0 : nil } ?? BucketSums.Partial(of: state)
@@ -297,7 +292,7 @@ struct DivergenceCheck {
     return nil
   }
 
-  /// Returns the buckets to repair, one bit for each: the buckets whose sums differ.
+  /// The result has one bit for each bucket whose sums differ.
   static func buckets(_ sums: [UInt64], unlike others: [UInt64]) -> UInt16 {
     var buckets: UInt16 = 0
     for (bucket, (mine, theirs)) in zip(sums, others).enumerated() where mine != theirs {

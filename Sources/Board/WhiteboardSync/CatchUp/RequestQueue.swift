@@ -2,8 +2,7 @@ import PeerCore
 import Whiteboard
 
 /// A queue of the members that the replica will ask for missing changes (SYN-11). The replica asks one member at a
-/// time, so that members do not all send the same answer. If an answer takes too long, the replica asks the next member
-/// without waiting for it.
+/// time, so that members do not all send the same answer. If an answer takes too long, the next member is asked too.
 final class RequestQueue {
   private let board: Board
   private let peers: MemberLinks
@@ -45,7 +44,6 @@ final class RequestQueue {
     }
   }
 
-  /// Gives up the request to a member if its answer makes no progress, and adds the member to the queue again.
   func giveUpRequest(to member: MemberID, _ now: Moment) {
     guard let due = peers[member]?.giveUpDeadline, now.uptime >= due else { return }
     retry(member)
@@ -67,7 +65,7 @@ struct Turn {
 
   init(after member: MemberID) { last = member }
 
-  /// Selects at most `count` of `members`, which must be in ascending order.
+  /// `members` must be in ascending order.
   mutating func next(_ count: Int, of members: [MemberID]) -> [MemberID] {
     let start = members.firstIndex { $0 > last } ?? 0
     let chosen = Array((members[start...] + members[..<start]).prefix(count))

@@ -10,14 +10,14 @@ package struct Answer {
   private static let domain = Array("whiteboard-answer-1\n".utf8)
   private static let endMarker: UInt8 = 0xFF
 
-  /// The author records, in ascending order of incarnation.
+  /// Sorted by incarnation in ascending order.
   let records: [AuthorRecord]
   let difference: Difference
   let incarnation: Incarnation
   private let content: ArraySlice<UInt8>
   private let signature: [UInt8]
 
-  /// Returns the bytes of an answer, signed with a local key.
+  /// The author must have a local key.
   package static func encode(
     _ records: some Collection<AuthorRecord>,
     _ difference: Difference,

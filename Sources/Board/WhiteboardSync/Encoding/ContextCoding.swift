@@ -20,8 +20,7 @@ public enum ContextCoding {
     return set
   }
 
-  /// Returns the canonical encoding of a set; pass the `order` of the last call for this set, or an empty array in the
-  /// first call.
+  /// `order` is the array from the last call for this set; empty in the first call.
   static func encode(_ set: DotSet, reusing order: inout [Int]) -> [UInt8] {
     var writer = ByteWriter()
     write(set, reusing: &order, to: &writer)
@@ -80,7 +79,6 @@ public enum ContextCoding {
     return set
   }
 
-  /// Decodes the ranges of one incarnation, at most `limit`.
   private static func readRanges(_ reader: inout ByteReader, upTo limit: Int) throws(CodecError) -> [ClosedRange<
     UInt64
   >] {

@@ -46,7 +46,7 @@ public enum DifferenceCoding {
     return writer.bytes
   }
 
-  /// Returns the incarnations that the cells refer to, in ascending order.
+  /// The result is in ascending order.
   private static func incarnations(of difference: Difference) -> [Incarnation] {
     var used = IncarnationTable()
     for entry in difference.entries {
@@ -69,7 +69,7 @@ public enum DifferenceCoding {
     return difference
   }
 
-  /// Decodes the cells of an answer, which other bytes may follow.
+  /// Other bytes may follow the cells.
   static func read(_ reader: inout ByteReader) throws(CodecError) -> Difference {
     guard try reader.byte() == version else { throw .reserved("version") }
     var difference = Difference(context: try ContextCoding.read(&reader))

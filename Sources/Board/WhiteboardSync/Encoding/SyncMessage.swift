@@ -5,7 +5,7 @@ package enum SyncMessage: Hashable, Sendable {
   package static let batchKind: UInt8 = 0x01
   static let applicationKind: UInt8 = 0x10
 
-  /// The next batch of the sender, in the link form that refers to earlier messages.
+  /// A batch in the link form, which refers to earlier messages.
   case batch([UInt8])
   case request(CatchUpRequest)
   /// The answer to the request with this number: the receiver of this message lacks no changes.
@@ -86,8 +86,8 @@ package enum SyncMessage: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Decodes a message; nil if its kind is unknown and may be skipped; throws `CodecError` unless the bytes are the
-  /// canonical encoding of a known kind.
+  /// Returns nil if the kind is unknown and may be skipped. Throws `CodecError` if a known kind is not canonically
+  /// encoded.
   package static func decode(_ bytes: [UInt8]) throws(CodecError) -> SyncMessage? {
     var reader = ByteReader(bytes)
     let kind = try reader.byte()

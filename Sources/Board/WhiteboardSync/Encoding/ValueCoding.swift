@@ -5,7 +5,7 @@ struct IncarnationTable {
   static let few = 8
 
   private(set) var incarnations: [Incarnation] = []
-  /// The index of each incarnation; empty if there are at most `few`.
+  /// Empty if there are at most `few` incarnations.
   private var indices: [Incarnation: Int] = [:]
 
   mutating func index(of incarnation: Incarnation) -> Int {
@@ -20,7 +20,6 @@ struct IncarnationTable {
     return incarnations.count - 1
   }
 
-  /// Creates a table of the given incarnations, in the given order.
   init(_ incarnations: [Incarnation] = []) {
     self.incarnations = incarnations
     if incarnations.count > Self.few { addIndices() }

@@ -67,7 +67,7 @@ extension BoardID {
     !isOwned && bytes == Self.bytes(naming: host, salt: Array(bytes.prefix(4)))
   }
 
-  /// Returns the bytes of the id that names a host with the given salt of four bytes.
+  /// The salt has four bytes.
   static func bytes(naming host: MemberID, salt: [UInt8]) -> [UInt8] {
     let hash = Bytes32.sha256(Array("whiteboard-p2p host 1\0".utf8) + salt + host.bytes).bytes
     return salt + hash.prefix(10) + [0x68, 0x6F]

@@ -25,9 +25,7 @@ final class Permissions {
   private var restoredGrant: Grant?
   /// The grants from a document that are not verified yet, in stored order.
   private var unverifiedGrants: [Grant] = []
-  /// The verification state of the first grant in ``unverifiedGrants``.
   private var grantVerification = VerificationState()
-  /// The local revocations that still lack their signatures.
   private var unsignedRevocations: [SigningID: Revocation] = [:]
   private(set) var refusals = Refusals()
 
@@ -78,9 +76,8 @@ final class Permissions {
 
   // MARK: - Admitting and revoking
 
-  /// Sets the rights with which a member was admitted (nil for a viewer), and grants them when the member joins. Rights
-  /// that no user chose do not replace chosen rights. A member whose rights were revoked then becomes a viewer, and
-  /// does not regain its rights by joining again.
+  /// Sets the rights of an admitted member (nil for a viewer), and grants them when the member joins. If no user chose
+  /// the rights, they do not replace chosen rights, and a member whose rights were revoked becomes a viewer.
   func admit(_ member: MemberID, for rights: Rights?, isChosen: Bool, _ now: Moment) {
     if isChosen {
       admissions[member] = Admission(rights: rights, isChosen: true)
@@ -104,8 +101,7 @@ final class Permissions {
 
   private var knownRecords: [AuthorRecord] { Array(registry.all) + peers.states.compactMap { $0.link.record } }
 
-  /// Revokes the rights of a member; returns whether the revocation is valid. Changes that have already arrived on this
-  /// replica remain valid.
+  /// Changes that have already arrived on this replica remain valid. Returns whether the revocation is valid.
   func revoke(_ member: MemberID, _ now: Moment) -> Bool {
     var serial = now.wall
     var counted: [Incarnation: UInt64] = [:]
@@ -166,8 +162,7 @@ final class Permissions {
   /// The id of a board determines its owner.
   func isOwners(_ grant: Grant) -> Bool { grant.owner.board == author.board && author.rights(in: grant) == .owner }
 
-  /// Makes the local author the owner of the board. The caller has checked that the grant is better than the present
-  /// one.
+  /// The caller has checked that the grant is better than the present one.
   func own(_ grant: Grant, _ now: Moment) { storeAndAdopt(grant, now) }
 
   func checkGrant(_ bytes: [UInt8]) throws(ReplicaError) -> Grant {

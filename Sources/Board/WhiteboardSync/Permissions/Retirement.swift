@@ -12,7 +12,7 @@ struct Retirement: Hashable, Sendable {
   private static let domain = Array("whiteboard-retirement-1\n".utf8)
 
   let board: BoardID
-  /// The retired incarnations, in ascending order.
+  /// Sorted in ascending order.
   let incarnations: [Incarnation]
   let host: [UInt8]
   /// The salt of an owned board (AUT-9); empty on an open board.
@@ -89,7 +89,7 @@ final class Retirements {
   private let reports: ContextReports
   private let actions: ActionQueue
 
-  /// All retirements, in the order in which they arrived.
+  /// In order of arrival.
   private(set) var all: [Retirement] = []
   private var known: Set<Retirement> = []
 

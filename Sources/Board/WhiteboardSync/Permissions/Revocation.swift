@@ -136,7 +136,7 @@ struct Revocations {
 
   private let room: Int
 
-  /// All revocations, in the order in which they arrived.
+  /// In order of arrival.
   private(set) var all: [Revocation] = []
   private var known: Set<Bytes32> = []
   /// The effective revocations, by the member whose rights they revoke.

@@ -28,8 +28,6 @@ final class StrokeSharing {
 
   func isDrawing(_ id: ObjectID) -> Bool { strokes[id] != nil }
 
-  /// Returns a local stroke that is about to be finished; throws if the stroke is not being drawn by this replica, or
-  /// has no points.
   func finishableStroke(_ id: ObjectID) throws(BoardError) -> LiveStroke {
     guard let stroke = strokes[id] else { throw .unknownObject(id) }
     guard stroke.count > 0 else { throw .empty }
@@ -38,12 +36,11 @@ final class StrokeSharing {
 
   func remove(_ id: ObjectID) { strokes[id] = nil }
 
-  /// Removes all local strokes, because the local role changed.
+  /// Called after the local role has changed.
   func discardAll() { strokes = [:] }
 
   func advanceAll(_ now: Moment) { for id in strokes.keys.sorted() { advance(id, now) } }
 
-  /// Previews and commits the pending points of a local stroke, if they are due.
   func advance(_ id: ObjectID, _ now: Moment) {
     guard var stroke = strokes[id] else { return }
     if let preview = stroke.preview(now.uptime) {
@@ -128,7 +125,6 @@ struct LiveStroke {
 
   mutating func append(_ points: [InkPoint]) { pending += points }
 
-  /// The time when points are next previewed or committed; nil if no points are pending.
   var nextDeadline: UInt64? {
     guard let commit = commitDue else { return nil }
     return previewed < count ? min(commit, lastPreview + Self.previewInterval) : commit
@@ -147,8 +143,7 @@ struct LiveStroke {
     lastCommit = now
   }
 
-  /// Returns the next preview if it is due; nil otherwise. A preview contains the last pending points, including those
-  /// that were already previewed.
+  /// A preview contains the last pending points, including those that were already previewed.
   mutating func preview(_ now: UInt64) -> (first: Int, points: [InkPoint])? {
     guard previewed < count, !pending.isEmpty, now >= lastPreview + Self.previewInterval else { return nil }
     lastPreview = now
@@ -199,7 +194,6 @@ struct StrokeTails {
     return result
   }
 
-  /// Removes the previewed points that are now committed, or all of them if the stroke is finished.
   mutating func committed(_ stroke: ObjectID, count: Int, isFinished: Bool) {
     if isFinished {
       tails[stroke] = nil

@@ -42,7 +42,6 @@ final class ActionQueue {
     if waiting.isEmpty { ready.append(action) } else { waiting.append(Waiting(action: action, gaps: [])) }
   }
 
-  /// Adds an action whose bytes may lack signatures.
   func append(_ action: ReplicaAction, lacking gaps: [SignatureGap]) {
     guard !gaps.isEmpty else { return append(action) }
     waiting.append(Waiting(action: action, gaps: gaps))
@@ -52,13 +51,11 @@ final class ActionQueue {
     queue(message, to: [member], lacking: gaps)
   }
 
-  /// Adds an action that sends a message to several members; does nothing if there are none.
   func queue(_ message: SyncMessage, to members: [MemberID], lacking gaps: [SignatureGap] = []) {
     guard !members.isEmpty else { return }
     append(.send(message.encode(), to: members), lacking: gaps)
   }
 
-  /// Adds an action that sends a datagram to several members; does nothing if there are none.
   func queue(_ datagram: SyncDatagram, to members: [MemberID]) {
     guard !members.isEmpty else { return }
     ready.append(.sendDatagram(datagram.encode(), to: members))

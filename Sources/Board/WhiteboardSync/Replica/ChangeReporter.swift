@@ -8,7 +8,6 @@ final class ChangeReporter {
   private var deferred = DeferredChanges()
   private var lateLines = LateLines()
   private var ownSelections: Set<ObjectID> = []
-  /// The holder that was last reported for each selected object.
   private var reportedHolders: [ObjectID: MemberID] = [:]
 
   init(_ board: Board, _ strokes: StrokeSharing, _ photos: PhotoSharing, _ actions: ActionQueue) {

@@ -16,14 +16,13 @@ final class MemberLink {
   /// The time of silence after which a member's selections no longer hold objects, in milliseconds.
   static let silenceTimeout: UInt64 = 10_000
 
-  /// The author that the member introduced on this link, and the author's chains.
   let link = LinkChainVerifier()
   var reader = LinkBatchReader()
   var inbox = MemberInbox()
   /// Whether the member violated the protocol, so that further messages on this link are ignored.
   private(set) var isClosed = false
   var lastHeard: UInt64
-  /// The hash of the member's context in its last report.
+  /// From the member's last report.
   var contextHash: UInt64?
   /// The context hash and the local revision for which the bucket sums of both replicas were last equal (SYN-44).
   var agreed: (contextHash: UInt64, revision: UInt64)?
@@ -41,7 +40,6 @@ final class MemberLink {
   private(set) var lastRequest: UInt64 = 0
   private(set) var requestInFlight: UInt64?
   private(set) var requestBuckets: UInt16 = 0
-  /// The answer to the request in flight, while its signatures are being verified.
   var unverifiedAnswer: UnverifiedAnswer?
   private var requestActiveAt: UInt64 = 0
   private var requestBegunAt: UInt64 = 0
@@ -80,10 +78,8 @@ final class MemberLink {
     joinedAt = now
   }
 
-  /// The time when the member has been silent for so long that its selections no longer hold objects.
   var silenceDeadline: UInt64 { lastHeard + Self.silenceTimeout }
 
-  /// The time when work for this member is due: a report, an answer, giving up a request, or an early batch.
   func nextDeadline(mayAnswer: Bool) -> UInt64? {
     var earliest = Earliest()
     earliest.include(reportDue)
@@ -103,7 +99,7 @@ final class MemberLink {
     reportDue = nil
   }
 
-  /// Returns whether to report now that there is no room for the member's changes; true once in each interval.
+  /// Returns true at most once in each ``fullTimeout``.
   func beginFullReport(_ now: UInt64) -> Bool {
     if let fullReportedAt, now < fullReportedAt + Self.fullTimeout { return false }
     fullReportedAt = now
@@ -155,12 +151,10 @@ final class MemberLink {
 
   func retirementArrived() { mayNameRetired = true }
 
-  /// The time when other members are asked too, because the member's answer takes too long.
   var slowDeadline: UInt64? { requestInFlight.map { _ in requestBegunAt + Self.slowAnswer } }
 
   func isSlow(_ now: UInt64) -> Bool { slowDeadline.map { now >= $0 } ?? false }
 
-  /// The time when the request in flight is given up if its answer makes no progress; nil if there is no such request.
   var giveUpDeadline: UInt64? {
     // An answer that is being verified has already arrived.
     guard requestInFlight != nil, unverifiedAnswer == nil else { return nil }
@@ -185,8 +179,7 @@ final class MemberLink {
   /// Whether the member has applied the local answer to its latest request.
   var hasCaughtUp: Bool { answered > 0 && confirmed >= answered && pendingRequest == nil }
 
-  /// The time when the pending request of the member is answered; nil if it cannot be answered now. One answer is sent
-  /// at a time, and at most one in each interval.
+  /// One answer is sent at a time, and at most one in each interval.
   private var answerDue: UInt64? {
     guard pendingRequest != nil, !isBacklogged, !isClosed, answerInFlight == nil else { return nil }
     return lastAnswerAt.map { $0 + Self.answerInterval } ?? 0
@@ -240,12 +233,12 @@ final class MemberLinks {
 
   var count: Int { peers.count }
 
-  /// The joined members, in ascending order.
+  /// Sorted in ascending order.
   var members: [MemberID] { peers.keys.sorted() }
 
   var states: some Collection<MemberLink> { peers.values }
 
-  /// The joined members and the states of their links, in no particular order.
+  /// In no particular order.
   var entries: some Sequence<(key: MemberID, value: MemberLink)> { peers }
 
   func insert(_ member: MemberID, now: UInt64) { peers[member] = MemberLink(now: now) }
@@ -268,7 +261,6 @@ final class MemberLinks {
 struct MemberInbox {
   /// The first message, and the reason why it waits.
   private enum First {
-    /// The bytes of a message whose signatures are being verified.
     case unverified([UInt8], VerificationState)
     /// A batch that purges an object too early, and the time when it arrived. It is already part of the link's chain.
     case early(EncodedBatch, since: UInt64)
@@ -299,7 +291,6 @@ struct MemberInbox {
     return since + Self.earlyTimeout
   }
 
-  /// Returns whether the early batch has waited for too long, or too many bytes wait behind it.
   func isOverdue(_ now: UInt64) -> Bool { byteCount >= Self.earlyByteLimit || deadline.map { now >= $0 } ?? false }
 
   // MARK: - Adding
@@ -310,8 +301,7 @@ struct MemberInbox {
 
   mutating func wait(_ batch: EncodedBatch, since: UInt64) { first = .early(batch, since: since) }
 
-  /// Adds a message at the end, and returns whether there was room. Below the limit, one message of any size is
-  /// accepted.
+  /// Returns whether there was room. Below the limit, one message of any size is accepted.
   mutating func append(_ message: [UInt8]) -> Bool {
     guard byteCount < Self.byteLimit || !isVerifying else { return false }
     byteCount += message.count + Self.overhead

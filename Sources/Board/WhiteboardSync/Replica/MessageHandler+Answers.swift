@@ -2,7 +2,6 @@ import PeerCore
 import Whiteboard
 
 extension MessageHandler {
-  /// Returns whether a resource that a member offers is the answer that the replica expects from it (SYN-13).
   func expectsAnswer(_ name: ResourceDTO, from member: MemberID) -> Bool {
     guard let peer = replica.peers[member], let request = peer.requestInFlight, peer.unverifiedAnswer == nil else {
       return false
@@ -11,7 +10,7 @@ extension MessageHandler {
       && name.id == replica.author.board.description && name.byteCount.map { $0 <= Answer.byteLimit } ?? false
   }
 
-  /// If the signatures of the answer are not verified yet, it waits.
+  /// If the signatures of the answer are not verified yet, the answer waits.
   func handleAnswer(
     _ bytes: [UInt8],
     to request: UInt64,
@@ -66,7 +65,6 @@ extension MessageHandler {
     replica.peers[member]?.report(by: now.uptime)
   }
 
-  /// Handles an answer whose signatures were being verified, if all results are known.
   func handleVerifiedAnswer(of member: MemberID, _ now: Moment) {
     guard let peer = replica.peers[member], let request = peer.requestInFlight, let answer = peer.unverifiedAnswer,
       !answer.verification.isPending

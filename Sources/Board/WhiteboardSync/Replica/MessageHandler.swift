@@ -7,7 +7,6 @@ import Whiteboard
 struct MessageHandler {
   let replica: Replica
 
-  /// Accepts a message: handles it now, or adds it to the inbox if earlier messages of the member are waiting.
   func accept(_ message: [UInt8], from member: MemberID, _ now: Moment) {
     guard let peer = replica.peers[member] else { return }
     if peer.inbox.isWaiting {
@@ -19,15 +18,13 @@ struct MessageHandler {
     releaseEarlyBatches(now)
   }
 
-  /// Handles the messages in the inbox of a member, up to the next message that must wait.
   private func handleInbox(of member: MemberID, _ now: Moment) {
     while let message = replica.peers[member]?.inbox.removeNext() {
       handleMessage(message, from: member, VerificationState(), now)
     }
   }
 
-  /// Handles a message of a member that has no earlier messages waiting. If its signatures are not verified yet, the
-  /// message waits.
+  /// The member must have no earlier messages waiting. If the signatures are not verified yet, the message waits.
   private func handleMessage(_ bytes: [UInt8], from member: MemberID, _ verification: VerificationState, _ now: Moment)
   {
     handling(of: member, now) { () throws(ReceiveError) in

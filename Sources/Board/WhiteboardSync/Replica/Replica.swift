@@ -37,8 +37,6 @@ public final class Replica {
   /// The incarnations without a record in the restored board (BRD-37).
   public internal(set) var unrecorded = UnrecordedAuthors()
 
-  /// Creates a replica of an empty board without other members, with a new incarnation of `author`. An author belongs
-  /// to one replica. Use ``restore(_:now:isWhole:)`` to load a stored board.
   package init(author: Author, now: Moment, localVerifier: LocalVerifier?) {
     self.author = author
     verifier = ReplicaVerifier(localVerifier, actions)
@@ -80,7 +78,6 @@ public final class Replica {
     reports.boardMayHaveChanged(now)
   }
 
-  /// Ends an input: publishes local batches, reports changes, and returns the actions.
   func finish(_ now: Moment) -> [ReplicaAction] {
     publishChanges(now)
     return removeActions()

@@ -32,9 +32,7 @@ public enum ReplicaError: Error, Hashable, Sendable {
   case forgedAuthor
   /// A record is for another board.
   case wrongBoard
-  /// A public key is not valid.
   case wrongKey
-  /// A signature is not valid.
   case wrongSignature
   /// A head or an introduction does not continue the chain of earlier batches.
   case brokenChain

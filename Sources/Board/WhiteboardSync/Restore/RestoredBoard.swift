@@ -11,7 +11,6 @@ public struct RestoredBoard: Sendable {
   public private(set) var state = BoardState()
   /// The author of each incarnation with a record.
   public private(set) var members: [Incarnation: MemberID] = [:]
-  /// The objects that changed since the last call of ``takeChanges()``.
   private var changes = ChangeLog()
   /// The records of authors, by incarnation.
   public private(set) var records: [Incarnation: AuthorRecord] = [:]
@@ -151,7 +150,6 @@ struct AnswerMerging {
   /// The buckets whose cells were replaced (AUT-15).
   let replacing: UInt16
 
-  /// Determines how to merge an answer to a request for these buckets.
   init(repairing buckets: UInt16, by role: Role) {
     comparesAll = buckets != 0
     // A viewer does not send its cells to other members, so cells that only a viewer has must be removed.
@@ -208,11 +206,8 @@ public enum StoredChange: Hashable, Sendable {
 
 /// The reason why stored changes cannot be restored.
 public enum RestoreError: Error, Hashable, Sendable {
-  /// The bytes are malformed.
   case damaged(CodecError)
-  /// The change belongs to another board.
   case wrongBoard
-  /// The board has no room for the change.
   case boardFull
 }
 
@@ -229,8 +224,6 @@ extension RestoreError {
 struct BoardRestorer {
   let replica: Replica
 
-  /// Restores stored changes in the order in which they were recorded; throws ``RestoreError``. Changes before the
-  /// invalid change stay on the board.
   func restore(_ changes: some Sequence<StoredChange>, _ now: Moment, isWhole: Bool) throws(RestoreError) {
     defer { if isWhole { finish(now) } }
     for change in changes { try restore(change) }

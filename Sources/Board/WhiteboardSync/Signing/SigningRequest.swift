@@ -18,7 +18,7 @@ struct Signed<Value> {
   let value: Value
   let request: SigningID?
 
-  /// The value, if its author has a local key and therefore signed it immediately.
+  /// The author must have a local key.
   var complete: Value {
     precondition(request == nil, "the author must have a local key")
     return value
@@ -68,7 +68,6 @@ struct Signer {
     return newRequests
   }
 
-  /// Records that the owner answered a request; returns whether the request was pending.
   mutating func didSign(_ id: SigningID) -> Bool { pending.remove(id) != nil }
 }
 

@@ -119,7 +119,6 @@ final class LinkChainVerifier {
   /// Creates the state of a new link, on which at most `limit` incarnations can be introduced.
   init(limit: Int = BoardLimits.incarnations) { self.limit = limit }
 
-  /// Handles a verified introduction of an incarnation; throws if it contradicts earlier messages on the link.
   func introduce(_ record: AuthorRecord, _ head: SignedHead) throws(ReplicaError) {
     let next = BatchChain(record.incarnation, sequence: head.sequence, hash: head.hash)
     if head.sequence == 0, next != BatchChain(record.incarnation) { throw .brokenChain }
@@ -145,12 +144,10 @@ final class LinkChainVerifier {
 
   func forgetAhead(_ incarnation: Incarnation) { ahead[incarnation] = nil }
 
-  /// The current author's incarnation, and the sequence number of its last operation on the link.
   var head: (incarnation: Incarnation, sequence: UInt64)? { chain.map { ($0.incarnation, $0.sequence) } }
 
   var role: Role? { record.map { isRevoked ? .viewer : $0.role } }
 
-  /// Throws `noAuthor` if the member has not introduced itself, and `viewer` if the member has no right to write.
   func requireWriter() throws(ReplicaError) {
     guard let role = record?.role else { throw .noAuthor }
     guard role.mayWrite else { throw .viewer }
