@@ -21,9 +21,9 @@ package struct QRSymbol: Hashable, Sendable {
   /// The maximum length of the encoded string, in bytes.
   package static let maximumLength = 2_953
 
-  /// The number of modules in a row or column, without the margin.
+  /// The number of modules in a row, without the margin.
   package let size: Int
-  /// The modules of all rows, row by row; `true` means dark.
+  /// Row by row; `true` means dark.
   private let modules: [Bool]
 
   package init(_ text: String) throws(QRCodeError) {
@@ -33,7 +33,7 @@ package struct QRSymbol: Hashable, Sendable {
     guard let made = QRcode_encodeData(Int32(bytes.count), bytes, 0, QR_ECLEVEL_L) else { throw .notEncoded }
     defer { QRcode_free(made) }
     size = Int(made.pointee.width)
-    // The lowest bit of a byte is set if the module is dark.
+    // The lowest bit of a byte is set for a dark module.
     modules = UnsafeBufferPointer(start: made.pointee.data, count: size * size).map { $0 & 1 == 1 }
   }
 
@@ -42,7 +42,7 @@ package struct QRSymbol: Hashable, Sendable {
     (0..<size).contains(x) && (0..<size).contains(y) && modules[y * size + x]
   }
 
-  /// Returns `size + 2 * margin` half blocks per row, each for two modules; `isInverted` is for text lighter than its
+  /// Returns `size + 2 * margin` half blocks per row, each for two modules; `isInverted` is for light text on a dark
   /// background. The standard requires a margin of four modules, but scanners need only two.
   package func lines(margin: Int = 2, isInverted: Bool = false) -> [String] {
     stride(from: -margin, to: size + margin, by: 2).map { y in
@@ -63,7 +63,7 @@ package struct QRSymbol: Hashable, Sendable {
     }
   }
 
-  /// An SVG image of the symbol: dark modules on a light square, with a margin of four modules.
+  /// Dark modules on a light square, with a margin of four modules.
   package var svg: String {
     let runs = (0..<size).flatMap { y in
       (0..<size).filter { isDark($0, y) && !isDark($0 - 1, y) }.map { x in
@@ -76,7 +76,8 @@ package struct QRSymbol: Hashable, Sendable {
       + "<path fill=\"#fff\" d=\"M-4-4h\(side)v\(side)h-\(side)z\"/><path d=\"\(runs.joined())\"/></svg>"
   }
 
-  /// Without colors, draws the light modules, since most terminals are dark. Scanners also accept the inverted code.
+  /// If `colors` is nil, draws the light modules, because most terminals are dark. Scanners also accept the inverted
+  /// code.
   package func drawing(colors: String?) -> String {
     guard let colors else { return lines(isInverted: true).joined(separator: "\n") + "\n" }
     return lines().map { "\u{1B}[\(colors)m\($0)\u{1B}[0m\n" }.joined()

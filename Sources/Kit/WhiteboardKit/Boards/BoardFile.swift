@@ -15,7 +15,6 @@ package enum BoardFile {
     package let chat: [ChatLine]
     package let digest: String
 
-    /// The content as events: the objects, the chat lines and the digest.
     package var events: [SharedBoard.Output] {
       [.answer(.objects(objects.map { ReportedObject($0) }))]
         + chat.map { .change(.chat($0, by: .me), .init(member: $0.author)) } + [
@@ -24,10 +23,10 @@ package enum BoardFile {
     }
   }
 
-  /// The current time, in milliseconds since 1970.
+  /// In milliseconds since 1970.
   package static var now: Int64 { Int64(SystemTime.milliseconds) }
 
-  /// Formats a time, in milliseconds since 1970, as RFC 3339.
+  /// `milliseconds` counts from 1970; the result has the format of RFC 3339.
   package static func time(_ milliseconds: Int64) -> String {
     Timestamp.text(milliseconds: UInt64(max(0, milliseconds)))
   }
@@ -42,8 +41,7 @@ package enum BoardFile {
     path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
   }
 
-  /// Reads the newest state of a board's file, or a version in it; throws if the file cannot be read, or has no such
-  /// version. The board may be open in another program.
+  /// Reads the newest state of the board, or a stored version. The board may be open in another program.
   package static func read(_ path: String, version: String? = nil) async throws(WhiteboardError) -> Content {
     let (replica, name) = try await replica(of: path, version: version)
     do throws(DocumentError) {
@@ -53,25 +51,23 @@ package enum BoardFile {
     return Content(name: name, objects: replica.board.snapshots, chat: replica.board.chat, digest: replica.digest.hex)
   }
 
-  /// Returns the thumbnail of a board, as SVG without scripts or URLs; nil if the file has no thumbnail, or cannot be
-  /// read. If the stored thumbnail was not written by this program, it could contain a script, so a new thumbnail is
-  /// drawn from the objects.
+  /// Returns the thumbnail as SVG without scripts or URLs; nil if the file has no thumbnail, or cannot be read. If
+  /// another program wrote the stored thumbnail, it could contain a script, so a new one is drawn from the objects.
   package static func thumbnail(of summary: DocumentSummary) async -> String? {
     guard let stored = summary.thumbnail, !Thumbnail.isOwn(stored) else { return summary.thumbnail }
     guard let board = try? await replica(of: summary.path, version: nil).replica.board else { return nil }
     return Thumbnail.svg(of: board.snapshots, background: board.settings.background)
   }
 
-  /// Returns the number of objects on a board; nil if it is unknown, because the file cannot be read. If the summary
-  /// does not include the latest changes, the objects are counted.
+  /// If the summary is outdated, counts the objects in the file. Returns nil if the number is unknown.
   package static func objectCount(of summary: DocumentSummary) async -> Int? {
     guard summary.isOutdated else { return summary.objects }
     let board = try? await replica(of: summary.path, version: nil).replica.board
     return board?.state.shownCount ?? summary.objects
   }
 
-  /// Returns whether a file has facts about its session that this computer did not write (REC-20); returns false also
-  /// if the file cannot be read.
+  /// Returns whether the file has facts about its session that this computer did not write (REC-20); false if the file
+  /// cannot be read.
   package static func hasForeignFacts(_ path: String, dataDirectory: String) async -> Bool {
     let library = BoardLibrary(sealedIn: dataDirectory)
     let seal = library.seal(forFile: path)
@@ -85,15 +81,15 @@ package enum BoardFile {
       + "were removed and are not used. If it is your own board, copy the file again and open it with --trust-file."
   }
 
-  /// Checks all data in a file (REC-18); returns a line for each damaged part.
+  /// Checks all data in the file (REC-18); returns a line for each damaged part.
   package static func verify(_ path: String) async throws(WhiteboardError) -> [String] {
     do throws(DocumentError) { return try await BoardDocument.damages(at: path, playing: RecordedBoard.self) } catch {
       throw WhiteboardError(error)
     }
   }
 
-  /// Saves the intact data of a damaged file and its copies to a new file; returns counts of the saved data with
-  /// descriptions of the losses, and the number of objects on the recovered board.
+  /// Saves the intact data of a damaged file, and of its copies, to a new file. `objects` is the number of objects on
+  /// the recovered board.
   package static func recover(_ source: String, to target: String) async throws(WhiteboardError) -> (
     report: RecoveryReport, objects: Int
   ) {
@@ -125,8 +121,6 @@ package enum BoardFile {
     }
   }
 
-  /// Creates a new board with the content of another board; returns the path of the new file; throws if the board
-  /// cannot be read, or the new file cannot be created.
   package static func duplicate(_ path: String, as name: String, in library: BoardLibrary, hostedBy host: PeerID? = nil)
     async throws(WhiteboardError) -> String
   {
@@ -219,7 +213,6 @@ extension DocumentContent {
     return changes
   }
 
-  /// Returns the changes after the keyframe, in order; throws if a batch is malformed.
   func changes() throws(CodecError) -> [StoredChange] {
     var changes: [StoredChange] = []
     for entry in entries {
@@ -232,8 +225,8 @@ extension DocumentContent {
     return changes
   }
 
-  /// Restores the content of a document to a replica; returns descriptions of the damage and of unsigned authors, for
-  /// the user; throws if the content cannot be restored. The error message names the command that recovers the file.
+  /// Returns descriptions, for the user, of damage and of unsigned authors. The error message names the command that
+  /// recovers the file.
   func restore(to replica: Replica, from document: BoardDocument, now: Moment) throws(DocumentError) -> [String] {
     do {
       // An author with a local key requests no signatures, so the replica returns no actions.
@@ -254,7 +247,6 @@ extension DocumentContent {
 }
 
 extension UnrecordedAuthors {
-  /// Messages to the user about authors without a signed record.
   fileprivate var notes: [String] {
     var notes: [String] = []
     if forgotten > 0 {

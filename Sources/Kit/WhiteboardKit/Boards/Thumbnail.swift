@@ -5,11 +5,10 @@ import WhiteboardRendering
 /// simplified. If the SVG would exceed ``byteLimit``, objects at the back are omitted. A thumbnail depends only on the
 /// objects and the background.
 package enum Thumbnail {
-  /// The maximum size of a thumbnail, in bytes.
   package static let byteLimit = 16 << 10
-  /// The width of a thumbnail, in pixels.
+  /// In pixels.
   static let width = 240.0
-  /// The height of a thumbnail, in pixels.
+  /// In pixels.
   static let height = 160.0
   static let pointsPerStroke = 64
 
@@ -100,7 +99,7 @@ package enum Thumbnail {
   }
 }
 
-/// Validation of stored thumbnails, because a board's file may come from an untrusted source.
+/// Boards can come from untrusted sources, so stored thumbnails are validated.
 extension Thumbnail {
   /// Returns whether a thumbnail contains only rectangles, lines and text, as ``svg(of:background:)`` writes it. Other
   /// SVG can contain scripts and load files, and some programs show the thumbnail in a browser.

@@ -17,13 +17,13 @@ final class BrowserAccess {
   private var closeGateway: (@Sendable () async -> Void)?
   /// Whether ``begin()`` has not yet opened the gateway that the configuration requires.
   private var isBeginning: Bool
-  /// Whether browsers should be able to join; false after `web off`.
+  /// False after `web off`.
   private var isWanted: Bool
   /// The time of the next attempt to open the gateway that the configuration requires; nil unless the last attempt
   /// failed.
   private var openingAgain: ContinuousClock.Instant?
   private var openingError: String?
-  /// The number of requests for links that each guest's page made in the current minute.
+  /// For each guest, the number of requests for links in the current minute.
   private var requests: (since: ContinuousClock.Instant, counts: [PeerID: Int])
 
   init(
@@ -51,8 +51,7 @@ final class BrowserAccess {
   // MARK: - The gateway
 
   /// Restores the stored browser links, and opens the gateway if the configuration requires it. If the gateway cannot
-  /// be opened, this function emits a warning instead of throwing, because the board itself is open, and tries again
-  /// every 10 seconds.
+  /// be opened, the board stays open, so this function warns instead of throwing, and tries again every 10 seconds.
   nonisolated(nonsending) func begin() async {
     defer { checkIsolation(#isolation) }
     await links.restore()
@@ -64,7 +63,6 @@ final class BrowserAccess {
     await openRequired()
   }
 
-  /// Opens the gateway that the configuration requires; if this fails, tries again later.
   private nonisolated(nonsending) func openRequired() async {
     defer { checkIsolation(#isolation) }
     do throws(CommandError) {
@@ -82,8 +80,7 @@ final class BrowserAccess {
     }
   }
 
-  /// Opens the gateway, and creates a browser link if there is none that can be shown to everyone; throws if the
-  /// gateway cannot be opened, or the link cannot be created.
+  /// Opens the gateway, and creates a browser link if there is none that can be shown to everyone.
   nonisolated(nonsending) func turnOn(request: RequestMark?) async throws(CommandError) {
     defer { checkIsolation(#isolation) }
     isWanted = true
@@ -124,7 +121,7 @@ final class BrowserAccess {
     }
   }
 
-  /// Emits the browser link that can be shown to everyone; creates it if necessary.
+  /// Emits the browser link that can be shown to everyone, and creates it if necessary.
   private nonisolated(nonsending) func showLink(request: RequestMark?) async throws(CommandError) {
     defer { checkIsolation(#isolation) }
     guard let page else { return }
@@ -145,7 +142,7 @@ final class BrowserAccess {
     runtime.emit(.invited(invited(link, new)))
   }
 
-  /// Clears the page, so that browsers can no longer join, and returns the function that closes the gateway.
+  /// Returns the function that closes the gateway.
   private func takePage() -> (@Sendable () async -> Void)? {
     defer { (page, closeGateway) = (nil, nil) }
     return closeGateway
@@ -157,7 +154,7 @@ final class BrowserAccess {
     }
   }
 
-  /// Disconnects all guests, and closes the gateway; browser links stay valid until they expire.
+  /// Browser links stay valid until they expire.
   nonisolated(nonsending) func turnOff(request: RequestMark?) async {
     defer { checkIsolation(#isolation) }
     (isWanted, openingAgain) = (false, nil)
@@ -266,7 +263,6 @@ final class BrowserAccess {
     )
   }
 
-  /// The time of the next call of ``performTimedWork()``; nil if none is needed.
   var nextDeadline: ContinuousClock.Instant? { [links.nextDeadline, openingAgain].compactMap(\.self).min() }
 
   func performTimedWork() {
@@ -277,8 +273,8 @@ final class BrowserAccess {
   }
 
   /// Closes the gateway when the local peer leaves, and revokes the browser links without a time limit, unless a relay
-  /// keeps the board open. If `comesBack` is true, this program opens the board again at its next start, and all
-  /// browser links stay valid.
+  /// keeps the board open. If `comesBack` is true, the board will be opened again at the next start, so all browser
+  /// links stay valid.
   nonisolated(nonsending) func close(comesBack: Bool) async {
     defer { checkIsolation(#isolation) }
     (isWanted, openingAgain) = (false, nil)
@@ -290,8 +286,8 @@ final class BrowserAccess {
 
 /// A gateway that serves the page for browsers (`Protocol/web.md`).
 package protocol BrowserGateway: Sendable {
-  /// Opens the gateway for the sessions of a transport; throws if its certificate or port cannot be used. `invite`
-  /// answers the pages of the session that ask for a link to show to others.
+  /// Opens the gateway; throws if its certificate or port cannot be used. If a page of the session asks for a link to
+  /// show to others, `invite` returns that link.
   func open(on transport: PeerTransport, for session: SessionID, invite: @escaping PageInvitation.Answer)
     async throws(WhiteboardError) -> OpenGateway
 }
@@ -309,7 +305,7 @@ extension SharedBoard {
 package struct PageInvitation: Sendable {
   package typealias Answer = @Sendable (Request) async throws(Refusal) -> PageInvitation
 
-  /// The number of requests that a gateway answers for each guest in a minute (WEB-60).
+  /// The maximum number of answered requests per guest and minute (WEB-60).
   static let maximumPerMinute = 20
 
   package struct Request: Sendable {
@@ -340,7 +336,7 @@ package struct PageInvitation: Sendable {
 package struct OpenGateway: Sendable {
   package let page: BrowserPage
   /// The page after each change of its addresses or certificate. Slow readers receive only the latest page. The stream
-  /// ends when the board closes the gateway.
+  /// ends when the gateway closes.
   package let changes: AsyncStream<BrowserPage>
   package let close: @Sendable () async -> Void
 
@@ -352,14 +348,13 @@ package struct OpenGateway: Sendable {
 }
 
 package struct BrowserPage: Equatable, Sendable {
-  /// The origins of the page, best first, such as `https://192.168.1.5:26443`.
+  /// Best first, such as `https://192.168.1.5:26443`.
   package var origins: [String]
   /// The SHA-256 hash of the gateway's certificate, as browsers show it.
   package var fingerprint: String
-  /// Whether browsers warn about the certificate, because the gateway made it.
+  /// Whether browsers warn about the certificate, because the gateway created it.
   package var isSelfMade: Bool
 
-  /// The message before the fingerprint of a certificate that the gateway created.
   package static let warning =
     "When you open the link, the browser warns about the certificate. Continue only if its SHA-256 fingerprint is the "
     + "one below. Otherwise, another person on the network may be sending you a different page."

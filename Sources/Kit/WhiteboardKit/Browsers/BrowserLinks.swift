@@ -7,7 +7,7 @@ import WhiteboardSync
 /// The browser links of a board: creates, closes, ends and stores them, and removes their guests. Confined to the actor
 /// of the board.
 final class BrowserLinks {
-  /// The maximum number of closed links, whose guests can still return.
+  /// The guests of closed links can still return.
   private static let closedLimit = 64
   private static let storingInterval = Duration.seconds(5)
   private let runtime: BoardRuntime
@@ -16,7 +16,7 @@ final class BrowserLinks {
   private let replica: Replica
   private let roles: Roles
   private let persistence: Persistence
-  /// The links; the most recently closed links come last.
+  /// The most recently closed links come last.
   private var links: [BrowserLink] = []
   /// The time of the next attempt to store the links; nil unless the last attempt failed.
   private var storingAgain: ContinuousClock.Instant?
@@ -71,8 +71,8 @@ final class BrowserLinks {
     return link
   }
 
-  /// Returns the link that a guest may show to others (WEB-59): the guest's own link, or a view-only link that expires
-  /// at the same time.
+  /// Returns the link that a guest may show to others (WEB-59): the guest's own link, or a view-only link with the same
+  /// expiry.
   nonisolated(nonsending) func shared(by key: GuestKey, isView: Bool) async throws(CommandError) -> BrowserLink {
     defer { checkIsolation(#isolation) }
     guard let own = links.first(where: { self.key(of: $0) == key }), own.admitsGroups else {
@@ -107,8 +107,8 @@ final class BrowserLinks {
 
   private func key(of link: BrowserLink) -> GuestKey { GuestKey(link.secret, for: session.id) }
 
-  /// Records which link a guest used, so that the guest can be removed with the link; closes the link when its guest
-  /// limit is reached.
+  /// Records which link the guest used, so that the guest can be removed with the link; closes the link at its guest
+  /// limit.
   func joined(_ peer: Peer) {
     guard let key = peer.guestKey else { return }
     guard let index = links.firstIndex(where: { self.key(of: $0) == key }) else {
@@ -139,9 +139,9 @@ final class BrowserLinks {
 
   // MARK: - The end of access
 
-  /// Closes the links with which removed guests joined; returns whether a link was closed that could be shown to
-  /// everyone. Otherwise, a removed guest could use the same link again with another key. Other guests that joined with
-  /// a closed link can still use it.
+  /// Closes the links with which removed guests joined, because a removed guest could use the same link again with
+  /// another key. Other guests of a closed link can still use it. Returns whether a link was closed that could be shown
+  /// to everyone.
   nonisolated(nonsending) func close(ofRemoved peers: [PeerID]) async -> Bool {
     defer { checkIsolation(#isolation) }
     let closed = close {
@@ -163,7 +163,7 @@ final class BrowserLinks {
     return closed.contains(where: \.isUnlimited)
   }
 
-  /// Closes links, and moves them to the end; returns them.
+  /// Moves the closed links to the end, and returns them.
   @discardableResult private func close(
     where isOver: (BrowserLink) -> Bool,
     change: (inout BrowserLink) -> Void = { _ in }
@@ -178,7 +178,7 @@ final class BrowserLinks {
     return closed
   }
 
-  /// Keeps the links of removed guests open for others (MEM-12).
+  /// Keeps the links of removed guests open for other guests (MEM-12).
   nonisolated(nonsending) func keep(ofRemoved peers: [PeerID]) async {
     defer { checkIsolation(#isolation) }
     let used = links.filter { !$0.guests.isDisjoint(with: peers) }
@@ -191,7 +191,7 @@ final class BrowserLinks {
     await end(reason: "The link is no longer valid.") { surplus.contains($0.secret) }
   }
 
-  /// Ends links, and removes the guests that joined with them.
+  /// Removes the guests that joined with these links too.
   nonisolated(nonsending) func end(reason: String, where isOver: (BrowserLink) -> Bool) async {
     defer { checkIsolation(#isolation) }
     let ended = links.filter(isOver)
@@ -284,16 +284,15 @@ final class BrowserLinks {
 
 struct BrowserLink: Codable, Equatable, Sendable {
   let secret: GuestSecret
-  /// Whether the guests can only view the board.
   let isView: Bool
-  /// The time at which the link expires, in milliseconds since 1970; nil if it is valid until the board closes.
+  /// In milliseconds since 1970; nil if the link is valid until the board closes.
   let end: UInt64?
-  /// Whether the link admits only one guest; nil means false, as in boards of earlier versions.
+  /// Nil means false, as in boards of earlier versions.
   private let isOnce: Bool?
   var guests: Set<PeerID> = []
   /// Whether only ``guests`` may use the link, because another guest was removed, or ``guestLimit`` guests joined with it.
   var isClosed = false
-  /// When the link expires, even if the system's time is set back; nil if it never expires. The deadline is not stored.
+  /// Does not change if the system's time is set back; nil if the link never expires. The deadline is not stored.
   private(set) var deadline: ContinuousClock.Instant?
 
   private enum CodingKeys: String, CodingKey {
@@ -325,16 +324,14 @@ struct BrowserLink: Codable, Equatable, Sendable {
     return end.map { $0 <= SystemTime.milliseconds } ?? false
   }
 
-  /// Whether the link admits new guests, and is not limited to one guest.
   var admitsGroups: Bool { !isClosed && isOnce != true }
 
   /// Whether the link can be shown to everyone: it admits new guests, has no time limit, and lets guests edit.
   var isForEveryone: Bool { isUnlimited && !isClosed }
 
-  /// Whether the link lets guests edit, has no time limit, and is not limited to one guest.
   var isUnlimited: Bool { !isView && end == nil && isOnce != true }
 
-  /// All guests are stored, so that a later process can remove them when the link is revoked or expires.
+  /// A later process needs the stored guests to remove them when the link is revoked or expires.
   var guestLimit: Int { isOnce == true ? 1 : 256 }
 
   static func json(_ links: [BrowserLink]) -> String {

@@ -9,15 +9,12 @@ final class BoardDiscovery {
   private let configuration: BoardConfiguration
   private let members: Members
   private(set) var nearby = Nearby()
-  /// The boards that are announced with the local key.
   private var own: [DiscoveredPeer.ID: DiscoveredPeer] = [:]
   var ownBoard: UntrustedText? { own.values.first?.announcement.boardName }
-  /// The reason why boards cannot be discovered; nil if they can.
   private(set) var problem: DiscoveryProblem?
   private(set) var isAnnounced = false {
     didSet { runtime.call { [isAnnounced] in $0.serving?.setAnnounced(isAnnounced) } }
   }
-  /// The reason why the local board cannot be announced; nil if it can.
   private var announcingProblem: DiscoveryProblem?
   private var ownAddresses: [PeerAddress]?
   private var announcedSession: SessionID?
@@ -34,9 +31,9 @@ final class BoardDiscovery {
 
   // MARK: - Browsing
 
-  /// Searches for boards until the local board closes; a relay does not search. Announcements with the local key are
-  /// not reported. They explain why a guest finds no other board, show whether other computers can find the local
-  /// board, and reveal a computer that uses the same key.
+  /// Searches for boards until the local board closes. Announcements with the local key are not reported, but they
+  /// explain why a guest finds no other board, show whether other computers can find the local board, and reveal a
+  /// computer that uses the same key.
   func browse(own: PeerID, preferring known: KnownPeers) {
     guard let discovery = configuration.discovery, !configuration.isRelay else { return }
     let query = BrowserQuery(excluding: nil, preferring: known.preference)
@@ -86,8 +83,7 @@ final class BoardDiscovery {
     runtime.changed()
   }
 
-  /// Whether the user is informed if discovery does not work. If the board is not announced, the search for its members
-  /// is only an aid.
+  /// Whether to inform the user if discovery does not work. Discovery is only an aid if the board is not announced.
   private var isWanted: Bool { configuration.isGuest || configuration.isAnnounced || configuration.carrier == .nearby }
 
   private func warn(_ message: String) {
@@ -96,7 +92,7 @@ final class BoardDiscovery {
 
   // MARK: - Peers of the local board
 
-  /// Passes the peers that announce the board of a session to the session (MEM-9).
+  /// Passes the peers that announce the session's board to the session (MEM-9).
   func reportPeers(to session: Session) {
     for peer in nearby.announcers(of: session.id) { report(peer, to: session) }
     for peer in own.values { reportCopy(peer) }
@@ -126,7 +122,6 @@ final class BoardDiscovery {
 
   // MARK: - Announcing
 
-  /// Announces the local board until the session ends, unless the configuration disables announcements.
   func announce(_ board: BoardSession, _ transport: PeerTransport) {
     guard configuration.isAnnounced, let discovery = configuration.discovery, let port = UInt16(exactly: transport.port)
     else { return }
@@ -158,7 +153,6 @@ final class BoardDiscovery {
     }
   }
 
-  /// Updates the number of participants in the announcement.
   func membersChanged() { memberChangeSource.yield() }
 
   func stopAnnouncing() {
@@ -167,7 +161,7 @@ final class BoardDiscovery {
     isAnnounced = false
   }
 
-  /// Allows notes about the announcement from now on, because the event `ready` was reported.
+  /// After the event `ready`, notes about the announcement may be reported.
   func readyReported() { isReadyReported = true }
 
   private func handle(_ event: AdvertiserEvent, _ transport: PeerTransport) {

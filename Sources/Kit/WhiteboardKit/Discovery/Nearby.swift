@@ -27,7 +27,7 @@ package struct Nearby: Sendable {
 
   package struct Board: Sendable {
     package let id: SessionID
-    /// The peers that announce the board, ordered by id.
+    /// Ordered by id.
     package let peers: [DiscoveredPeer]
 
     var label: String {
@@ -36,7 +36,7 @@ package struct Nearby: Sendable {
       return "\(name) by \(host ?? "")"
     }
 
-    /// The display names of the peers that announce the board, with an id prefix if several have the same name.
+    /// Host names; if several are the same, they include an id prefix.
     package var names: [String] {
       let names = peers.map(\.announcement.hostName)
       return zip(names, peers).map { name, peer in
@@ -45,7 +45,7 @@ package struct Nearby: Sendable {
       }.sorted()
     }
 
-    /// Returns the board's name, members, number of participants and address in one line, without a line feed.
+    /// Returns one line without a line feed.
     package func line(isOwn: Bool, title: String? = nil) -> String {
       let name = title.map { UntrustedText($0) } ?? peers.first?.announcement.boardName
       let shown = (name ?? UntrustedText("")).quoted()
@@ -63,7 +63,7 @@ package struct Nearby: Sendable {
     }
   }
 
-  /// The boards with the peers that announce them; boards and peers are ordered by id.
+  /// Boards and their peers are ordered by id.
   package var boards: [Board] {
     let sorted = peers.values.filter { !$0.isRelayAlone }.sorted {
       $0.announcement.peer.text < $1.announcement.peer.text
@@ -82,12 +82,12 @@ package struct Nearby: Sendable {
     peers.values.filter { $0.announcement.session.bytes == session.bytes }
   }
 
-  /// The relays that accept boards, by id (DSC-24).
+  /// Relays that accept boards, ordered by id (DSC-24).
   package var relays: [DiscoveredPeer] {
     peers.values.filter(\.isRelayAlone).sorted { $0.announcement.peer.text < $1.announcement.peer.text }
   }
 
-  /// Returns the boards that a name can refer to; all boards if the name is nil.
+  /// Returns the boards to which the name can refer; all boards if the name is nil.
   func boards(meantBy name: String?) -> [Board] {
     guard let name else { return boards }
     let lower = name.lowercased()
@@ -123,7 +123,6 @@ extension SharedBoard.News.FoundBoard {
 }
 
 extension Nearby {
-  /// Returns the reason why boards cannot be discovered; nil if they can.
   package static func problem(of discovery: any Discovery) async -> DiscoveryProblem? {
     await firstOf(within: .seconds(3)) { () -> DiscoveryProblem? in
       await discovery.browse(BrowserQuery(excluding: nil)) { events in

@@ -2,7 +2,7 @@ import Whiteboard
 import WhiteboardSync
 
 extension BoardEditor {
-  /// Draws a stroke, immediately or over the given number of seconds.
+  /// If `seconds` is 0, the stroke is drawn immediately.
   nonisolated(nonsending) func draw(_ points: [BoardPoint], _ pen: Pen, seconds: Double, _ alias: ObjectAlias?)
     async throws(CommandError) -> CommandOutcome
   {
@@ -43,7 +43,7 @@ extension BoardEditor {
 
   // MARK: - Point by point
 
-  /// Extends the current stroke, or begins a stroke; all calls until ``liftPen()`` are one undo step.
+  /// Extends or begins a stroke; all calls until ``liftPen()`` are one undo step.
   func drawWithPen(_ points: [BoardPoint], _ pen: Pen, _ alias: ObjectAlias?) throws(CommandError) -> CommandOutcome {
     try check(alias)
     do throws(BoardError) {
@@ -76,14 +76,14 @@ extension BoardEditor {
 
   // MARK: - Presence
 
-  /// Shows the other members where the local user points; nil hides the pointer.
+  /// Nil hides the pointer from the other members.
   func point(at place: BoardPoint?, isLaser: Bool) throws(CommandError) {
     try showPresence { (shown) throws(BoardError) in
       try Presence(cursor: place.map { Point($0) }, isLaser: isLaser, view: shown.view)
     }
   }
 
-  /// Shows the other members the part of the board that the local user sees; nil hides it.
+  /// Nil hides the view from the other members.
   func show(_ view: BoardView?) throws(CommandError) {
     try showPresence { (shown) throws(BoardError) in
       var shown = shown
@@ -107,12 +107,12 @@ extension Point {
 
 struct StrokePace: Sendable {
   let count: Int
-  /// The duration of the stroke, in seconds; the last point is due at its end.
+  /// The last point is due after this many seconds.
   let seconds: Double
 
   static let frame = Duration.milliseconds(16)
 
-  /// Returns the number of points due after a time: the first point immediately, the last point at the end.
+  /// Returns the number of points that are due after a time.
   func due(after elapsed: Duration) -> Int {
     guard count > 1, seconds > 0 else { return count }
     let share = min(max(elapsed / .seconds(1) / seconds, 0), 1)

@@ -9,7 +9,7 @@ import WhiteboardSync
 final class BoardEditor {
   let runtime: BoardRuntime
   let replica: Replica
-  /// The reference is unowned because the open board owns this object.
+  /// The open board owns this object.
   unowned let active: ActiveBoard
   let members: Members
   let photos: PhotoFiles
@@ -30,7 +30,7 @@ final class BoardEditor {
 
   // MARK: - Transactions
 
-  /// Makes edits as one undo step; if the board refuses an edit, throws and makes none of them.
+  /// Makes edits as one undo step; if the board refuses an edit, none remains.
   func edit<Result>(_ body: (Board) throws(BoardError) -> Result) throws(CommandError) -> Result {
     do throws(BoardError) {
       let (result, actions) = try replica.change(now: runtime.now, body)
@@ -39,8 +39,8 @@ final class BoardEditor {
     } catch { throw refusal(error) }
   }
 
-  /// Makes edits that manage their own undo steps, such as an undo; if the board refuses an edit, throws, and earlier
-  /// edits of `body` remain.
+  /// Makes edits that manage their own undo steps, such as an undo; if the board refuses an edit, earlier edits of
+  /// `body` remain.
   func editInSteps<Result>(_ body: (Board) throws(BoardError) -> Result) throws(CommandError) -> Result {
     let (result, actions) = replica.step(now: runtime.now, body)
     active.perform(actions)
@@ -79,7 +79,7 @@ final class BoardEditor {
     board.state.context[incarnation].ranges.last?.upperBound ?? 0
   }
 
-  /// Whether the references name one object and no group, so that the answer has a single id.
+  /// If so, the answer has a single id.
   func isOne(_ references: [ObjectReference]) -> Bool { references.count == 1 && references != [.selected] }
 
   func refusal(_ error: BoardError) -> CommandError {
@@ -89,7 +89,6 @@ final class BoardEditor {
 
   // MARK: - New objects
 
-  /// Adds one object to the board; fails if the alias names another object.
   func make(_ alias: ObjectAlias?, _ body: (Board) throws(BoardError) -> ObjectID) throws(CommandError)
     -> CommandOutcome
   {
@@ -124,7 +123,7 @@ final class BoardEditor {
     return (reference, size)
   }
 
-  /// Adds a game; if `opponent` is nil, the first member that makes a move becomes the opponent.
+  /// If `opponent` is nil, the first member that makes a move becomes the opponent.
   func addGame(_ game: GameName, at center: Point, opponent: String?, _ alias: ObjectAlias?) throws(CommandError)
     -> CommandOutcome
   {
@@ -193,7 +192,7 @@ extension BoardEditor {
     case deleted
   }
 
-  /// Returns the objects in order and without duplicates; throws `noSuchObject` or `ambiguous`.
+  /// Returns the objects in order and without duplicates.
   func resolve(_ references: [ObjectReference]) throws(CommandError) -> [ObjectID] {
     var ids: [ObjectID] = []
     var known: Set<ObjectID> = []

@@ -7,22 +7,20 @@ package enum EventText {
   /// The maximum number of characters of another peer's text in one line.
   package static let wordsLimit = 2_048
 
-  /// Returns a display name with an id prefix, since several peers can use the same name.
+  /// Several peers can have the same name, so the result includes an id prefix.
   package static func person(_ name: UntrustedText, _ peer: String) -> String {
     let short = UntrustedText(peer.prefix(8)).displayed
     let shown = name.displayed
     return shown.isEmpty ? short : "\(shown) (\(short))"
   }
 
-  /// Returns the display name without an id prefix, for lines that need not identify the peer. If no part of the name
-  /// can be displayed, returns the id prefix.
+  /// For lines that need not identify the peer. Returns the id prefix if no part of the name can be displayed.
   package static func shortName(_ name: UntrustedText, _ peer: String) -> String {
     let shown = name.displayed
     return shown.isEmpty ? person(name, peer) : shown
   }
 
-  /// Returns a list of names for use in a sentence, such as `Ada and Ben`. If there are more than three names, the list
-  /// contains the first two and a count.
+  /// Returns text such as `Ada and Ben`. Of more than three names, it contains the first two and a count.
   package static func listed(_ names: [String]) -> String {
     guard let last = names.last, names.count > 1 else { return names.first ?? "" }
     guard names.count <= 3 else { return "\(names[0]), \(names[1]) and \(names.count - 2) more" }
@@ -33,7 +31,7 @@ package enum EventText {
     number == 1 ? "1 \(one)" : "\(number) \(many ?? one + "s")"
   }
 
-  /// Returns the remaining time as minutes and seconds, such as `4:59`; zero if it has passed.
+  /// Returns minutes and seconds, such as `4:59`; `0:00` if the time has passed.
   package static func timeLeft(_ time: Duration) -> String {
     let seconds = max(0, Int((time / .seconds(1)).rounded(.up)))
     return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
@@ -66,8 +64,7 @@ package enum EventText {
 }
 
 extension EventText {
-  /// Returns the result of `undo` or `redo` as text: the step, the changes that were not reverted, and the steps that
-  /// were skipped.
+  /// Describes the result of `undo` or `redo`: the step, the changes that were not reverted, and the skipped steps.
   package static func steps(_ verb: CommandName, _ done: CommandOutcome, hint: String? = nil) -> String {
     let lead = verb == .redo ? "Redone" : "Undone"
     let left = (done.left ?? [:]).sorted { $0.key < $1.key }.map { reason, number in
@@ -84,7 +81,7 @@ extension EventText {
       + skipped(done.skippedSteps ?? [])
   }
 
-  /// Returns sentences about the steps that were skipped, each preceded by a space; empty if there are no such steps.
+  /// Each sentence begins with a space.
   static func skipped(_ steps: [SkippedStep]) -> String {
     var reasons: [SkippedStep.Reason] = []
     for step in steps where !reasons.contains(step.reason) { reasons.append(step.reason) }

@@ -15,22 +15,20 @@ extension SharedBoard {
     case joining(Joining)
     case invitation(Invitation)
     case removed(Removed)
-    /// The local admission policy changed; the payload describes the new policy.
     case admission(Ready)
     case carried(Carried)
-    /// The local member lost the selection of an object to another member.
     case selectionLost(ObjectID, to: MemberID, name: UntrustedText?)
     case profile(Profile)
     case invited(Invited)
     /// Browsers can now join the board, or can no longer join.
     case web(Web)
     case role(Role)
-    /// A member offers a file; `accept` or `decline` answers the offer.
+    /// The commands `accept` and `decline` answer the offer.
     case resourceOffered(ResourceOffered)
     case resourceStarted(ResourceStarted)
-    /// A resource transfer made progress; emitted at most ten times a second.
+    /// Emitted at most ten times a second.
     case resourceProgress(ResourceProgress)
-    /// The transfer of a file or photo ended, whether it succeeded or not.
+    /// Emitted for files and photos, also if the transfer failed.
     case resourceFinished(ResourceFinished)
     case streamOpened(StreamOpened)
     case streamData(StreamData)
@@ -49,7 +47,7 @@ extension SharedBoard.News {
     package var port: Int
     package var board: String
     package var boardName: UntrustedText
-    /// The admission policy: `ask`, `code`, `known` or `anyone`.
+    /// `ask`, `code`, `known` or `anyone`.
     package var admit: String
     package var code: String?
     package var link: String
@@ -68,7 +66,7 @@ extension SharedBoard.News {
   package struct Carried: Sendable {
     package var relay: String
     package var name: UntrustedText
-    /// The link by which other programs join at the relay; empty if the relay's address is unknown.
+    /// Other programs join at the relay with this link; empty if the relay's address is unknown.
     package var link: String
   }
 
@@ -81,30 +79,28 @@ extension SharedBoard.News {
     package var boardName: UntrustedText?
     package var addresses: [String] = []
     package var participants: Int?
-    /// The announced role of the peer: `member` or `relay`.
+    /// `member` or `relay`; not authenticated.
     package var role: String?
-    /// The announced admission policy: `anyone`, `ask`, `code` or `known`.
+    /// `anyone`, `ask`, `code` or `known`; not authenticated.
     package var admit: String?
   }
 
   package struct PeerState: Sendable {
-    /// The peer; nil while the program dials an address whose peer is unknown.
+    /// Nil while the program dials an address whose peer is unknown.
     package var peer: String?
-    /// The display name of the peer; empty before the peer sends one.
+    /// Empty before the peer sends a name.
     package var name: UntrustedText
     package var state: State
-    /// The address that is dialed, if the peer there is unknown.
+    /// The dialed address, if the peer there is unknown.
     package var address: String?
 
     package enum State: String, Sendable {
       /// The peer is dialed for the first time.
       case connecting
       case connected
-      /// The peer has been silent for a short time.
       case suspect
       /// The link broke, and the peer is dialed again.
       case reconnecting
-      /// The program gave up reconnecting.
       case lost
     }
   }
@@ -115,13 +111,13 @@ extension SharedBoard.News {
     package var peer: String
     package var name: UntrustedText
     package var words: String?
-    /// The direction: `incoming` if the other peer asks to join, `outgoing` if the local peer asks.
+    /// `incoming` if the other peer asks to join, `outgoing` if the local peer asks.
     package var direction: Direction
     /// Whether the user must answer with `accept` or `decline` before the request proceeds.
     package var mustAnswer: Bool
-    /// The time at which the request expires, in RFC 3339 format.
+    /// In RFC 3339 format.
     package var deadline: String?
-    /// The time until the deadline in seconds, when the request began.
+    /// The time from the beginning of the request until the deadline, in seconds.
     package var seconds: Int?
     /// True if one of the two peers has already admitted the other with the same verified key, so that the users need
     /// not compare verification words.
@@ -129,7 +125,7 @@ extension SharedBoard.News {
     package var warning: String?
   }
 
-  /// The display name and icon of a member, reported after a change or as the answer to `profile`.
+  /// Reported after a change, or as the answer to `profile`.
   package struct Profile: Sendable {
     package var peer: String
     package var name: UntrustedText
@@ -137,17 +133,16 @@ extension SharedBoard.News {
   }
 
   package struct Invited: Sendable {
-    /// The join code; nil for a browser link.
+    /// Nil for a browser link.
     package var code: String?
-    /// The role that the code or link gives on an owned board: `editor` or `viewer`.
+    /// `editor` or `viewer`, on an owned board.
     package var role: String?
-    /// The link with which other programs join, or the browser link.
     package var link: String
     /// The browser link with each address of this computer, best first.
     package var links: [String]?
-    /// The SHA-256 hash of the certificate, as browsers show it; nil if browsers do not warn about it.
+    /// The SHA-256 hash, as browsers show it; nil if browsers do not warn about the certificate.
     package var fingerprint: String?
-    /// The time at which the code or link expires, in RFC 3339 format; nil if it is valid while the board is open.
+    /// In RFC 3339 format; nil if the code or link is valid while the board is open.
     package var expires: String?
 
     /// Whether the code or link lets new members edit, and has no time limit.
@@ -193,9 +188,9 @@ extension SharedBoard.News {
     package var peer: String
     package var sender: UntrustedText
     package var name: UntrustedText
-    /// The size of the file, in bytes.
+    /// In bytes.
     package var size: UInt64
-    /// The time at which the offer expires, in RFC 3339 format.
+    /// In RFC 3339 format.
     package var deadline: String
   }
 
@@ -223,7 +218,7 @@ extension SharedBoard.News {
     package var outcome: Outcome
     package var path: String?
     package var size: UInt64?
-    /// The SHA-256 of the resource, in lowercase hexadecimal.
+    /// In lowercase hexadecimal.
     package var sha256: String?
     package var message: UntrustedText?
 
@@ -245,7 +240,7 @@ extension SharedBoard.News {
     package var stream: String
     package var peer: String
     package var offset: UInt64
-    /// The bytes, at most 48 KiB.
+    /// At most 48 KiB.
     package var bytes: [UInt8]
 
     package static let maximumLength = 48 * 1024
@@ -267,9 +262,9 @@ extension SharedBoard.News {
     package var peer: String?
     /// The number of seconds by which the peer's clock is ahead; negative if it is behind.
     package var difference: Double?
-    /// The id of the invitation, in a note with the code `invitation-ended` or `comparing`.
+    /// The id of the invitation, if ``code`` is `invitation-ended` or `comparing`.
     package var invitation: String?
-    /// The time at which the invitation expires, in RFC 3339 format.
+    /// In RFC 3339 format.
     package var deadline: String?
 
     /// The code of the note that a request to join is no longer pending.

@@ -23,7 +23,7 @@ extension SharedBoard {
     /// The data of the added or changed object that readers do not know yet.
     package var object: ReportedObject?
     package var keys: [String]?
-    /// The member through which a newly joined member is reached; nil if the newly joined member is reached directly.
+    /// The member through which a new member is reached; nil if the new member is reached directly.
     package var route: (member: MemberID, name: UntrustedText)?
     package var departure: Departure?
     package var count: Int?

@@ -6,7 +6,7 @@ package struct ReportedObject: Sendable, Equatable {
   package let snapshot: ObjectSnapshot
   package let game: GameDescription?
   package let path: String?
-  /// The objects of a group, from back to front; nil for other objects.
+  /// From back to front; nil if the object is not a group.
   package let members: [ObjectID]?
   /// The state that readers know from earlier events; nil if the whole object is reported.
   private let known: ObjectSnapshot?
@@ -54,7 +54,7 @@ package struct ReportedObject: Sendable, Equatable {
     }
   }
 
-  /// Returns the object for an event that replaces the events of `earlier` and of this object.
+  /// The result replaces the events of both objects.
   func joined(after earlier: ReportedObject) -> ReportedObject {
     ReportedObject(
       snapshot,
@@ -66,13 +66,14 @@ package struct ReportedObject: Sendable, Equatable {
     )
   }
 
-  /// The whole text, even if the event contains only its change.
+  /// The whole text, even if the event contains only the change of the text.
   package var wholeText: UntrustedText? {
     guard let text = snapshot.text, snapshot.form == nil || !text.isEmpty else { return nil }
     return UntrustedText(text)
   }
 
-  /// The text that the event contains: all of it, only its change, or neither if it is long and did not change.
+  /// The part of the text that the event contains: all of it, only the change, or nothing if the text is long and did
+  /// not change.
   package var text: (whole: UntrustedText?, change: TextChange?) {
     guard let whole = wholeText, let known = known?.text, TextChange.isLong(whole) else { return (wholeText, nil) }
     guard changed.contains("text") else { return (nil, nil) }
@@ -110,8 +111,8 @@ package struct RelativePoints: Sendable, Equatable {
 
   package var count: Int { line?.count ?? range.count }
 
-  /// The index of the first included point, the number of all points, and the distance by which the other points moved
-  /// relative to the center of all points; nil if all points are included.
+  /// Nil if all points are included. Otherwise, `first` is the index of the first included point, `total` counts all
+  /// points, and `shift` is the distance by which the other points moved relative to the center of all points.
   package var part: (first: Int, total: Int, shift: [Double])? {
     guard let known else { return nil }
     let (old, new) = (InkBounds(known)?.center, InkBounds(ink)?.center)
@@ -130,7 +131,7 @@ package struct RelativePoints: Sendable, Equatable {
 /// the ranges that readers do not know yet.
 package struct ErasedRanges: Sendable, Equatable {
   package let ranges: [ClosedRange<Int>]
-  /// The number of all ranges, if some are omitted; otherwise nil.
+  /// The number of all ranges; nil if none is omitted.
   package let total: Int?
   /// The earlier ranges that no longer exist; nil if the event contains all ranges.
   package let former: [ClosedRange<Int>]?
@@ -141,7 +142,7 @@ package struct ErasedRanges: Sendable, Equatable {
     former = known.map { Self.difference($0, all) }
   }
 
-  /// Returns the ranges of a sorted list that another sorted list lacks, in linear time.
+  /// Returns the ranges of a sorted list that are not in another sorted list, in linear time.
   private static func difference(_ ranges: [ClosedRange<Int>], _ others: [ClosedRange<Int>]) -> [ClosedRange<Int>] {
     var rest = others[...]
     return ranges.filter { range in
@@ -153,9 +154,9 @@ package struct ErasedRanges: Sendable, Equatable {
 
 /// The change of a text that readers know, in the terms of the command `insert`.
 package struct TextChange: Sendable, Equatable {
-  /// The number of characters (Unicode scalars) before the change.
+  /// The number of Unicode scalars before the change.
   package let at: Int
-  /// The number of characters that were removed.
+  /// The number of Unicode scalars that were removed.
   package let replacing: Int
   package let text: UntrustedText
 
@@ -179,7 +180,7 @@ package struct TextChange: Sendable, Equatable {
     text = UntrustedText(bytes: inserted)
   }
 
-  /// Returns whether a text is so long that events about an existing object do not repeat it.
+  /// Events about an existing object do not repeat a long text.
   fileprivate static func isLong(_ text: UntrustedText) -> Bool {
     text.byteCount > 2000 && text.raw.unicodeScalars.count > 2000
   }
@@ -248,7 +249,6 @@ package struct GameDescription: Sendable, Equatable {
     self.lines = lines
   }
 
-  /// `name` returns the display names of members. The result is nil if the view is not valid JSON.
   init?(_ view: GameView, naming name: (MemberID) -> String) {
     guard let json = JSONTree(view.json) else { return nil }
     self.init(view: json, lines: view.text(naming: name).map { UntrustedText($0) })

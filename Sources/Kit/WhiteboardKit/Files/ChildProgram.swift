@@ -8,20 +8,20 @@ import PeerCore
 @preconcurrency import Musl
 #endif
 
-/// A program that reads files of other formats for this program. It runs as a child process with limits, so that a
-/// hostile or damaged file can only end the child process.
+/// A program that reads other file formats. It runs as a child process with limits, so a hostile or damaged file can
+/// only end the child process.
 struct ChildProgram {
   let name: String
   /// The Debian package that contains the program.
   let package: String
 
-  /// The maximum time of one run, in seconds.
+  /// The maximum duration of a run.
   private static let seconds = 60
-  /// The maximum size of the program's memory, in KiB.
+  /// In KiB.
   private static let memory = 2 << 20
-  /// The maximum size of each file that the program writes, in bytes.
+  /// The maximum size of each file that the program writes.
   private static let fileBytes = 256 << 20
-  /// The descriptor of the child's end of a connection.
+  /// The descriptor in the child process of its end of the connection.
   private static let childEnd: Int32 = 3
   #if canImport(Glibc)
   private static let socketType = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -31,7 +31,7 @@ struct ChildProgram {
   /// The exit status of the shell if it does not find the program.
   private static let notFound: Int32 = 127
 
-  /// Waits until the program ends, and returns what it printed.
+  /// Waits until the program ends; returns its standard output.
   @discardableResult func run(_ arguments: [String], in folder: String, settings: [String] = []) throws(ConversionError)
     -> String
   {
@@ -72,8 +72,8 @@ struct ChildProgram {
       ?? ""
   }
 
-  /// Waits until the other end of a connection is closed, and returns the wait status of the child; nil if the child
-  /// took too long and was killed.
+  /// Waits until the other end of the connection is closed, and returns the wait status of the child; nil if the child
+  /// was killed because it took too long.
   private func wait(for child: pid_t, until connection: Int32) -> Int32? {
     let start = DispatchTime.now().uptimeNanoseconds
     var (ends, status, hasEnded) = ([pollfd(fd: connection, events: 0, revents: 0)], Int32(0), false)
@@ -107,7 +107,7 @@ struct ChildProgram {
     return body(copies + [nil])
   }
 
-  /// Calls `body` with the path of a new private folder, and then removes the folder.
+  /// The folder exists until `body` returns.
   static func withFolder<Result>(_ body: (String) throws(ConversionError) -> Result) throws(ConversionError) -> Result {
     var template = Array("\(ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp")/whiteboard-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {

@@ -7,7 +7,7 @@ import WhiteboardRendering
 /// as JSON that contains a string with one character for each byte. In a PNG, that JSON is a text chunk; in an SVG, it
 /// is base64 between comments.
 enum EmbeddedDrawing {
-  /// The type of the document, which is the keyword of the chunk in a PNG.
+  /// The type of the document, and also the keyword of its chunk in a PNG.
   private static let type = "application/vnd.excalidraw+json"
   private static let start = "<!-- payload-start -->"
   private static let end = "<!-- payload-end -->"
@@ -16,8 +16,8 @@ enum EmbeddedDrawing {
 
   // MARK: - Reading
 
-  /// Returns the document in a picture; nil if the file is not a PNG or SVG, or contains no document. Throws if the
-  /// document is damaged, or has more bytes than `limit`.
+  /// Returns nil if the file is not a PNG or SVG, or contains no document. Throws if the document is longer than
+  /// `limit`.
   static func document(in bytes: [UInt8], limit: Int = ImportedBoard.byteLimit) throws(Damaged) -> [UInt8]? {
     if bytes.starts(with: PhotoHeader.pngBeginning) {
       return try chunk(of: bytes, limit).map { (text) throws(Damaged) in try decoded(text, limit) }
@@ -26,7 +26,6 @@ enum EmbeddedDrawing {
     return try payload(of: bytes).map { (text) throws(Damaged) in try decoded(text, limit) }
   }
 
-  /// Returns the text of the chunk that contains the drawing, as UTF-8.
   private static func chunk(of bytes: [UInt8], _ limit: Int) throws(Damaged) -> [UInt8]? {
     for (name, place) in PNGChunks(bytes) {
       let (kind, data) = (String(decoding: name, as: UTF8.self), bytes[place])
@@ -46,7 +45,6 @@ enum EmbeddedDrawing {
     return nil
   }
 
-  /// Returns the text between the comments of an SVG, as UTF-8.
   private static func payload(of bytes: [UInt8]) throws(Damaged) -> [UInt8]? {
     guard place(of: "payload-type:\(type)", in: bytes[...]) != nil else { return nil }
     guard let start = place(of: start, in: bytes[...]), let end = place(of: end, in: bytes[start.upperBound...]),
@@ -86,10 +84,10 @@ enum EmbeddedDrawing {
     return nil
   }
 
-  /// Decompresses zlib or gzip data; throws if it is damaged, or too long.
+  /// Decompresses zlib or gzip data.
   private static func inflated(_ bytes: ArraySlice<UInt8>, _ limit: Int) throws(Damaged) -> [UInt8] {
     var stream = z_stream()
-    // 15 selects the largest window, and adding 32 accepts both formats.
+    // 15 selects the largest window, and 32 accepts both formats.
     guard inflateInit2_(&stream, 15 + 32, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
       throw Damaged()
     }
@@ -116,7 +114,7 @@ enum EmbeddedDrawing {
 
   static func embed(_ document: String, in picture: [UInt8], _ format: ExportFormat) -> [UInt8] {
     if format == .png {
-      // The last chunk, which is empty, ends the picture.
+      // The last chunk has no data, and ends the picture.
       let data: [UInt8] = Array(type.utf8) + [0] + envelope(document)
       let kind = Array("tEXt".utf8)
       let text = kind + data
@@ -132,7 +130,7 @@ enum EmbeddedDrawing {
     return tag + Array(metadata.utf8) + picture.dropFirst(tag.count)
   }
 
-  /// Returns the JSON around a document, with one byte for each character.
+  /// Returns JSON that contains the compressed document, with one character for each byte.
   private static func envelope(_ document: String) -> [UInt8] {
     let bytes = Array(document.utf8)
     var count = compressBound(UInt(bytes.count))
@@ -155,7 +153,6 @@ enum EmbeddedDrawing {
 }
 
 extension BoardExport {
-  /// Returns the file; if `embedsDrawing` is true, it also contains the objects as an Excalidraw drawing.
   package func file(
     as format: ExportFormat,
     scale: Double?,

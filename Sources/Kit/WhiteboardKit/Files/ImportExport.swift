@@ -5,8 +5,8 @@ import Whiteboard
 import WhiteboardRendering
 import WhiteboardSync
 
-/// Writes the board to files of other formats, and adds the contents of such files to the board. Confined to the actor
-/// of its board. Files are read and written without blocking the actor.
+/// Exports the board to files, and imports files. Confined to the actor of its board, but reads and writes files
+/// without blocking this actor.
 final class ImportExport {
   private static let warningLimit = 20
   private let runtime: BoardRuntime
@@ -67,7 +67,6 @@ final class ImportExport {
     return CommandOutcome(file: file, count: count)
   }
 
-  /// The files of the photos exist until `body` returns.
   private nonisolated(nonsending) func withExport<Result>(
     region: Rectangle? = nil,
     frame: ObjectID? = nil,
@@ -93,8 +92,8 @@ final class ImportExport {
     return try await body(export)
   }
 
-  /// Creates the file without blocking the board; returns warnings about it. If the board closes before the contents of
-  /// the file are complete, no file is written.
+  /// Does not block the board; returns warnings. If the board closes before the contents of the file are complete, no
+  /// file is written.
   private nonisolated(nonsending) func write(
     _ export: BoardExport,
     as format: ExportFormat,
@@ -139,7 +138,7 @@ final class ImportExport {
 
   // MARK: - Copies
 
-  /// The file that stores copied objects; all boards in the data directory share it.
+  /// All boards in the data directory share this file.
   private var copies: String { "\(configuration.dataDirectory)/copies.json" }
 
   nonisolated(nonsending) func copy(_ references: [ObjectReference]) async throws(CommandError) -> CommandOutcome {
@@ -152,10 +151,10 @@ final class ImportExport {
     }
   }
 
-  /// The maximum size of the text for the system clipboard, in bytes; terminals accept a paste of this size.
+  /// In bytes of text for the system clipboard; terminals accept a paste of this size.
   private static let clipboardLimit = 1_000_000
 
-  /// Stores a drawing from the system clipboard as the copied objects; returns the problem if it cannot be stored.
+  /// Stores a drawing from the system clipboard as the copied objects; returns the problem if this fails.
   nonisolated(nonsending) func storeCopies(_ drawing: String) async -> String? {
     defer { checkIsolation(#isolation) }
     let path = copies
@@ -167,7 +166,7 @@ final class ImportExport {
     } catch { return error.message }
   }
 
-  /// Adds the objects that were copied last, as one undo step; does not change the board's settings.
+  /// Adds the objects that were copied last, as one undo step, without the copied board's settings.
   nonisolated(nonsending) func paste(at place: BoardPoint?) async throws(CommandError) -> CommandOutcome {
     defer { checkIsolation(#isolation) }
     guard FileReading.size(copies) != nil else {
@@ -180,7 +179,6 @@ final class ImportExport {
 
   // MARK: - Import
 
-  /// Adds the contents of a file to the board, as one undo step.
   nonisolated(nonsending) func importFile(_ file: String, at place: BoardPoint?) async throws(CommandError)
     -> CommandOutcome
   {
@@ -205,8 +203,8 @@ final class ImportExport {
     return try editor.add(imported, isCopy: isCopy)
   }
 
-  /// Reads an import file without blocking the board; returns nil for a picture without a drawing in it. Pictures in
-  /// the file are checked and converted if the program supports it.
+  /// Does not block the board; returns nil for a picture that contains no drawing. If a converter is given, pictures in
+  /// the file are checked and converted.
   private nonisolated(nonsending) func read(_ file: String, _ converter: (any PhotoConverter)?)
     async
     throws(CommandError) -> ImportedBoard?
@@ -265,7 +263,6 @@ public enum ExportArea: Hashable, Sendable {
   /// Every frame, on a page of its own.
   case eachFrame
 
-  /// Throws if more than one part is chosen.
   package init(region: Rectangle?, frame: String?, isEachFrame: Bool) throws(CommandError) {
     let areas = [region.map(Self.region), frame.map(Self.frame), isEachFrame ? .eachFrame : nil].compactMap { $0 }
     guard areas.count < 2 else {
@@ -280,7 +277,6 @@ public enum ExportArea: Hashable, Sendable {
 }
 
 extension Board {
-  /// Returns the frame that a word names: by its id, the beginning of its id, or its name.
   func frame(named word: String) throws(CommandError) -> ObjectID {
     var resolver = ReferenceResolver<ObjectID>()
     for id in frames {
@@ -296,8 +292,7 @@ struct Authors {
   let members: Members
   let persistence: Persistence
 
-  /// Returns the present or former member that a command argument names; throws if no member or more than one matches.
-  /// Members in `others` can be named even if they wrote nothing on this board.
+  /// Finds present and former members. Members in `others` are found even if they wrote nothing on this board.
   func find(_ word: String, or others: Set<MemberID> = []) throws(CommandError) -> MemberID {
     var resolver = ReferenceResolver<MemberID>()
     // Members that wrote nothing are included, so that a name shared by two members is ambiguous.
@@ -309,7 +304,7 @@ struct Authors {
     return try resolver.find(word, what: "author", missing: .noSuchPeer)
   }
 
-  /// The display names of the authors for board lists; an id prefix if no name is known.
+  /// The display names, for board lists; an id prefix if no name is known.
   var listed: [String] {
     // The chat can be long, so it is read only if a name is missing.
     lazy var names = Dictionary(board.chat.compactMap { line in line.name.map { (line.author, $0) } }) { $1 }

@@ -15,9 +15,9 @@ struct NamedFile: Equatable, Sendable {
 
   // MARK: - Sending
 
-  /// Returns the files at the given paths, and the files in the folders among them; throws if a path does not exist, a
-  /// folder contains no files, or there are more than ``limit`` files (`tooBig`). A file in a folder is named by its
-  /// path from the folder on. Symbolic links in folders are left out.
+  /// Returns the files at the paths, and all files in folders among the paths. The name of a file in a folder is the
+  /// path that begins with the folder. Skips symbolic links in folders. Throws if a path does not exist, a folder
+  /// contains no files, or there are more than ``limit`` files (`tooBig`).
   static func files(at paths: [String]) async throws(CommandError) -> [NamedFile] {
     try await FileQueue.run { () throws(CommandError) in try found(at: paths) }
   }
@@ -58,8 +58,8 @@ struct NamedFile: Equatable, Sendable {
 
   // MARK: - Saving
 
-  /// Returns a name for a file: separators of folders become `_`, and characters that are not safe to display, and dots
-  /// at the beginning, are removed.
+  /// Returns a safe file name: replaces folder separators by `_`, and removes leading dots and characters that are not
+  /// safe to display.
   static func cleaned(_ name: UntrustedText) -> String {
     let separators: Set<Character> = ["/", "\\", ":"]
     let parts = name.raw.split { separators.contains($0) }.map {
@@ -73,10 +73,10 @@ struct NamedFile: Equatable, Sendable {
     return cut + ending
   }
 
-  /// The maximum number of bytes of a name, which leaves room for a number.
+  /// In bytes; leaves room for a number.
   private static let maximumLength = 200
 
-  /// Splits a name into its stem and its ending with the dot; a long ending is part of the stem.
+  /// The ending includes the dot. A long ending remains part of the stem.
   private static func split(_ name: String) -> (stem: String, ending: String) {
     guard let dot = name.lastIndex(of: "."), dot != name.startIndex, name[dot...].utf8.count <= 16 else {
       return (name, "")
@@ -84,9 +84,8 @@ struct NamedFile: Equatable, Sendable {
     return (String(name[..<dot]), String(name[dot...]))
   }
 
-  /// Moves a received file to a folder, under the name that its sender gave it; returns the new path. If the file
-  /// cannot be moved, throws, and the file stays at its old path. An existing file is never replaced: the name of the
-  /// new file gets a number.
+  /// Moves a received file to a folder; returns the new path. Never replaces a file: if the sender's name is taken,
+  /// adds a number to it. If moving fails, the file stays at its old path.
   static func save(_ path: String, named name: UntrustedText, in folder: String) async throws(CommandError) -> String {
     try await FileQueue.run { () throws(CommandError) in try moved(path, to: folder, cleaned(name)).get() }
   }
@@ -163,8 +162,8 @@ package enum OutputFile {
     private static func shown(_ path: String) -> String { UntrustedText(path).quoted(limit: 256) }
   }
 
-  /// Writes a file under a temporary name and then renames it, so that no program reads an incomplete file; if it
-  /// throws ``WriteError``, an existing file is unchanged.
+  /// Writes to a temporary file and then renames it, so that no program reads an incomplete file. If this throws, an
+  /// existing file is unchanged.
   package static func write(_ bytes: [UInt8], to path: String, isReplacing: Bool) throws(WriteError) {
     try check(path, isReplacing: isReplacing)
     let beside = "\(path).\(UInt64.random(in: 0...UInt64.max)).part"
@@ -178,7 +177,7 @@ package enum OutputFile {
     throw failure == EEXIST ? .exists(path) : refused(path, failure)
   }
 
-  /// Checks whether a file can be written to a path, before its contents are created.
+  /// Checks in advance whether a file can be written to a path.
   package static func check(_ path: String, isReplacing: Bool) throws(WriteError) {
     var status = stat()
     guard stat(path, &status) == 0 else { return }
@@ -205,8 +204,7 @@ package enum OutputFile {
 }
 
 package enum FileWriting {
-  /// Writes all bytes; waits while the descriptor cannot accept more; returns the system's error number if writing
-  /// failed; nil otherwise.
+  /// Waits while the descriptor cannot accept more bytes. Returns the system's error number if writing failed.
   package static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
     var offset = 0
     while offset < bytes.count {
@@ -230,7 +228,7 @@ package enum FileWriting {
   }
 }
 
-/// A queue for work that takes long or blocks its thread, such as encoding a board or waiting for other programs.
+/// Runs work that takes long or blocks its thread, such as encoding a board or waiting for other programs.
 enum FileQueue {
   private static let queue = DispatchQueue(label: "whiteboard.files", attributes: .concurrent)
 

@@ -14,9 +14,9 @@ enum OtherPicture: String {
   static let formats = "JPEG, PNG, WebP, GIF, SVG, HEIC, AVIF, TIFF or BMP"
   static let byteLimit = ImportedBoard.byteLimit
   private static let program = ChildProgram(name: "vipsthumbnail", package: "libvips-tools")
-  /// The number of pixels on the longer side of a converted SVG.
+  /// In pixels, on the longer side.
   private static let drawnSide = 2048
-  /// The maximum number of pixels on a side of a converted picture; a larger picture is scaled down.
+  /// The maximum number of pixels on a side; larger pictures are scaled down.
   private static let side = 8000
   private static let brands = ["heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1", "avif", "avis"]
 
@@ -41,7 +41,7 @@ enum OtherPicture: String {
     }
   }
 
-  /// Whether a file has further pictures after the first one: those of an animation, or further pages.
+  /// Whether the file contains an animation or further pages.
   static func hasMorePictures(_ bytes: [UInt8]) -> Bool {
     switch OtherPicture(of: bytes) {
     case .gif: hasMoreGIFPictures(bytes)
@@ -54,7 +54,7 @@ enum OtherPicture: String {
 
   private static func hasMoreGIFPictures(_ bytes: [UInt8]) -> Bool {
     func byte(_ index: Int) -> Int { index < bytes.count ? Int(bytes[index]) : 0 }
-    /// Returns the size of the color table that a byte of flags announces.
+    /// Returns the size of the color table, in bytes.
     func tableSize(_ flags: Int) -> Int { flags & 0x80 == 0 ? 0 : 3 << (flags & 7 + 1) }
     var (offset, count) = (13 + tableSize(byte(10)), 0)
     while count < 2, offset < bytes.count {
@@ -86,8 +86,7 @@ enum OtherPicture: String {
     return next != 0
   }
 
-  /// Returns an upright PNG with the colors of sRGB; waits until the first picture of an animation, or the first page,
-  /// is converted.
+  /// Returns an upright sRGB PNG of the first picture or page; blocks the thread during the conversion.
   func png(_ bytes: [UInt8]) throws(ConversionError) -> [UInt8] {
     try ChildProgram.withFolder { (folder) throws(ConversionError) in
       let (source, target) = ("\(folder)/picture.\(rawValue)", "\(folder)/converted.png")

@@ -10,21 +10,21 @@ enum PDFPages {
   static let limit = 100
   private static let reader = ChildProgram(name: "pdfinfo", package: "poppler-utils")
   private static let painter = ChildProgram(name: "pdftoppm", package: "poppler-utils")
-  /// The number of pixels per inch, unless a page is too large for that.
+  /// In pixels per inch; lower for large pages.
   private static let resolution = 150.0
-  /// The number of board units per inch, as in exported PDF files.
+  /// As in exported PDF files.
   private static let unitsPerInch = 96.0
   private static let pointsPerInch = 72.0
-  /// The maximum number of pixels on a side of a page.
+  /// In pixels.
   private static let side = 8000.0
-  /// The distance between pages, and the number of pages side by side.
+  /// The distance between pages, in board units, and the number of pages in a row.
   private static let (gap, columns) = (40.0, 10)
-  /// The time after which no further page is drawn, in seconds.
+  /// No further page is drawn after this time.
   private static let seconds = 300
 
   static func isPDF(_ bytes: [UInt8]) -> Bool { bytes.starts(with: "%PDF-".utf8) }
 
-  /// Returns the pages side by side, each in a frame that is named after the file; waits until they are drawn.
+  /// Each page is in a frame named after the file; pages form rows. Blocks the thread until the pages are drawn.
   static func read(_ bytes: [UInt8], named name: String, _ converter: (any PhotoConverter)?, limit: Int = limit)
     throws(ConversionError)
     -> ImportedBoard
@@ -74,7 +74,7 @@ enum PDFPages {
     }
   }
 
-  /// Draws a page, and adds its photo to `board`; returns the photo and its size on the board.
+  /// Adds the photo to `board`; returns the photo and its size on the board.
   private static func picture(
     of page: Int,
     _ lines: [Substring],

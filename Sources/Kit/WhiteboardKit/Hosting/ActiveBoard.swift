@@ -5,9 +5,8 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// A board that is open in a session, with the components that work on it.
-///
-/// Performs the actions of the replica. Confined to the actor of its board.
+/// An open board with the components that work on it. Performs the actions of the replica. Confined to the actor of its
+/// board.
 final class ActiveBoard {
   let runtime: BoardRuntime
   let configuration: BoardConfiguration
@@ -32,7 +31,6 @@ final class ActiveBoard {
     members: members,
     persistence: persistence
   )
-  /// The component that runs the commands that change the board.
   private(set) lazy var editor = BoardEditor(runtime, replica, of: self, members: members, photos: photos)
   private(set) lazy var roles = Roles(runtime, replica, of: self, members: members)
   private(set) lazy var admission = BoardAdmission(
@@ -131,7 +129,6 @@ final class ActiveBoard {
 
   var session: Session { boardSession.session }
 
-  /// Whether the session knows that the owner of an owned board is its host.
   private var isHostConfirmed = false
 
   /// Confirms the owner of an owned board as the host of the session, as soon as the owner is known (MEM-15).
@@ -141,7 +138,7 @@ final class ActiveBoard {
     session.confirm(owner: PeerID(owner))
   }
 
-  /// Stores the title of the board, so that lists and commands can find the board by its title.
+  /// Lists and commands find the board by the stored title.
   nonisolated(nonsending) func storeTitle() async {
     guard let document = persistence.document, configuration.recordingFile == nil else { return }
     do throws(DocumentError) {
@@ -149,8 +146,7 @@ final class ActiveBoard {
     } catch { configuration.logger.warning("The title was not stored.", metadata: ["reason": "\(error.message)"]) }
   }
 
-  /// Hides an author on all boards, or shows it again; returns the number of objects on this board that were hidden or
-  /// shown; throws if no author matches, or the change cannot be stored.
+  /// Hides an author on all boards, or shows the author again; the outcome counts the affected objects on this board.
   nonisolated(nonsending) func setAuthor(_ word: String, isHidden: Bool) async throws(CommandError) -> CommandOutcome {
     let hidden = reports.hiddenAuthors
     let author = try authors.find(word, or: hidden.members)
@@ -166,9 +162,8 @@ final class ActiveBoard {
 }
 
 extension ActiveBoard {
-  /// Performs the actions that the replica returned for an input, and schedules the next timed work.
-  ///
-  /// Call this function after each input, even if the replica returned no actions.
+  /// Call this function after each input to the replica, even if there are no actions: it also schedules the next timed
+  /// work.
   func perform(_ actions: [ReplicaAction]) {
     for action in actions { fulfill(action) }
     confirmHost()
@@ -227,7 +222,6 @@ extension ActiveBoard {
 
   private func peers(_ members: [MemberID]) -> [PeerID] { members.map { PeerID($0) } }
 
-  /// Disconnects a member that broke the rules of the board.
   private func reject(_ member: MemberID, because error: ReplicaError) {
     let peer = PeerID(member)
     warn(.violation(by: members.label(of: member), error))
@@ -238,14 +232,12 @@ extension ActiveBoard {
   }
 }
 
-/// Changes the local display name and icon, and reports the names and icons of the other members.
-///
-/// Confined to the actor of its board.
+/// Changes the local display name and icon, and reports those of other members. Confined to the actor of its board.
 final class Profiles {
   private let runtime: BoardRuntime
   private let settings: PersonalSettings?
   private let replica: Replica
-  /// The reference is unowned because the open board owns this object.
+  /// The open board owns this object.
   private unowned let active: ActiveBoard
   private let members: Members
   private let persistence: Persistence
@@ -266,12 +258,11 @@ final class Profiles {
     self.persistence = persistence
   }
 
-  /// Sends the local profile to the members; throws if the name is too long.
+  /// Throws if the name is too long.
   func publish() throws(BoardError) {
     active.perform(try replica.setProfile(name: members.ownName, icon: members.ownIcon?.emoji ?? "", now: runtime.now))
   }
 
-  /// Changes the local user's display name and icon, and reports the profile.
   nonisolated(nonsending) func changeOwn(_ name: String?, _ icon: IconChange?, request: RequestMark?)
     async throws(CommandError)
   {
@@ -296,10 +287,8 @@ final class Profiles {
     )
   }
 
-  /// Handles a new display name and icon of a member, and reports them if they changed.
-  ///
-  /// Commands still find the member by the name in its handshake. Otherwise, a later name change could bypass the
-  /// warning about changed keys.
+  /// Commands still find the member by the name in its handshake. Otherwise, a name change could bypass the warning
+  /// about changed keys.
   func changed(_ member: MemberID, name: String, icon: String) {
     let peer = PeerID(member)
     let old = members.looks[peer] ?? Members.Look(name: members.name(of: peer), icon: nil)

@@ -3,16 +3,13 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Hosts the board that the configuration names: opens its file and its session.
-///
-/// Confined to the actor of its board.
+/// Opens the file and the session of the board that the configuration names. Confined to the actor of its board.
 struct BoardHost {
   enum Choice {
     case named(String)
-    /// The board with this id; the name is used if the board is new.
+    /// The name is used if the board is new.
     case board(SessionID, name: String)
 
-    /// The name of the board if it is new.
     var name: String {
       switch self {
       case .named(let name), .board(_, let name): name
@@ -25,10 +22,9 @@ struct BoardHost {
   /// Whether a user or a program answers the peers that ask to join.
   let asksUser: Bool
 
-  /// Opens the session of a board, and its file if boards are saved; `new` is the id for a new board if the choice has
-  /// no id.
-  ///
-  /// Throws if the file cannot be opened for writing or does not match the configuration, and then leaves it unchanged.
+  /// Opens the session of a board, and its file if boards are saved. A new board gets the id `new` if the choice has no
+  /// id. If the file cannot be opened for writing, or does not match the configuration, throws and leaves the file
+  /// unchanged.
   nonisolated(nonsending) func host(_ choice: Choice, orMaking new: SessionID, _ transport: PeerTransport) async throws
     -> BoardSession
   {
@@ -69,9 +65,9 @@ struct BoardHost {
     return BoardSession(session, name: name, policy: policy, stored)
   }
 
-  /// Returns the membership of a board that no peer has joined yet, if its id names a former identity of the local user.
-  ///
-  /// Otherwise, the local peer would claim to be the host, and other peers would warn their users (MEM-16).
+  /// Returns the membership of a board that no other peer has joined, if its id names a former identity of the local
+  /// user. Without this membership, other peers would warn their users that the local peer claims to be the host
+  /// (MEM-16).
   private func formerMembership(of id: SessionID, _ transport: PeerTransport) -> MembershipRecord? {
     guard id.namesHost, !id.names(transport.peerID) else { return nil }
     let former = PeerIdentity.formerPeers(inDirectory: configuration.dataDirectory).first(where: id.names)
@@ -113,7 +109,6 @@ struct BoardHost {
     return session
   }
 
-  /// Opens the file of a board; creates it if it is missing.
   private nonisolated(nonsending) func openDocument(of choice: Choice, orMaking new: SessionID)
     async throws(WhiteboardError) -> BoardDocument
   {
@@ -145,20 +140,18 @@ struct BoardHost {
   }
 }
 
-/// The timed work on an open board: deadlines of the replica, slow peers, the board's file, browser links, and purges.
-///
-/// Confined to the actor of its board.
+/// Handles the timed work of an open board: deadlines of the replica, slow peers, the board's file, browser links, and
+/// purges. Confined to the actor of its board.
 final class TimedWork {
-  /// The interval between two purges of objects that were deleted long ago.
   private static let purgeInterval = Duration.seconds(60)
-  /// The maximum number of objects in one purge; further objects are removed by the next purge.
+  /// The next purge removes further objects.
   private static let purgeLimit = 1000
 
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
   private let board: ActiveBoard
   private var nextPurge: ContinuousClock.Instant
-  /// For each deleted object, the time at which the deletion was first seen.
+  /// The time at which each deletion was first seen.
   private var deletionAges = DeletionAges()
 
   init(_ runtime: BoardRuntime, _ configuration: BoardConfiguration, _ board: ActiveBoard) {
@@ -168,7 +161,6 @@ final class TimedWork {
     nextPurge = runtime.start + Self.purgeInterval
   }
 
-  /// Performs timed work when it is due, until the board closes.
   nonisolated(nonsending) func performWhenDue() async {
     while runtime.ending == nil {
       reportBacklogs()
@@ -192,9 +184,8 @@ final class TimedWork {
     return due
   }
 
-  /// Reports to the replica which members have a backlog, so that it sends them no more answers.
-  ///
-  /// Otherwise, a member that requests answers without reading them could exhaust the memory.
+  /// The replica stops sending answers to members with a backlog. Otherwise, a member that requests answers without
+  /// reading them could exhaust the memory.
   private func reportBacklogs() {
     for peer in board.members.unorderedIDs {
       let member = MemberID(peer)
@@ -202,9 +193,7 @@ final class TimedWork {
     }
   }
 
-  /// Permanently removes objects that were deleted long ago (SYN-8).
-  ///
-  /// Only one of the connected members does this.
+  /// Permanently removes objects that were deleted long ago (SYN-8). Only one of the connected members does this.
   private func purgeIfDue() {
     guard runtime.clock.now >= nextPurge else { return }
     nextPurge = runtime.clock.now + Self.purgeInterval

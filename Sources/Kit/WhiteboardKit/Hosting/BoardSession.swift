@@ -1,24 +1,21 @@
 import PeerSession
 import WhiteboardDocument
 
-/// The session of a board, with the board's name and the local admission policy.
-///
-/// Confined to the actor of its board.
+/// The session of a board, with the board's name and the local admission policy. Confined to the actor of its board.
 final class BoardSession {
   let session: Session
-  /// The name of the board; an id prefix if no name is known.
+  /// An id prefix if no name is known.
   private(set) var name: String
-  /// The policy by which the local peer admits other peers.
   private(set) var policy: AdmissionPolicy
   /// Whether a relay keeps the board open when the local peer leaves.
   var isCarried = false
 
-  /// The choices of the board's host that were stored before this run.
+  /// The host's choices that were stored before this run.
   let storedChoice: HostChoice
-  /// The reservation of the local copy of a joined board, until the copy is open; nil if there is none.
+  /// Reserves the local copy of a joined board until the copy is open.
   var reservation: BoardReservation?
 
-  /// The maximum number of bytes of a board's name.
+  /// In bytes.
   private static let nameLimit = 128
 
   init(_ session: Session, name: String, policy: AdmissionPolicy, _ storedChoice: HostChoice) {
@@ -30,7 +27,7 @@ final class BoardSession {
 
   var admission: BoardConfiguration.Admission { BoardConfiguration.Admission(policy) }
 
-  /// The join code; nil if the local peer does not admit by code.
+  /// Nil if the local peer does not admit by code.
   var code: JoinCode? { if case .code(let code) = policy { code } else { nil } }
 
   func setCode(_ code: JoinCode) { policy = .code(code) }
@@ -38,9 +35,7 @@ final class BoardSession {
   /// Replaces the policy after the host changed its own policy (MEM-17).
   func setPolicy(_ policy: AdmissionPolicy) { self.policy = policy }
 
-  /// Returns whether the local peer can admit newcomers.
-  ///
-  /// A member that follows the host's policy `known` cannot, because it knows no newcomers.
+  /// A member that follows the host's policy `known` cannot admit newcomers, because it does not know them.
   func admitsNewcomers(_ configuration: BoardConfiguration) -> Bool {
     guard case .known = policy else { return true }
     return configuration.isHosting(session) || configuration.admission == .known
@@ -48,10 +43,7 @@ final class BoardSession {
 
   // MARK: - The name
 
-  /// Stores the title of the board, so that lists and commands can find the board by its title; throws if the file
-  /// cannot be written.
-  ///
-  /// A board without a name takes its name from the title.
+  /// Lists and commands find the board by the stored title. A board without a name takes its name from the title.
   nonisolated(nonsending) func storeTitle(_ title: String, in document: BoardDocument) async throws(DocumentError) {
     defer { checkIsolation(#isolation) }
     if try await document.title() ?? "" != title { try await document.setTitle(title) }
@@ -61,15 +53,14 @@ final class BoardSession {
     await session.setName(name)
   }
 
-  /// Stores the name of the board in a file that was created before the name was known; throws if the file cannot be
-  /// read or written.
+  /// Replaces the name in a file that was created before the name was known.
   nonisolated(nonsending) func storeName(in document: BoardDocument) async throws(DocumentError) {
     defer { checkIsolation(#isolation) }
     guard isProvisional(try await document.name()), !isProvisional(name) else { return }
     try await document.rename(to: name)
   }
 
-  /// Returns whether a name is only a placeholder for an unknown name.
+  /// Whether the name is only a placeholder.
   private func isProvisional(_ name: String) -> Bool { name.isEmpty || name == session.id.short }
 
   private static func name(fromTitle title: String) -> String {
@@ -95,7 +86,7 @@ extension BoardConfiguration.Admission {
 }
 
 extension BoardConfiguration {
-  /// Returns the local admission policy; creates a code if the policy needs a code and no code is known.
+  /// Creates a code if the policy needs a code and `code` is nil.
   func admissionPolicy(default fallback: Admission, code: JoinCode?) -> AdmissionPolicy {
     switch admission ?? fallback {
     case .ask: .ask

@@ -1,9 +1,9 @@
 import PeerSession
 import WhiteboardDocument
 
-/// How the user chose to admit peers to a board that the local peer hosts; stored with the board (REC-20).
+/// The user's choices about admission to a board that the local peer hosts; stored with the board (REC-20).
 package struct HostChoice: Hashable, Sendable {
-  /// The admission policy; nil if the user made no choice.
+  /// Nil if the user made no choice.
   package var admission: BoardConfiguration.Admission?
   /// Whether members may admit newcomers too (TCK-6); nil if the user made no choice.
   package var membersAdmit: Bool?
@@ -13,7 +13,7 @@ package struct HostChoice: Hashable, Sendable {
     self.membersAdmit = membersAdmit
   }
 
-  /// Reads the stored form; unknown words are skipped.
+  /// Skips unknown words.
   init(text: String) {
     for word in text.split(separator: " ") {
       switch word {
@@ -24,13 +24,13 @@ package struct HostChoice: Hashable, Sendable {
     }
   }
 
-  /// The stored form; nil if the user made no choice.
+  /// Nil if the user made no choice.
   var text: String? {
     let words = [admission?.rawValue, membersAdmit.map { $0 ? "members" : "no-members" }].compactMap(\.self)
     return words.isEmpty ? nil : words.joined(separator: " ")
   }
 
-  /// Returns these choices; a choice that the user did not make now is taken from `earlier`.
+  /// Takes a choice from `earlier` if the user did not make it now.
   func over(_ earlier: HostChoice) -> HostChoice {
     HostChoice(
       admission: admission ?? earlier.admission,
@@ -45,18 +45,14 @@ extension BoardConfiguration {
     HostChoice(admission: admission ?? code.map { _ in .code }, membersAdmit: membersAdmit)
   }
 
-  /// Returns how the local peer admits peers as the host of a board; includes a code if the policy needs a code.
-  ///
-  /// A relay has no user to ask.
+  /// The result includes a code if the policy needs one. A relay has no user to ask.
   func hostPolicy(_ stored: HostChoice, code: JoinCode?) -> AdmissionPolicy {
     let earlier = carrier != nil && stored.admission == .ask ? nil : stored.admission
     return admissionPolicy(default: hostChoice.admission ?? earlier ?? hostAdmission, code: code)
   }
 
-  /// Stores the choices of this run in the file of a board that the local peer hosts.
-  ///
-  /// A board to which no peer can connect, as during an import, keeps its choices. An error is only logged, so that a
-  /// board opens even on a full disk.
+  /// Stores the choices of this run in the board's file, if the local peer hosts the board and listens. An error is
+  /// only logged, so that a board opens even if the disk is full.
   nonisolated(nonsending) func storeHostChoice(in document: BoardDocument) async {
     defer { checkIsolation(#isolation) }
     guard document.mode == .writing, isListening, !isRelay, !isOffline else { return }
@@ -70,7 +66,7 @@ extension BoardConfiguration {
 }
 
 extension BoardDocument {
-  /// Returns how the user chose to admit peers when the board was hosted on this computer.
+  /// How peers were admitted when this computer hosted the board.
   package func hostChoice() async -> HostChoice {
     HostChoice(text: (try? await fact(.admission)) ?? "")
   }

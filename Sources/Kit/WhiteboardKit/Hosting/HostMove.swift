@@ -1,17 +1,15 @@
 import PeerCore
 import PeerSession
 
-/// The move of a hosted board to a relay, so that members can use it while the host is offline.
-///
-/// Confined to the actor of its board.
+/// Moves a hosted board to a relay, so that members can use it while the host is offline. Confined to the actor of its
+/// board.
 struct HostMove {
-  /// The delays between attempts.
   private static let pauses: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2), .seconds(5), .seconds(15)]
 
-  /// The errors of a relay that is away, restarts, or is not ready yet.
+  /// These errors occur if a relay is offline, restarts, or is not ready yet.
   private static let temporaryErrors: [SessionError.Code] = [.unreachable, .timedOut, .shuttingDown, .busy]
 
-  /// How long the session may take to reconnect to a relay.
+  /// The time in which the session may reconnect to a relay.
   private static let grace = Duration.seconds(3)
 
   let runtime: BoardRuntime
@@ -20,10 +18,8 @@ struct HostMove {
   let localPeer: PeerID
   let carrier: BoardConfiguration.Carrier
 
-  /// Moves the board to a relay, and moves it again if the relay loses the board.
-  ///
-  /// A relay that returns with its key gets the board back from the session. A relay that lost its data returns with
-  /// another key, so the board must be moved again.
+  /// A relay that returns with its key receives the board from the session. A relay that lost its data returns with
+  /// another key, so this function moves the board again.
   nonisolated(nonsending) func run() async {
     defer { checkIsolation(#isolation) }
     var former: PeerID?
@@ -38,10 +34,8 @@ struct HostMove {
 
   private func isReached(_ peer: PeerID) -> Bool { runtime.call { $0.members.isReached(peer) } }
 
-  /// Asks relays until a relay accepts the board; returns nil if the configured relay refuses the board, or the board
-  /// is closed.
-  ///
-  /// After that, the session keeps the relay up to date, even if either program restarts.
+  /// Tries until a relay accepts the board. Returns nil if the configured relay refuses the board, or the board closes.
+  /// After a relay accepts the board, the session keeps the relay up to date, even if one of the programs restarts.
   private nonisolated(nonsending) func move(from former: PeerID?) async -> PeerID? {
     defer { checkIsolation(#isolation) }
     var failures = 0
@@ -87,7 +81,7 @@ struct HostMove {
     return nil
   }
 
-  /// The relay that the configuration names, or all announced relays that accept boards.
+  /// The configured relay, or all announced relays that accept boards.
   private var relays: [(peer: PeerID?, addresses: [PeerAddress])] {
     switch carrier {
     case .at(let address, let peer): [(peer, [PeerAddress(host: address.host, port: address.port)])]

@@ -1,41 +1,37 @@
 import NIOCore
 import PeerSession
 
-/// A queue of session events that are not handled yet.
-///
-/// The events of each member keep their order, and the members take turns. A member that causes more work than its
-/// share delays only its own events. The type performs no I/O; all times must come from the same clock.
+/// A queue of session events that are not handled yet. The events of each member keep their order, and the members take
+/// turns. A member that causes more work than its share delays only its own events. This type performs no I/O; all
+/// times must come from the same clock.
 struct IncomingEvents {
   /// The processor time that a member may use, in seconds per second.
   static let share = 0.25
-  /// The maximum processor time that a member can accumulate as credit, in seconds.
+  /// The maximum credit of a member, in seconds of processor time.
   static let burst = 1.0
-  /// The number of queued events at which the board stops reading from the session.
+  /// If this many events are queued, the board stops reading from the session.
   static let events = 4096
-  /// The number of a member's queued messages at which the board stops reading from its link.
+  /// If a member has this many queued messages, the board stops reading from the member's link.
   static let messages = 256
-  /// The number of a member's queued bytes at which the board stops reading from its link.
+  /// If a member has this many queued bytes, the board stops reading from the member's link.
   static let bytes = 1 << 20
-  /// The number of a member's queued bytes above which the board disconnects the member.
-  ///
-  /// The limit allows for bytes that were read from the link before reading stopped.
+  /// If a member has more queued bytes, the board disconnects the member. The limit allows for bytes that were read
+  /// from the link before reading stopped.
   static let mostBytes = 48 << 20
-  /// The number of bytes that are added to the length of each queued message, for its overhead.
+  /// In bytes; added to the length of each queued message.
   private static let overhead = 64
 
-  /// The action for the link of a member after an event is queued.
   enum Verdict: Equatable {
-    /// Continue to read from the link.
     case pass
     case stopReading(PeerID)
-    /// Disconnect this member: too many of its events are queued although reading should have stopped.
+    /// Too many events of this member are queued although reading should have stopped.
     case disconnect(PeerID)
   }
 
   enum Step {
-    /// Handle this event, and then call ``resume(_:)`` for its member.
+    /// After handling the event, call ``resume(_:)`` for the member.
     case handle(SessionEvent, of: PeerID?)
-    /// Wait until this time: all members with queued events have used up their processor time.
+    /// No member with queued events has processor time left before this time.
     case wait(until: Duration)
     case none
   }
@@ -45,9 +41,9 @@ struct IncomingEvents {
     var messages = 0
     var bytes = 0
     var isStopped = false
-    /// Whether the member is leaving, so that its events are handled even without credit.
+    /// If true, the events are handled even without credit.
     var isLeaving = false
-    /// The processor time that the member may still use, in seconds; negative if it used too much.
+    /// In seconds of processor time; negative if the member used too much.
     var credit = IncomingEvents.burst
     var filledAt: Duration
 
@@ -71,12 +67,10 @@ struct IncomingEvents {
 
   var isEmpty: Bool { count == 0 }
 
-  /// Whether more events should be read from the session.
   var hasRoom: Bool { count < Self.events }
 
-  /// Adds an event; returns the action for the link of its member.
-  ///
-  /// A datagram is dropped if its member has used up its processor time, or has too many queued events.
+  /// Drops a datagram if its member has used up its processor time, or has too many queued events. Returns the action
+  /// for the member's link.
   mutating func append(_ event: SessionEvent, now: Duration) -> Verdict {
     guard let peer = event.member else {
       urgent.append(event)
@@ -115,7 +109,7 @@ struct IncomingEvents {
     return verdict
   }
 
-  /// Removes and returns the next event, from the first member in turn that has processor time left.
+  /// Removes the next event of the first member, in order of turns, that has processor time left.
   mutating func nextStep(now: Duration) -> Step {
     if let event = urgent.popFirst() {
       count -= 1
@@ -145,8 +139,8 @@ struct IncomingEvents {
     return earliest.map { .wait(until: $0) } ?? .none
   }
 
-  /// Updates the state of a member's queue after one of the member's events was handled; returns true if reading from
-  /// the member's link must resume, because the queue is at most half full.
+  /// Call this after handling an event. If the result is true, the queue is at most half full, and reading from the
+  /// member's link must resume.
   mutating func resume(_ peer: PeerID) -> Bool {
     guard let queue = queues[peer], queue.isStopped, queue.messages <= Self.messages / 2, queue.bytes <= Self.bytes / 2
     else { return false }
@@ -154,7 +148,7 @@ struct IncomingEvents {
     return true
   }
 
-  /// Subtracts the processor time of a handled event, in seconds, from the credit of its member.
+  /// `work` is in seconds of processor time.
   mutating func charge(_ work: Double, to peer: PeerID, now: Duration) {
     queues[peer]?.fill(now)
     queues[peer]?.credit -= work
@@ -162,7 +156,6 @@ struct IncomingEvents {
     if let credit = queues[peer]?.credit { queues[peer]?.credit = max(credit, -4 * Self.burst) }
   }
 
-  /// Removes the entries of members without queued events and without debt.
   mutating func trim(now: Duration) {
     for (peer, var queue) in queues where queue.events.isEmpty {
       queue.fill(now)
@@ -198,7 +191,7 @@ extension SessionEvent {
 }
 
 extension DepartureReason {
-  /// Whether the member was removed or refused, so that its earlier messages are discarded.
+  /// The earlier messages of a removed or refused member are discarded.
   fileprivate var dropsMessages: Bool {
     switch self {
     case .kicked, .refused: true

@@ -2,17 +2,13 @@ import PeerCore
 import PeerSession
 import WhiteboardSync
 
-/// A board in use, with the information that other peers need to join it.
-///
-/// Confined to the actor of its board.
+/// A board in use, with the information that other peers need to join it. Confined to the actor of its board.
 final class Serving {
-  /// The replica and the components that work on it.
   let active: ActiveBoard
   let intake: SessionIntake
   let timedWork: TimedWork
-  /// The event that describes how to join the board, including the current code.
   private(set) var ready: SharedBoard.News.Ready
-  /// The file that makes the open board visible to other programs of this user; nil if there is none.
+  /// Makes the open board visible to other programs of this user.
   private var openBoard: OpenBoardFile?
 
   init(_ active: ActiveBoard, _ intake: SessionIntake, _ timedWork: TimedWork, _ ready: SharedBoard.News.Ready) {
@@ -22,7 +18,6 @@ final class Serving {
     self.ready = ready
   }
 
-  /// The session of the board, with its name and admission policy.
   var board: BoardSession { active.boardSession }
 
   func link(code: JoinCode) -> String {
@@ -40,8 +35,7 @@ final class Serving {
     if openBoard != nil { showOpenBoard(configuration) }
   }
 
-  /// Updates the description of how to join the board, after the policy or the set of peers that admit newcomers
-  /// changed. Returns the event that reports the change; nil if nothing changed.
+  /// Updates ``ready`` after the policy or the set of admitting peers changed; returns nil if nothing changed.
   func updateAdmission(_ configuration: BoardConfiguration, isAnnounced: Bool) -> SharedBoard.News.Ready? {
     let former = ready
     let canAdmit = board.admitsNewcomers(configuration)
@@ -55,7 +49,7 @@ final class Serving {
     return ready
   }
 
-  /// Makes the board and its current code visible to other programs of this user; returns whether the file could be
+  /// Makes the board and its code visible to other programs of this user; returns false if the file could not be
   /// written.
   @discardableResult func showOpenBoard(_ configuration: BoardConfiguration) -> Bool {
     // The previous file object holds the lock until the object is released.
@@ -81,12 +75,11 @@ final class Serving {
 }
 
 extension BoardSession {
-  /// Returns the pass for links to the local peer; nil if no user is asked to admit peers (HEL-9).
+  /// Nil if no user is asked to admit peers (HEL-9).
   func pass(_ configuration: BoardConfiguration) -> String? {
     admission == .ask ? configuration.identity.invitationPass(for: session.id).text : nil
   }
 
-  /// Creates the event that describes how to join the board at the local peer.
   nonisolated(nonsending) func ready(_ configuration: BoardConfiguration, _ transport: PeerTransport, isAnnounced: Bool)
     async -> SharedBoard.News.Ready
   {
@@ -114,7 +107,7 @@ extension BoardSession {
     )
   }
 
-  /// Returns the link to the local peer at an address; empty if the local peer does not listen.
+  /// Empty if the local peer does not listen.
   func link(at address: String?, of peer: String, _ configuration: BoardConfiguration) -> String {
     guard let address = address.flatMap({ HostPort($0) }) else { return "" }
     return BoardLink(

@@ -3,14 +3,12 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Reads and handles the events of the session of an open board.
-///
-/// The events of each member are handled in order. The members take turns, so that no member uses more than its share
-/// of processor time. Confined to the actor of its board.
+/// Handles the events of the session of an open board. The events of each member are handled in order, and the members
+/// take turns, so no member uses more than its share of processor time. Confined to the actor of its board.
 final class SessionIntake {
-  /// The processor time, in seconds, after which the intake lets other tasks of the board run.
+  /// After this many seconds of processor time, the intake lets other tasks of the board run.
   private static let workAtOnce = 0.005
-  /// The estimated processor time, in seconds, for writing a byte of output.
+  /// The estimated processor time for writing a byte of output, in seconds.
   private static let workPerByte = 40e-9
 
   let runtime: BoardRuntime
@@ -19,9 +17,7 @@ final class SessionIntake {
   let localRemoval: LocalRemoval
   let discovery: BoardDiscovery
   private var incoming = IncomingEvents()
-  /// A stream that yields an element whenever there may be an event to handle.
-  ///
-  /// It ends when the session ends.
+  /// Yields an element when there may be an event to handle; ends with the session.
   private let signals: AsyncStream<Void>
   private let signalSource: AsyncStream<Void>.Continuation
   private var hasEnded = false
@@ -44,7 +40,7 @@ final class SessionIntake {
     (signals, signalSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Reads events until the session ends, while ``handleEvents()`` handles them.
+  /// Reads events until the session ends; ``handleEvents()`` handles them.
   nonisolated(nonsending) func readEvents() async {
     for await event in session.events {
       switch incoming.append(event, now: runtime.uptime) {
@@ -76,7 +72,7 @@ final class SessionIntake {
     runtime.changed()
   }
 
-  /// Handles events until the session has ended and all events are handled or dropped.
+  /// Returns when the session has ended and all events are handled or dropped.
   private nonisolated(nonsending) func handleIncoming() async {
     defer { checkIsolation(#isolation) }
     var signal = signals.makeAsyncIterator()
@@ -115,7 +111,7 @@ final class SessionIntake {
     }
   }
 
-  /// Returns the processor time of `work`, in seconds, including an estimate for writing its output.
+  /// Returns seconds of processor time, including an estimate for writing the output of `work`.
   private func measureWork(_ work: () -> Void) -> Double {
     let (start, bytes) = (SystemTime.processorTime, runtime.emittedBytes)
     work()
@@ -124,9 +120,8 @@ final class SessionIntake {
 
   // MARK: - The end
 
-  /// Waits until the events of the ended session are handled, so that none of them changes the board later.
-  ///
-  /// After `limit`, the remaining events are dropped; their changes are not lost, because other members have them.
+  /// Waits until the events of the ended session are handled, so that none of them changes the board later. At `limit`,
+  /// the remaining events are dropped. Other members have their changes, so no change is lost.
   nonisolated(nonsending) func finish(before limit: ContinuousClock.Instant) async {
     defer { checkIsolation(#isolation) }
     guard !hasEnded else { return }

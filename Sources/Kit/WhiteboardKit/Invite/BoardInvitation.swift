@@ -9,12 +9,12 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
   package var board: String
   package var boardName: String
   package var peer: String
-  /// `ask`, `code`, `known` or `anyone`, if it is known; `none` if the local peer cannot admit newcomers.
+  /// `ask`, `code`, `known` or `anyone`, if known; `none` if the local peer cannot admit newcomers.
   package var admit: String?
   package var code: String?
-  /// The role that the code gives, if it was created for a role: `editor` or `viewer`.
+  /// `editor` or `viewer`; nil if the code was not created for a role.
   package var role: String?
-  /// The time at which the code expires, in RFC 3339 format; nil if the code does not expire.
+  /// In RFC 3339 format; nil if the code does not expire.
   package var expires: String?
   /// Whether a program has the board open, so that others can join now.
   package var open: Bool
@@ -22,7 +22,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
   package var links: [String]
   /// Whether the links are browser links; nil if they are for other programs.
   package var web: Bool?
-  /// The SHA-256 hash of the certificate, as browsers show it; nil if browsers do not warn about it.
+  /// The SHA-256 hash, as browsers show it; nil if browsers do not warn about the certificate.
   package var fingerprint: String?
 
   package init(_ board: OpenBoard, _ answer: InvitationRequest.Answer) {

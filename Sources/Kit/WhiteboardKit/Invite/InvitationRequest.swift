@@ -7,9 +7,9 @@ import Glibc
 import Musl
 #endif
 
-/// A request to another program of the same user for an additional join code of an open board. The request is a file
-/// beside the ``OpenBoard`` file of that program, and the answer is a second file. Only the user can write these files,
-/// so the request needs no other authentication.
+/// Asks another program of the same user for an additional join code of an open board. The request is a file beside the
+/// ``OpenBoard`` file of that program, and the answer is a second file. Only the user can write these files, so the
+/// request needs no other authentication.
 package enum InvitationRequest {
   package struct Answer: Codable, Equatable, Sendable {
     package var code: String?
@@ -20,8 +20,7 @@ package enum InvitationRequest {
     package var refusal: String?
   }
 
-  /// Requests a code, and waits for the answer for at most `patience`; throws if the request could not be written, was
-  /// refused, or was not answered in time.
+  /// Waits at most `patience` for the answer.
   package static func ask(
     _ terms: InvitationTerms,
     of board: OpenBoard,
@@ -50,7 +49,7 @@ package enum InvitationRequest {
     throw WhiteboardError(.timedOut, "the program that has the board open did not answer")
   }
 
-  /// Answers the requests for codes of a board, until the task is canceled.
+  /// Serves until the task is canceled.
   static nonisolated(nonsending) func serve(
     about board: String,
     inDataDirectory directory: String,
@@ -104,7 +103,7 @@ package enum InvitationRequest {
     }
   }
 
-  /// Writes a file atomically: a reader sees the whole file or none.
+  /// Readers see the whole file or none.
   private static func write(_ bytes: Data, to path: String) -> Bool {
     let new = path.replacing(".ask-", with: ".new-").replacing(".answer-", with: ".told-")
     let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -128,7 +127,8 @@ public struct InvitationTerms: Hashable, Codable, Sendable {
   public var isView = false
   /// Whether to create a browser link instead of a code.
   public var isForBrowsers = false
-  /// Whether the browser link admits only one guest, so that the link is worthless in the history of the guest's browser.
+  /// Whether the browser link admits only one guest. A copy of the link in the history of the guest's browser then
+  /// admits no other guest.
   public var isOnce = false
   /// The lifetime in seconds; nil for a code or link that is valid while the board is open.
   public var seconds: Int?

@@ -7,9 +7,9 @@ import Glibc
 import Musl
 #endif
 
-/// The description of a board that a program has open, for other programs of the same user. It is stored in
-/// `open/BOARD-ID.json` in the data directory. Only the user can read the data directory. The program holds a lock on
-/// the file. When the program exits or crashes, the system releases the lock, so readers ignore a file without a lock.
+/// The description of an open board, for other programs of the same user. The program that has the board open stores it
+/// in `open/BOARD-ID.json` in the data directory, which only the user can read, and holds a lock on the file. The
+/// system releases the lock when the program ends, so readers ignore a file without a lock.
 package struct OpenBoard: Codable, Equatable, Sendable {
   package var board: String
   package var boardName: String
@@ -19,13 +19,13 @@ package struct OpenBoard: Codable, Equatable, Sendable {
   package var listen: String?
   /// The only network interface that the program uses; nil for all interfaces.
   package var interface: String?
-  /// The admission policy: `ask`, `code`, `known` or `anyone`.
+  /// `ask`, `code`, `known` or `anyone`.
   package var admit: String
   package var code: String?
   /// The pass of the board's links; nil if no user is asked to admit peers.
   package var pass: String?
 
-  /// Returns the boards that programs with the given data directory have open now, ordered by name.
+  /// Ordered by name.
   package static func all(inDataDirectory directory: String) -> [OpenBoard] {
     let directory = OpenBoardFile.directory(in: directory)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
@@ -42,7 +42,7 @@ final class OpenBoardFile: Sendable {
 
   static func directory(in dataDirectory: String) -> String { dataDirectory + "/open" }
 
-  /// Creates and locks the file; returns nil if it cannot be written, or another program has the board open.
+  /// Returns nil if the file cannot be written, or another program has the board open.
   init?(_ board: OpenBoard, inDataDirectory dataDirectory: String) {
     let directory = Self.directory(in: dataDirectory)
     mkdir(directory, 0o700)

@@ -16,17 +16,17 @@ struct JoinSearch: Sendable {
     let boardName: UntrustedText
     let hostName: UntrustedText
     let addresses: [PeerAddress]
-    /// The likelihood that the user means this peer; the candidate with the highest rank is asked first.
+    /// The candidate with the highest rank is asked first.
     let rank: BrowserPreference.Rank
   }
 
   /// The boards that a search tries if several boards match the user's request.
   enum Boards: Sendable {
-    /// A single board; if several boards match, the user chooses.
+    /// One board; if several boards match, the user must choose.
     case one
-    /// The known board; unless exactly one known board matches, the user chooses.
+    /// The known board; unless exactly one known board matches, the user must choose.
     case known
-    /// All matching boards in turn; only members of the intended board can prove that they know the code.
+    /// All matching boards, one after the other. Only members of the intended board can prove that they know the code.
     case all
   }
 
@@ -44,10 +44,10 @@ struct JoinSearch: Sendable {
 
   /// The maximum number of attempts with new peers or new addresses.
   static let maximumCandidates = 32
-  /// The maximum time for a peer to admit or refuse, not counting the time that a user needs to answer.
+  /// The maximum time for a peer to admit or refuse, without the time that a user needs to answer.
   static let answerTimeout = Duration.seconds(3)
-  /// The time to wait for further peers after all announced peers have refused. The time is short, because the user may
-  /// have to enter a code. Announcements of other peers usually arrive within a second.
+  /// The time to wait for further peers after all announced peers have refused. It is short, because the user may have
+  /// to enter a code, and because announcements of other peers usually arrive within a second.
   static let grace = Duration.seconds(2)
 
   private enum Outcome {
@@ -70,7 +70,7 @@ struct JoinSearch: Sendable {
   private var outcomes: [Candidate.ID: Outcome] = [:]
   private var starts: [Candidate.ID: Duration] = [:]
   private var attempts = 0
-  /// The time of the last refusal by an announced peer, not counting refusals by other peers at its address.
+  /// The time of the last refusal by an announced peer itself, rather than by another peer at its address.
   private var lastRefusal: Duration?
 
   init(_ boards: Boards, redialLimit: Duration, deadline: Duration) {
@@ -109,9 +109,8 @@ struct JoinSearch: Sendable {
     return now < end ? .wait(until: end) : .giveUp
   }
 
-  /// Handles a failed attempt; returns whether the candidate will be asked again. The limits do not include `time`, the
-  /// time that a local or remote user took to answer a question. `jitter` is the fraction of the maximum jitter to add,
-  /// from 0 to 1.
+  /// Returns whether the candidate will be asked again. `time` is the time that a user on either side took to answer a
+  /// question; it does not count toward the limits. `jitter` is a fraction of the maximum jitter, from 0 to 1.
   @discardableResult mutating func refused(
     by id: Candidate.ID,
     _ error: SessionError,
@@ -135,8 +134,8 @@ struct JoinSearch: Sendable {
     return true
   }
 
-  /// The announced candidates that were not asked yet at their current addresses. If only known boards may be tried and
-  /// at least one board is known, candidates of unknown boards are excluded.
+  /// The announced candidates that were not asked yet at their current addresses, without unknown boards if only known
+  /// boards may be tried and at least one board is known.
   private var new: [Candidate] {
     guard attempts < Self.maximumCandidates else { return [] }
     // Members are not asked if the host itself declined. Any peer can announce a board and decline, so the id of the
@@ -151,7 +150,7 @@ struct JoinSearch: Sendable {
     return boards == .known && !known.isEmpty ? new.filter { known.contains($0.id.board) } : new
   }
 
-  /// Returns whether a peer with a different key answered at the candidate's addresses, and the candidate now has new
+  /// Whether a peer with a different key answered at the candidate's addresses, and the candidate now has new
   /// addresses.
   private func hasMoved(_ candidate: Candidate) -> Bool {
     guard case .refused(let error)? = outcomes[candidate.id], error.code == .wrongPeer,
@@ -166,7 +165,7 @@ struct JoinSearch: Sendable {
     }
   }
 
-  /// Returns the candidate to ask first: by rank, then by the fewest attempts at its address, then by appearance.
+  /// Compares the ranks first, then the numbers of attempts at the addresses, then the order of appearance.
   private func best(of candidates: [Candidate]) -> Candidate? {
     let places = asked.map { $0.addresses.first?.host }
     let ordered = candidates.enumerated().map { index, candidate in
@@ -177,7 +176,7 @@ struct JoinSearch: Sendable {
 }
 
 extension JoinSearch.Refusal {
-  /// The refusal as text for the user, such as `Ada (st4ksrqd) asks for a code`.
+  /// Text for the user, such as `Ada (st4ksrqd) asks for a code`.
   var words: String { Self.words(error, by: candidate.id.peer, candidate.hostName, at: candidate.addresses.first) }
 
   static func words(_ error: SessionError, by peer: PeerID, _ name: UntrustedText, at address: PeerAddress?) -> String {

@@ -2,7 +2,7 @@ import PeerCore
 import PeerSession
 
 extension Joiner {
-  /// Explains a refusal to the user, and says what to do; returns the same error if it needs no explanation.
+  /// Returns an error that tells the user what to do; returns the same error if it needs no explanation.
   nonisolated(nonsending) func explain(_ error: SessionError, _ request: JoinRequest, of peer: AskedPeer) async
     -> any Error
   {
@@ -70,7 +70,7 @@ extension Joiner {
     return WhiteboardError(.timedOut, "\(name) did not accept in time. Ask \(name) to accept, then join again.")
   }
 
-  /// Returns the error for a link whose peer did not answer, after announced peers refused.
+  /// Describes the failure of a link whose peer did not answer, and the refusals of announced peers.
   func failure(_ error: SessionError, _ refusals: [(peer: PeerID, error: SessionError)], hasCode: Bool)
     -> WhiteboardError
   {

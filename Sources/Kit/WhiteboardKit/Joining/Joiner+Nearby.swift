@@ -2,10 +2,10 @@ import PeerCore
 import PeerDiscovery
 import PeerSession
 
-/// Joining a board that is announced on this network; ``JoinSearch`` decides which peer is asked.
+/// Joins a board that is announced on this network; ``JoinSearch`` decides which peer is asked.
 extension Joiner {
-  /// Requests admission from the announced peers of a board in turn until one admits the local peer; throws if the
-  /// board is not found, several boards match, or every peer refuses.
+  /// Asks the announced peers of a board in turn until one admits the local peer; throws if no board matches, several
+  /// boards match, or every peer refuses.
   nonisolated(nonsending) func joinNearby(_ name: String?, timeout: Duration) async throws -> BoardSession {
     defer { checkIsolation(#isolation) }
     runtime.emit(.joining(.init(step: .searching, boardName: name.map { UntrustedText($0) })))
@@ -72,7 +72,7 @@ extension Joiner {
     return request
   }
 
-  /// The time that a user took to answer a question during the last attempt.
+  /// The time that a user has taken to answer a question during the last attempt.
   private var timeOfQuestion: Duration { questionStart.map { runtime.clock.now - $0 } ?? .zero }
 
   private func report(_ refusal: JoinSearch.Refusal, hasNext: Bool) {
@@ -89,7 +89,7 @@ extension Joiner {
 
   // MARK: - Candidates
 
-  /// Returns the announced peers of the boards that match a name, in order of appearance.
+  /// Returns the peers in order of appearance.
   private func announcedPeers(_ name: String?) -> [DiscoveredPeer] {
     let nearby = discovery.nearby
     return nearby.inOrderOfAppearance(nearby.boards(meantBy: name).flatMap(\.peers))
@@ -108,7 +108,7 @@ extension Joiner {
     )
   }
 
-  /// Loads the members of the announced boards that have a copy on this computer.
+  /// Loads the members only of boards that have a copy on this computer.
   private nonisolated(nonsending) func loadMembers(of shown: [DiscoveredPeer]) async {
     for found in shown {
       let board = SessionID(claimed: found.announcement.session)
@@ -145,7 +145,7 @@ extension Joiner {
     )
   }
 
-  /// Passes the announced peers to an attempt to join by a link, until the board is joined or closed.
+  /// Updates the listeners that a link can use, until the board is joined or closed.
   nonisolated(nonsending) func follow(_ announced: AnnouncedListeners, _ board: SessionID?, _ peer: PeerID?) async {
     defer { checkIsolation(#isolation) }
     while runtime.ending == nil, runtime.call({ $0.joiner != nil }) {
@@ -158,7 +158,7 @@ extension Joiner {
     }
   }
 
-  /// Returns the refusal of an announced peer that was asked because of a link, as text for the user.
+  /// Returns text for the user about a peer that was asked because of a link.
   func words(_ error: SessionError, by peer: PeerID) -> String {
     let found = discovery.nearby.announcers { $0.peer.bytes == peer.bytes }.first
     let name = found?.announcement.hostName ?? UntrustedText("")

@@ -14,9 +14,7 @@ final class Joiner {
     /// The address that accepted the connection and has not answered yet.
     var silentAddress: String?
     var askedName: UntrustedText?
-    /// Whether the attempt ended before the local user had confirmed the verification words.
     var endedUnconfirmed = false
-    /// The reason why the local user did not confirm the verification words.
     var problem: WhiteboardError?
   }
 
@@ -31,13 +29,11 @@ final class Joiner {
   var attempt = Attempt()
   /// The time at which a remote user was asked to admit the local peer; nil if no user was asked.
   var questionStart: ContinuousClock.Instant?
-  /// The reservation of the local copy of the requested board, so that no two programs join with the same copy.
+  /// Reserves the local copy of the requested board, because two programs must not join with the same copy.
   var reservation: (board: SessionID, copy: BoardReservation?)?
-  /// The last reported reason for dialing the host again.
   private var retryReason: SessionError.Code?
-  /// The steps that were reported since the first dial of the present peer.
   private var reportedSteps: [SharedBoard.News.Joining] = []
-  /// The stored choices of the user, if the local peer is the host of the board.
+  /// The user's stored choices, if the local peer is the host of the board.
   private var hostChoice = HostChoice()
 
   init(
@@ -58,8 +54,8 @@ final class Joiner {
     self.transport = transport
   }
 
-  /// Finds a board and joins it; also returns whether it was found by its announcement. Throws if no board or several
-  /// boards are found, or no peer admits the local peer.
+  /// Also returns whether the board was found by its announcement. Throws if no board or several boards are found, or
+  /// no peer admits the local peer.
   nonisolated(nonsending) func join(_ target: JoinTarget, timeout: Duration) async throws -> (
     BoardSession, isAnnounced: Bool
   ) {
@@ -74,8 +70,8 @@ final class Joiner {
 
   // MARK: - At a given address
 
-  /// If a known board had a member at this address, and the peer there still has that board, joins that board;
-  /// otherwise, joins the peer's only board.
+  /// Joins a known board that had a member at this address, if the peer there still has that board; otherwise, joins
+  /// the peer's only board.
   private nonisolated(nonsending) func join(at address: PeerAddress) async throws -> BoardSession {
     var request = JoinRequest(
       session: nil,
@@ -108,7 +104,6 @@ final class Joiner {
     return try await joinDirectly(request)
   }
 
-  /// Joins the board at a given address; if no peer answers there, throws an error that explains what to do.
   private nonisolated(nonsending) func joinDirectly(_ request: JoinRequest) async throws -> BoardSession {
     defer { checkIsolation(#isolation) }
     do { return try await ask(request, of: AskedPeer()) } catch let error as SessionError {
@@ -164,8 +159,8 @@ final class Joiner {
 
   // MARK: - Asking
 
-  /// Requests admission from a peer; throws if the peer does not admit the local peer. Uses the stored code if the
-  /// request has no code. Uses no code if the peer does not ask for a code. Repeated attempts are not reported.
+  /// Uses the stored code if the request has no code, and no code if the peer does not ask for one. Repeated attempts
+  /// are not reported.
   nonisolated(nonsending) func ask(_ request: JoinRequest, of peer: AskedPeer, isAgain: Bool = false) async throws
     -> BoardSession
   {
@@ -188,7 +183,7 @@ final class Joiner {
     return try await askOnce(request, of: peer, isAgain: isAgain)
   }
 
-  /// Reserves the local copy of a board, and releases the copy of the previously requested board.
+  /// Releases the copy of the previously requested board.
   private nonisolated(nonsending) func reserve(_ board: SessionID) async throws(WhiteboardError) {
     defer { checkIsolation(#isolation) }
     guard reservation?.board != board else { return }
@@ -251,7 +246,7 @@ final class Joiner {
     return board
   }
 
-  /// Returns the announced name of a board, or else the name that its host sent; an id prefix if both are unknown.
+  /// Prefers the announced name to the name that the host sent; an id prefix if both are unknown.
   private func name(of session: Session, announcedAs announced: UntrustedText) -> String {
     guard announced.isEmpty else { return announced.raw }
     return session.name.isEmpty ? session.id.short : session.name.raw
@@ -303,7 +298,6 @@ final class Joiner {
     runtime.emit(.joining(joining))
   }
 
-  /// Reports why the host is dialed again; does not repeat the same reason.
   func reportRetry(_ error: SessionError) {
     guard retryReason != error.code else { return }
     retryReason = error.code
@@ -319,7 +313,7 @@ final class Joiner {
 }
 
 extension JoinTarget {
-  /// The target as text for the user; empty for any board nearby.
+  /// Text for the user; empty for any board nearby.
   package var words: String {
     switch self {
     case .nearby: ""
@@ -373,7 +367,6 @@ extension Joiner {
     }
   }
 
-  /// Ends the pending questions about verification words if no further command can answer them.
   func endUnanswerableComparisons() {
     guard runtime.call({ $0.commandRunner.buffer.isAtEndOrFull && !$0.commandRunner.hasDueCommand }) else { return }
     for id in invitations.comparisons {

@@ -3,16 +3,16 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardDocument
 
-/// The stored copies of boards, for joining the boards again. A copy that cannot be read is treated as missing, since a
-/// board can be joined without it.
+/// Reads the stored copies of boards, for joining these boards again. A copy that cannot be read is treated as missing,
+/// because a board can be joined without a copy.
 struct StoredCopies: Sendable {
   struct Member: Sendable {
     let board: SessionID
-    /// The members of the board, with the ticket that admits the local peer.
+    /// Contains the ticket that admits the local peer.
     let membership: MembershipRecord?
     /// The join code that admitted the local peer; nil if no code was used, or the code is known to be wrong.
     let code: JoinCode?
-    /// How the local user chose to admit peers when the local peer hosts the board.
+    /// The user's choices for the time when the local peer hosts the board.
     let hostChoice: HostChoice
   }
 
@@ -33,8 +33,8 @@ struct StoredCopies: Sendable {
     return await member(of: board, inFile: file)
   }
 
-  /// Reserves the copy of a board, before any peer learns that this program joins it; nil if there is no copy. Throws
-  /// if another program has the copy open.
+  /// Reserves the copy before any peer learns that this program joins the board; nil if there is no copy. Throws if
+  /// another program has the copy open.
   nonisolated(nonsending) func reserve(_ board: SessionID) async throws(WhiteboardError) -> BoardReservation? {
     defer { checkIsolation(#isolation) }
     guard isUsed else { return nil }
@@ -59,8 +59,8 @@ struct StoredCopies: Sendable {
     return stored
   }
 
-  /// Returns the stored data of the boards that had a member at an address, most recently changed first. An address
-  /// does not identify a board, but the board that is there now is probably one of these boards.
+  /// Returns the boards that had a member at an address, most recently changed first. An address does not identify a
+  /// board, but the board that is there now is probably one of these.
   nonisolated(nonsending) func members(at address: PeerAddress) async -> [Member] {
     defer { checkIsolation(#isolation) }
     guard isUsed else { return [] }
@@ -99,8 +99,8 @@ struct StoredCopies: Sendable {
 }
 
 extension BoardDocument {
-  /// Returns the stored membership (MEM-7); nil if there is none. An unreadable record is ignored, since the board can
-  /// be opened without it.
+  /// Returns nil if there is no membership record (MEM-7), or it cannot be read, because the board can be opened
+  /// without it.
   func membershipRecord(logger: Logger) async -> MembershipRecord? {
     guard let text = try? await fact(.membership) else { return nil }
     let record = MembershipRecord(json: text)
@@ -113,7 +113,7 @@ extension BoardDocument {
   func hostRemoval() async -> Removal? { (try? await fact(.removal)).flatMap { Removal(json: $0) } }
 }
 
-/// The peers and boards that this computer knows; a search tries them first.
+/// The peers and boards that this computer knows. A search tries them first.
 struct KnownPeers: Sendable {
   /// The peers whose keys were verified before.
   var peers: Set<PeerID> = []
@@ -127,7 +127,6 @@ struct KnownPeers: Sendable {
     )
   }
 
-  /// Returns the rank of a peer that announces a board: the likelihood that the user means this peer.
   func rank(of peer: PeerID, on board: SessionID) -> BrowserPreference.Rank {
     if peers.contains(peer) || members[board]?.contains(peer) ?? false { return .knownPeer }
     return boards.contains(board) ? .knownSession : .unknown

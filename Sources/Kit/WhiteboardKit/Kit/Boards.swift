@@ -14,7 +14,7 @@ import PeerSession
 /// }
 /// ```
 public struct Boards: Sendable {
-  /// The configuration that all boards share, except for the choice of the board to host or join.
+  /// The configuration of all boards, without the board to host or join.
   private let template: BoardConfiguration
   private let open: OpenBoards
 
@@ -145,8 +145,8 @@ public struct Boards: Sendable {
   ///   - code: The join code, if the board requires one.
   ///   - limit: The maximum time for finding the board.
   /// - Returns: The board, as for ``join(_:within:)``.
-  /// - Throws: ``WhiteboardError`` if no board or several boards match, the host cannot be reached, or it does not
-  ///   admit the local peer.
+  /// - Throws: ``WhiteboardError`` if no board or several boards match, the host cannot be reached, or the host does
+  ///   not admit the local peer.
   public func join(named name: String, code: JoinCode? = nil, within limit: Duration = .seconds(30)) async throws
     -> SharedBoard
   { try await start(.join(.name(name), patience: limit)) { $0.code = code } }
@@ -193,8 +193,8 @@ private actor OpenBoards {
   private var boards: [Running] = []
   private var isClosed = false
 
-  /// Runs a board, and waits until its session is open; throws the error of a board that was closed before its session
-  /// was open, or `CancellationError`.
+  /// Waits until the board's session is open. Throws the board's error if the board closes first, or
+  /// `CancellationError`.
   func start(_ configuration: BoardConfiguration) async throws -> SharedBoard {
     guard !isClosed, !Task.isCancelled else { throw CancellationError() }
     let board = SharedBoard(configuration, input: nil, sink: NoEvents())
@@ -227,7 +227,7 @@ private actor OpenBoards {
     return nil
   }
 
-  /// Leaves all boards, and waits until their files are closed; throws the first error of a board that was not saved.
+  /// Waits until the files of all boards are closed; throws the first error of a board that was not saved.
   func close() async throws {
     isClosed = true
     let boards = boards
@@ -238,7 +238,7 @@ private actor OpenBoards {
   }
 }
 
-/// An event sink that ignores all events, for boards that report changes only through ``SharedBoard/changes``.
+/// For boards that report changes only through ``SharedBoard/changes``.
 private struct NoEvents: EventSink {
   var contents: EventContents { [] }
 

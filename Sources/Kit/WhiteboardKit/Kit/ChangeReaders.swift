@@ -13,7 +13,7 @@ final class ChangeReaders: Sendable {
 
   private let state = Locked(State())
 
-  /// Whether there are no readers, so that changes need not be created.
+  /// If there are no readers, no changes need to be created.
   var isEmpty: Bool { state.withLock { $0.buffers.isEmpty } }
 
   func add() -> ChangeBuffer {
@@ -45,15 +45,15 @@ final class ChangeReaders: Sendable {
 /// The changes that one reader has not read yet.
 final class ChangeBuffer: Sendable {
   static let capacity = 4_096
-  /// The maximum size of the buffered changes, in bytes; a single larger change is dropped immediately.
+  /// In bytes; a single larger change is dropped immediately.
   static let byteCapacity = 64 << 20
 
   private struct State {
-    /// The changes in order; an element is nil if a later presence update of the same member replaced it.
+    /// In order; an element is nil if a later presence update of the same member replaced it.
     var changes: [SharedBoard.Change?] = []
-    /// The number of changes in the buffer, without replaced changes.
+    /// The number of elements in ``changes`` that are not nil.
     var count = 0
-    /// The approximate size of these changes, in bytes.
+    /// The approximate size of ``changes``.
     var bytes = 0
     var start = 0
     /// For each member, the index of its buffered presence update, which a later update replaces.
@@ -120,7 +120,7 @@ final class ChangeBuffer: Sendable {
 
   private let state = Locked(State())
 
-  /// The number of elements in memory, including nil elements; for tests.
+  /// Includes nil elements; for tests.
   var storedCount: Int { state.withLock { $0.changes.count } }
 
   func append(_ change: SharedBoard.Change) {
@@ -160,7 +160,7 @@ final class ChangeBuffer: Sendable {
 }
 
 extension SharedBoard.Change {
-  /// The approximate size, in bytes, of the change's variable-size content.
+  /// The approximate number of bytes of variable-size content.
   fileprivate var byteCount: Int {
     switch self {
     case .added(let object, _), .changed(let object, _):

@@ -11,10 +11,10 @@ public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   public var board: String
   /// The id of the peer at the address, 52 characters of base32; nil if it is unknown.
   ///
-  /// Without it, only a code or verification words can prove the identity of that peer.
+  /// Without this id, only a code or verification words can prove the identity of the peer.
   public var peer: String?
-  /// The pass: 26 characters of base32, with which a peer can ask the host's user for admission (HEL-9); nil if there
-  /// is none.
+  /// The pass, 26 characters of base32; nil if there is none. A peer with the pass can ask the host's user for
+  /// admission (HEL-9).
   public var pass: String?
   /// The words of the join code; empty if the link has no code.
   public var code: [String]
@@ -76,9 +76,7 @@ public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
     self.init(address: address, board: board, peer: peer, pass: pass, code: words)
   }
 
-  /// The whole link with its pass and its code.
-  ///
-  /// Do not log it.
+  /// The whole link, with its pass and its code. Do not log this text.
   public var text: String {
     let query = pass.map { "\(peer == nil ? "?" : "&")pass=\($0)" } ?? ""
     let fragment = code.isEmpty ? "" : "#\(code.joined(separator: "-"))"
@@ -229,7 +227,7 @@ public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
   /// The host and the port, separated by a colon; an IPv6 address is in brackets.
   public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// The host and the port as in a link, where an IPv6 scope follows `%25`.
+  /// In a link, an IPv6 scope follows `%25`.
   fileprivate var textInLink: String {
     guard let percent = host.firstIndex(of: "%") else { return description }
     return "[\(host[..<percent])%25\(host[percent...].dropFirst())]:\(port)"
@@ -296,14 +294,14 @@ public enum JoinTarget: Equatable, Sendable {
     self = .name(text)
   }
 
-  /// Returns a link that was copied from a message or a document, without the command and the characters around it.
+  /// Removes the command and the characters around a link that was copied from a message or a document.
   private static func withoutWrapping(_ text: String) -> String {
     let words = trimmed(InvisibleText.removed(from: text))
     let command = "whiteboard-peer join "
     return words.hasPrefix(command) ? trimmed(String(words.dropFirst(command.count))) : words
   }
 
-  /// Returns a string without the blanks, quotes, brackets and sentence marks at its ends.
+  /// Removes blanks, quotes, brackets and sentence marks from both ends.
   private static func trimmed(_ text: String) -> String {
     let wraps = { (scalar: Unicode.Scalar) in
       switch scalar.properties.generalCategory {
@@ -325,7 +323,7 @@ public enum JoinTarget: Equatable, Sendable {
     }
   }
 
-  /// Returns whether a string that is not a valid address looks like an address with a port.
+  /// Whether a string that is not a valid address looks like an address with a port.
   private static func hasBadPort(_ text: String) -> Bool {
     if text.hasPrefix("["), let end = text.firstIndex(of: "]") { return text[..<end].contains(":") }
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)

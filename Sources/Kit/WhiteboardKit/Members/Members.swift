@@ -8,15 +8,15 @@ import WhiteboardSync
 /// The other members of the session, and the display names of all members. Confined to the actor of its board.
 final class Members: Sequence {
   struct Member {
-    /// The display name from the member's handshake, by which commands find the member.
+    /// From the handshake. Commands find the member by this name.
     var name: UntrustedText
     var state: SharedBoard.News.PeerState.State
     var address: String?
-    /// The member or relay through which this member is reached; nil if it is reached directly.
+    /// The member or relay through which this member is reached; nil if the member is reached directly.
     var relay: PeerID?
     var since: ContinuousClock.Instant
 
-    /// Whether the link to the member is usable: connected, or silent for only a moment.
+    /// Whether the link is usable: connected, or silent for only a moment.
     var isReached: Bool { state == .connected || state == .suspect }
   }
 
@@ -31,7 +31,7 @@ final class Members: Sequence {
   var ownName: String
   var ownIcon: ProfileIcon?
   var looks: [PeerID: Look] = [:]
-  /// The names of members that were lost and have not joined again.
+  /// The members that were lost and have not joined again.
   private(set) var lost: [PeerID: UntrustedText] = [:]
   private(set) var hasMet = false
 
@@ -42,7 +42,7 @@ final class Members: Sequence {
 
   // MARK: - The list
 
-  /// Adds a member, or replaces it if its process restarted; returns whether the member is new.
+  /// Replaces the member if its process restarted; returns whether the member is new.
   @discardableResult func add(_ peer: PeerID, _ member: Member) -> Bool {
     lost[peer] = nil
     hasMet = true
@@ -89,20 +89,20 @@ final class Members: Sequence {
     return peer == localPeer ? UntrustedText(ownName) : list[peer]?.name
   }
 
-  /// Returns the public description of a member, with the name that the member chose last.
+  /// Uses the name that the member chose last.
   func described(_ peer: PeerID) -> SharedBoard.Member {
     SharedBoard.Member(id: peer, name: looks[peer]?.name ?? name(of: peer))
   }
 
   func described(_ member: MemberID) -> SharedBoard.Member { described(PeerID(member)) }
 
-  /// Returns the public description of the author of a change; nil means the local member.
+  /// Nil means the local member.
   func author(_ member: MemberID?) -> SharedBoard.Change.Author {
     guard let member, PeerID(member) != localPeer else { return .me }
     return .other(described(member))
   }
 
-  /// Returns a member's display name with its id prefix, safe to display.
+  /// Returns the display name with an id prefix, safe to display.
   func label(of peer: PeerID) -> String { EventText.person(name(of: peer), peer.text) }
 
   func label(of member: MemberID) -> String {
@@ -110,7 +110,7 @@ final class Members: Sequence {
   }
 }
 
-/// The authors that the local user has hidden on all boards. Confined to the actor of its board.
+/// Owns the authors that the local user has hidden on all boards. Confined to the actor of its board.
 final class HiddenAuthors {
   static let limit = 256
   private let settings: PersonalSettings?
@@ -127,7 +127,7 @@ final class HiddenAuthors {
 
   func contains(_ member: MemberID) -> Bool { members.contains(member) }
 
-  /// Stores the change too; throws if too many authors are hidden, or the change cannot be stored.
+  /// Also stores the change; throws if too many authors are hidden.
   nonisolated(nonsending) func set(_ member: MemberID, isHidden: Bool) async throws(CommandError) {
     guard !isHidden || members.count < Self.limit else {
       throw CommandError(
@@ -146,7 +146,7 @@ final class HiddenAuthors {
 }
 
 extension PersonalSettings {
-  /// The stored authors that the user hid; skips words that are not peer ids.
+  /// Skips words that are not peer ids.
   var hiddenAuthors: Set<MemberID> {
     get throws(DocumentError) {
       let words = try value("hidden")?.split(separator: " ") ?? []

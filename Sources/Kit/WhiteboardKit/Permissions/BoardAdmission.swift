@@ -71,14 +71,13 @@ final class BoardAdmission {
     guard replica.mayGrant else { throw CommandError(.viewer, "only the owner of the board can make view-only codes") }
   }
 
-  /// Returns the link to the board with the given code; empty if this peer does not listen.
+  /// Empty if this peer does not listen.
   private func link(with code: JoinCode) -> String { runtime.call { $0.phase.serving?.link(code: code) ?? "" } }
 
   // MARK: - Removing members
 
-  /// Removes a peer from the board, and revokes the rights that it was granted; returns the event with the new join
-  /// code; nil if the board has no code or keeps its code. Throws if there is no such peer, or another peer is the
-  /// host.
+  /// Also revokes the rights that the peer was granted. Returns the event with the new join code; nil if the board has
+  /// no code or keeps its code. Throws if no peer matches, or another peer is the host.
   nonisolated(nonsending) func kick(
     _ target: String,
     reason: String,
@@ -108,7 +107,7 @@ final class BoardAdmission {
     return invited
   }
 
-  /// Frees the room that removed members use, on a board that this peer hosts (AUT-17).
+  /// Frees the room of removed members on a board that this peer hosts (AUT-17).
   nonisolated(nonsending) func giveBackRoom() async {
     defer { checkIsolation(#isolation) }
     guard let record = try? await board.session.membershipRecord() else { return }

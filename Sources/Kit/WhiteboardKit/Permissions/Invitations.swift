@@ -1,8 +1,8 @@
 import PeerCore
 import PeerSession
 
-/// The pending questions to the user: requests to join, and verification words to compare. Also stores the questions
-/// that were closed most recently. Confined to the actor of its board.
+/// Owns the pending questions to the user: requests to join, and verification words to compare. Also remembers the
+/// questions that were closed most recently. Confined to the actor of its board.
 final class Invitations {
   private enum Question {
     case incoming(InvitationID)
@@ -16,11 +16,11 @@ final class Invitations {
     let name: UntrustedText
     let end: ContinuousClock.Instant
 
-    /// The name with the id prefix, safe to display.
+    /// Contains the id prefix; safe to display.
     var label: String { EventText.person(name, peer.text) }
   }
 
-  /// A question that is no longer pending, stored to explain a late answer.
+  /// Stored to explain why a late answer has no effect.
   private struct Ended {
     let id: String
     let peer: PeerID
@@ -111,7 +111,6 @@ final class Invitations {
 
   func joined(_ peer: PeerID) { accepted = accepted.filter { $0.value.peer != peer } }
 
-  /// Closes all pending requests to join, because the session has ended.
   func endRequests() {
     for (id, question) in pending.merging(accepted, uniquingKeysWith: { $1 }).sorted(by: { $0.key < $1.key }) {
       guard case .incoming = question.question else { continue }
@@ -145,7 +144,6 @@ final class Invitations {
     pending.compactMap { id, question in if case .outgoing = question.question { id } else { nil } }
   }
 
-  /// Closes all questions about verification words, because the attempt to join ended.
   func endComparisons(because error: SessionError) {
     for id in comparisons {
       guard let question = pending[id] else { continue }
@@ -163,7 +161,7 @@ final class Invitations {
     continuation.resume(returning: comparison)
   }
 
-  /// Closes all questions, because the board is closing; can be called more than once.
+  /// Can be called more than once.
   func close() {
     for id in comparisons { answerComparison(id, .stopped) }
     pending = [:]
@@ -197,8 +195,7 @@ final class Invitations {
     }
   }
 
-  /// Answers the question that an argument of `accept` or `decline` names; throws if there is no such question, or the
-  /// choice cannot be stored.
+  /// `word` is an argument of `accept` or `decline`. Throws if it names no question, or the choice cannot be stored.
   nonisolated(nonsending) func answer(_ word: String, with answer: InvitationAnswer, isAlways: Bool = false)
     async throws(CommandError)
   {
@@ -242,7 +239,7 @@ final class Invitations {
     }
   }
 
-  /// Reports that an accepted peer joins only after its user has confirmed the words.
+  /// An accepted peer joins only after its user has confirmed the words.
   private func reportComparing(_ id: String) {
     // The request may have ended in the meantime.
     guard let question = accepted[id] else { return }

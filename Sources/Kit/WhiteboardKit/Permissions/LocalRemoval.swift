@@ -4,9 +4,9 @@ import PeerCore
 import PeerSession
 import WhiteboardDocument
 
-/// The removal of the local peer by the host, and the permission to continue using the local copy of the board. The
-/// host's decision is stored with the board. Only the session determines that the peer was removed. On an owned board,
-/// the revocation of the peer's role may arrive earlier, later or never. Confined to the actor of its board.
+/// Handles the removal of the local peer by the host, and the user's choice to continue with the local copy of the
+/// board. The removal is stored with the board. Only the session determines that the peer was removed. On an owned
+/// board, the revocation of the peer's role may arrive earlier, later or never. Confined to the actor of its board.
 final class LocalRemoval {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
@@ -23,7 +23,7 @@ final class LocalRemoval {
 
   // MARK: - The decision
 
-  /// Handles the host's decision that the local peer is no longer a member; ignores a repeated decision.
+  /// Ignores a repeated removal.
   func removed(by host: PeerID, reason: UntrustedText) {
     guard removal == nil else { return }
     let name = members[host]?.name ?? persistence.names[host.text] ?? UntrustedText("")
@@ -42,8 +42,7 @@ final class LocalRemoval {
     runtime.spawn { sharedBoard in await sharedBoard.localRemoval.store() }
   }
 
-  /// Reports that another member refused the local peer because the host had removed the local peer. The member only
-  /// repeats what it received, so the local peer is not treated as removed.
+  /// The member only repeats what it received about the removal, so the local peer is not treated as removed.
   func reportRefusal(by member: PeerID, because error: SessionError) {
     let why = error.remark.isEmpty ? "" : ": \(UntrustedText(error.remark).escaped(limit: 512))"
     runtime.emit(
@@ -74,7 +73,7 @@ final class LocalRemoval {
     )
   }
 
-  /// Whether another user owns the board, so that local edits could never become valid.
+  /// If so, local edits could never become valid.
   private var isOwnedByAnother: Bool {
     runtime.call { sharedBoard in sharedBoard.replica.map { $0.isOwned && !$0.mayGrant } ?? false }
   }
@@ -93,8 +92,7 @@ final class LocalRemoval {
     )
   }
 
-  /// Allows the user to change the copy of a board from which the local peer was removed; throws if the local peer was
-  /// not removed, or another user owns the board.
+  /// Lets the user change the copy of a board from which the local peer was removed.
   nonisolated(nonsending) func continueAlone() async throws(CommandError) {
     guard let removal else {
       throw CommandError(
@@ -121,7 +119,7 @@ final class LocalRemoval {
     removal = await document.hostRemoval()
   }
 
-  /// Deletes the stored decision, because the host admitted the local peer again.
+  /// Deletes the stored removal, because the host admitted the local peer again.
   nonisolated(nonsending) func clear(in document: BoardDocument) async throws(DocumentError) {
     defer { checkIsolation(#isolation) }
     removal = nil
@@ -139,7 +137,7 @@ final class LocalRemoval {
 
   // MARK: - Refused joins
 
-  /// Explains that the host had removed the local peer, and stores the removal with the local copy.
+  /// Also stores the removal with the local copy.
   nonisolated(nonsending) func explanation(of error: SessionError, _ request: JoinRequest, _ hostName: UntrustedText)
     async -> WhiteboardError
   {
@@ -177,8 +175,8 @@ final class LocalRemoval {
     )
   }
 
-  /// Stores a removal with the copy of a board that is not open; returns the stored removal and the name of the board;
-  /// nil if there is no copy.
+  /// Stores a removal with the copy of a board that is not open; returns the removal that is stored now, and the
+  /// board's name if there is a copy.
   private nonisolated(nonsending) func store(_ removal: Removal, withCopyOf board: SessionID) async -> (
     Removal, name: String?
   ) {
@@ -199,14 +197,14 @@ final class LocalRemoval {
   }
 }
 
-/// The host's decision that the local peer is no longer a member, as stored in the board's file.
+/// The removal of the local peer by the host, as stored in the board's file.
 package struct Removal: Codable, Equatable, Sendable {
   package var by: String
-  /// The host's display name, which is not authenticated; empty if it is unknown.
+  /// The host's display name, not authenticated; empty if unknown.
   package var name: UntrustedText
-  /// The host's reason, in its own words; may be empty.
+  /// The host's words; may be empty.
   package var reason: UntrustedText
-  /// The time at which the local peer received the decision, in milliseconds since 1970.
+  /// The time at which the local peer learned of the removal, in milliseconds since 1970.
   package var at: UInt64
   /// Whether the user chose to continue with the local copy, so that it can be changed.
   package var isContinued = false
@@ -254,7 +252,6 @@ extension SharedBoard.News {
 }
 
 extension EventText {
-  /// The advice about a copy that is read-only until the user decides.
   package static let continueAdvice =
     "The board is read-only. To edit your copy without the other members, use `continue`."
   package static let ownedAdvice =

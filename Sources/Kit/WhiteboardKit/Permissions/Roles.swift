@@ -5,8 +5,8 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Manages the roles of a board's members: grants and revokes rights, and reports changes. On a board without an owner,
-/// every member can edit, and the type does nothing. Confined to the actor of its board.
+/// Grants and revokes the rights of members, and reports changes of roles. Does nothing on a board without an owner,
+/// because every member can edit there. Confined to the actor of its board.
 final class Roles {
   static let viewLabel = "view"
   /// The maximum time to wait until the host sends the local role.
@@ -14,7 +14,7 @@ final class Roles {
 
   private let runtime: BoardRuntime
   private let replica: Replica
-  /// The reference is unowned because the open board owns this object.
+  /// The open board owns this object.
   private unowned let active: ActiveBoard
   private let members: Members
   private var reportedRole: Role?
@@ -38,7 +38,7 @@ final class Roles {
 
   // MARK: - Grants
 
-  /// Grants a new peer the role for which it was admitted, if the local member is allowed to grant it.
+  /// Grants the role for which the peer was admitted, if the local member is allowed to grant it.
   func admit(_ peer: Peer) {
     guard replica.mayGrant else { return }
     let member = MemberID(peer.id)
@@ -81,9 +81,9 @@ final class Roles {
     }
   }
 
-  /// Revokes the rights of a member that is about to be removed; returns whether the member has no rights now, or the
-  /// local member cannot grant any. The last revocations that the board has room for are reserved for members that are
-  /// not guests.
+  /// Revokes the rights of a member before its removal; returns whether the member has no rights now, or the local
+  /// member cannot grant any. The last revocations for which the board has room are reserved for members that are not
+  /// guests.
   func revoke(_ peer: PeerID, isGuest: Bool = false) -> Bool {
     guard replica.mayGrant else { return true }
     let (isRevoked, actions) = replica.revoke(MemberID(peer), isGuest: isGuest, now: runtime.now)
@@ -91,7 +91,7 @@ final class Roles {
     return isRevoked
   }
 
-  /// Frees the room of those removed members that left nothing on the board (AUT-17).
+  /// Frees the room of removed members that left nothing on the board (AUT-17).
   func giveBackRoom(ofRemoved removed: [PeerID]) {
     let members = Set(removed.map { MemberID($0) })
     active.perform(replica.giveBackRoom(ofRemoved: members, now: runtime.now).actions)
@@ -101,21 +101,21 @@ final class Roles {
 
   // MARK: - State
 
-  /// Returns the role of a peer; nil on a board without an owner.
+  /// Nil on a board without an owner.
   func role(of peer: PeerID) -> String? {
     guard replica.isOwned else { return nil }
     return replica.role(of: MemberID(peer))?.word
   }
 
-  /// Waits until the host has sent the local role, if the local member is still a viewer. Otherwise the first commands
-  /// of an editor that has just joined would be refused.
+  /// Waits for the host to send the local role if the local member is a viewer. Otherwise, the first commands of an
+  /// editor that has just joined would be refused.
   nonisolated(nonsending) func waitForRole() async {
     guard replica.isOwned, !replica.role.mayWrite, !isKnown else { return }
     _ = await runtime.wait(timeout: Self.roleTimeout) { self.isKnown }
     isKnown = true
   }
 
-  /// Handles a change of the local role, and reports the role unless it was already reported.
+  /// Reports each role once.
   func localRoleChanged(to role: Role) {
     isKnown = true
     guard role != reportedRole else { return }
@@ -166,7 +166,7 @@ extension BoardOwner {
 }
 
 extension SessionID {
-  /// Returns a random id for a board without an owner; the id names the board's host (MEM-14).
+  /// Returns a random id for a board without an owner. If `host` is given, the id names this host (MEM-14).
   package static func ofOpenBoard(hostedBy host: PeerID? = nil) -> SessionID {
     if let host { return .random(hostedBy: host) }
     while true {

@@ -7,13 +7,12 @@ import WhiteboardSync
 extension Persistence {
   // MARK: - Timed work
 
-  /// The earliest deadline of timed work; nil if there is no document.
+  /// Nil if there is no document.
   var nextDeadline: ContinuousClock.Instant? {
     guard document != nil else { return nil }
     return nextKeyframe.map { min($0, nextPresenceCheck) } ?? nextPresenceCheck
   }
 
-  /// Starts the pending work: the keyframe check, and the check that the file exists.
   func runTimedWork() {
     let now = runtime.clock.now
     if let due = nextKeyframe, now >= due {
@@ -33,7 +32,7 @@ extension Persistence {
     runtime.wake(by: due)
   }
 
-  /// Writes the whole board if a keyframe is due, or if an earlier write failed.
+  /// Writes a keyframe, which contains the whole board, if it is due or an earlier write failed.
   nonisolated(nonsending) func checkKeyframe() async {
     defer { checkIsolation(#isolation) }
     guard let document, !queue.isBusy, !queue.isPaused else { return }
@@ -54,16 +53,14 @@ extension Persistence {
     write()
   }
 
-  /// Stops the keyframe checks if no work is left.
-  ///
-  /// The next recorded change schedules them again.
+  /// Stops the keyframe checks if no work is left. The next recorded change schedules them again.
   private nonisolated(nonsending) func stopKeyframeChecks(_ document: BoardDocument) async {
     defer { checkIsolation(#isolation) }
     guard await document.keyframeDue == nil else { return }
     if !queue.isBehind, queue.loss == nil, queue.counted == queue.recorded { nextKeyframe = nil }
   }
 
-  /// Stores the counts that board lists show, if the counts changed.
+  /// The counts are for board lists.
   private nonisolated(nonsending) func updateLibrary(_ document: BoardDocument) async {
     defer { checkIsolation(#isolation) }
     guard let replica, queue.counted != queue.recorded else { return }
@@ -84,9 +81,7 @@ extension Persistence {
 
   // MARK: - Keyframes and versions
 
-  /// Stores the current board as a named version.
-  ///
-  /// Entries that are recorded later can be written while the version is being encoded and stored.
+  /// Stores the current board as a named version. Entries that are recorded later can be written at the same time.
   nonisolated(nonsending) func checkpoint(_ name: String) async throws(DocumentError) {
     defer { checkIsolation(#isolation) }
     while queue.isBusy { guard await runtime.wait(until: { !self.queue.isBusy }) else { break } }
@@ -100,10 +95,8 @@ extension Persistence {
     try await document.checkpoint(name: name, bytes: state, digest: digest, time: copy.time, at: position)
   }
 
-  /// Writes the whole board, after the entries that are not written yet.
-  ///
-  /// Encoding and storing a large board takes seconds. If the document is complete, entries that are recorded later can
-  /// be written meanwhile.
+  /// Writes the whole board after the entries that are not written yet. Encoding and storing a large board takes
+  /// seconds. If the document is complete, later entries can be written at the same time.
   nonisolated(nonsending) func writeKeyframe(to document: BoardDocument) async {
     guard let replica else { return }
     let lostSince = queue.behindSince
@@ -144,13 +137,13 @@ extension Persistence {
     sendAnswers()
   }
 
-  /// The board at one moment, and the entries that must be stored before it.
+  /// A copy of the board at one moment, with the entries that must be stored before it.
   private struct BoardCopy: Sendable {
     let board: ReplicaCopy
     let work: PersistenceQueue.Work
     let time: Int64
 
-    /// The number of objects, the thumbnail, and the time of the last change.
+    /// `changed` is the time of the last change, in milliseconds since 1970.
     var summary: (objects: Int, thumbnail: String, changed: Int64) {
       let snapshots = board.state.snapshots
       let background = BoardSettings(of: board.state).background
@@ -160,14 +153,15 @@ extension Persistence {
     }
   }
 
-  /// Copies the board before it changes; the caller must write the entries and the board.
+  /// The caller must write the entries and the board.
   private func beginBoard(_ replica: Replica) -> BoardCopy {
     queue.isWriting = true
     queue.isWritingBoard = true
     return BoardCopy(board: replica.copyForKeeping(), work: queue.take(), time: BoardFile.now)
   }
 
-  /// Stores the entries before a board, and lets later entries be written; returns the board's position in the log.
+  /// Stores the entries before the board, and then lets later entries be written; returns the board's position in the
+  /// log.
   private nonisolated(nonsending) func storeEntries(of copy: BoardCopy, in document: BoardDocument)
     async throws(DocumentError) -> LogPosition
   {
@@ -195,7 +189,7 @@ extension Persistence {
 
   // MARK: - Removed and locked files
 
-  /// Checks that the file is still at its path, without writing to it.
+  /// Does not write to the file.
   nonisolated(nonsending) func checkPresence() async {
     defer { checkIsolation(#isolation) }
     guard let document, !queue.isWriting, !queue.isBehind else { return }
@@ -206,7 +200,7 @@ extension Persistence {
     }
   }
 
-  /// Recreates a removed file, and writes the whole board; if the directory is missing, this is retried later.
+  /// Also writes the whole board. If the directory is missing, this is retried later.
   private nonisolated(nonsending) func recreateFile(of document: BoardDocument) async {
     queue.isWriting = true
     do throws(DocumentError) {
@@ -278,7 +272,8 @@ extension Persistence {
     sendAnswers()
   }
 
-  /// Closes the board with the error that work was not saved, unless the board is already closing with another error.
+  /// Closes the board with the error that work was not saved. Does nothing if the board is already closing with another
+  /// error.
   private func endUnsaved(_ problem: SaveProblem) {
     if case .failed(let failure) = runtime.ending, failure.code != .no { return }
     runtime.replaceEnding(.failed(WhiteboardError(problem)))

@@ -6,15 +6,13 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The recording of a board in its file, and the answers that wait until their changes are on disk.
-///
-/// Owns the open document and its queue. Changes are written in groups, concurrently with other work of the board.
-/// Confined to the actor of its board.
+/// Records a board in its file, and holds answers until their changes are on disk. Owns the open document and its
+/// queue. Changes are written in groups, concurrently with other work of the board. Confined to the actor of its board.
 final class Persistence {
   struct Environment {
-    /// Returns the display names of the board's authors, for board lists.
+    /// The display names, for board lists.
     let authorNames: () -> [String]
-    /// Returns the join code of the board, if the board is hosted here; nil if another peer hosts it.
+    /// Nil if another peer hosts the board.
     let hostedCode: () -> HostedCode?
     let photoStored: (AssetID) -> Void
   }
@@ -30,25 +28,23 @@ final class Persistence {
   var queue = PersistenceQueue()
   /// The display names in the document, by peer id.
   private(set) var names: [String: UntrustedText] = [:]
-  /// The session's traffic that must still be stored; nil if traffic is not recorded.
+  /// The traffic that is not stored yet; nil if traffic is not recorded.
   private var traffic: TrafficLog?
-  /// The membership record that could not be stored yet; nil if there is none.
   var unstoredMembership: MembershipRecord?
-  /// The join code that was last passed to ``storeMembership(_:code:)``.
   private var lastCode: JoinCode?
   var idleWaiter: CheckedContinuation<Void, Never>?
   /// The time of the next keyframe check; nil if nothing was recorded since the last check.
   var nextKeyframe: ContinuousClock.Instant?
   /// The time of the next check that the file still exists.
   var nextPresenceCheck: ContinuousClock.Instant
-  /// The save state that was reported last; nil before the file is open.
+  /// Nil before the file is open.
   var reportedState: SaveState?
-  /// The reported problem; nil if it was solved.
+  /// Nil after the problem was solved.
   var reportedProblem: SaveProblem?
   /// Whether the user was warned that exiting the program loses work, and nothing was saved since then.
   var wasAskedBeforeEnding = false
 
-  /// The interval between two checks that the file is still at its path.
+  /// The interval between two checks that the file still exists.
   static let presenceInterval = Duration.seconds(5)
 
   init(_ runtime: BoardRuntime, _ configuration: BoardConfiguration, _ environment: Environment) {
@@ -61,7 +57,6 @@ final class Persistence {
 
   // MARK: - The document
 
-  /// Sets the document that was opened, or opened again.
   func use(_ document: BoardDocument) { self.document = document }
 
   func begin() {
@@ -80,7 +75,7 @@ final class Persistence {
     write()
   }
 
-  /// Records the bytes of a photo, which are stored before all later entries.
+  /// The photo is stored before all later entries.
   func recordPhoto(_ id: AssetID, at path: String, isAwaited: Bool = false) {
     queue.record(PersistenceQueue.Photo(sha256: id.bytes, path: path), isAwaited: isAwaited)
     scheduleKeyframe()
@@ -93,7 +88,7 @@ final class Persistence {
     write()
   }
 
-  /// Loads the display names that members had in earlier runs.
+  /// Loads the names that members had in earlier runs.
   nonisolated(nonsending) func loadNames() async {
     defer { checkIsolation(#isolation) }
     // Without the names, lists show ids until the members are connected again.
@@ -109,17 +104,14 @@ final class Persistence {
     traffic = log
   }
 
-  /// Records the traffic since the last call.
   func recordTraffic() {
     guard let entries = traffic?.takeAll(), !entries.isEmpty else { return }
     for entry in entries { queue.record(.traffic(entry)) }
     write()
   }
 
-  /// Sends an answer when everything recorded so far is stored.
-  ///
-  /// An answer that is not about changes waits only to keep its position in the queue. `answer` receives the error if
-  /// the changes are not stored.
+  /// Sends an answer when everything recorded so far is stored. An answer that is not about changes waits only to keep
+  /// its position in the queue. `answer` receives the error if the changes are not stored.
   func whenStored(isAboutChanges: Bool = true, _ answer: @escaping (DocumentError?) -> Void) {
     guard !queue.isIdle else { return answer(nil) }
     queue.answer(isAboutChanges: isAboutChanges, answer)
@@ -132,7 +124,6 @@ final class Persistence {
     runtime.changed()
   }
 
-  /// Waits until the queue has room for more entries.
   nonisolated(nonsending) func room() async {
     defer { checkIsolation(#isolation) }
     _ = await runtime.wait { self.queue.hasRoom }
@@ -140,7 +131,7 @@ final class Persistence {
 
   // MARK: - Writing
 
-  /// Writes the recorded entries, unless a write is in progress or the document needs a keyframe.
+  /// Does nothing if a write is in progress, or the document needs a keyframe.
   func write() {
     reportState()
     guard let document, !queue.isBehind else { return }
@@ -182,7 +173,7 @@ final class Persistence {
     }
   }
 
-  /// Stores the recorded photos; entries do not wait for them, because a photo can be large.
+  /// Entries do not wait for photos, because a photo can be large.
   nonisolated(nonsending) func storePhotos(in document: BoardDocument) async {
     queue.isStoringPhotos = true
     while case let photos = queue.takePhotos(), !photos.isEmpty {
@@ -216,7 +207,7 @@ final class Persistence {
     sendAnswers()
   }
 
-  /// Waits until everything recorded so far is stored; throws the error of the failed write.
+  /// Waits until everything recorded so far is stored.
   nonisolated(nonsending) func storeAll() async throws(DocumentError) {
     let mark = queue.recorded
     write()
@@ -228,9 +219,8 @@ final class Persistence {
 
   // MARK: - Membership
 
-  /// Stores the membership and the join code. If that fails, the problem is reported, and the next write tries again.
-  ///
-  /// Until then, a restarted program needs the code or a member's ticket to join.
+  /// If storing fails, the problem is reported, and the next write tries again. Until then, a restarted program needs
+  /// the code or a member's ticket to join.
   nonisolated(nonsending) func storeMembership(_ record: MembershipRecord, code: JoinCode?) async {
     defer { checkIsolation(#isolation) }
     guard let document else { return }
@@ -269,7 +259,7 @@ extension DocumentEntry {
 }
 
 extension Persistence {
-  /// The document of the board; throws ``CommandError`` with the code `refused` if the board is not stored.
+  /// Throws ``CommandError`` with the code `refused` if the board is not stored.
   var openDocument: BoardDocument {
     get throws(CommandError) {
       guard let document else { throw CommandError(.refused, "this board is not stored on disk") }
@@ -278,15 +268,14 @@ extension Persistence {
   }
 
   /// Saves unsaved work immediately, and reports the save state; throws ``CommandError`` with the code `notSaved` if
-  /// some work is still not saved on disk.
+  /// some work is still not saved.
   nonisolated(nonsending) func save(request: RequestMark?) async throws(CommandError) {
     await saveNow()
     runtime.answer(.saving(state), to: request)
     if let problem = state.problem { throw CommandError(.notSaved, problem.sentence) }
   }
 
-  /// Writes the whole board to another file, even if the board's own file cannot be written; throws if the copy could
-  /// not be written.
+  /// Works even if the board's own file cannot be written.
   nonisolated(nonsending) func saveCopy(to path: String, photos: PhotoFiles) async throws(CommandError) {
     let document = try openDocument
     do throws(DocumentError) { try await saveCopy(to: path, of: document, photos) } catch { throw CommandError(error) }

@@ -1,9 +1,8 @@
 import WhiteboardDocument
 
-/// The entries and photos that must be written to the document, and the answers that wait for them.
-///
-/// Each recorded item has a number. All items up to ``stored`` are stored and survive the end of the process. Answers to
-/// commands are sent in order, each when the items that it confirms are stored.
+/// The entries and photos that must be written to the document, and the answers that wait for them. Each recorded item
+/// has a number. All items up to ``stored`` survive the end of the process. Answers are sent in order, each when the
+/// items that it confirms are stored.
 struct PersistenceQueue {
   struct Photo: Hashable, Sendable {
     let sha256: [UInt8]
@@ -11,34 +10,32 @@ struct PersistenceQueue {
   }
 
   struct Work {
-    /// The entries, oldest first.
+    /// Oldest first.
     let entries: [DocumentEntry]
-    /// The number of recorded items when the step began.
+    /// The number of recorded items when the work was taken.
     let mark: Int
   }
 
-  /// The entries that must still be appended, oldest first.
+  /// Not appended to the document yet; oldest first.
   private(set) var entries: [DocumentEntry] = []
-  /// The photos that must still be stored, oldest first.
-  ///
-  /// Entries that show them may be stored earlier: until a photo is stored, the directory of photos has its file.
+  /// Not stored yet; oldest first. Entries that show these photos may be stored earlier, because the photo directory
+  /// keeps the file of a photo until the photo is stored.
   private(set) var photos: [Photo] = []
   private var storing: Set<Photo> = []
-  /// The photos that could not be stored, with the errors; storing them is retried.
+  /// Photos that could not be stored, with the errors; storing them is retried.
   private(set) var missing: [Photo: DocumentError] = [:]
-  /// The photos that can never be stored, with the errors, because their files are missing or have other contents.
+  /// Photos that can never be stored, because their files are missing or have other contents.
   private var lost: [Photo: DocumentError] = [:]
-  /// The error that prevented storing the membership; nil if it is stored.
   var membershipFailure: DocumentError?
-  /// The reason why the document is open only for reading; nil if it is open for writing.
+  /// The reason why the document is open only for reading.
   var obstacle: DocumentError?
   /// The value of ``recorded`` after the last change of the board.
   private var changed = 0
-  /// The last complete copy in another file, and the value of ``recorded`` when it was started.
+  /// The last complete copy in another file, and the value of ``recorded`` when the copy was started.
   private var copy: (mark: Int, path: String)?
   /// The photos whose storage the next answer confirms.
   private var awaited: Set<Photo> = []
-  /// The total size of ``entries``, in bytes.
+  /// The total size of ``entries``.
   private var byteCount = 0
   /// The numbers of queued bytes and queued answers above which callers must wait.
   private static let room = (byteCount: 16 << 20, answers: 4_096)
@@ -47,31 +44,28 @@ struct PersistenceQueue {
   private(set) var changes = 0
   /// The number of recorded items that are stored.
   private(set) var stored = 0
-  /// Whether an entry could not be appended, so that a keyframe is needed to make the document complete.
+  /// An entry could not be appended, so a keyframe must complete the document.
   private(set) var isBehind = false
   /// The time of the first change that the log lacks, in milliseconds since 1970.
   private(set) var behindSince: Int64?
-  /// The error of the last failed write; nil if writing works.
+  /// Nil if writing works.
   private(set) var failure: DocumentError?
-  /// Whether a document was opened; without a document, nothing is recorded.
+  /// Without a document, nothing is recorded.
   private(set) var isOpen = false
-  /// Whether the document is closed, so that nothing more is stored.
   private(set) var isClosed = false
-  /// Whether a keyframe that completes the document is being written.
-  ///
-  /// The keyframe does not contain items recorded after it was started.
+  /// Whether a keyframe that completes the document is being written. It does not contain items recorded after it was
+  /// started.
   private var isMending = false
-  /// Whether a write to the document is in progress.
   var isWriting = false
-  /// Whether the whole board is being encoded and written; entries may be written at the same time.
+  /// While the whole board is written, entries can be written too.
   var isWritingBoard = false
-  /// Whether photos are being stored; entries may be written at the same time.
+  /// While photos are stored, entries can be written too.
   var isStoringPhotos = false
   /// The value of ``recorded`` when the counts for board lists were last stored.
   var counted = 0
   /// Whether an item that belongs in a keyframe was recorded since the last keyframe.
   var isKeyframeDue = false
-  /// Whether recording is paused. The keyframe after the pause contains the changes made in the meantime.
+  /// The keyframe after the pause contains the changes made during the pause.
   private(set) var isPaused = false
   private var answers: [Answer] = []
 
@@ -83,10 +77,9 @@ struct PersistenceQueue {
     let respond: (DocumentError?) -> Void
   }
 
-  /// Starts recording, because a document is open.
   mutating func open() { isOpen = true }
 
-  /// Closes the queue; pending and later answers fail with the error that the board is closed.
+  /// Pending and later answers fail, because the board is closed.
   mutating func close() {
     isClosed = true
     if failure == nil { failure = DocumentError(.closed, "the board is closed") }
@@ -126,16 +119,15 @@ struct PersistenceQueue {
     if !isClosed { photos.append(photo) }
   }
 
-  /// Removes and returns the entries to write now.
-  ///
-  /// If the document is incomplete, the caller must write a keyframe instead of the entries.
+  /// Returns the entries to write now. If the document is incomplete, the caller must write a keyframe instead of the
+  /// entries.
   mutating func take() -> Work {
     defer { forgetEntries() }
     isMending = isBehind
     return Work(entries: entries, mark: recorded)
   }
 
-  /// Removes and returns the photos to store now; the caller must report the result for each photo.
+  /// The caller must report the result for each photo.
   mutating func takePhotos() -> [Photo] {
     defer { photos = [] }
     storing.formUnion(photos)
@@ -161,27 +153,24 @@ struct PersistenceQueue {
       || missing.keys.contains { $0.sha256 == sha256 }
   }
 
-  /// Records that a photo can never be stored, so that the answer that waits for the photo fails.
+  /// The photo can never be stored, so the answer that waits for it fails.
   mutating func didLose(_ photo: Photo, _ error: DocumentError) {
     storing.remove(photo)
     missing[photo] = nil
     lost[photo] = error
   }
 
-  /// Records that another file contains the whole board.
+  /// The file at `path` contains the whole board.
   mutating func didCopy(upTo mark: Int, to path: String) { copy = (mark, path) }
 
-  /// Records that a photo could not be stored; storing it is retried; returns whether this is the first failure of the
-  /// photo.
+  /// Storing the photo is retried. Returns whether this is its first failure.
   mutating func didMiss(_ photo: Photo, _ error: DocumentError) -> Bool {
     storing.remove(photo)
     return missing.updateValue(error, forKey: photo) == nil
   }
 
-  /// Retries the photos that could not be stored.
   mutating func retryPhotos() { photos += missing.keys.filter { !photos.contains($0) } }
 
-  /// Records that all items up to a number are stored.
   mutating func didStore(upTo mark: Int) {
     stored = max(stored, mark)
     isBehind = false
@@ -190,7 +179,6 @@ struct PersistenceQueue {
     failure = nil
   }
 
-  /// Records that items could not be stored.
   mutating func didFail(_ error: DocumentError, _ work: Work, now: Int64) {
     let first = (work.entries + entries).lazy.compactMap(\.time).first
     behindSince = behindSince ?? first ?? now
@@ -200,7 +188,6 @@ struct PersistenceQueue {
     forgetEntries()
   }
 
-  /// Pauses recording.
   mutating func pause(now: Int64) {
     isPaused = true
     behindSince = behindSince ?? now
@@ -208,18 +195,17 @@ struct PersistenceQueue {
     forgetEntries()
   }
 
-  /// Resumes recording; the caller must write the whole board first.
+  /// The caller must write the whole board first.
   mutating func resume() { isPaused = false }
 
-  /// Queues an answer until everything recorded so far is stored.
-  ///
-  /// An answer that is not about changes keeps its position in the queue, but does not fail if storing fails.
+  /// Queues an answer until everything recorded so far is stored. An answer that is not about changes keeps its
+  /// position in the queue, but does not fail if storing fails.
   mutating func answer(isAboutChanges: Bool = true, _ respond: @escaping (DocumentError?) -> Void) {
     answers.append(Answer(mark: isAboutChanges ? recorded : 0, photos: awaited, respond: respond))
     awaited = []
   }
 
-  /// Removes and returns the answers that can be sent, in order.
+  /// The answers that can be sent, in order.
   mutating func takeAnswers() -> [() -> Void] {
     let failure = isBehind || isClosed ? failure : nil
     let reached = stored
@@ -249,7 +235,7 @@ struct PersistenceQueue {
   /// Whether the document lacks changes of the board.
   var hasUnsavedWork: Bool { obstacle == nil ? loss != nil : changed > stored }
 
-  /// The save state; every report about saving is derived from this value.
+  /// Every report about saving is derived from this value.
   var state: SaveState {
     guard isOpen, !isPaused else { return .off }
     if let loss {
@@ -261,7 +247,6 @@ struct PersistenceQueue {
     return recorded > stored || hasPendingPhotos ? .saving : .saved
   }
 
-  /// Whether the queue has room. If writing fails, entries are discarded and a keyframe is written later, so callers
-  /// need not wait.
+  /// If writing fails, entries are discarded and a keyframe is written later, so callers need not wait.
   var hasRoom: Bool { byteCount < Self.room.byteCount && answers.count < Self.room.answers }
 }

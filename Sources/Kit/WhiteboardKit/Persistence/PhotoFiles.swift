@@ -7,20 +7,18 @@ import WhiteboardDocument
 import WhiteboardRendering
 import WhiteboardSync
 
-/// A program whose output contains the paths of photos keeps a file for each photo, in addition to the copy in the
-/// document.
-///
-/// Other programs store photos only in the document, and write a file while a photo is read or sent. Confined to the
-/// actor of its board.
+/// Manages the files of photos. A program whose output contains the paths of photos keeps a file for each photo, in
+/// addition to the copy in the document. Other programs write a file only while a photo is read or sent. Confined to
+/// the actor of its board.
 final class PhotoFiles {
   let runtime: BoardRuntime
   let configuration: BoardConfiguration
   let members: Members
   let persistence: Persistence
   private(set) var replica: Replica?
-  /// The open board, which performs the actions of the replica; nil before it is open.
+  /// Performs the actions of the replica; nil before the board is open.
   weak var active: ActiveBoard?
-  /// The id prefix of the board, which the names of temporary files contain.
+  /// The id prefix of the board, for the names of temporary files.
   private var board = ""
   private var paths: [AssetID: String] = [:]
   private var readers: [AssetID: Int] = [:]
@@ -41,22 +39,21 @@ final class PhotoFiles {
 
   func existingPath(_ id: AssetID) -> String? { paths[id] }
 
-  /// Returns the path for a photo's file, whether it exists or not.
+  /// The file may not exist.
   func path(_ id: AssetID, _ format: PhotoFormat) -> String {
     // Boards share the photo directory, so the names of temporary files contain the board.
     let board = configuration.keepsPhotoFiles ? "" : "-\(board)"
     return "\(configuration.assetsDirectory)/\(id.description)\(board).\(format.name)"
   }
 
-  /// Records the file of a photo that was found intact or was just written.
+  /// The file was found intact, or was just written.
   func add(_ id: AssetID, at path: String) {
     paths[id] = path
     runtime.report(.photo(id))
   }
 
-  /// Returns the path of a photo's file; nil if there is no photo.
-  ///
-  /// The file exists until ``close(_:)``. Each call needs a matching call of ``close(_:)``, even if it returns nil.
+  /// Returns nil if there is no photo. The file exists until ``close(_:)``. Each call needs a matching call of
+  /// ``close(_:)``, even if the result is nil.
   nonisolated(nonsending) func open(_ id: AssetID) async -> String? {
     readers[id, default: 0] += 1
     if let path = paths[id] { return path }
@@ -75,14 +72,14 @@ final class PhotoFiles {
     return path
   }
 
-  /// Releases a photo's file; call it once for each ``open(_:)``.
+  /// Call this once for each ``open(_:)``.
   func close(_ id: AssetID) {
     guard let count = readers.removeValue(forKey: id), count > 1 else { return remove(id) }
     readers[id] = count - 1
   }
 
-  /// Removes a photo's file, if the document has the photo, the output does not contain its path, and it is not being
-  /// read.
+  /// Removes the file if the document has the photo, the output does not contain the file's path, and the file is not
+  /// being read.
   func remove(_ id: AssetID) {
     guard !configuration.keepsPhotoFiles, persistence.document != nil, readers[id] == nil,
       !persistence.queue.isWaiting(forPhoto: id.bytes), let path = paths.removeValue(forKey: id)
@@ -97,9 +94,8 @@ final class PhotoFiles {
 
   // MARK: - Restoring
 
-  /// A photo whose row is missing or damaged is stored again from its file, if that file is intact.
-  ///
-  /// The replica's actions are not performed, because they only report objects, and the board is shown later.
+  /// If the row of a photo is missing or damaged, stores the photo again from an intact file. The replica's actions are
+  /// not performed, because they only report objects, and the board is shown later.
   nonisolated(nonsending) func restore(from document: BoardDocument, to replica: Replica) async {
     // If the list cannot be read, each photo is read instead.
     let stored = try? await document.assetIDs()
@@ -151,9 +147,8 @@ final class PhotoFiles {
     }
   }
 
-  /// Writes a photo of the document to a file; removes a damaged photo from the document.
-  ///
-  /// Returns nil if the file was written.
+  /// Writes a photo of the document to a file; removes a damaged photo from the document. Returns nil if the file was
+  /// written.
   private nonisolated(nonsending) func extract(_ asset: AssetReference, to path: String, from document: BoardDocument)
     async -> DocumentError?
   {
@@ -186,8 +181,7 @@ final class PhotoFiles {
 }
 
 extension PhotoFiles {
-  /// Reads a photo from a user's file, and stores it in the photo directory; returns the reference and the upright size
-  /// for the board.
+  /// Stores the photo in the photo directory; returns its reference and its upright size on the board.
   nonisolated(nonsending) func importPhoto(_ file: String) async throws(CommandError) -> (AssetReference, Size) {
     defer { checkIsolation(#isolation) }
     let (bytes, reference, hasMorePictures) = try await readPhoto(file, configuration.photos)
@@ -225,7 +219,7 @@ extension PhotoFiles {
     }
   }
 
-  /// Reads, converts and hashes a picture without blocking the board.
+  /// Does not block the board.
   private nonisolated(nonsending) func readPhoto(_ file: String, _ converter: (any PhotoConverter)?)
     async
     throws(CommandError) -> ([UInt8], AssetReference, hasMorePictures: Bool)
@@ -244,9 +238,8 @@ extension PhotoFiles {
     }
   }
 
-  /// Returns the photo for a picture in any supported format; waits until it is converted.
-  ///
-  /// Without a converter, the data after the header of a JPEG or PNG is not checked.
+  /// Returns the photo for a picture in any supported format; blocks during the conversion. Without a converter, the
+  /// data after the header of a JPEG or PNG is not checked.
   static func photo(of bytes: [UInt8], _ converter: (any PhotoConverter)?) throws(ConversionError) -> [UInt8] {
     if let other = OtherPicture(of: bytes) {
       let png = try other.png(bytes)
@@ -256,7 +249,7 @@ extension PhotoFiles {
     return try converter.photo(of: bytes, mayCompress: false)
   }
 
-  /// Writes the file of a photo and records the photo; the next answer confirms that it is stored.
+  /// The next answer confirms that the photo is stored.
   func store(_ bytes: [UInt8], _ reference: AssetReference) throws(CommandError) {
     try requireRoom(for: reference)
     let path = path(reference.id, reference.format)

@@ -83,9 +83,9 @@ public struct SaveProblem: Hashable, Sendable {
   public let message: String
   /// Another file that contains all of the work; nil if there is none.
   public let copy: String?
-  /// Whether the board was changed since it was last saved.
+  /// Whether the board was changed since it was last saved, or since it was opened.
   ///
-  /// If the disk accepts no data, but the board was not changed since it was opened, the value is false.
+  /// If the disk accepts no data, but the board was not changed, the value is false.
   public let hasUnsavedWork: Bool
 
   package init(_ error: DocumentError, copy: String? = nil, hasUnsavedWork: Bool = true) {
@@ -104,24 +104,20 @@ public struct SaveProblem: Hashable, Sendable {
     self.hasUnsavedWork = hasUnsavedWork
   }
 
-  /// The problem with its cause, for a status line.
+  /// For a status line.
   package var headline: String { "NOT SAVED: \(cause.words)" }
 
-  /// The problem in one sentence: the cause, then the file, then the copy if there is one.
+  /// The cause, then the file, then the copy if there is one.
   package var sentence: String {
     let rescued = copy.map { " All work is saved in \(UntrustedText($0).quoted(limit: 256))." } ?? ""
     return "\(headline). \(UntrustedText(message).escaped()).\(rescued)"
   }
 }
 
-/// The save state, and recordings that a user can pause.
 extension Persistence {
-  /// The save state: whether the work on the board is on disk.
   var state: SaveState { queue.state }
 
-  /// Reports the save state if it changed.
-  ///
-  /// Every change is reported. Lines report only the start, the changes and the end of a problem.
+  /// Reports every change of the state. Lines report only the start, the changes and the end of a problem.
   func reportState() {
     let state = queue.state
     guard state != reportedState else { return }
@@ -141,7 +137,6 @@ extension Persistence {
     if state == .saved { wasAskedBeforeEnding = false }
   }
 
-  /// Tries to save everything once.
   nonisolated(nonsending) func saveNow() async {
     defer { checkIsolation(#isolation) }
     _ = await runtime.wait { !self.queue.isWriting }
@@ -161,7 +156,6 @@ extension Persistence {
     return state.wouldLoseWork
   }
 
-  /// The warning that quitting now would lose work.
   var unsavedAdvice: String {
     "\(state.words): quitting now loses the last changes. `save` tries again, "
       + "`save-as FILE` saves a copy elsewhere, `quit anyway` or Ctrl+C again quits."
@@ -169,16 +163,15 @@ extension Persistence {
 
   // MARK: - Recordings
 
-  /// Pauses recording until ``resumeRecording()``; the keyframe after the pause contains the changes made in between;
-  /// if earlier changes cannot be written, throws, and recording continues.
+  /// Pauses recording until ``resumeRecording()``. The next keyframe contains the changes made in between. If earlier
+  /// changes cannot be written, throws, and recording continues.
   nonisolated(nonsending) func pauseRecording() async throws(DocumentError) {
     guard !queue.isPaused else { return }
     try await storeAll()
     queue.pause(now: BoardFile.now)
   }
 
-  /// Resumes recording with a keyframe of the current board; if the keyframe cannot be written, throws, and writing it
-  /// is retried later.
+  /// Writes a keyframe of the current board. If this fails, throws, and the keyframe is written later.
   nonisolated(nonsending) func resumeRecording() async throws(DocumentError) {
     guard queue.isPaused else { return }
     queue.resume()
@@ -187,8 +180,7 @@ extension Persistence {
     if let failure = queue.failure { throw failure }
   }
 
-  /// Adds a named marker at the current position of the recording; throws if the name is too long or already in use, or
-  /// another error if the marker cannot be written.
+  /// Throws if the name is too long or already in use, or if the marker cannot be written.
   nonisolated(nonsending) func addMarker(_ name: String) async throws(DocumentError) {
     defer { checkIsolation(#isolation) }
     guard let document else { throw DocumentError(.closed, "nothing is being recorded") }
@@ -201,14 +193,14 @@ extension Persistence {
   }
 }
 
-/// Descriptions of the reasons why a file system does not accept data.
+/// Describes the reasons why a file system does not accept data.
 package enum DiskSurvey {
   static func creationFailure(of directory: String) -> String {
     guard mkdir(directory, 0o700) != 0 else { return "it did not exist" }
     return words(for: errno)
   }
 
-  /// Returns the reason why a disk does not accept data, in everyday words.
+  /// In everyday words.
   package static func words(for number: Int32) -> String {
     switch number {
     case ENOSPC: "the disk is full"

@@ -3,8 +3,9 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Reports the changes of the board, also as events. Owns the last reported objects, games and settings. Changes by
-/// hidden authors are not reported to the sink, and their events are marked. Confined to the actor of its board.
+/// Reports the changes of the board, also as events. Owns the objects, games and settings that were reported last.
+/// Changes by hidden authors are not reported to the sink, and their events are marked. Confined to the actor of its
+/// board.
 final class BoardReports {
   private let runtime: BoardRuntime
   private let replica: Replica
@@ -34,7 +35,7 @@ final class BoardReports {
     self.hiddenAuthors = hiddenAuthors
   }
 
-  /// Passes the stored board to the sink, without events.
+  /// Emits no events.
   func showStoredBoard() {
     for snapshot in board.snapshots {
       objects[snapshot.id] = snapshot
@@ -55,7 +56,7 @@ final class BoardReports {
     report(.added(snapshot, by: members.author(member)), about: snapshot.id, by: member) { description(snapshot) }
   }
 
-  /// Reports a changed object; without a line if only its selection changed.
+  /// Writes no line if only the selection changed.
   func objectChanged(_ snapshot: ObjectSnapshot, by member: MemberID?) {
     guard let old = objects.updateValue(snapshot, forKey: snapshot.id) else { return objectAdded(snapshot, by: member) }
     let game = game(snapshot)
@@ -87,17 +88,16 @@ final class BoardReports {
 
   // MARK: - Chat and settings
 
-  /// Reports a line of the chat; to the sink only if its author is not hidden.
+  /// The sink does not receive lines of hidden authors.
   func chatAdded(_ line: ChatLine, by member: MemberID?) {
     let change = SharedBoard.Change.chat(line, by: members.author(member))
     guard runtime.sink.contents.contains(.chat), !isHidden(line.id) else { return report(change, about: line.id) }
     runtime.report(change, .init(member: line.author))
   }
 
-  /// The chat without the lines of hidden authors.
   var chat: [ChatLine] { board.chat.filter { !isHidden($0.id) } }
 
-  /// Reports the settings that changed since the last call; returns whether the title changed.
+  /// Returns whether the title changed.
   func reportSettings() -> Bool {
     guard board.takeSettingsChange() else { return false }
     let keys = board.settings.changedKeys(since: settings)
@@ -116,12 +116,12 @@ final class BoardReports {
 
   // MARK: - Hidden authors
 
-  /// Reports a change of an object without a line; to the sink only if its author is not hidden.
+  /// Writes no line. The sink does not receive changes by hidden authors.
   private func report(_ change: SharedBoard.Change, about id: ObjectID) {
     runtime.report(change, isHidden: isHidden(id))
   }
 
-  /// Reports a change of an object by a member; nil means the local member. Adds a line if the sink reads objects.
+  /// If `member` is nil, the local member made the change. Adds a line if the sink reads objects.
   private func report(
     _ change: SharedBoard.Change,
     about id: ObjectID,
@@ -134,13 +134,12 @@ final class BoardReports {
 
   private func report(_ game: GameView?) { if let game { report(.game(game), about: game.id) } }
 
-  /// Passes an object to the sink, although it has not changed.
   private func show(_ snapshot: ObjectSnapshot) {
     if let game = game(snapshot) { runtime.sink.boardChanged(.game(game)) }
     runtime.sink.boardChanged(.added(snapshot, by: members.author(author(of: snapshot.id))))
   }
 
-  /// Shows or hides all objects of an author, and hides the author's pointer; returns the number of objects.
+  /// Also hides the author's pointer, if `isShown` is false; returns the number of affected objects.
   func setShown(_ isShown: Bool, author: MemberID) -> Int {
     let affected = objectsOfAuthor(author)
     for snapshot in affected {
@@ -206,8 +205,8 @@ extension SharedBoard.News.Remark {
     )
   }
 
-  /// Creates a warning if the document was last written at a time ahead of the local clock; otherwise returns nil.
-  /// Either the clock was wrong at that time, or it has been set back since then.
+  /// Returns nil unless the document was last written at a time ahead of the local clock. In this case, the clock was
+  /// wrong then, or has been set back since then.
   init?(clockBehind content: DocumentContent, of member: MemberID, now: Int64) {
     guard let last = content.entries.reversed().lazy.compactMap(\.time).first ?? content.keyframe?.time, last > now,
       last - now > Int64(BoardLimits.clockDifference)
@@ -259,7 +258,7 @@ enum ClockText {
       + "this board was last saved (\(then)). The clock was ahead then, or is behind now. " + "Check the date and time."
   }
 
-  /// Formats a duration, such as `20 years`, in the largest unit that fits at least twice.
+  /// The result, such as `20 years`, is in the largest unit that fits at least twice.
   static func duration(_ milliseconds: UInt64) -> String {
     let units: [(milliseconds: UInt64, name: String)] = [
       (31_557_600_000, "year"), (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"),

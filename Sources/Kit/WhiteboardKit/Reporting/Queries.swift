@@ -3,7 +3,7 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// The answers to commands that query the board and the session. Confined to the actor of its board.
+/// Answers commands that query the board and the session. Confined to the actor of its board.
 final class Queries {
   private let runtime: BoardRuntime
   private let session: Session
@@ -108,6 +108,6 @@ extension BoardSettings {
     return keys
   }
 
-  /// The background in lines; nil if it is fully transparent, because that is shown as no background.
+  /// Nil if the background is fully transparent, because such a background is shown as none.
   package var backgroundText: String? { background.flatMap { $0 & 0xFF == 0 ? nil : ColorText.text($0) } }
 }

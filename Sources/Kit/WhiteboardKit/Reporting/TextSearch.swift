@@ -1,11 +1,11 @@
 import Foundation
 import Whiteboard
 
-/// A search for words in texts, as users expect it: upper and lower case, accents and line breaks make no difference.
+/// A search that ignores case, accents and line breaks.
 package struct TextSearch: Hashable, Sendable {
   private let words: [UInt8]
 
-  /// Creates a search; nil if no letters are left of the words.
+  /// Returns nil if the words contain only white space or accents.
   package init?(_ words: String) {
     self.words = Self.folded(words)
     guard !self.words.isEmpty else { return nil }
@@ -17,9 +17,9 @@ package struct TextSearch: Hashable, Sendable {
     return (0...text.count - words.count).contains { text[$0...].starts(with: words) }
   }
 
-  /// Returns the text in lower case, without accents, and with one space between words. The marks of Indic, Thai and
-  /// Japanese scripts remain, because there they form letters: only accents, and the points of Hebrew and Arabic, have
-  /// the removed combining classes.
+  /// Returns the text in lower case, without accents, and with one space between words. Only accents, and the points of
+  /// Hebrew and Arabic, have the removed combining classes. The marks of Indic, Thai and Japanese scripts form letters,
+  /// so they remain.
   private static func folded(_ text: String) -> [UInt8] {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return foldedASCII(text) }
     var folded = String.UnicodeScalarView()
@@ -38,7 +38,7 @@ package struct TextSearch: Hashable, Sendable {
     return Array(String(folded).precomposedStringWithCanonicalMapping.utf8)
   }
 
-  /// Does the same as ``folded(_:)`` for ASCII, which most texts are, in a fraction of the time.
+  /// Does the same as ``folded(_:)`` for ASCII, but much faster, because most texts are ASCII.
   private static func foldedASCII(_ text: String) -> [UInt8] {
     let space = UInt8(ascii: " ")
     var folded: [UInt8] = []
@@ -56,8 +56,8 @@ package struct TextSearch: Hashable, Sendable {
 }
 
 extension TextSearch {
-  /// Returns the objects whose text matches the search, and the objects in `named`, whose aliases match it, from top to
-  /// bottom and from left to right.
+  /// Returns the objects whose text matches, and those in `named`, whose aliases match, from top to bottom and from
+  /// left to right.
   package func objects(in snapshots: some Sequence<ObjectSnapshot>, named: Set<ObjectID> = []) -> [ObjectSnapshot] {
     snapshots.filter { named.contains($0.id) || $0.text.map(matches) ?? false }.sorted {
       let (left, right) = ($0.centerPosition, $1.centerPosition)

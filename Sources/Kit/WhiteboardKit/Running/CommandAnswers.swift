@@ -3,13 +3,14 @@ import PeerSession
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The answers to commands. Each answer waits for all earlier answers, and until the changes that it confirms are on
-/// disk. Owns the first failure of a script, and the callers that wait for results. Confined to the actor of its board.
+/// Sends the answers to commands. Each answer waits for all earlier answers, and until the changes that it confirms are
+/// on disk. Owns the first failure of a script, and the callers that wait for results. Confined to the actor of its
+/// board.
 final class CommandAnswers {
   private let runtime: BoardRuntime
   private let script: BoardConfiguration.Script
   private let persistence: Persistence
-  /// The first failed command of a script that continues after failures.
+  /// Set only for a script that continues after failures.
   private(set) var firstFailure: WhiteboardError?
   private var callers = Callers()
 
@@ -33,7 +34,7 @@ final class CommandAnswers {
 
   // MARK: - Answers
 
-  /// Emits the answer to a command that succeeded, when its changes are stored.
+  /// Sends the answer when the changes of the command are stored.
   func succeed(_ request: CommandRequest, _ outcome: CommandOutcome) {
     let isAboutChanges = outcome.hasChanged ?? !request.command.name.changesNothing
     persistence.whenStored(isAboutChanges: isAboutChanges) { failure in
@@ -54,8 +55,7 @@ final class CommandAnswers {
     fail(error.answering(verb: request.command.name.rawValue, request: request.request, line: request.line))
   }
 
-  /// Emits a failure; the first failure ends a script that does not continue after failures. The event comes after all
-  /// earlier answers, but the script ends immediately.
+  /// The event comes after all earlier answers. A script that does not continue after failures ends immediately.
   func fail(_ error: CommandError) {
     persistence.whenStored { _ in self.runtime.answer(.error(error), to: error.request) }
     guard case .run(let continues) = script else { return }
@@ -64,7 +64,7 @@ final class CommandAnswers {
     if !continues { runtime.end(.failed(failure)) }
   }
 
-  /// Answers `send`, which need not wait for the disk because messages are not stored.
+  /// Answers `send`. Messages are not stored, so the answer need not wait for the disk.
   func answer(_ request: CommandRequest, with report: DeliveryReport) {
     if report.undelivered.isEmpty, let caller = request.caller {
       callers.answer(caller, with: .success(CommandOutcome()))
@@ -132,7 +132,7 @@ struct Callers {
     return last
   }
 
-  /// Adds a caller under its number; resumes it immediately if the board is closed.
+  /// Resumes the caller immediately if the board is closed.
   mutating func add(_ caller: Int, _ continuation: CheckedContinuation<Outcome, Never>) {
     guard !isClosed else { return continuation.resume(returning: .failure(.closed)) }
     waiting[caller] = continuation
@@ -142,7 +142,7 @@ struct Callers {
     waiting.removeValue(forKey: caller)?.resume(returning: outcome)
   }
 
-  /// Resumes all callers, because the board is closed; later callers are resumed immediately.
+  /// Later callers are resumed immediately.
   mutating func close() {
     isClosed = true
     for continuation in waiting.values { continuation.resume(returning: .failure(.closed)) }
@@ -152,10 +152,10 @@ struct Callers {
 
 extension CommandError {
   static let closed = CommandError(.ending, "the board is closed")
-  /// The error for a command whose caller was canceled; the command itself may still run.
+  /// The command itself may still run.
   static let callerCanceled = CommandError(.cancelled, "the task that waited for the command was canceled")
 
-  /// Creates the error for a command whose changes are on the board but not on disk.
+  /// The changes of the command are on the board but not on disk.
   init(unsaved failure: DocumentError) {
     let problem = SaveProblem(failure)
     self.init(.notSaved, "\(problem.headline). The change is on the board, but not on disk: \(problem.message)")

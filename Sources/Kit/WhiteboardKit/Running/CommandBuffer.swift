@@ -1,7 +1,7 @@
 import PeerCore
 
-/// The buffer between the input, which adds commands, and the runner, which removes them. Confined to the actor of its
-/// board. One task adds commands, and one task waits for them.
+/// The buffer between the input, which adds commands, and the runner, which removes them. One task adds commands, and
+/// one task waits for them. Confined to the actor of its board.
 final class CommandBuffer {
   private var queue = CommandQueue()
   private(set) var isAtEnd: Bool
@@ -23,7 +23,7 @@ final class CommandBuffer {
     resumeConsumer()
   }
 
-  /// Waits until there is room for another command, or the buffer is closed.
+  /// Returns when there is room for another command, or the buffer is closed.
   nonisolated(nonsending) func room() async {
     while queue.isFull, !isClosed { await withCheckedContinuation { producer = $0 } }
   }
@@ -35,7 +35,7 @@ final class CommandBuffer {
 
   // MARK: - The runner
 
-  /// Removes the first command, as soon as there is one; nil after the last command, or if the buffer is closed.
+  /// Waits for a command; nil after the last command, or if the buffer is closed.
   nonisolated(nonsending) func nextCommand() async -> CommandInput? {
     while !isClosed {
       if let input = queue.popFirst() {
@@ -58,8 +58,7 @@ final class CommandBuffer {
     return queue.popFirst(where: isDue)
   }
 
-  /// Removes and returns the first command for which a condition holds; nil if there is no such command. `isDue` also
-  /// receives whether the command is the first in the buffer.
+  /// Removes and returns the first command for which the condition holds.
   func popAny(where isDue: (_ command: Command, _ isFirst: Bool) -> Bool) -> CommandRequest? {
     defer { resumeProducer() }
     return queue.popAny(where: isDue)
@@ -67,7 +66,7 @@ final class CommandBuffer {
 
   // MARK: - The end
 
-  /// Closes the buffer and resumes both waiting tasks; can be called more than once.
+  /// Can be called more than once.
   func close() {
     isClosed = true
     resumeConsumer()
@@ -86,9 +85,8 @@ final class CommandBuffer {
 }
 
 /// The commands that were read and have not run yet, in order. `accept`, `decline` and `cancel` refer to a request, an
-/// offer or a transfer. Such a command runs immediately if its request, offer or transfer is pending, even while
-/// another command waits. Otherwise, it runs in order. The meaning of a script therefore does not depend on how fast it
-/// is read.
+/// offer or a transfer. If this is pending, the command runs immediately, even while another command waits. Otherwise,
+/// the command runs in order. The meaning of a script therefore does not depend on how fast the script is read.
 struct CommandQueue: Sendable {
   private var entries: [CommandInput] = []
   private var head = 0
@@ -146,7 +144,7 @@ package final class CommandFeed: CommandSource {
 
   package init() {}
 
-  /// Adds a command at the end; never waits, even if many commands are queued.
+  /// Never waits, even if many commands are queued.
   package func push(_ request: CommandRequest) { push(.request(request)) }
 
   package func push(_ input: CommandInput) {
@@ -168,7 +166,7 @@ package final class CommandFeed: CommandSource {
     waiter?.resume(returning: nil)
   }
 
-  /// Returns nil after the last command, or if the task is canceled, which also ends the feed.
+  /// Returns nil after the last command. Canceling the task also ends the feed and returns nil.
   package func nextInput() async -> CommandInput? {
     await withCancellation {
       await withCheckedContinuation { continuation in

@@ -2,8 +2,8 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Reads the commands of the input and runs them in order, until the input ends or the board closes. Owns the queued
-/// commands, and applies the rules for the end of a script. Confined to the actor of its board.
+/// Runs the commands of the input in order, until the input ends or the board closes. Owns the queued commands, and
+/// applies the rules for the end of a script. Confined to the actor of its board.
 final class CommandRunner {
   let runtime: BoardRuntime
   let configuration: BoardConfiguration
@@ -18,7 +18,7 @@ final class CommandRunner {
   private var openBoard: ActiveBoard?
   /// The number of running commands that transfer files and are not answered yet.
   private var concurrentCommands = 0
-  /// Whether `quit` was refused because it would have lost work.
+  /// Whether `quit` was refused because work would have been lost.
   private var isQuitRefused = false
 
   init(
@@ -57,7 +57,7 @@ final class CommandRunner {
 
   // MARK: - Reading
 
-  /// Reads commands until the input ends, no faster than they run.
+  /// Reads no faster than the commands run.
   nonisolated(nonsending) func readCommands(from input: any CommandSource) async {
     while runtime.ending == nil {
       let next: CommandInput?
@@ -77,8 +77,8 @@ final class CommandRunner {
 
   // MARK: - Commands out of order
 
-  /// Runs the first queued commands that answer a pending question or transfer. While the local peer joins, other
-  /// commands do not run, so these commands need not be first.
+  /// Runs queued commands that answer a pending question or transfer. While the local peer joins, no other commands
+  /// run, so these need not be the first in the queue.
   nonisolated(nonsending) func runDueCommands() async {
     defer { checkIsolation(#isolation) }
     while runtime.ending == nil,
@@ -87,8 +87,8 @@ final class CommandRunner {
     { await run(request) }
   }
 
-  /// Returns whether a command can run while the local peer joins a board. A user's `quit` runs immediately, and so
-  /// does `quit anyway`, which may lose work. In a script, `quit` runs after the commands before it.
+  /// Whether a command can run while the local peer joins a board. A user's `quit` runs immediately, and so does `quit
+  /// anyway`, which may lose work. In a script, `quit` runs after the commands before it.
   private func isDueWhileJoining(_ command: Command, isFirst: Bool) -> Bool {
     switch command.name {
     case .quit, .leave:
@@ -98,7 +98,7 @@ final class CommandRunner {
     }
   }
 
-  /// Answers the commands of a user that cannot run while the local peer joins; the commands of a script wait instead.
+  /// The commands of a script wait instead.
   private func refuseTypedCommands() {
     guard configuration.isTyped, configuration.script == .none, runtime.call({ $0.joiner != nil }) else { return }
     while let input = buffer.popFirst() { refuse(input, Self.notYetJoined) }
@@ -109,8 +109,8 @@ final class CommandRunner {
     "you have not joined the board yet; only `quit`, `help` and `peers` work now"
   )
 
-  /// Answers the commands that can no longer run, because the board is closed before the local peer has joined it. A
-  /// script needs no answers, because its first error ends it.
+  /// The board was closed before the local peer joined it, so the commands cannot run. A script needs no answers,
+  /// because its first error ends it.
   func refuseRest() {
     guard openBoard == nil, configuration.script == .none else { return }
     while let input = buffer.popFirst() { refuse(input, .closed) }
@@ -134,7 +134,7 @@ final class CommandRunner {
     }
   }
 
-  /// Returns the offered file that an argument of `accept` or `decline` names; nil if it names a request to join.
+  /// Nil if the argument of `accept` or `decline` names a request to join.
   func fileOffer(_ word: String) -> TransferID? { (try? invitations.find(word)) == nil ? transfers.offer(word) : nil }
 
   // MARK: - Running
@@ -172,13 +172,13 @@ final class CommandRunner {
     runtime.changed()
   }
 
-  /// Emits the result of a query, if there is one; the confirmation that the query ran follows.
+  /// Emits the result of a query before the confirmation that the query ran.
   func answer(_ answer: SharedBoard.Answer?, to request: CommandRequest) -> CommandOutcome {
     if let answer { runtime.answer(answer, to: request.request) }
     return CommandOutcome()
   }
 
-  /// Runs a command concurrently with later commands, and answers it when it finishes.
+  /// Later commands run at the same time; the command is answered when it finishes.
   func runConcurrently(
     _ request: CommandRequest,
     _ body: @escaping @Sendable (isolated SharedBoard) async throws(CommandError) -> [String]
@@ -215,14 +215,14 @@ final class CommandRunner {
     await openBoard?.messages.finish(before: runtime.limitOfGoodbye())
   }
 
-  /// Checks that `quit` loses no work; throws ``CommandError`` with the code `notSaved` if work would be lost.
+  /// Throws ``CommandError`` with the code `notSaved` if work would be lost.
   nonisolated(nonsending) func checkQuit() async throws(CommandError) {
     guard await persistence.wouldLoseWork() else { return }
     isQuitRefused = true
     throw CommandError(.notSaved, persistence.unsavedAdvice)
   }
 
-  /// Closes the board after the last command, if the input was a script or `quit` was refused.
+  /// Closes the board if the input was a script, or `quit` was refused.
   private nonisolated(nonsending) func inputEnded(_ board: ActiveBoard) async {
     defer { checkIsolation(#isolation) }
     guard case .run = configuration.script else {
@@ -238,7 +238,7 @@ final class CommandRunner {
     runtime.end(answers.firstFailure.map { .failed($0) } ?? ending)
   }
 
-  /// Waits until every member has all changes of a script; returns the reason with which the script ends.
+  /// Waits until every member has all changes of the script.
   private nonisolated(nonsending) func endOfScript(on board: ActiveBoard) async -> BoardRuntime.Ending {
     // Lost members are removed after `lostAfter`, so this wait ends.
     let report = await board.convergence.wait(.everybody, timeout: configuration.lostAfter + .seconds(60))
@@ -266,7 +266,7 @@ final class CommandRunner {
 }
 
 extension CommandRunner {
-  /// Waits until a condition holds; returns the contents of the answer; throws if the condition did not hold in time.
+  /// Returns the contents of the answer; throws if the condition did not hold in time.
   nonisolated(nonsending) func wait(for condition: WaitCondition, timeout: Duration?) async throws(CommandError)
     -> CommandOutcome
   {
@@ -302,10 +302,10 @@ extension CommandRunner {
   }
 }
 
-/// Functions with which the entries of the command table run their commands.
+/// Functions for the entries of the command table.
 extension CommandRunner {
-  /// Runs a command that changes the board, and adds to its result whether the board changed. If `endsStroke` is true,
-  /// the current stroke ends first, since its undo step must contain no other change.
+  /// Also reports whether the board changed. If `endsStroke` is true, ends the current stroke first, because its undo
+  /// step must contain no other change.
   nonisolated(nonsending) func withEditor(
     endsStroke: Bool = true,
     _ body: nonisolated(nonsending) (BoardEditor) async throws(CommandError) -> CommandOutcome

@@ -33,11 +33,11 @@ final class CatchUp {
     joined = runtime.clock.now
   }
 
-  /// Whether commands are held. Typed commands are not held, because the user sees the board's state.
+  /// Typed commands are not held, because the user sees the board's state.
   private var holdsCommands: Bool { configuration.isGuest && !configuration.isTyped }
 
-  /// Waits until the requirement of a command is met, if commands are held; returns the error that prevents the command
-  /// from running.
+  /// Waits until the requirement is met, if commands are held; returns the error that prevents the command from
+  /// running.
   nonisolated(nonsending) func hold(for requirement: CommandRules.Requirement) async -> CommandError? {
     guard holdsCommands else { return nil }
     if !isMet(requirement) {
@@ -62,7 +62,7 @@ final class CatchUp {
     return nil
   }
 
-  /// Records that the answer of a member was applied; reports only the first answer.
+  /// A member's answer was applied; only the first answer is reported.
   func caughtUp(with member: MemberID) {
     guard !isCaughtUp, hasArrived(from: member) else { return }
     isCaughtUp = true
@@ -85,9 +85,9 @@ final class CatchUp {
     isCaughtUp || replica.members.contains { replica.hasSameContext(as: $0) && hasArrived(from: $0) }
   }
 
-  /// Returns whether the board of a member is treated as the whole board. A member that has just joined also has an
-  /// empty board. Only the host and relays know whether the board itself is empty. If none of them is connected after a
-  /// third of the time limit, an empty board of any member counts: the host may have left.
+  /// Returns whether the board of a member counts as the whole board. An empty board may be that of a member that has
+  /// just joined. Only the host and relays know whether the board itself is empty. If none of them is connected after a
+  /// third of the time limit, an empty board of any member counts, because the host may have left.
   private func hasArrived(from member: MemberID) -> Bool {
     guard holdsCommands, replica.board.state.context == replica.board.written else { return true }
     let knowing = session.peers().map(\.peer).filter { $0.isRelay || $0.id == session.hostPeer }
@@ -95,7 +95,7 @@ final class CatchUp {
       || knowing.isEmpty && runtime.clock.now - joined >= configuration.catchUpTimeout / 3
   }
 
-  /// The message that the board did not arrive in time, with advice.
+  /// Contains advice.
   func absence(after limit: Duration) -> String {
     let seconds = Int(limit / .seconds(1))
     let names = members.map { EventText.shortName($0.value.name, $0.key.text) }

@@ -8,7 +8,7 @@ final class Convergence {
   private let configuration: BoardConfiguration
   private let session: Session
   private let replica: Replica
-  /// The reference is unowned because the open board owns this object.
+  /// The open board owns this object.
   private unowned let active: ActiveBoard
   private let members: Members
   private let outbox: BoardOutbox
@@ -40,7 +40,7 @@ final class Convergence {
   /// Whether the local peer made changes that no other member is known to have.
   var hasUnsharedChanges: Bool { replica.board.written != sharedDots }
 
-  /// Waits until boards are equal, or until all local changes have arrived; a nil timeout means no limit.
+  /// Nil means no limit.
   nonisolated(nonsending) func wait(_ scope: SyncScope, timeout: Duration?) async -> SyncReport {
     let clock = runtime.clock
     let deadline = clock.now + (timeout ?? .seconds(Int64(CommandLimits.maximumSeconds)))
@@ -67,8 +67,7 @@ final class Convergence {
     return report(scope, isComplete: false)
   }
 
-  /// Waits until peers have acknowledged all earlier messages. Acknowledgements come in order, so the acknowledgement
-  /// of an empty message covers all earlier messages.
+  /// Acknowledgements come in order, so the acknowledgement of an empty message covers all earlier messages.
   nonisolated(nonsending) func isConfirmed(by peers: [PeerID], within limit: Duration) async -> Bool {
     defer { checkIsolation(#isolation) }
     return await firstOf(within: limit) { [session] in
@@ -91,12 +90,12 @@ final class Convergence {
 
   // MARK: - The condition
 
-  /// Returns the members that a wait compares, ordered by id.
+  /// Ordered by id.
   private func compared(_ scope: SyncScope) -> [PeerID] {
     members.filter { (scope == .everybody || $0.value.isReached) && !isWithoutBoard($0.key) }.map(\.key)
   }
 
-  /// Returns whether no local work is pending, and each compared member is synced.
+  /// Whether no local work is pending, and each compared member is synced.
   private func isSettled(_ scope: SyncScope) -> Bool {
     // Ignore application messages, because their recipients may be offline for a long time.
     guard !runtime.call({ $0.commandRunner.hasConcurrentCommands }), scope == .connected || messages.isEmpty else {
@@ -119,7 +118,7 @@ final class Convergence {
     }
   }
 
-  /// Returns whether a member has been connected for some time and never introduced itself as an author.
+  /// Whether a member has been connected for some time and never introduced itself as an author.
   private func isWithoutBoard(_ peer: PeerID) -> Bool {
     guard let member = members[peer] else { return false }
     return !replica.hasIntroducedItself(MemberID(peer))
@@ -147,16 +146,16 @@ final class Convergence {
 }
 
 enum SyncScope {
-  /// All connected members, at least one; each must have the same board as the local peer.
+  /// All connected members, at least one. Each must have the same board as the local peer.
   case connected
   /// All members, including those that are reconnecting. Each must have received the local changes.
   case everybody
 }
 
 package struct SyncReport: Equatable, Sendable {
-  /// The synced members: their boards equal the local board, or contain the local changes.
+  /// The members whose boards equal the local board, or contain the local changes.
   package var synced: [SharedBoard.SyncedMember] = []
-  /// The members that are not synced, including lost members.
+  /// Includes lost members.
   package var notSynced: [SharedBoard.SyncedMember] = []
   var isComplete = false
 

@@ -17,7 +17,7 @@ import Musl
 extension Transfers {
   // MARK: - The events of resources
 
-  /// Returns whether the local peer requested the offered resource: an answer (SYN-13) or an asset (SYN-37).
+  /// Whether the local peer requested the offered resource: an answer (SYN-13) or an asset (SYN-37).
   func isRequested(_ info: ResourceInfo) -> Bool {
     switch ResourceContent(named: info.name.raw) {
     case .answer(let name, _): return wantsAnswer(name, info)
@@ -114,7 +114,7 @@ extension Transfers {
     }
   }
 
-  /// Reports a file that a member sent; if the user chose a folder, saves the file there first.
+  /// If the user chose a folder, saves the file there before reporting it.
   private func fileArrived(
     _ resource: ReceivedResource,
     from info: ResourceInfo,
@@ -149,7 +149,7 @@ extension Transfers {
     return true
   }
 
-  /// Stores a requested photo; removes a photo that was not requested or has other contents.
+  /// Removes a photo that was not requested or has other contents.
   private func receiveAsset(
     _ id: AssetID,
     from peer: PeerID,
@@ -190,7 +190,7 @@ extension Transfers {
     return references.contains { $0.hasHeader(header) } ? header.format : nil
   }
 
-  /// Moves a received photo to the photo directory, or removes it if it has no format.
+  /// Removes the photo if `format` is nil.
   private func finishAsset(
     _ id: AssetID,
     from member: MemberID,
@@ -254,7 +254,7 @@ extension Direction {
 }
 
 enum ResourceContent {
-  /// A catch-up answer with its name and request number (SYN-13).
+  /// A catch-up answer, with its request number (SYN-13).
   case answer(ResourceDTO, request: UInt64)
   /// A photo (SYN-37).
   case asset(AssetID)
@@ -324,7 +324,7 @@ extension Transfers {
     }
   }
 
-  /// Removes the files of answers that an earlier process was sending when it was killed.
+  /// An earlier process may have been killed while it sent answers.
   func removeOldAnswers() {
     let directory = configuration.answersDirectory
     for file in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {
@@ -333,8 +333,8 @@ extension Transfers {
   }
 }
 
-/// A private file from which a transfer sends a catch-up answer. The file is locked while the transfer needs it, and
-/// then removed. If the process dies, the system releases the lock, so the next process can remove the file.
+/// A private file from which a catch-up answer is sent. The file is locked while the transfer needs it, and then
+/// removed. If the process ends early, the system releases the lock, so the next process can remove the file.
 final class AnswerFile: Sendable {
   let path: String
   private let descriptor: Int32

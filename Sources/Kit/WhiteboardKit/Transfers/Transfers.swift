@@ -4,7 +4,7 @@ import Whiteboard
 import WhiteboardRendering
 import WhiteboardSync
 
-/// Catch-up answers, photos, and the files of users in the session. Confined to the actor of its board.
+/// Sends and receives catch-up answers, photos, and files of users. Confined to the actor of its board.
 final class Transfers {
   struct PendingTransfer {
     enum Kind {
@@ -19,7 +19,7 @@ final class Transfers {
 
     var content: ResourceContent? { if case .resource(_, let content) = kind { content } else { nil } }
 
-    /// Whether the transfer is a catch-up answer, which is not reported to the user.
+    /// Catch-up answers are not reported to the user.
     var isAnswer: Bool { content?.isAnswer ?? false }
   }
 
@@ -41,7 +41,7 @@ final class Transfers {
 
   var pending: [TransferID: PendingTransfer] = [:]
   var sentPaths: [TransferID: String] = [:]
-  /// The offered files that are not answered yet.
+  /// The offers that are not answered yet.
   var offers: [TransferID: FileOffer] = [:]
   var lastOffer = 0
   /// The senders of accepted files that have not arrived.
@@ -63,8 +63,7 @@ final class Transfers {
 
   func begin(on active: ActiveBoard) { self.active = active }
 
-  /// Returns the unfinished transfer that an argument of `cancel` names; never a catch-up answer; throws if no transfer
-  /// or more than one matches.
+  /// Finds the unfinished transfer, but never a catch-up answer, that an argument of `cancel` names.
   func transfer(_ word: String) throws(CommandError) -> PendingTransfer {
     var resolver = ReferenceResolver<PendingTransfer>()
     for (id, transfer) in pending where !transfer.isAnswer {
@@ -73,8 +72,8 @@ final class Transfers {
     return try resolver.find(word, what: "transfer", missing: .noSuchTransfer)
   }
 
-  /// Cancels the transfer that an argument names, incoming or outgoing; throws if no transfer or more than one matches,
-  /// or the transfer has ended.
+  /// `word` names an incoming or outgoing transfer; throws if no transfer or more than one matches, or the transfer has
+  /// ended.
   func cancel(_ word: String, reason: String) throws(CommandError) {
     switch try transfer(word).kind {
     case .resource(let id, _):
@@ -117,8 +116,8 @@ extension Transfers {
     return started.map(\.id.text)
   }
 
-  /// Sends files and the files in folders, one after the other, and waits until each peer has received them; throws
-  /// ``CommandError`` about the first file that was not sent. If a file cannot be sent, the other files are still sent.
+  /// Sends files, and the files in folders, one after the other; returns when each peer has received them. If a file
+  /// cannot be sent, the others are still sent; throws ``CommandError`` about the first failure.
   nonisolated(nonsending) func sendFiles(_ paths: [String], to peers: [PeerID]) async throws(CommandError) -> [String] {
     defer { checkIsolation(#isolation) }
     let files = try await NamedFile.files(at: paths)
@@ -137,7 +136,7 @@ extension Transfers {
     )
   }
 
-  /// Sends a file to each of the given peers through a separate stream, and waits until each peer has read it.
+  /// Uses a separate stream for each peer; returns when each peer has read the file.
   nonisolated(nonsending) func sendStream(_ file: String, named name: String, to peers: [PeerID])
     async throws(CommandError) -> [String]
   {
@@ -195,7 +194,7 @@ extension Transfers {
     return id
   }
 
-  /// Reports the bytes of a stream that a peer opened; reads no faster than the sink accepts the events.
+  /// Reads no faster than the sink accepts the events.
   nonisolated(nonsending) func readStream(_ stream: PeerStream) async {
     let id = stream.id.text
     let peer = stream.peer.text
@@ -234,19 +233,18 @@ extension Transfers {
 }
 
 extension Transfers {
-  /// The ways in which a file offer ends without being accepted.
   private enum OfferEnd {
     case declined
     case over
   }
 
-  /// The maximum number of accepted files to remember until they arrive, so that the user is not asked again if a
-  /// transfer resumes.
+  /// The maximum number of accepted files to remember until they arrive. The user is not asked about these files again
+  /// if a transfer resumes.
   private static let acceptedLimit = 256
 
-  /// Decides about a resource that the local peer did not request (SYN-13, SYN-37, RES-8); returns whether to accept
-  /// the resource. A catch-up answer or a photo is refused. Any other resource is a file for the user. If the
-  /// configuration requires it, the function asks the user and waits for the answer, until its task is canceled.
+  /// Decides whether to accept a resource that the local peer did not request (SYN-13, SYN-37, RES-8). Refuses catch-up
+  /// answers and photos. Any other resource is a file for the user. If the configuration requires it, asks the user and
+  /// waits for the answer until the task is canceled.
   nonisolated(nonsending) func wants(_ info: ResourceInfo) async -> Bool {
     defer { checkIsolation(#isolation) }
     guard case .file = ResourceContent(named: info.name.raw) else { return false }
@@ -358,7 +356,7 @@ extension Transfers {
     return try? book.find(word, what: "file", missing: .noSuchTransfer)
   }
 
-  /// Answers the offer of a file; throws if `isAlways` is true, because `always` is valid for peers but not for files.
+  /// Throws if `isAlways` is true, because `always` is valid for peers but not for files.
   func answerOffer(_ id: TransferID, isAccepted: Bool, isAlways: Bool = false) throws(CommandError) {
     guard !isAlways else {
       throw CommandError(.badArgument, "`always` works only for a peer that asks to join this board")
@@ -367,7 +365,7 @@ extension Transfers {
     offers.removeValue(forKey: id)?.decision.resume(returning: true)
   }
 
-  /// Throws `noSuchTransfer` if an argument of `accept` or `decline` can only mean a file whose offer has ended.
+  /// Throws `noSuchTransfer` if `word` can only mean a file whose offer has ended.
   func checkNotEnded(_ word: String) throws(CommandError) {
     guard TransferID(text: word) != nil else { return }
     throw CommandError(.noSuchTransfer, "the file is no longer offered, so there is nothing left to answer")
