@@ -23,7 +23,7 @@ final class AdvertiserDriver: AvahiDriver {
   private var announcedName: InstanceName?
   private var renames: [Duration] = []
   private var nextRename: Duration?
-  /// The time at which to publish the service again, because the daemon did not confirm it.
+  /// The time at which to publish the service again if the daemon does not confirm it.
   private var nextPublication: Duration?
   private var confirmationTimeout = AdvertiserDriver.confirmationTimeouts.lowerBound
 
@@ -106,7 +106,6 @@ final class AdvertiserDriver: AvahiDriver {
     if let announcedName { outlet.push(.announced(announcedName)) }
   }
 
-  /// Stores the program's newest announcement, and returns whether it differs from the published announcement.
   @discardableResult private func takeUpdate() -> Bool {
     guard let update = inlet.take(), update != announcement else { return false }
     announcement = update

@@ -14,12 +14,12 @@ protocol AvahiDriver: AnyObject {
 
   func work(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure)
 
-  /// Handles the loss of the connection; all objects of its client are already freed.
+  /// All objects of the client are already freed.
   func disconnected(_ problem: DiscoveryProblem, now: Duration)
 
   func idle(now: Duration)
 
-  /// Handles the daemon's answer to a call that was reported as delayed.
+  /// Called when the daemon answers a call that was reported as stalled.
   func answered()
 }
 
@@ -199,7 +199,7 @@ private func bellRang(_: OpaquePointer?, _: Int32, _: AvahiWatchEvent, _ context
   Unmanaged<Bell>.fromOpaque(context).takeUnretainedValue().silence()
 }
 
-/// Returns the time until `deadline` in milliseconds, rounded up so that the wait does not end early.
+/// Rounds up, so that the wait does not end early.
 private func milliseconds(from now: Duration, to deadline: Duration) -> Int32 {
   let (seconds, attoseconds) = max(deadline - now, .zero).components
   guard seconds < 3600 else { return 3_600_000 }
@@ -208,9 +208,9 @@ private func milliseconds(from now: Duration, to deadline: Duration) -> Int32 {
 
 /// Only tests change settings other than the interface.
 package struct AvahiConfiguration: Sendable {
-  /// The name of the only interface to use, or `nil` to use all.
+  /// The only interface to use; `nil` means all interfaces.
   package var interface: String?
-  /// Paths that indicate that Avahi is installed, if at least one of them exists.
+  /// Avahi is installed if at least one of these paths exists.
   package var installation = [
     "/usr/sbin/avahi-daemon", "/usr/bin/avahi-daemon", "/sbin/avahi-daemon", "/usr/local/sbin/avahi-daemon",
     "/run/current-system/sw/bin/avahi-daemon", "/usr/share/dbus-1/system-services/org.freedesktop.Avahi.service",
@@ -291,7 +291,7 @@ func networkAddress(_ address: AvahiAddress) -> NetworkAddress? {
   }
 }
 
-/// The function stops reading when the strings exceed the maximum size of a record.
+/// Stops when the strings exceed the maximum size of a record.
 func strings(_ list: UnsafeMutablePointer<AvahiStringList>?) -> [[UInt8]] {
   var result: [[UInt8]] = []
   var size = 0

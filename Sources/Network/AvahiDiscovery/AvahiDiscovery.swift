@@ -112,7 +112,6 @@ final class Availability: Sendable {
 
   func becameAvailable() -> Bool { say(.available) }
 
-  /// Records a problem, and returns whether it differs from the previous state.
   func becameUnavailable(_ problem: DiscoveryProblem) -> Bool { say(.unavailable(problem)) }
 
   private func say(_ state: State) -> Bool {
@@ -135,13 +134,12 @@ final class StallWatch: Sendable {
   private let report: @Sendable () -> Void
   private let state = Locked(State())
 
-  /// Creates a watch that calls `report`, on any thread, after `limit`.
+  /// `report` is called on any thread.
   init(_ limit: Duration, report: @escaping @Sendable () -> Void) {
     self.limit = limit
     self.report = report
   }
 
-  /// Whether the current calls have been reported as stalled.
   var isReported: Bool { state.withLock { $0.isReported } }
 
   func begin() {
@@ -157,7 +155,7 @@ final class StallWatch: Sendable {
     state.withLock { $0.timer = timer }
   }
 
-  /// Records that the calls returned; returns whether they took so long that the stall was reported.
+  /// Returns whether the stall was reported before the calls returned.
   func end() -> Bool {
     state.withLock { state in
       state.timer?.cancel()

@@ -27,7 +27,6 @@ final class AvahiThread: Sendable {
     self.makeDriver = makeDriver
   }
 
-  /// Wakes the poll loop; may be called from any thread.
   func wake() { state.withLock { $0.bell }?.ring() }
 
   /// Runs the thread while `body` runs, and waits until the thread ends, even if the task is canceled.

@@ -307,7 +307,6 @@ final class BrowserDriver: AvahiDriver {
   }
 }
 
-// The parameters of this function are defined by libavahi.
 private func browserCalled(
   _: OpaquePointer?,
   _ interface: AvahiIfIndex,

@@ -11,7 +11,6 @@ extension Unicode.Scalar {
     }
   }
 
-  /// Whether the code point is a combining mark, which modifies the character before it.
   package var isMark: Bool {
     guard value >= 0x300 else { return false }
     switch properties.generalCategory {
@@ -50,7 +49,6 @@ extension Unicode.Scalar {
 }
 
 package enum ASCII {
-  /// Returns the bytes, with the letters A to Z in lower case.
   package static func lowercase(_ bytes: some Sequence<UInt8>) -> [UInt8] {
     bytes.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
   }

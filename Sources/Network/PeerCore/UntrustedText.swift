@@ -147,10 +147,9 @@ struct MarkLimit {
 
   mutating func startCharacter() { count = 0 }
 
-  /// Ends the character; marks are dropped until the next character begins.
+  /// Marks are dropped until the next character begins.
   mutating func endCharacter() { count = Self.maximum }
 
-  /// Counts a mark; returns whether the mark is kept.
   mutating func accept() -> Bool {
     guard count < Self.maximum else { return false }
     count += 1

@@ -56,7 +56,6 @@ package struct BrowserQueue: Sendable {
 
 /// The unread events of an advertiser; at most the last 16.
 package struct AdvertiserQueue: Sendable {
-  /// The maximum number of events; if another event is added, the oldest event is dropped.
   package static let limit = 16
 
   private var events: [AdvertiserEvent] = []

@@ -4,7 +4,6 @@ import PeerCore
 /// protocol. All sightings with the same peer id and session belong to one peer. The caller passes in the time and the
 /// discovery system's observations. Implements DSC-13, DSC-14, DSC-16 to DSC-18 and the order defined by DSC-26.
 package struct PeerTable: Sendable {
-  /// The identity of a sighting: an instance, an interface and a protocol.
   package struct SightingKey: Hashable, Sendable {
     package let instance: String
     package let interface: UInt32
@@ -17,7 +16,6 @@ package struct PeerTable: Sendable {
     }
   }
 
-  /// The maximum number of peers; `evictPeer` selects the peer to remove.
   package static let maximumPeers = 256
   package static let maximumSightings = 16
   /// How long known peers are kept while the discovery system is unavailable.
@@ -204,7 +202,6 @@ package struct WaitingInstances: Sendable {
     }
   }
 
-  /// The maximum number of instances; if another instance is added, the last instance in the order is dropped.
   package static let maximum = 4096
 
   private let peers: Set<Substring>

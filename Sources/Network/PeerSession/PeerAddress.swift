@@ -57,7 +57,6 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     self.init(host: host, port: port)
   }
 
-  /// Returns the socket address. Blocks if the host is a name that must be resolved, so do not call it on an event
-  /// loop.
+  /// Blocks if the host is a name, so do not call it on an event loop.
   func socketAddress() throws -> SocketAddress { try SocketAddress.makeScoped(host: host, port: port) }
 }

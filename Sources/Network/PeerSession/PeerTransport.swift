@@ -27,7 +27,7 @@ public final class PeerTransport: Sendable {
   /// The only interface to listen on; `nil` for all.
   package let interface: ListeningInterface?
 
-  /// Creates the transport; call it on the transport's event loop.
+  /// Call this on the transport's event loop.
   private init(_ core: TransportCore) {
     self.core = NIOLoopBound(core, eventLoop: core.eventLoop)
     eventLoop = core.eventLoop
@@ -190,8 +190,6 @@ public final class PeerTransport: Sendable {
     try await host(id, admission: admission, hosting: nil, name: name, membership: membership)
   }
 
-  /// Hosts a session.
-  ///
   /// If `hosting` is not nil, members learn from the start how the local peer admits newcomers.
   package func host(
     _ id: SessionID,

@@ -128,12 +128,10 @@ extension Session {
   /// at one of the addresses has the key, a warning is emitted (DSC-14).
   package func foundOwnKey(at addresses: [PeerAddress]) { execute { $0.foundOwnKey(at: addresses) } }
 
-  /// Returns the current membership record (MEM-7).
   package func membershipRecord() async throws(SessionError) -> MembershipRecord {
     try await onLoop { $0.membership.record }
   }
 
-  /// Restores a stored membership in a session that is already open (MEM-7).
   package func restore(_ record: MembershipRecord) async { try? await onLoop { $0.directory.restore(record) } }
 
   /// Reports that discovery no longer shows a peer.

@@ -29,7 +29,7 @@ public struct DatagramAssembler: Sendable {
     var pieces: [[UInt8]?]
   }
 
-  /// The unfinished messages, oldest first.
+  /// Oldest first.
   private var unfinished: [Unfinished] = []
 
   private let limit: Int

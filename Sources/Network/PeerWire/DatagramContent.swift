@@ -274,14 +274,14 @@ public struct PacketHeader: Equatable, Sendable {
     }
   }
 
-  /// Reads a big-endian integer; at least 8 bytes must follow `offset`.
+  /// At least 8 bytes must follow `offset`.
   @inlinable static func readUInt64(_ bytes: Span<UInt8>, at offset: Int) -> UInt64 {
     var value: UInt64 = 0
     for index in offset..<offset + 8 { value = value << 8 | UInt64(bytes[index]) }
     return value
   }
 
-  /// Reads a big-endian integer; at least 4 bytes must follow `offset`.
+  /// At least 4 bytes must follow `offset`.
   @inlinable static func readUInt32(_ bytes: Span<UInt8>, at offset: Int) -> UInt32 {
     var value: UInt32 = 0
     for index in offset..<offset + 4 { value = value << 8 | UInt32(bytes[index]) }

@@ -35,7 +35,7 @@ package enum Base64 {
     text.append(padding)
   }
 
-  /// Decodes base64 text with or without padding; returns nil if the text is not valid.
+  /// Padding is optional.
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     let all = Array(text.utf8)
     let padded = all.suffix(2).count { $0 == padding }

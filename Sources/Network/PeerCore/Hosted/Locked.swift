@@ -30,7 +30,7 @@ package final class Locked<Value>: @unchecked Sendable {
     value.deallocate()
   }
 
-  /// Calls `body` while holding the lock. This function is inlinable, so that other targets specialize it.
+  /// Inlinable, so that other targets specialize this function.
   @inlinable package func withLock<Result, Failure>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure)
     -> Result
   {

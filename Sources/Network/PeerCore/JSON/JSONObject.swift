@@ -7,7 +7,6 @@ package struct JSONObject: Sendable {
 
   package var text: String { "{" + members + "}" }
 
-  /// Adds a string; nil adds `null`.
   @inline(never) package mutating func add(_ key: String, string: String?) {
     add(key, json: string.map(Self.quoted) ?? "null")
   }
@@ -31,12 +30,12 @@ package struct JSONObject: Sendable {
     members += json
   }
 
-  /// Adds an array of values that are already JSON.
+  /// The values are already JSON.
   @inline(never) package mutating func add(_ key: String, list: [String]) { add(key, json: Self.list(list)) }
 
   @inline(never) package static func list(_ numbers: [Double]) -> String { list(numbers.map(number)) }
 
-  /// Returns a JSON array of values that are already JSON.
+  /// The values are already JSON.
   @inline(never) package static func list(_ values: [String]) -> String { "[" + values.joined(separator: ",") + "]" }
 
   package static func number(_ number: Double) -> String {

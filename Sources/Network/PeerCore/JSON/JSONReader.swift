@@ -259,7 +259,6 @@ package struct JSONReader {
     while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { position += 1 }
   }
 
-  /// Skips white space, and consumes `byte` if it is next; returns whether `byte` was next.
   private mutating func take(_ byte: UInt8) throws(JSONError) -> Bool {
     guard try next() == byte else { return false }
     position += 1
@@ -314,7 +313,7 @@ package indirect enum JSONTree: Hashable, Sendable {
     switch self {
     case .numbers(let numbers): numbers
     case .list(let list):
-      // A list can contain digits.
+      // `list` can contain numbers as `digits`.
       list.allSatisfy { $0.number != nil } ? list.compactMap { $0.number } : nil
     default: nil
     }

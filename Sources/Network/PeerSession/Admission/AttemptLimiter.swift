@@ -6,7 +6,6 @@ import PeerWire
 struct AttemptLimiter: Sendable {
   /// How long the limiter remembers a wrong proof, and how long it locks out an address or a key.
   static let window = Duration.seconds(60)
-  /// The maximum number of entries; if it is exceeded, the entry with the oldest wrong proof is removed.
   static let maximumEntries = 1_024
 
   enum Standing: Sendable {
@@ -44,7 +43,6 @@ struct AttemptLimiter: Sendable {
     }
   }
 
-  /// Returns whether a proof from this address or key is answered with `locked-out` without being checked.
   func isLocked(address: String, peer: PeerID, as standing: Standing = .newcomer, now: Duration) -> Bool {
     sources(address, peer, standing).contains { source in records[source]?.lockedUntil.map { now < $0 } ?? false }
   }
@@ -109,8 +107,7 @@ package struct AddressBlock: Hashable, Sendable {
   }
 }
 
-/// Returns the 4 or 16 bytes of an IP literal; `nil` for any other text. An IPv4 address in an IPv6 literal has 4
-/// bytes.
+/// An IPv4 address in an IPv6 literal has 4 bytes.
 func addressBytes(_ host: String) -> [UInt8]? {
   switch try? SocketAddress(ipAddress: String(host.prefix { $0 != "%" }), port: 0) {
   case .v4(let address): return withUnsafeBytes(of: address.address.sin_addr) { Array($0) }

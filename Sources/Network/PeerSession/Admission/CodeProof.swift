@@ -54,7 +54,6 @@ struct CodeKey: Sendable, Equatable {
     return proof
   }
 
-  /// Checks a proof, in constant time.
   func isValid(_ proof: ProofBytes, of prover: Prover, binding: [UInt8], dialler: PeerID) -> Bool {
     isEqualInConstantTime(proof.bytes, self.proof(of: prover, binding: binding, dialler: dialler).bytes)
   }

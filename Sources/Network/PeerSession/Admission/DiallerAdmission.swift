@@ -44,7 +44,7 @@ struct DiallerAdmission: Sendable {
     var code: JoinCode?
     var codeKey: CodeKey?
     var hello: Control.DiallerHello
-    /// The stored membership of a returning member; `nil` for a peer that joins for the first time.
+    /// `nil` for a peer that joins for the first time.
     var membership: MemberDial?
     /// The local nonce for the verification words (4.3).
     var nonce = ProofBytes.random()
@@ -101,7 +101,6 @@ struct DiallerAdmission: Sendable {
   /// The number of held bytes above which reading stops until the user answers.
   static let maximumHeldBytes = 4_194_304
 
-  /// The latest time to call ``timePassed(now:)``; `nil` if no call is needed.
   private(set) var deadline: Duration?
 
   /// Whether the listener's user was asked. If the answer times out, that user is not asked again (3.2).
@@ -356,7 +355,7 @@ struct DecidingPulse: Sendable {
 
   /// Returns whether the link is still alive; if so, the caller sends DECIDING.
   mutating func timePassed(now: Duration) -> Bool {
-    // A stopped process cannot receive frames (LIV-2).
+    // If this call is late, the process was stopped and could not receive frames (LIV-2).
     if now - due >= .milliseconds(500), heardAt != nil { heardAt = now }
     due = now + Self.interval
     guard let heardAt else { return true }

@@ -12,7 +12,6 @@ enum InvitationReception: Equatable, Sendable {
 /// ADM-11. `now` is the time since an arbitrary reference point.
 struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
   static var silence: Duration { .seconds(60) }
-  /// The maximum number of silenced addresses; if it is exceeded, the address silenced first is removed.
   static var maximumSilenced: Int { 256 }
 
   private var places = FairPlaces<ID>(
@@ -29,8 +28,7 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
   var count: Int { places.count }
   var silencedCount: Int { silenced.count }
 
-  /// Returns how an invitation would be treated, without changing the queue. An invitation is expected if the host
-  /// knows the peer, or if the invitation contains a pass that the host issued.
+  /// An invitation is expected if the host knows the peer, or if the invitation contains a pass that the host issued.
   func reception(of peer: PeerID, from block: AddressBlock, isExpected: Bool, now: Duration) -> InvitationReception {
     if let end = silenced[block], now < end { return .silenced }
     guard peers[peer] == nil else { return .busy }
@@ -51,7 +49,6 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
     peers = peers.filter { $0.value != id }
   }
 
-  /// Silences an address after the user declined its invitation (ADM-11).
   mutating func declined(_ block: AddressBlock, now: Duration) {
     silenced = silenced.filter { now < $0.value }
     silenced[block] = now + Self.silence
@@ -85,7 +82,7 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
   let reserved: Int
   let eviction: Eviction
 
-  /// The entries, oldest first.
+  /// Oldest first.
   private var entries: [Entry] = []
 
   init(maximum: Int, maximumPerBlock: Int, reserved: Int, eviction: Eviction) {
@@ -97,7 +94,7 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
 
   var count: Int { entries.count }
 
-  /// Returns whether a newcomer gets a slot, and which entry must be evicted to free the slot, in O(*n*).
+  /// - Complexity: O(*n*).
   func decision(from block: AddressBlock, isKnown: Bool) -> Decision {
     let own = entries.filter { $0.block == block }.count
     guard own < maximumPerBlock else { return .refused }
@@ -128,7 +125,6 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
     return (most, entries.filter { counts[$0.block.groups[level]] == most })
   }
 
-  /// Gives a newcomer a slot if ``decision(from:isKnown:)`` allows it, and removes the evicted entry.
   mutating func enter(_ id: ID, from block: AddressBlock, isKnown: Bool) -> Decision {
     let decision = decision(from: block, isKnown: isKnown)
     guard case .place(let evicted) = decision else { return decision }

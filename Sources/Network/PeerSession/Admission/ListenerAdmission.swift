@@ -7,7 +7,7 @@ struct InvitationToAnswer: Equatable, Sendable {
   var name: UntrustedText
   /// The words that both users see (ADM-7).
   var words: [String]
-  /// Bytes from the joiner's application; do not trust them.
+  /// Untrusted bytes from the joiner's application.
   var context: [UInt8]
   var timeout: Duration
 }
@@ -41,7 +41,6 @@ enum ListenerAction: Equatable, Sendable {
 struct ListenerAdmission: Sendable {
   enum Mode: Sendable {
     case anyone
-    /// Admission of stored peers only; the value is true if the dialler is stored.
     case known(isKnown: Bool)
     case code(CodeKey, besides: [CodeChoice] = [])
     /// Admission of a browser by one of the browser links (WEB-5).
@@ -68,10 +67,8 @@ struct ListenerAdmission: Sendable {
     var mode: Mode
     /// Whether the dialler resumes delivery state that the local peer holds (RSM-2).
     var isResuming = false
-    /// Whether the host removed this peer (HEL-5).
     var wasKicked = false
     var kickReason = ""
-    /// Whether the session has no room for this dialler (HEL-5).
     var isFull = false
     var maximum = 0
     /// How the session treats an invitation on this link (HEL-5, ADM-11).
@@ -101,7 +98,6 @@ struct ListenerAdmission: Sendable {
     var report: ListenerAction { .send(.deciding, [isAccepted ? 1 : 0]) }
   }
 
-  /// The latest time to call ``timePassed(now:)``; `nil` if no call is needed.
   private(set) var deadline: Duration?
 
   /// The basis of admission to report to the application; `nil` for a returning member.
@@ -109,7 +105,6 @@ struct ListenerAdmission: Sendable {
   /// The key of the browser link with which a browser was admitted (WEB-5).
   private(set) var guestKey: GuestKey?
 
-  /// Whether the dialler was refused because the session has no room (HEL-5).
   private(set) var wasRefusedAsFull = false
 
   private let facts: Facts
@@ -118,7 +113,6 @@ struct ListenerAdmission: Sendable {
   private var standing = AttemptLimiter.Standing.newcomer
   /// Whether the dialler's user has confirmed the words; `nil` if the dialler does not report it (ADM-16).
   private var isConfirmed: Bool?
-  /// Whether the dialler's program has no user who could compare the words (ADM-15).
   private(set) var diallerHasNoUser = false
   /// The ticket that proves to the dialler that the local peer belongs to the session (MEM-8).
   private var ticket: Ticket?
@@ -367,7 +361,7 @@ struct ListenerAdmission: Sendable {
     return [decision.report]
   }
 
-  /// Handles the end of the connection; `code` is `nil` if the connection broke or the local peer closed it.
+  /// `code` is `nil` if the connection broke or the local peer closed it.
   mutating func linkLost(_ code: CloseCode? = nil, _ message: UntrustedText = UntrustedText("")) -> [ListenerAction] {
     if case .over = state { return [] }
     guard let code else { return ending(.withdrawn, "The connection broke.") }

@@ -15,8 +15,7 @@ extension SessionAdmission {
       self.givesRight = givesRight
     }
 
-    /// Creates the facts to share. Members of an owned board do not learn its code, because viewers could use the code
-    /// to become editors.
+    /// Members of an owned board do not learn its code, because viewers could use the code to become editors.
     init(_ admission: HostAdmission, of session: SessionID) {
       sharesCode = !session.isOfOwnedBoard
       givesRight = admission.membersAdmit ?? !session.isOfOwnedBoard

@@ -40,7 +40,6 @@ final class SessionAdmission {
 
   // MARK: Diallers
 
-  /// Returns how to admit the dialler of a new link (4).
   func mode(for peer: PeerID) -> ListenerAdmission.Mode {
     // The host created the session, so its key is enough (HEL-8).
     if session.membership.needsNoAdmission(peer) { return .anyone }
@@ -68,7 +67,6 @@ final class SessionAdmission {
     return isEqualInConstantTime(pass.bytes, own.bytes)
   }
 
-  /// Returns whether the session has no room for a newcomer (HEL-5).
   func isFull(for peer: PeerID) -> Bool {
     session.entries[peer]?.isJoined != true && session.directory.peerCount >= maximum
   }
@@ -155,8 +153,7 @@ final class SessionAdmission {
 
   func invitationEnded(_ id: InvitationID) { invitations[id] = nil }
 
-  /// Answers an invitation with a user's decision; returns whether the peer's user is still comparing the words
-  /// (ADM-16).
+  /// Returns whether the peer's user is still comparing the words (ADM-16).
   func respond(to id: InvitationID, _ answer: InvitationAnswer) throws(SessionError) -> Bool {
     guard let handshake = invitations[id] else {
       throw SessionError(.unknown, "No invitation \(id) is waiting for an answer.")
@@ -189,7 +186,6 @@ final class SessionAdmission {
     }
   }
 
-  /// Admits a peer from now on without asking the user (ADM-10).
   func alwaysAdmit(_ peer: PeerID) { session.transport.alwaysAdmitted.insert(peer) }
 
   /// Forgets a peer that the user removed, so that `known` and `ask` do not admit it (MEM-12).
@@ -244,7 +240,7 @@ struct GuestLinks {
 
   func contains(_ key: GuestKey) -> Bool { links[key] != nil }
 
-  /// Sets the link for a key. Guests that joined with the previous link for this key count toward the limit.
+  /// Guests that joined with the previous link for this key count toward the limit.
   mutating func set(
     _ choice: CodeChoice,
     key: GuestKey,

@@ -36,7 +36,6 @@ struct Ticket: ControlObject {
       isSigned(bytes, Ticket.signedBytes(session: session, admitter: admitter, member: member))
     }
 
-    /// Returns whether the admitter gave `member` the right to admit newcomers (TCK-6).
     func givesRight(session: SessionID, member: PeerID) -> Bool {
       guard let right, isValid(session: session, member: member) else { return false }
       return isSigned(right, Ticket.signedRight(session: session, admitter: admitter, member: member))
@@ -59,8 +58,7 @@ struct Ticket: ControlObject {
     self.via = via
   }
 
-  /// Creates a signed ticket which states that `member` belongs to `session`; it includes the admitter's own ticket if
-  /// the chain is not too long (TCK-3).
+  /// The new ticket includes the admitter's own ticket if the chain is not too long (TCK-3).
   static func make(
     by identity: PeerIdentity,
     session: SessionID,

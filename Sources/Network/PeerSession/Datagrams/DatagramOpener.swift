@@ -47,7 +47,7 @@ struct DatagramOpener: Sendable {
     current = Receiving(epoch: keys.epoch(0))
   }
 
-  /// Opens a whole UDP payload; throws ``OpenError``, the first that applies in the order of DGM-2.
+  /// Throws the first ``OpenError`` that applies, in the order of DGM-2.
   mutating func open(_ packet: [UInt8], now: UInt64) throws(OpenError) -> OpenedDatagram {
     let header: PacketHeader
     do { header = try PacketHeader.read(packet: packet.span) } catch .version { throw .version } catch { throw .length }

@@ -29,7 +29,6 @@ struct DatagramSealer: Sendable {
     current = keys.epoch(0)
   }
 
-  /// Begins the next epoch before the current one is used up; throws `exhausted` after epoch 255.
   mutating func beginNextEpoch() throws(SealError) {
     guard current.number < .max else { throw .exhausted }
     current = keys.epoch(current.number + 1)

@@ -7,7 +7,6 @@ import PeerWire
 struct MessageInbox {
   enum Outcome: Equatable {
     case incomplete
-    /// The part begins a message of `total` bytes in several parts.
     case began(total: Int)
     /// `isRelays`: the message is between a member and a relay (11.2). `isSplit`: it came in several parts.
     case completed([UInt8], isRelays: Bool, isSplit: Bool)
@@ -16,7 +15,6 @@ struct MessageInbox {
   struct Part: Equatable {
     var outcome: Outcome
     var byteCount: Int
-    /// Whether the sender wants an immediate acknowledgement (MSG-4).
     var wantsAcknowledgement: Bool
   }
 
@@ -27,7 +25,7 @@ struct MessageInbox {
 
   var received: UInt64 { assembler.received }
 
-  /// Receives the payload of a MESSAGE frame; if it breaks a rule, throws and does not change the state.
+  /// If the payload breaks a rule, throws without changing the state.
   mutating func receive(_ payload: ByteBuffer) throws(LinkViolation) -> Part {
     var offset = 0
     let part: MessagePart
@@ -163,7 +161,7 @@ struct MessageRoom {
     return waiting.contains { $0.peer == peer }
   }
 
-  /// Records that the application handled the message of a member; returns the members whose links may be read again.
+  /// Returns the members whose links may be read again.
   mutating func handled(_ peer: PeerID, now: NIODeadline) -> [PeerID] {
     guard places[peer]?.isComplete == true else { return [] }
     return [peer] + removed(peer, now: now)

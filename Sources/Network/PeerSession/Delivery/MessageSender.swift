@@ -55,7 +55,7 @@ final class MessageSender: Sendable {
     return receipt
   }
 
-  /// Sends a message, and waits until the process of every recipient has received it (MSG-4); throws the errors of
+  /// Waits until the process of every recipient has received the message (MSG-4). Throws the errors of
   /// ``Session/send(_:to:mode:)``.
   nonisolated(nonsending) func sendConfirmed(_ bytes: [UInt8], to peers: [PeerID]?, sent: () -> Void)
     async throws(SessionError)
@@ -74,7 +74,7 @@ final class MessageSender: Sendable {
     for token in tokens { try await confirmations.wait(for: token) }
   }
 
-  /// Waits until the process of a peer has received a message that was sent earlier (RLY-9); throws the errors of
+  /// Waits until the peer's process has received a message that was sent earlier (RLY-9). Throws the errors of
   /// ``Session/confirmation(of:by:)``.
   func confirmation(of receipt: SendReceipt, by peer: PeerID) async throws(SessionError) {
     guard let track = receipt.tracks.first(where: { $0.peer == peer }) else { throw .notInSession(peer) }
@@ -96,8 +96,7 @@ final class MessageSender: Sendable {
 
   // MARK: Routes
 
-  /// Returns the routes to the given peers, or to all if `peers` is `nil`; throws if a peer is not in the session, or
-  /// the session is over.
+  /// `nil` means all peers in the session.
   @discardableResult func routes(to peers: [PeerID]?) throws(SessionError) -> Routes {
     let result: Result<Routes, SessionError> = published.withLock { published in
       if let end = published.end { return .failure(end) }
@@ -132,8 +131,8 @@ final class MessageSender: Sendable {
 
   // MARK: Relayed peers
 
-  /// Asks the peers of a group to confirm the messages that were sent to them before; returns a token for
-  /// ``Confirmations/wait(for:)``; throws the errors of ``Session/send(_:to:mode:)``.
+  /// Asks the peers to confirm the messages that were sent to them before. Returns a token for
+  /// ``Confirmations/wait(for:)``.
   private nonisolated(nonsending) func confirm(_ group: Routes.Relayed) async throws(SessionError) -> UInt64 {
     let token = confirmations.begin(group.peers.map(\.peer))
     do throws(SessionError) {
@@ -170,7 +169,7 @@ final class MessageSender: Sendable {
   }
 
   private enum Attempt {
-    /// The message was accepted. A recipient may have been skipped, and the caller must pause (RLY-14).
+    /// The caller must pause before its next message (RLY-14). `skipped` is a recipient that left or joined again.
     case accepted([SendReceipt.Track], skipped: PeerID?, pause: Duration)
     case full(Outbox)
   }
@@ -278,7 +277,6 @@ final class RouteLedger: Sendable {
 
   private let state = Locked(State())
 
-  /// Counts one message; returns the number of the message, starting at 1.
   func countMessage() -> UInt64 {
     state.withLock { state in
       state.sent += 1

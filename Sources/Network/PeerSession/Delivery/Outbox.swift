@@ -2,9 +2,9 @@ import NIOCore
 import PeerCore
 import PeerWire
 
-/// The reliable messages to one peer, protected by a lock so that any thread can send. It wraps ``DeliverySender``,
-/// tracks the tasks that wait for room or for an acknowledgement, and outlives links. Any thread may append messages;
-/// the session's event loop writes them to the link.
+/// The reliable messages to one peer. It wraps ``DeliverySender``, tracks the tasks that wait for room or for an
+/// acknowledgement, and outlives links. Any thread may append messages; the session's event loop writes them to the
+/// link.
 final class Outbox: Sendable {
   private typealias Waiter = PeerSession.Waiter<Result<Void, SessionError>>
 

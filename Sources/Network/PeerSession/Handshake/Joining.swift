@@ -179,7 +179,7 @@ package struct JoinRetry: Sendable {
   private let start: Duration
   private var failures = 0
 
-  /// Creates the state of an attempt to join; if `limit` is zero, the peer dials only once.
+  /// If `limit` is zero, the peer dials only once.
   package init(limit: Duration, start: Duration) {
     self.limit = limit
     self.start = start

@@ -226,7 +226,7 @@ final class ListenerHandshake: LinkDelegate {
     perform(actions)
   }
 
-  /// Handles the local user's answer; returns whether the dialler's user is still comparing the words (ADM-16).
+  /// Returns whether the dialler's user is still comparing the words (ADM-16).
   func personAnswered(_ answer: InvitationAnswer) -> Bool {
     if case .decline = answer { session?.admission.queue.declined(AddressBlock(host: host), now: .uptime) }
     advance { $0.personAnswered(answer, now: .uptime) }
@@ -382,7 +382,6 @@ extension Duration {
 
 // A host's request to relay its session, which the application answers (RLY-2).
 extension ListenerHandshake {
-  /// Asks the application whether to relay the session of the dialler (RLY-2).
   func askApplication(_ link: ControlLink, _ peer: PeerID, _ hello: Control.DiallerHello, _ carry: Control.Carry) {
     guard transport.configuration.isRelay, let carries = transport.configuration.carries else {
       return link.close(.notCarried, "This peer is not a relay.")

@@ -24,7 +24,7 @@ struct LinkExporter: Sendable {
   private let secret: SymmetricKey
   private let suite: Suite
 
-  /// Creates the exporter from its secret, which has 32 bytes for SHA-256 and 48 bytes for SHA-384.
+  /// The secret has 32 bytes for SHA-256 and 48 bytes for SHA-384.
   init?(secret: some Collection<UInt8>) {
     switch secret.count {
     case 32: suite = .sha256
@@ -54,7 +54,7 @@ struct LinkExporter: Sendable {
     self.init(secret: secret)
   }
 
-  /// Returns the exported bytes for one of the labels and an empty context.
+  /// The context is empty.
   func export(_ label: Label, length: Int = 32) -> [UInt8] { export(label: label.rawValue, length: length) }
 
   /// Returns the exported bytes for `label` and an empty context. `label` has at most 249 bytes. `length` is at most
@@ -78,7 +78,7 @@ struct LinkExporter: Sendable {
 struct HKDFLabel {
   /// The label without the prefix `tls13 `; at most 249 bytes.
   let label: String
-  /// The context, which has at most 255 bytes.
+  /// At most 255 bytes.
   let context: [UInt8]
   let length: Int
 

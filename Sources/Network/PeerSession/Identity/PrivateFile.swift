@@ -26,8 +26,8 @@ package struct PrivateFile {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Creates the file's directory with mode 0700 if it is missing; throws ``Failure``, including if the directory
-  /// belongs to another user or other users may write in it.
+  /// Creates the file's directory with mode 0700 if it is missing. Throws if the directory belongs to another user, or
+  /// other users may write in it.
   package func prepareDirectory() throws(Failure) {
     try Self.makeDirectory(directory)
     var status = stat()
@@ -47,8 +47,8 @@ package struct PrivateFile {
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .system(call: "mkdir", path: path, errno: errno) }
   }
 
-  /// Reads the file, or returns `nil` if there is none; throws ``Failure``, including if the file belongs to another
-  /// user or other users may read or write it.
+  /// Returns `nil` if there is no file. Throws if the file belongs to another user, or other users may read or write
+  /// it.
   package func read(limit: Int) throws(Failure) -> [UInt8]? {
     // Open without blocking, so that the call does not hang if the path refers to a named pipe.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -20,7 +20,7 @@ extension Control {
     var host = PeerID.none
     /// The maximum number of peers in the session, including both ends.
     var maximum = 1
-    /// The members; at most 256, see ``fitting(_:)``.
+    /// At most 256; see ``fitting(_:)``.
     var members: [Member] = []
     var ticket: Ticket?
     var resume: Received?
@@ -48,7 +48,6 @@ extension Control {
     }
   }
 
-  /// The dialler's proof that it knows the code (4.2).
   struct CodeProof: ControlPayload {
     static let frameType = FrameType.codeProof
     var proof = ProofBytes.none
@@ -58,7 +57,6 @@ extension Control {
     }
   }
 
-  /// The dialler's commitment to its nonce (4.3).
   struct ShortWordsCommit: ControlPayload {
     static let frameType = FrameType.sasCommit
     var commit = ProofBytes.none
@@ -68,7 +66,6 @@ extension Control {
     }
   }
 
-  /// The listener's nonce (4.3).
   struct ShortWordsNonce: ControlPayload {
     static let frameType = FrameType.sasNonce
     var nonce = ProofBytes.none
@@ -78,7 +75,6 @@ extension Control {
     }
   }
 
-  /// The nonce to which the dialler committed (4.3).
   struct ShortWordsReveal: ControlPayload {
     static let frameType = FrameType.sasReveal
     var nonce = ProofBytes.none

@@ -3,7 +3,6 @@ import PeerDiscovery
 import PeerWire
 
 extension Control {
-  /// The listener's request for bulk links, which the dialler then dials (8.1).
   struct BulkRequest: ControlPayload {
     static let frameType = FrameType.bulkRequest
     static let counts = 1...8
@@ -24,7 +23,6 @@ extension Control {
     case listener
   }
 
-  /// The first frame of a bulk link (8.1).
   struct Attach: ControlPayload {
     static let frameType = FrameType.attach
 
@@ -44,19 +42,17 @@ extension Control {
     }
   }
 
-  /// The listener's answer to a valid ATTACH (8.1).
   struct Attached: ControlPayload {
     static let frameType = FrameType.attached
 
     mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {}
   }
 
-  /// A sender's offer of a resource (8.2).
   struct ResourceOffer: ControlPayload {
     static let frameType = FrameType.resourceOffer
 
     var id = TransferID.none
-    /// The name: 0 to 16,384 bytes without NUL; opaque, and never used as a path.
+    /// 0 to 16,384 bytes without NUL; opaque, and never used as a path.
     var name = UntrustedText("")
     var size = 0
     /// The file's modification time in ms since 1970.
@@ -70,7 +66,6 @@ extension Control {
     }
   }
 
-  /// The receiver's acceptance, with the offset to resume from (8.2).
   struct ResourceAccept: ControlPayload {
     static let frameType = FrameType.resourceAccept
 
@@ -92,7 +87,6 @@ extension Control {
     }
   }
 
-  /// The start of a transfer, with the offset at which the sender begins (RES-2).
   struct ResourceStart: ControlPayload {
     static let frameType = FrameType.resourceStart
 
@@ -105,12 +99,11 @@ extension Control {
     }
   }
 
-  /// The end of a resource's bytes, with the hash of all bytes that were sent (8.2).
   struct ResourceEnd: ControlPayload {
     static let frameType = FrameType.resourceEnd
 
     var id = TransferID.none
-    /// The SHA-256 hash, as 64 lower-case hexadecimal digits.
+    /// 64 lower-case hexadecimal digits.
     var sha256 = ""
 
     mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
@@ -119,7 +112,6 @@ extension Control {
     }
   }
 
-  /// The receiver's confirmation that it has received and verified the whole resource (8.2).
   struct ResourceDone: ControlPayload {
     static let frameType = FrameType.resourceDone
     var id = TransferID.none
@@ -129,7 +121,7 @@ extension Control {
     }
   }
 
-  /// The reason why a transfer ended (8.2); an unknown code is treated as `cancelled`.
+  /// An unknown code is treated as `cancelled` (8.2).
   enum ResourceCode: String, Sendable, CaseIterable {
     case cancelled
     case refused
@@ -143,7 +135,6 @@ extension Control {
     case ioError = "io-error"
   }
 
-  /// The end of an incomplete transfer (RES-4).
   struct ResourceCancel: ControlPayload {
     static let frameType = FrameType.resourceCancel
 
@@ -153,7 +144,7 @@ extension Control {
 
     init() {}
 
-    /// Creates a payload; `message` is truncated to 512 bytes at a character boundary.
+    /// `message` is truncated to 512 bytes.
     init(id: TransferID, code: ResourceCode, message: String) {
       self.id = id
       self.code = code
@@ -167,12 +158,11 @@ extension Control {
     }
   }
 
-  /// The start of a byte stream (8.3).
   struct StreamOpen: ControlPayload {
     static let frameType = FrameType.streamOpen
 
     var id = TransferID.none
-    /// The name: 0 to 1,024 bytes without NUL.
+    /// 0 to 1,024 bytes without NUL.
     var name = UntrustedText("")
 
     mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
@@ -181,7 +171,6 @@ extension Control {
     }
   }
 
-  /// The reset of a stream, which ends both directions immediately (8.3).
   struct StreamReset: ControlPayload {
     static let frameType = FrameType.streamReset
 
@@ -191,7 +180,7 @@ extension Control {
 
     init() {}
 
-    /// Creates a payload; `message` is truncated to 512 bytes at a character boundary.
+    /// `message` is truncated to 512 bytes.
     init(id: TransferID, code: UInt32, message: String) {
       self.id = id
       self.code = code

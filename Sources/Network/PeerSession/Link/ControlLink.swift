@@ -9,7 +9,7 @@ protocol LinkDelegate: AnyObject {
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer)
   func linkReadComplete(_ link: ControlLink)
   func linkWritable(_ link: ControlLink)
-  /// Handles the end of the link; called once.
+  /// Called once.
   func linkEnded(_ link: ControlLink, _ reason: LinkEnd)
 }
 
@@ -39,7 +39,6 @@ final class ControlLink: ChannelDuplexHandler {
   weak var entry: PeerEntry?
   /// The first frames of a web link, until the browser has proved its key (WEB-3).
   var webOpening: WebOpening?
-  /// Whether the other end is a browser (WEB-1).
   let isFromBrowser: Bool
 
   /// The current maximum size of a frame (FRM-1).
@@ -111,7 +110,6 @@ final class ControlLink: ChannelDuplexHandler {
     context?.flush()
   }
 
-  /// Sends CLOSE with the reason, and closes (3.6).
   func close(_ code: CloseCode, _ message: String = "") {
     guard end == nil else { return }
     guard let context else {

@@ -13,13 +13,13 @@ extension Control {
   struct Close: ControlPayload {
     static let frameType = FrameType.close
 
-    /// The close code; an unknown code is treated as `internal-error`.
+    /// An unknown code is treated as `internal-error`.
     private(set) var code = CloseCode.internalError
     private(set) var message = UntrustedText("")
 
     init() {}
 
-    /// Creates a payload; `message` is truncated to 512 bytes at a character boundary.
+    /// `message` is truncated to 512 bytes.
     init(_ code: CloseCode, _ message: String) {
       self.code = code
       self.message = .explanation(message)
@@ -33,7 +33,7 @@ extension Control {
 }
 
 extension String {
-  /// Returns the longest prefix of whole characters with at most `limit` bytes.
+  /// Returns the longest prefix of whole code points with at most `limit` bytes.
   func prefix(bytes limit: Int) -> String {
     guard utf8.count > limit else { return self }
     var result = ""
@@ -55,7 +55,7 @@ extension UntrustedText {
 
   var explanation: String { displayed(width: Control.explanation) }
 
-  /// Returns the name of a session, limited as the protocol requires: at most 128 bytes, without NUL.
+  /// At most 128 bytes without NUL, as the protocol requires.
   static func sessionName(_ name: String) -> UntrustedText {
     UntrustedText(name.filter { $0 != "\0" }.prefix(bytes: Limits.sessionName))
   }
@@ -90,7 +90,6 @@ extension LinkViolation {
 /// The sentences for users in CLOSE frames (3.6). The message of a CLOSE is one of these sentences, text written by a
 /// user, or empty. Programs read the close code instead.
 enum CloseMessage {
-  /// Describes a control frame whose payload does not decode (FRM-5).
   static func invalid(_ type: FrameType, _ error: ControlMessageError) -> String {
     let fault =
       switch error {
@@ -102,13 +101,10 @@ enum CloseMessage {
     return "The \(type.name) frame is not valid: \(fault)."
   }
 
-  /// Describes a session that has no room for another peer (HEL-5).
   static func full(_ maximum: Int) -> String { "It holds at most \(maximum) \(maximum == 1 ? "peer" : "peers")." }
 
-  /// Describes a frame that is not allowed now (FRM-4).
   static func unexpected(_ type: FrameType) -> String { "A \(type.name) frame is not allowed at this point." }
 
-  /// Describes a part of a message whose head does not decode (MSG-1, MSG-2).
   static func invalid(_ error: MessagePart.DecodingError) -> String {
     let fault =
       switch error {
@@ -121,7 +117,6 @@ enum CloseMessage {
     return "The \(FrameType.message.name) frame is not valid: \(fault)."
   }
 
-  /// Describes a part that does not continue the messages before it (MSG-3).
   static func invalid(_ error: MessageAssembler.AssemblyError) -> String {
     let fault =
       switch error {
@@ -134,7 +129,6 @@ enum CloseMessage {
     return "The \(FrameType.message.name) frame is not valid: \(fault)."
   }
 
-  /// Describes a relay message that does not decode (11.2).
   static func invalid(_ error: RelayMessage.DecodingError) -> String {
     let fault =
       switch error {

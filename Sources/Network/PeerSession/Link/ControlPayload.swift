@@ -30,15 +30,14 @@ enum ControlMessageError: Error, Equatable, Sendable {
 }
 
 extension ControlObject {
-  /// Checks the limits of a frame's payload, then reads it; if it throws ``ControlMessageError``, the link must be
-  /// closed with `protocol-error` (FRM-4).
+  /// If this throws, the caller must close the link with `protocol-error` (FRM-4).
   static func decode(_ bytes: [UInt8]) throws(ControlMessageError) -> Self {
     let tree: JSONTree
     do { tree = try JSONReader.strict(bytes) } catch { throw .notJSON }
     return try ControlForm.object.read(tree, "")
   }
 
-  /// Returns the encoded payload with sorted keys, so that equal values have equal encodings.
+  /// The keys are sorted, so that equal values have equal encodings.
   func encoded() -> [UInt8] { Array(ControlForm.object.write(self).utf8) }
 }
 
@@ -48,7 +47,7 @@ struct ControlFields {
   private let path: String
   private var written: [(key: String, json: String)] = []
 
-  /// Creates the fields of an object to read; `path` is the prefix of the object's keys in errors.
+  /// `path` is the prefix of the object's keys in errors.
   init(reading source: [String: JSONTree], _ path: String) {
     self.source = source
     self.path = path
@@ -64,7 +63,6 @@ struct ControlFields {
     "{" + written.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.json)" }.joined(separator: ",") + "}"
   }
 
-  /// Returns whether the object being read has a value other than `null` at the key.
   func has(_ key: String) -> Bool { source?[key].map { $0 != .null } ?? false }
 
   mutating func required<Value>(_ key: String, _ value: inout Value, _ form: ControlForm<Value>)
@@ -75,7 +73,7 @@ struct ControlFields {
     value = try form.read(tree, path + key)
   }
 
-  /// Reads or writes a field that may be missing; `null` counts as missing (FRM-5).
+  /// `null` counts as missing (FRM-5).
   mutating func optional<Value>(_ key: String, _ value: inout Value?, _ form: ControlForm<Value>)
     throws(ControlMessageError)
   {
@@ -197,7 +195,6 @@ extension ControlForm where Value: RawRepresentable<String> & Sendable {
 }
 
 extension ControlForm<String> {
-  /// Text without NUL whose number of bytes is in `range`.
   static func text(_ range: ClosedRange<Int>) -> Self {
     .string({ range.contains($0.utf8.count) && !$0.utf8.contains(0) ? $0 : nil }, \.self)
   }
@@ -218,7 +215,6 @@ extension ControlForm<String> {
 }
 
 extension ControlForm<UntrustedText> {
-  /// Text without NUL whose number of bytes is in `range`.
   static func text(_ range: ClosedRange<Int>) -> Self {
     .string({ range.contains($0.utf8.count) && !$0.utf8.contains(0) ? UntrustedText($0) : nil }, \.raw)
   }

@@ -28,7 +28,7 @@ extension Control {
     }
   }
 
-  /// The role of a peer in a session; an unknown role is treated as `member`.
+  /// An unknown role is treated as `member`.
   enum Role: String, Sendable {
     case member
     case relay
@@ -38,12 +38,12 @@ extension Control {
   struct Introduction: ControlObject {
     var versions = Control.versions
     var session = SessionID.none
-    /// The display name: 1 to 64 bytes, not verified.
+    /// 1 to 64 bytes, not verified.
     var name = UntrustedText("")
     var incarnation = SessionIncarnation.unknown
-    /// The port, or 0 for a peer that does not listen.
+    /// 0 for a peer that does not listen.
     var port = 0
-    /// The addresses as IP literals without scope, best first; at most 16.
+    /// IP literals without scope, best first; at most 16.
     var addresses: [String] = []
     var role = Role.member
     /// The number of the last control link with this peer in any incarnation; 0 if there was none (DUP-1).
@@ -78,7 +78,6 @@ extension Control {
     }
   }
 
-  /// An invitation, with the dialler's timeout and data for the listener's application (3.1).
   struct InvitationRequest: ControlObject {
     static let defaultTimeout = Duration.seconds(300)
     /// The allowed range of the timeout, in milliseconds.
@@ -92,7 +91,6 @@ extension Control {
 
     init() {}
 
-    /// Creates a request; `context` must have at most 1,024 bytes.
     init(timeout: Duration = defaultTimeout, context: [UInt8] = [], pass: InvitationPass? = nil) {
       precondition(
         context.count <= Limits.invitationContext,

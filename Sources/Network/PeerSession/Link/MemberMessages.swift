@@ -10,7 +10,7 @@ extension Control {
     static let frameType = FrameType.message
 
     var peer = PeerID.none
-    /// The display name: 1 to 64 bytes, not verified.
+    /// 1 to 64 bytes, not verified.
     var name = UntrustedText("")
     var incarnation = SessionIncarnation.unknown
     var port = 0
@@ -30,11 +30,10 @@ extension Control {
     }
   }
 
-  /// Members that the receiver might not know yet (MEM-1).
   struct Members: ControlPayload {
     static let frameType = FrameType.members
 
-    /// The members; at most 256, see ``split(_:)``.
+    /// At most 256; see ``split(_:)``.
     var members: [Member] = []
     /// A ticket for the receiver (TCK-4).
     var ticket: Ticket?
@@ -58,7 +57,6 @@ extension Control {
     case anyone
   }
 
-  /// The host's order to remove a peer (MEM-3).
   struct Kick: ControlPayload {
     static let frameType = FrameType.kick
 
@@ -69,7 +67,7 @@ extension Control {
 
     init() {}
 
-    /// Creates an order; `reason` is truncated to 512 bytes at a character boundary.
+    /// `reason` is truncated to 512 bytes.
     init(peer: PeerID, reason: String, signature: KickSignature? = nil) {
       self.peer = peer
       self.reason = .explanation(reason)
@@ -84,7 +82,6 @@ extension Control {
     }
   }
 
-  /// The sender's new addresses (MEM-4).
   struct Addresses: ControlPayload {
     static let frameType = FrameType.addresses
 

@@ -99,8 +99,7 @@ struct DialPlan: Sendable, Equatable {
     planRarely(now: now, jitter: jitter)
   }
 
-  /// Records that the link broke. The peer stays in the session for now, and the side that dialed the link dials first
-  /// (LIV-3).
+  /// The peer stays in the session for now, and the side that dialed the link dials first (LIV-3).
   mutating func linkBroke(now: NIODeadline) {
     brokenAt = brokenAt ?? now
     failures = 0
@@ -121,7 +120,6 @@ struct DialPlan: Sendable, Equatable {
     takeovers += 1
   }
 
-  /// Records that the peer was declared lost (LIV-4).
   mutating func lost(now: NIODeadline, jitter: Double) {
     lostAt = now
     failures = 0
@@ -177,7 +175,7 @@ struct DialPlan: Sendable, Equatable {
     case forgotten
   }
 
-  /// Plans the next dial after a failed dial; `redial` is `later` if there was no answer.
+  /// `redial` is `later` if there was no answer.
   mutating func failed(_ redial: CloseCode.Redial, _ circumstances: Circumstances, now: NIODeadline, jitter: Double)
     -> Outcome
   {

@@ -58,7 +58,7 @@ extension SessionID {
     }
   }
 
-  /// Returns the id that names a host with the given salt of four bytes.
+  /// `salt` has four bytes.
   static func named(for host: PeerID, salt: [UInt8]) -> SessionID {
     let text = Array("whiteboard-p2p host 1\0".utf8)
     let hash = Array(SHA256.hash(data: text + salt + host.bytes))

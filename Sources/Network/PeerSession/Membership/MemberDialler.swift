@@ -116,7 +116,6 @@ final class MemberDialler {
     handshake.start()
   }
 
-  /// Plans the next dial after a failed dial (LIV-3, LIV-4).
   func dialFailed(_ entry: PeerEntry, _ error: SessionError, redial: CloseCode.Redial) {
     guard !session.hasEnded else { return }
     policy[entry.id].ended()

@@ -3,7 +3,7 @@ import PeerWire
 
 // The removal of peers by the host, and the distribution of removals to all members (MEM-3, MEM-11).
 extension MemberDirectory {
-  /// Removes a peer from the session for all members; only the host may do so (MEM-3).
+  /// Only the host may call this (MEM-3).
   func kick(_ peer: PeerID, reason: String) {
     var kick = Control.Kick(peer: peer, reason: reason)
     kick.signature = KickSignature(
@@ -46,7 +46,7 @@ extension MemberDirectory {
     session.fail(link, entry, .protocolError, "The signature of a KICK is not valid.")
   }
 
-  /// Performs a valid removal; it never removes a peer that may be the host.
+  /// Never removes a peer that may be the host.
   func apply(_ kick: Control.Kick) {
     guard kick.peer != membership.host, !membership.claimants.contains(kick.peer) else { return }
     if kick.peer == session.localPeer {

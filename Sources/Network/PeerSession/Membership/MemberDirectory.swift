@@ -44,7 +44,7 @@ final class MemberDirectory {
     session.relaying.unwant(peer, .rerouted)
   }
 
-  /// Returns whether a member announced this address; a connection from it may use a reserved slot (LNK-6).
+  /// A connection from the address of a member may use a reserved slot (LNK-6).
   func hasMember(at host: String) -> Bool { entries.values.contains { $0.addresses.contains { $0.host == host } } }
 
   /// Returns the peers in the session, as ACCEPT lists them (3.3).
@@ -63,7 +63,6 @@ final class MemberDirectory {
     }
   }
 
-  /// Announces a newcomer to all other members (MEM-1).
   func announce(_ newcomer: PeerID) {
     guard let member = entries[newcomer]?.member else { return }
     for entry in entries.values where entry.id != newcomer {
@@ -279,7 +278,6 @@ final class MemberDirectory {
     if givesRight { proofChanged() }
   }
 
-  /// Stores a ticket for the local peer (TCK-4).
   func received(_ ticket: Ticket) {
     notice(([ticket.signature] + ticket.via).map(\.admitter))
     guard update({ $0.received(ticket) }) else { return }

@@ -195,8 +195,7 @@ struct Membership: Sendable {
     return (try? check(ticket, of: peer, by: admitters)) != nil
   }
 
-  /// Records that a peer proved its membership, and stores its addresses; returns whether the peer proved its
-  /// membership for the first time.
+  /// Returns whether the peer proved its membership for the first time.
   mutating func met(_ member: MembershipRecord.Member, isConnected: (PeerID) -> Bool = { _ in false }) -> Bool {
     guard member.peer != local, !isRemoved(member.peer) else { return false }
     var member = member
@@ -211,14 +210,12 @@ struct Membership: Sendable {
     return index == nil
   }
 
-  /// Records that a peer showed the host's RELAY-GRANT (RLY-1).
   mutating func vouched(for relay: PeerID) {
     // Only the host can sign grants, so no other peer can exhaust this limit.
     guard relays.count < Limits.members else { return }
     relays.insert(relay)
   }
 
-  /// Removes a peer permanently (MEM-3).
   mutating func remove(
     _ peer: PeerID,
     reason: UntrustedText = UntrustedText(""),

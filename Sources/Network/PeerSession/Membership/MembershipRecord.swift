@@ -77,7 +77,6 @@ public struct MembershipRecord: Equatable, Sendable {
 }
 
 extension MembershipRecord: ControlObject {
-  /// The maximum number of bytes that ``init(json:)`` reads.
   private static let maximumBytes = 8 << 20
 
   /// Reads a record from the output of ``json``.

@@ -9,7 +9,6 @@ import PeerWire
 struct RedialPolicy: Sendable {
   struct Standing: Sendable, Equatable {
     var hasLink = false
-    /// Whether the host removed the peer from the session (MEM-3).
     var isRemoved = false
     /// Whether a relay reaches the peer, so that no dial is needed (RLY-6).
     var isLeftToRelays = false
@@ -65,7 +64,7 @@ struct RedialPolicy: Sendable {
 
   mutating func forget(_ peer: PeerID) { plans[peer] = nil }
 
-  /// Handles a CLOSE that the other side sent (3.6); returns the consequence for the peer.
+  /// Handles a CLOSE that the other side sent (3.6).
   mutating func linkClosed(
     _ peer: PeerID,
     _ code: CloseCode,
@@ -94,13 +93,12 @@ struct RedialPolicy: Sendable {
     }
   }
 
-  /// Bars all peers, because the session is over.
   mutating func end() {
     hasEnded = true
     for peer in plans.keys { plans[peer]?.bar(.always) }
   }
 
-  /// Plans the next dial after a failed dial (LIV-3, LIV-4); returns the consequence for the peer.
+  /// Plans the next dial after a failed dial (LIV-3, LIV-4).
   mutating func dialFailed(_ peer: PeerID, _ dial: FailedDial, now: NIODeadline, jitter: Double) -> DialPlan.Outcome {
     if dial.code == .identityInUse {
       self[peer].ended()

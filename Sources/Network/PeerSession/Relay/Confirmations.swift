@@ -41,7 +41,6 @@ final class Confirmations: Sendable {
     for wait in waits { wait.outcome.set(.failure(error)) }
   }
 
-  /// Fails all waits, because the session is over.
   func end(_ error: SessionError) {
     let waits = state.withLock { state in
       state.end = error

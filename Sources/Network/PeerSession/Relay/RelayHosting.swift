@@ -120,8 +120,7 @@ final class RelayMove {
     promise = session.eventLoop.makePromise()
   }
 
-  /// Dials the relay and asks it to relay the session; returns the relay's id, available after the relay has begun to
-  /// relay the session.
+  /// The result is the relay's id. It is available when the relay has begun to relay the session.
   func start(_ addresses: [PeerAddress], relay: PeerID?) -> EventLoopFuture<PeerID> {
     guard !session.hasEnded else {
       promise.fail(SessionError(.sessionEnded, "This peer left the session."))

@@ -182,7 +182,6 @@ struct RelayQueue {
 
   var isEmpty: Bool { items.isEmpty }
 
-  /// The next message; it stays until ``removeFirst()``.
   var first: [UInt8]? { items.first?.message }
 
   mutating func append(control message: [UInt8]) { items.append(Item(message: message, isData: false)) }

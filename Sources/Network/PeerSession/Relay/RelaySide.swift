@@ -205,8 +205,8 @@ final class RelaySide {
     guard entry.isVouched, !entry.member.isGuest, entry.member.incarnation != .unknown,
       let bridge = relayed.nextBridge(to: entry.id, entry.member.incarnation), hasRoom(behind: bridge)
     else { return nil }
-    // A member that the newcomer cannot dial has dialed the newcomer after 3 s (MEM-2). A broken link usually returns
-    // soon, but a route would end its delivery state (RLY-8). If the session has relays, they answer first.
+    // A member that the newcomer cannot dial dials the newcomer after 3 s (MEM-2). A broken link usually returns soon,
+    // but a route would end its delivery state (RLY-8). If the session has relays, they answer first.
     let wait = TimeAmount.seconds((entry.delivery == nil ? 4 : 5) + (hasRelays ? 1 : 0))
     // A peer without an address cannot be dialed, so do not wait for a link.
     let isImmediate = entry.addresses.isEmpty && entry.delivery == nil && !entry.wasOverrun

@@ -84,7 +84,6 @@ final class PeerEntry {
   /// Whether the peer refused the session's code; if so, the code is not offered again (ADM-3).
   var hasRefusedCode = false
 
-  /// The acknowledgements that are due on the open link (MSG-4).
   var acknowledgements = AcknowledgementBatch()
   var datagrams: DatagramLink?
 

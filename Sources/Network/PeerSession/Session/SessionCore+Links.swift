@@ -305,7 +305,7 @@ extension PeerEntry {
 }
 
 extension TransportCore {
-  /// Returns whether an address belongs to this machine; true if that cannot be determined.
+  /// True if this cannot be determined.
   func isLocal(_ host: String) -> Bool {
     let plain = host.prefix { $0 != "%" }.lowercased()
     let address = plain.hasPrefix("::ffff:") ? String(plain.dropFirst(7)) : plain

@@ -28,7 +28,6 @@ final class SessionCore {
   private(set) lazy var admission = SessionAdmission(self, policy: initialPolicy)
   private let initialPolicy: AdmissionPolicy
   var bulk: TransferConnections?
-  /// Decides which links are read (MSG-5).
   var reading = ReadingControl()
 
   private var collected: [SessionEvent] = []
@@ -231,7 +230,7 @@ final class SessionCore {
     deliverEvents()
   }
 
-  /// Removes a peer from the session; the caller must publish the change.
+  /// The caller must publish the change.
   func drop(_ entry: PeerEntry, _ reason: DepartureReason) {
     entry.apartSince = .now()
     reading.start(entry.id)
@@ -264,7 +263,7 @@ final class SessionCore {
     relaying.departed(entry, reason)
   }
 
-  /// Disconnects one peer; the local peer does not dial it again, but the peer may return by itself.
+  /// The local peer does not dial the peer again, but the peer may return by itself.
   func disconnect(_ peer: PeerID, _ code: CloseCode, _ reason: DepartureReason, message: String) {
     guard let entry = entries[peer] else { return }
     let incarnation = entry.member.incarnation

@@ -56,8 +56,6 @@ package final class AnnouncedListeners: Sendable {
 
   var refusalCount: Int { state.withLock { $0.refusalCount } }
 
-  /// Records that a peer did not admit the local peer.
-  ///
   /// The answer of the peer that the link names is final, unless that peer is leaving or no longer serves the session.
   func refused(_ target: Target, _ error: SessionError, isNamed: Bool) {
     state.withLock { state in

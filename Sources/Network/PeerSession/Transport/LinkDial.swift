@@ -38,7 +38,7 @@ final class LinkDial: LinkDelegate {
   private var timer: Scheduled<Void>?
   var progress: ((JoinStep) -> Void)?
 
-  /// Prepares an attempt that calls `completion` once, on the event loop, and never after ``cancel()``.
+  /// `completion` is called once, on the event loop, and never after ``cancel()``.
   init(
     _ means: Means,
     _ addresses: [PeerAddress],

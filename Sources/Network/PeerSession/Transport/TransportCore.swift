@@ -42,10 +42,9 @@ final class TransportCore {
   private(set) lazy var interface = ListeningInterface(configuration.interface)
   var interfaceIndex: CInt = 0
   var restrictedHost: String?
-  /// Whether the transport accepts connections; false until ``startAccepting()`` is called.
-  ///
-  /// Until then, connections wait in the system's queue. Otherwise, a program that has just restarted would refuse a
-  /// dialler's session as not served, and the dialler would not dial again.
+  /// False until ``startAccepting()`` is called. Until then, connections wait in the system's queue. Otherwise, a
+  /// program that has just restarted would refuse a dialler's session as not served, and the dialler would not dial
+  /// again.
   private(set) var isAccepting = false
   /// The slots of the connections in `handshakes` (LNK-6).
   private var places = FairPlaces<ObjectIdentifier>(
@@ -82,7 +81,6 @@ final class TransportCore {
     self.localPeer = configuration.identity.peerID
   }
 
-  /// Returns the resources that dials need, on `eventLoop` or the control event loop.
   func means(on eventLoop: (any EventLoop)? = nil) -> LinkDial.Means {
     .init(
       security: security,
@@ -251,8 +249,6 @@ final class TransportCore {
     return session
   }
 
-  /// Computes the key of a session's code on a thread.
-  ///
   /// Only one key is computed at a time, because transfers use the same threads.
   func stretch(_ code: JoinCode, for session: SessionID) -> EventLoopFuture<CodeKey> {
     let (threads, eventLoop, peer) = (threads, eventLoop, localPeer)

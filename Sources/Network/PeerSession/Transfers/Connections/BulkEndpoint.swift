@@ -169,8 +169,7 @@ final class BulkEndpoint: Sendable {
 
   // MARK: Streams
 
-  /// Opens a stream to the peer; throws `invalidName`, `busy` if 24 streams are open (STR-3), or the reason why no link
-  /// can be opened.
+  /// Throws `invalidName`, `busy` if 24 streams are open (STR-3), or the reason why no link can be opened.
   func openStream(named name: String) async throws(SessionError) -> PeerStream {
     guard !name.utf8.contains(0), name.utf8.count <= Limits.streamName else {
       throw SessionError(.invalidName, "A stream's name is at most 1,024 bytes of UTF-8 without NUL.")
@@ -263,7 +262,6 @@ final class BulkEndpoint: Sendable {
 
   func hasAccepted(_ id: TransferID) -> Bool { state.withLock { $0.transfers.hasAccepted(id) } }
 
-  /// Records that an offer was accepted, so that the end of the transfer will be reported.
   func receiverAccepted(_ info: ResourceInfo) { state.withLock { $0.transfers.accepted(info) } }
 
   func receiverStarted(_ info: ResourceInfo) {
@@ -297,8 +295,7 @@ struct BulkContext: Sendable {
   var time: BulkTime
   var threads: NIOThreadPool
 
-  /// Runs blocking work on a thread of the pool; throws the error of `body`, or `cancelled` if the task was canceled
-  /// before the work began.
+  /// Throws the error of `body`, or `cancelled` if the task was canceled before the work began.
   func work<T: Sendable>(_ body: @escaping @Sendable () throws(SessionError) -> T) async throws(SessionError) -> T {
     do { return try await threads.runIfActive { try body() } } catch {
       if let error = error as? SessionError { throw error }

@@ -6,7 +6,7 @@ import PeerWire
 /// copying them. All other frames are passed on complete, in one piece.
 struct BulkFrame: Sendable, Equatable {
   var type: FrameType
-  /// The bytes, in order: at least one piece, and a piece may be empty.
+  /// In order: at least one piece, and a piece may be empty.
   private(set) var pieces: [ByteBuffer]
   private(set) var count: Int
 
@@ -155,7 +155,7 @@ extension ByteBuffer {
 extension ControlPayload {
   func bulkFrame() -> ByteBuffer { .bulkFrame(Self.frameType, encoded()) }
 
-  /// Decodes a frame whose type is already checked; if it throws, the link must be closed (FRM-4).
+  /// The type of the frame is already checked. If this throws, the caller must close the link (FRM-4).
   static func decode(_ frame: BulkFrame) throws(LinkViolation) -> Self {
     do throws(ControlMessageError) { return try decode(frame.bytes) } catch {
       throw .protocolError(CloseMessage.invalid(frameType, error))

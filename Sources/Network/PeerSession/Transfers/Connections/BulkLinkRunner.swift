@@ -14,7 +14,7 @@ protocol BulkFrameSink: AnyObject, Sendable {
   /// with its code. The link is not read until this call returns.
   func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(LinkViolation) -> Bool
 
-  /// Handles the end of the link; called once, on the sink that is attached at that time.
+  /// Called once, on the sink that is attached when the link ends.
   func linkEnded(_ end: BulkEnd) async
 }
 

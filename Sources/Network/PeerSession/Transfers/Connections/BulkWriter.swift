@@ -23,19 +23,18 @@ final class BulkWriter: Sendable {
 
   init(channel: any Channel) { self.channel = channel }
 
-  /// The number of bytes that were pushed but not yet accepted by the system.
   var waitingBytes: Int { state.withLock { $0.waitingBytes } }
 
-  /// Waits for the caller's turn and for room, writes one buffer of complete frames, and ends the turn; throws the
-  /// reason why the link ended, or `cancelled` if nothing was written.
+  /// Waits for the caller's turn and for room, and writes one buffer of complete frames. Throws the reason why the link
+  /// ended, or `cancelled` if nothing was written.
   func write(_ frames: ByteBuffer) async throws(SessionError) {
     try await begin()
     push(frames)
     finish()
   }
 
-  /// Waits for the caller's turn and for room; throws `SessionError.cancelled`, or the reason why the link ended; the
-  /// caller then has no turn. After each success, the caller must call ``finish()`` once.
+  /// Waits for the caller's turn and for room. After each success, the caller must call ``finish()`` once. If this
+  /// throws `cancelled` or the reason why the link ended, the caller has no turn.
   func begin() async throws(SessionError) {
     try await wait { state, waiter in
       if !state.isTaken && state.queue.isEmpty && state.waitingBytes < Self.limit {

@@ -135,7 +135,7 @@ final class TransferConnections {
 
   func linkCount(_ peer: PeerID) -> Int { running[peer]?.linkCount ?? 0 }
 
-  /// Dials a bulk link; `route` is the member at the far end if the link is a leg of a tunnel.
+  /// `route` is the member at the far end if the link is a leg of a tunnel.
   func dial<Attached: Sendable>(
     _ entry: PeerEntry,
     _ link: ControlLink,

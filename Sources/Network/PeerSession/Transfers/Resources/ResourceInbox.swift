@@ -294,7 +294,6 @@ struct InboxQuota: Sendable {
   /// The number of bytes that must stay free on the disk.
   var diskReserve: Int
 
-  /// Creates quotas; by default, a session has half of the total and a peer a quarter.
   init(total: Int, session: Int? = nil, peer: Int? = nil, diskReserve: Int = 256 << 20) {
     self.total = total
     self.session = session ?? total / 2

@@ -51,7 +51,7 @@ final class StagingDirectory: Sendable {
   private let partial: Int32
   private let calls: DiskCalls
 
-  /// Opens the directories, and creates missing directories with mode 0700; throws `system`.
+  /// Creates missing directories with mode 0700.
   init(path: String, calls: DiskCalls) throws(SessionError) {
     self.path = path
     self.calls = calls
@@ -162,8 +162,8 @@ final class StagingDirectory: Sendable {
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0
   }
 
-  /// Moves a complete file to the place where the application finds it; returns its path; throws `system`, or an error
-  /// if a file with that id already exists.
+  /// Moves a complete file to the place where the application finds it, and returns its path. Throws if a file with
+  /// that id already exists.
   func deliver(_ id: TransferID, _ file: StagingFile) throws(SessionError) -> String {
     try file.synchronize()
     guard Self.status(inbox, id.text) == nil else {
@@ -283,7 +283,7 @@ final class StagingFile: Sendable {
   /// Unlocks the file, so that another process may resume an interrupted transfer.
   func unlock() { flock(descriptor, LOCK_UN) }
 
-  /// Writes `pieces` in order, starting at `offset`, and hashes them; throws `diskFull` or `system`.
+  /// Throws `diskFull` or `system`.
   func write(_ pieces: [ByteBuffer], at offset: Int, after hash: SHA256) throws(SessionError) -> SHA256 {
     var hash = hash
     var offset = offset

@@ -135,7 +135,7 @@ final class StreamCore: BulkFrameSink {
     }
   }
 
-  /// Returns the next bytes, or `nil` when the peer has finished.
+  /// Returns `nil` when the peer has finished.
   func read() async throws(SessionError) -> [UInt8]? {
     var deliverer: Waiter<Void>?
     let result = await state.wait(ifCanceled: .failure(.cancelled)) { state, reader in
