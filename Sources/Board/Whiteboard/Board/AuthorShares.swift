@@ -17,7 +17,7 @@ struct AuthorShares {
     var objects = 0
     /// The number of cells that the author was the last to write.
     var cells = 0
-    /// The number of bytes in the values of the cells that the author was the last to write.
+    /// The number of bytes in the values of these cells.
     var bytes = 0
 
     static func += (usage: inout Usage, more: Usage) {
@@ -36,14 +36,14 @@ struct AuthorShares {
 
   /// The usage of each author as of the last count, plus the operations admitted since; nil before the first count.
   private var usage: [MemberID: Usage]?
-  /// The number of refusals after which the usage is counted again, because counting is slow.
+  /// The usage is counted again only after this number of refusals, because counting is slow.
   private var recountThreshold = 1
   private var refusals = 0
 
   var isCounted: Bool { usage != nil }
 
-  /// Returns whether an author may write the given operations; if so, they are added to the author's usage. Call this
-  /// method only if the board might hold as much as one author may use.
+  /// If an author may write the operations, adds them to the author's usage and returns true. Call this method only if
+  /// the board might hold as much as one author may use.
   mutating func admit(
     _ operations: some Sequence<Operation>,
     of author: MemberID,
@@ -183,7 +183,7 @@ struct AuthorShares {
 }
 
 extension BoardState {
-  /// Returns whether merging `difference` might make the board exceed the limits of a lone author.
+  /// Returns whether the board might exceed the limits of a lone author after `difference` is merged.
   func mayExceedWhole(with difference: Difference) -> Bool {
     var (cells, bytes) = (cellCount, valueBytes)
     for entry in difference.entries {

@@ -142,8 +142,8 @@ extension Board {
       guard !text.isEmpty else { throw .empty }
       guard text.utf8.count <= BoardLimits.chatBytes else { throw .tooLong("chat") }
       guard (name ?? "").utf8.count <= BoardLimits.nameBytes else { throw .tooLong("name") }
-      // The new line must sort after every line that its author has seen, even if clocks are wrong (BRD-31). This is
-      // impossible after a line that has the last possible time.
+      // The new line must sort after every line that its author has seen, even if clocks are wrong (BRD-31). If a line
+      // already has the last possible time, no line can follow it.
       let id = try create(.chat, after: frontier.floorOfChat)
       try stage(id, .chatAuthor, .bytes(member.bytes))
       if let name { try stage(id, .chatName, .text(name)) }
@@ -221,7 +221,7 @@ extension Board {
     }
   }
 
-  /// Applies each setting that the board does not have yet; skips invalid values.
+  /// Applies only the settings that the board does not have yet; skips invalid values.
   private func fill(_ new: BoardSettings) {
     let old = settings
     if old.title == nil, let title = new.title { try? setTitle(title) }
@@ -395,7 +395,7 @@ extension Board {
 
 struct Duplication {
   private let originals: Set<ObjectID>
-  /// The groups to copy, in ascending order.
+  /// In ascending order.
   private let groups: [ObjectID]
   private let offset: Point
 
@@ -407,7 +407,7 @@ struct Duplication {
     self.offset = state.freeOffset(ofCopiesAt: places, by: offset, first: 1)
   }
 
-  /// Stages the copies in the current gesture of the board; returns the copy of each object and of each group.
+  /// Stages the copies in the current gesture of the board.
   func stage(on board: Board) throws(BoardError) -> [ObjectID: ObjectID] {
     var copies: [ObjectID: ObjectID] = [:]
     for group in groups { copies[group] = try board.create(.group) }

@@ -6,11 +6,8 @@ import PeerCore
 public struct BoardDiff: Hashable, Sendable {
   /// The way in which an object differs between the two states.
   public enum Fate: String, Hashable, Sendable {
-    /// The object is in the later state only.
     case added
-    /// The object is in the earlier state only.
     case removed
-    /// The object is in both states, with different properties.
     case changed
   }
 
@@ -137,7 +134,7 @@ extension ObjectRecord {
     return content + cellContent(isShown: isShown)
   }
 
-  /// Returns the properties without a default value, with the raw values of their cells.
+  /// These properties have no default value and are listed with the raw values of their cells.
   private func cellContent(isShown: Bool) -> [(name: String, json: String)] {
     var content: [(name: String, json: String)] = []
     var erased: Set<String> = []
@@ -158,7 +155,7 @@ extension ObjectRecord {
 }
 
 extension Property {
-  /// Returns the key under which the raw value of this property is listed; nil if the raw value is not listed.
+  /// The key under which the raw value of this property is listed; nil if the raw value is not listed.
   fileprivate func contentName(isShown: Bool) -> String? {
     switch self {
     case .kind, .deleted, .selection, .chatAuthor, .chatText, .purge: return nil
@@ -212,7 +209,6 @@ extension Property {
 }
 
 extension Value {
-  /// The raw value as JSON: bytes as hexadecimal digits, a dot as its text.
   fileprivate var json: String {
     switch self {
     case .none: "null"

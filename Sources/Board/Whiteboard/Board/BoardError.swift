@@ -1,6 +1,6 @@
 /// The reason why a local change was refused.
 ///
-/// No part of it was applied.
+/// No part of the change was applied.
 public indirect enum BoardError: Error, Hashable, Sendable {
   /// There is no such object, or the object is deleted.
   case unknownObject(ObjectID)
@@ -44,7 +44,6 @@ public indirect enum BoardError: Error, Hashable, Sendable {
   ///
   /// `skipped` lists the steps on the redo stack, the next one first.
   case nothingToRedo(skipped: [SkippedStep] = [])
-  /// The board has reached its size limit.
   case boardFull
   /// The local member has used up the storage that one author may use on a board with other authors.
   case shareUsed
@@ -54,7 +53,6 @@ public indirect enum BoardError: Error, Hashable, Sendable {
   case clockExhausted
   /// The local member is a viewer and cannot edit.
   case viewer
-  /// A game refused the move or its setup, for the given reason.
   case gameRefused(GameError)
 
   /// The stable error code, such as `unknown-object`.

@@ -1,6 +1,6 @@
 /// The limits of a board, as listed in the limits table of `Protocol/board.md` (BRD-30).
 ///
-/// Limits that are checked for each decoded field are computed properties, so that they are constants in every module.
+/// Limits that are checked for each decoded field are inlinable, so that they are constants in other modules too.
 public enum BoardLimits {
   /// The maximum sequence number of one incarnation.
   @inlinable public static var sequence: UInt64 { (1 << 48) - 1 }
@@ -54,7 +54,7 @@ public enum BoardLimits {
   /// It is higher than ``incarnationsOfMembers``, because a new replica must accept everything that other replicas
   /// stored before they reached their limit.
   public static let incarnationsOfStrangersAtFirst = incarnations - (1 << 8)
-  /// The divisor of a context's free room: the incarnations of one author may use the resulting part (BRD-37).
+  /// The incarnations of one author may use the free room of a context divided by this number (BRD-37).
   public static let incarnationShare = 8
   /// The number of incarnations that each author may add during a run of a replica, whatever the author's share is
   /// (BRD-37).

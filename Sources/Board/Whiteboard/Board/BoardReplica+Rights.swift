@@ -143,7 +143,7 @@ extension BoardReplica {
     }
   }
 
-  /// Stages the points of a new line or arrow, relative to its position.
+  /// `points` are relative to the position of the object.
   func stagePoints(_ points: [Point], of id: ObjectID) throws(BoardError) {
     guard points.count <= BoardLimits.pointCells else { throw .tooLong("line") }
     for (index, point) in points.enumerated() {
@@ -181,7 +181,6 @@ extension BoardReplica {
     for (key, value) in zip(keys, added) { try stage(id, .point(key: key), value) }
   }
 
-  /// Stages points of a stroke, in chunks of at most `BoardLimits.pointsPerChunk`.
   func stageInk(_ points: some RandomAccessCollection<InkPoint>, to id: ObjectID, first: Int) throws(BoardError) {
     guard first >= 0, first + points.count <= BoardLimits.pointsPerStroke else { throw .tooLong("stroke") }
     var first = first

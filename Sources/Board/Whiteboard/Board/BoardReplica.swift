@@ -42,7 +42,6 @@ public class BoardReplica {
 
   final var history = UndoHistory()
   final var leases = SelectionLeases()
-  /// The frontmost z index and the latest chat time so far. New objects and new chat lines must come after them.
   final private(set) var frontier = Frontier()
 
   /// The agreed state and, after `showStaged`, the edits of the current gesture.
@@ -122,7 +121,6 @@ public class BoardReplica {
     guard admit(batch.operations, of: author) else { throw .shareUsed }
   }
 
-  /// Returns whether an author may write the given operations; if so, they are added to the author's usage.
   private final func admit(_ operations: some Sequence<Operation>, of author: MemberID) -> Bool {
     // Check this first, because calling `AuthorShares.admit` copies the state.
     guard cells.mayHoldWholeShare else { return true }
@@ -324,7 +322,6 @@ public class BoardReplica {
     staged?.append(operation, after: floor)
   }
 
-  /// Writes a cell, unless it already has the value.
   final func write(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
     let record = state.record(id) ?? ObjectRecord()
     guard record[property]?.value ?? Self.initialValue(of: property, record) != value else { return }
@@ -341,7 +338,6 @@ public class BoardReplica {
     }
   }
 
-  /// Stages one operation; if no gesture is in progress, the operation is a gesture of its own.
   final func stageAlone(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
     // An inner gesture is not needed: `stage` changes nothing if it throws.
     if isInGesture { return try stage(id, property, value) }

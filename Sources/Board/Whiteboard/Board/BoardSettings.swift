@@ -111,23 +111,14 @@ public struct Profile: Hashable, Sendable {
 ///
 /// Each is one emoji.
 public enum ProfileIcon: String, CaseIterable, Hashable, Sendable {
-  /// A smiling face with a halo.
   case angel = "😇"
-  /// A face with heart-shaped eyes.
   case heart = "😍"
-  /// A hot, sweating face.
   case hot = "🥵"
-  /// A face with a thermometer.
   case sick = "🤒"
-  /// A face with horns.
   case devil = "😈"
-  /// A ghost.
   case ghost = "👻"
-  /// A freezing face.
   case cold = "🥶"
-  /// A face in clouds.
   case foggy = "😶‍🌫️"
-  /// A pile of poop.
   case poop = "💩"
 
   /// The emoji of the icon.
@@ -148,7 +139,7 @@ struct SettingsIndex: Sendable {
     }
   }
 
-  /// The cells of a property. `legal` has the cells with a value of the right type.
+  /// `legal` has the cells with a value of the right type.
   private struct Cells: Sendable {
     var legal = ChunkedSortedArray<Entry>()
     var others = ChunkedSortedArray<Entry>()
@@ -156,7 +147,7 @@ struct SettingsIndex: Sendable {
 
   static let properties: [Property] = [.title, .background, .grid, .language]
 
-  /// The ids of the settings objects, in ascending order.
+  /// In ascending order.
   private(set) var objects = ChunkedSortedArray<ObjectID>()
   private var cells = Array(repeating: Cells(), count: SettingsIndex.properties.count)
 

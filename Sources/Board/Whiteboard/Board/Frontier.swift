@@ -1,8 +1,7 @@
-/// The frontmost z index and the latest chat time on a board. New objects and new chat lines must come after them.
+/// The frontmost z index and the latest chat time seen so far. New objects go in front of this z index, and new chat
+/// lines must have a later time (BRD-31).
 struct Frontier {
-  /// The greatest z index seen so far; new objects go in front of it.
   private(set) var zIndex: [UInt8]?
-  /// The latest time of any chat line seen so far; new chat lines must have a later time (BRD-31).
   private(set) var chatTime: HybridTime?
 
   /// The time that the next chat line must exceed; nil if there is no line, or if the latest line has the last possible

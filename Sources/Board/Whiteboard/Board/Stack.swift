@@ -1,12 +1,8 @@
 /// A new position for objects in the stack.
 public enum StackMove: Hashable, Sendable {
-  /// In front of all other objects.
   case front
-  /// Behind all other objects.
   case back
-  /// One position toward the front.
   case forward
-  /// One position toward the back.
   case backward
   /// Directly in front of this object, or of all objects in this group.
   case above(ObjectID)
@@ -120,7 +116,6 @@ struct Stack {
     }
   }
 
-  /// Returns the new z index of the object at an index in ``order``, or its current z index if it gets no new one.
   private func current(_ index: Int, _ zIndex: (ObjectID) -> [UInt8]) -> [UInt8] {
     changed[order[index]] ?? zIndex(order[index])
   }

@@ -15,7 +15,7 @@ struct StagedOperations {
   private(set) var valueBytes = 0
   /// The operations that were replaced by later writes of the same cells, with their indices in `operations`.
   private var replaced: [(index: Int, former: Operation)] = []
-  /// The index in `operations` of the operation that writes each cell.
+  /// The index in `operations` of the write of each cell.
   private var indices: [Address: Int] = [:]
 
   init(author: Incarnation, firstSequence: UInt64, label: String?) {
@@ -32,7 +32,6 @@ struct StagedOperations {
     operations.contains { $0.object == game && $0.property.number == Property.moveNumber }
   }
 
-  /// Sets the label of the gesture, if it has neither a label nor operations yet.
   mutating func setLabel(_ label: String?) { if self.label == nil, operations.isEmpty { self.label = label } }
 
   mutating func replace(with operation: Operation) -> Int? {
@@ -65,8 +64,6 @@ struct StagedOperations {
     (label, valueBytes) = (point.label, point.valueBytes)
   }
 
-  /// Throws `tooManyOperations` if the gesture can hold no more operations, or `boardFull` if no sequence number is
-  /// left.
   func requireRoom() throws(BoardError) {
     guard operations.count < BoardLimits.operationsPerGesture else { throw .tooManyOperations }
     guard firstSequence <= BoardLimits.sequence - UInt64(BoardLimits.operationsPerGesture) else { throw .boardFull }
@@ -132,7 +129,7 @@ struct GestureDraft {
   private let (objectCount, cellCount, valueBytes): (Int, Int, Int)
   /// The state of each touched object before the gesture; nil if the object was not stored.
   private var originals: [ObjectID: ObjectStore.StoredObject?] = [:]
-  /// The touched objects, in the order in which they were first touched.
+  /// In the order in which they were first touched.
   private var touched: [ObjectID] = []
 
   init(_ clock: HybridClock, wall: UInt64, over cells: borrowing BoardState) {

@@ -102,16 +102,13 @@ package enum ZIndex {
 
 /// The way in which a rectangle selects objects.
 public enum RectangleMode: Hashable, Sendable {
-  /// Selects objects that share a point with the rectangle.
   case touching
-  /// Selects objects that lie completely inside the rectangle.
   case inside
 }
 
 /// A stroke covers its line, with the line's width and without erased parts. A form covers its line and, if it has a
 /// fill or a label, its area. Every other object covers its rotated and scaled box.
 extension ObjectRecord {
-  /// Returns whether any point that the object covers is at most `tolerance` away from `place`.
   func covers(_ place: Point, within tolerance: Double) -> Bool {
     let (ink, form) = (ink, form)
     let placement = placement(points: ink)
@@ -161,7 +158,7 @@ extension ObjectRecord {
 
   var bounds: Rectangle { placement(points: ink).bounds }
 
-  /// Returns the position, size and rotation at which the object is shown. `points` are the points of ink.
+  /// `points` are the points of ink.
   func placement(points: [InkPoint]?) -> Placement {
     let frame = frame(points: points)
     return Placement(
@@ -187,7 +184,7 @@ extension ObjectRecord {
 }
 
 extension Outline {
-  /// Returns whether a form covers a point relative to its center.
+  /// `place` is relative to the center.
   func covers(_ place: Point, lineWidth: Double, tolerance: Double, isSolid: Bool) -> Bool {
     if isClosed, isSolid, contains(place) { return true }
     return Segment.lines(points()).contains { $0.distance(to: place) <= lineWidth / 2 + tolerance }
@@ -195,7 +192,7 @@ extension Outline {
 }
 
 extension Segment {
-  /// Returns the pieces of a line; a single point is a segment of length zero.
+  /// A single point becomes a segment of length zero.
   static func lines(_ points: [Point]) -> [Segment] {
     points.count == 1 ? [Segment(from: points[0], to: points[0])] : zip(points, points.dropFirst()).map(Segment.init)
   }

@@ -7,7 +7,6 @@ package struct ByteReader {
   @usableFromInline let bytes: [UInt8]
   @usableFromInline var offset: Int
 
-  /// Creates a reader that starts at `offset`, which must lie within `bytes`.
   @inlinable package init(_ bytes: [UInt8], from offset: Int = 0) {
     self.bytes = bytes
     self.offset = min(offset, bytes.count)
@@ -38,7 +37,7 @@ package struct ByteReader {
     return number
   }
 
-  /// Reads a number that is at most `limit`; `what` is its name in the error.
+  /// `what` is the name of the number in the error.
   @inlinable package mutating func varint(upTo limit: UInt64, _ what: String) throws(CodecError) -> UInt64 {
     let number = try varint()
     guard number <= limit else { throw .overLimit(what) }
@@ -75,7 +74,6 @@ package struct ByteReader {
     return result
   }
 
-  /// Reads an incarnation, which must not be zero.
   @inlinable package mutating func incarnation() throws(CodecError) -> Incarnation {
     guard let incarnation = Incarnation(exactly: try fixed64()) else { throw .reserved("incarnation") }
     return incarnation
@@ -113,7 +111,7 @@ package struct ByteWriter {
 
   @inlinable package mutating func byte(_ byte: UInt8) { written.append(byte) }
 
-  /// Appends a number as ULEB128 in its shortest form.
+  /// Appends a ULEB128 number in its shortest form.
   @inlinable package mutating func varint(_ number: UInt64) { Varint.append(number, to: &written) }
 
   @inlinable package mutating func count(_ number: Int) { varint(UInt64(number)) }
@@ -146,9 +144,7 @@ package struct ByteWriter {
 ///
 /// `code` is the name of the error in `Protocol/board.md` and in the test vectors.
 public indirect enum CodecError: Error, Hashable, Sendable {
-  /// The input ends too early.
   case truncated
-  /// Bytes follow the end of the encoded item.
   case trailingBytes
   /// A varint is longer than its number needs, or exceeds 64 bits.
   case varint
@@ -164,7 +160,6 @@ public indirect enum CodecError: Error, Hashable, Sendable {
   case notTheAuthor(String)
   /// The part named by the associated value contradicts another part.
   case inconsistent(String)
-  /// The checksum does not match.
   case checksum
 
   /// The stable code of this error, such as `truncated`.

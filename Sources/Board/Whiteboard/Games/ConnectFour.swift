@@ -140,13 +140,9 @@ package struct ConnectFour: Game {
 public struct ConnectFourView: Hashable, Sendable {
   /// The result of the game so far.
   public enum Outcome: Hashable, Sendable {
-    /// The game is still in progress.
     case playing
-    /// A member won with four in a row.
     case won(by: MemberID)
-    /// The grid is full and no member won.
     case drawn
-    /// A player resigned.
     case resigned(by: MemberID)
 
     var code: String {

@@ -1,6 +1,6 @@
 import PeerCore
 
-/// One move of a game: the operation that made it, its time, its member, and its bytes.
+/// One move of a game, as the board stores it.
 package struct PlacedMove: Hashable, Comparable, Sendable {
   package let dot: Dot
   package let time: HybridTime
@@ -26,7 +26,7 @@ package protocol Game: Sendable {
   /// Returns the time of the latest move that a new move of `member` must follow (GAM-4).
   func lastTime(before member: MemberID) -> HybridTime?
 
-  /// The winners of the game, the best first.
+  /// The best first.
   var winners: [GameWinner] { get }
 
   /// If `isRevealing` is true, the view includes spoilers.
@@ -117,7 +117,7 @@ package struct GameFold: Sendable {
   package private(set) var acceptedCount = 0
   package private(set) var ignored: [IgnoredMove] = []
 
-  /// Applies `moves`, which may be unsorted, in their order to the state before the first move.
+  /// `moves` may be unsorted; `start` is the state before the first move.
   package init(_ start: SupportedGame, moves: [PlacedMove]) {
     game = start
     for move in moves.sorted() {
@@ -130,7 +130,7 @@ package struct GameFold: Sendable {
 }
 
 extension GameFold {
-  /// Applies the moves that an object holds; throws the reason why the state of the game cannot be computed.
+  /// Throws the reason why the state of the game cannot be computed.
   init(_ id: ObjectID, _ record: ObjectRecord, authors: [Incarnation: MemberID]) throws(GameError) {
     let start = try SupportedGame(record.gameName ?? "", setup: record.setup ?? [], of: id)
     self.init(start, moves: record.moves { authors[$0] })
@@ -149,27 +149,20 @@ public struct IgnoredMove: Hashable, Sendable {
 
 /// The reason why a local move is refused, why a remote move is ignored, or why the state of a game cannot be computed.
 public enum GameError: Error, Hashable, Sendable {
-  /// This program does not support a game of this name.
   case unknownGame
-  /// The setup of the game is not valid.
   case malformedSetup
   /// The game uses a word list that this program does not have.
   case foreignList
   /// This program has no word list for the language.
   case unknownLanguage(String)
-  /// The text or bytes are not a move of this game.
   case malformedMove
-  /// The word is not in the word list.
   case unknownWord(String)
   /// The member has guessed the word before.
   ///
   /// The local replica refuses a repeated guess by the local member, but accepts a repeated guess by a peer.
   case repeatedWord(String)
-  /// The column is full.
   case columnFull
-  /// It is the other player's turn.
   case notYourTurn
-  /// The member is not one of the two players.
   case notAPlayer
   /// The game is over for this member or for all members.
   case gameOver
@@ -294,9 +287,7 @@ public struct GameView: Hashable, Sendable {
     ///
     /// The game is still stored and forwarded.
     case notJudged(GameError)
-    /// The view of a Wordle.
     case wordle(WordleView)
-    /// The view of a Connect Four.
     case connectFour(ConnectFourView)
   }
 

@@ -166,7 +166,6 @@ struct WordleWord: Hashable, Sendable {
   /// Creates a word from the lower 40 bits, which must hold five lower-case letters.
   init(bits: UInt64) { self.bits = bits }
 
-  /// Creates a word; nil unless `letters` is exactly five lower-case letters.
   init?(_ letters: some Collection<UInt8>) {
     guard letters.count == Wordle.letters, letters.allSatisfy({ $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") })
     else { return nil }
@@ -203,7 +202,6 @@ struct WordleCipher {
     return word
   }
 
-  /// Returns a number that depends only on the key.
   func number(below count: Int) -> Int { Int(SplitMix.mix(SplitMix.mix(~key)) % UInt64(count)) }
 
   private func check(_ word: WordleWord) -> UInt64 { SplitMix.mix(SplitMix.mix(key) ^ word.bits) >> 40 }
@@ -229,9 +227,7 @@ private enum SplitMix {
 public enum WordleMark: Int, Hashable, Comparable, Sendable {
   /// The letter is not in the answer, or occurs there less often than in the guess.
   case absent
-  /// The letter is in the answer, at another position.
   case misplaced
-  /// The letter is at the right position.
   case correct
 
   /// The mark as one character: `-`, `~` or `=`.

@@ -49,7 +49,6 @@ package enum InkCoding {
     return writer.bytes
   }
 
-  /// Decodes at most `limit` points.
   package static func decode(_ reader: inout ByteReader, upTo limit: Int) throws(CodecError) -> [InkPoint] {
     let head = try reader.varint(upTo: UInt64(limit) << 1 | 1, "points")
     let count = Int(head >> 1)
@@ -127,7 +126,6 @@ package struct StrokeSpans: Hashable, Sendable {
     return rest + [start...end]
   }
 
-  /// Returns the parts of the line along `points` that are not in the set.
   package func rest(of points: [Point]) -> [[Point]] {
     rest(ofPoints: points.count).map { span in
       var line = [Self.place(span.lowerBound, on: points)]

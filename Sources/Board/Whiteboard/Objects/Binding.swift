@@ -57,9 +57,7 @@ public struct Binding: Hashable, Sendable {
 
 /// One of the two ends of a line or arrow.
 public enum LineSide: Hashable, Sendable {
-  /// The first point.
   case start
-  /// The last point.
   case end
 
   var property: Property { self == .start ? .startBinding : .endBinding }
@@ -155,7 +153,6 @@ extension BoardState {
     return record
   }
 
-  /// Returns the lines and arrows with an end that is bound to one of these objects.
   func lines(boundTo ids: some Sequence<ObjectID>) -> [ObjectID] {
     guard !objects.bindings.isEmpty else { return [] }
     var lines: Set<ObjectID> = []
@@ -236,7 +233,7 @@ extension Board {
   func stageEnds(boundTo ids: [ObjectID]) throws(BoardError) {
     let deleted = Set(ids)
     for id in state.lines(boundTo: ids) where !deleted.contains(id) {
-      // The line may be held or locked; then its end lies where it was stored last.
+      // If the line is held or locked, its end lies where it was stored last.
       guard (try? requireTransformable(id)) != nil, let record = state.shown(id) else { continue }
       try writePoints(try record.linePoints.values(), of: id)
     }

@@ -1,16 +1,11 @@
 /// The form of a drawing; a drawing without a form is ink (BRD-48).
 public enum DrawingForm: UInt64, CaseIterable, Hashable, Sendable {
-  /// A line through points.
   case line = 1
   /// A line with an arrowhead at its last point, unless its style says otherwise.
   case arrow
-  /// A rectangle.
   case rectangle
-  /// A rectangle with round corners.
   case roundedRectangle
-  /// An ellipse.
   case ellipse
-  /// A diamond.
   case diamond
   /// A note: a filled rectangle without an outline.
   case note
@@ -56,7 +51,6 @@ public enum DrawingForm: UInt64, CaseIterable, Hashable, Sendable {
 
 /// How the line of a form is drawn.
 public enum LineStyle: UInt64, CaseIterable, Hashable, Sendable {
-  /// Without gaps.
   case solid
   /// Dashes of four line widths, with gaps of three line widths.
   case dashed
@@ -84,7 +78,6 @@ public enum LineStyle: UInt64, CaseIterable, Hashable, Sendable {
 
 /// The mark at an end of a line or arrow.
 public enum LineEnd: UInt64, CaseIterable, Hashable, Sendable {
-  /// Nothing.
   case none
   /// Two lines that meet at the end.
   case arrow
@@ -109,7 +102,6 @@ public enum LineEnd: UInt64, CaseIterable, Hashable, Sendable {
 
 /// The typeface of a text or label.
 public enum Typeface: UInt64, CaseIterable, Hashable, Sendable {
-  /// Letters for reading.
   case plain
   /// Letters as if written by hand.
   case hand
@@ -128,11 +120,8 @@ public enum Typeface: UInt64, CaseIterable, Hashable, Sendable {
 
 /// The side to which the rows of a text or label are aligned.
 public enum TextAlignment: UInt64, CaseIterable, Hashable, Sendable {
-  /// To the left.
   case left
-  /// To the center.
   case center
-  /// To the right.
   case right
 
   /// The name of the alignment in JSON and in commands.
@@ -197,25 +186,17 @@ public enum StyleChange: Hashable, Sendable {
   case form(DrawingForm)
   /// The color inside a form or behind a text; nil for none, or for the default color of a note.
   case fill(UInt32?)
-  /// How the line of a form is drawn.
   case lineStyle(LineStyle)
   /// The opacity, from 0 to 1.
   case opacity(Double)
-  /// The mark at the first point of a line or arrow.
   case start(LineEnd)
-  /// The mark at the last point of a line or arrow.
   case end(LineEnd)
-  /// Whether a line or arrow bends smoothly at its points.
   case isCurved(Bool)
   /// The height of a row of text, in board units.
   case textSize(Double)
-  /// The typeface of a text or label.
   case typeface(Typeface)
-  /// The alignment of a text or label.
   case alignment(TextAlignment)
-  /// Whether a text or label is bold.
   case isBold(Bool)
-  /// Whether a text or label is italic.
   case isItalic(Bool)
   /// The color of a form's label; nil for the default color.
   case textColor(UInt32?)
@@ -299,8 +280,7 @@ extension ObjectRecord {
   /// Whether the object has a width and a height that users can change.
   var hasSize: Bool { kind == .photo || kind == .text || form?.hasPoints == false }
 
-  /// The form of a drawing; nil for ink and for objects of other kinds. A form that this version does not know is shown
-  /// as a rectangle.
+  /// A form that this version does not know is shown as a rectangle.
   package var form: DrawingForm? {
     guard kind == .drawing, case .unsigned(let number)? = self[.form]?.value, number > 0 else { return nil }
     return DrawingForm(rawValue: number) ?? .rectangle

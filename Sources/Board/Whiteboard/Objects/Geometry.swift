@@ -57,10 +57,8 @@ package enum FixedPoint {
   package static let turn: Double = 4096
   private static let fullTurn = 2 * Double.pi
 
-  /// Returns a coordinate in steps of 1/64 board unit.
   package static func coordinate(_ value: Double) throws(BoardError) -> Int32 { try quantized(value, unit, "position") }
 
-  /// Returns a coordinate in steps of 1/16 board unit.
   package static func inkCoordinate(_ value: Double) throws(BoardError) -> Int32 { try quantized(value, ink, "point") }
 
   private static func quantized(_ value: Double, _ steps: Double, _ name: String) throws(BoardError) -> Int32 {

@@ -94,7 +94,8 @@ extension ObjectRecord {
   package var isAutoWidth: Bool { kind == .text && self[.autoWidth]?.value.isTrue ?? false }
 
   /// The position on the board of the object's own point (0, 0). It is the center of every object except lines, arrows
-  /// and texts with an automatic width. Moving, scaling or rotating an object does the same to its origin.
+  /// and texts with an automatic width. If an object is moved, scaled or rotated, its origin is transformed in the same
+  /// way.
   var origin: Point { position ?? (ink.flatMap(InkBounds.init)?.center ?? Point(x: 0, y: 0)) }
 
   func outline(_ size: Size) -> Outline? {

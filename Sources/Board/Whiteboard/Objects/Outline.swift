@@ -2,7 +2,6 @@
 public struct Outline: Hashable, Sendable {
   /// One piece of an outline.
   public enum Piece: Hashable, Sendable {
-    /// A straight line.
     case line(to: Point)
     /// A cubic Bézier curve with two control points.
     case curve(Point, Point, to: Point)
@@ -107,7 +106,7 @@ public struct Outline: Hashable, Sendable {
     return Outline(start + offset, pieces, isClosed: isClosed)
   }
 
-  /// The outline as straight lines; `steps` is the number of lines for each curve.
+  /// `steps` is the number of straight lines for each curve.
   package func points(steps: Int = 16) -> [Point] {
     var points = [start]
     for piece in pieces {

@@ -126,7 +126,7 @@ struct Placement {
     return Point(x: center.x + scale * turned.x, y: center.y + scale * turned.y)
   }
 
-  /// Returns the offset of a position on the board from the center, before scaling and rotation.
+  /// The inverse of ``shown(_:)``.
   func offset(of place: Point) -> Point {
     let turned = upright(place)
     return Point(x: turned.x / scale, y: turned.y / scale)

@@ -250,7 +250,6 @@ package struct ObjectDraft: Hashable, Sendable {
   package var content: Content
   /// If nil, a drawing is centered on its points, and any other object is placed at the center of the board.
   package var center: Point?
-  /// A factor of 1 shows the object at its original size.
   package var scale = 1.0
   /// The rotation in radians, clockwise.
   package var angle = 0.0
@@ -268,12 +267,9 @@ package struct ObjectDraft: Hashable, Sendable {
   package var crop: Rectangle?
   package var isFlippedHorizontally = false
   package var isFlippedVertically = false
-  /// What the first point of a line or arrow is bound to.
   package var start: End?
-  /// What the last point of a line or arrow is bound to.
   package var end: End?
 
-  /// Creates an object without scaling, rotation, lock, group or color of its own.
   package init(_ content: Content, at center: Point? = nil) {
     self.content = content
     self.center = center

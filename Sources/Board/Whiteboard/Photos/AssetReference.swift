@@ -29,9 +29,7 @@ public struct AssetID: Hashable, Comparable, Sendable, CustomStringConvertible {
 
 /// An image format that photos can have.
 public enum PhotoFormat: UInt8, Hashable, Sendable {
-  /// The JPEG format.
   case jpeg = 1
-  /// The PNG format.
   case png = 2
 
   /// The format's name: `jpeg` or `png`.

@@ -4,7 +4,6 @@ public enum PhotoError: Error, Hashable, Sendable {
   case unknownFormat
   /// The header is incomplete or breaks the rules of its format.
   case malformed
-  /// The file ends before the end of the image.
   case truncated
   /// The width or height is 0, or the image has more pixels than `BoardLimits.photoPixels`.
   case tooManyPixels
@@ -238,7 +237,6 @@ extension PhotoHeader {
 
   private static var exifChunk: String.UTF8View { "eXIf".utf8 }
 
-  /// Returns the orientation that a file states, and the range of bytes that state it.
   private static func orientationPlace(in bytes: [UInt8]) -> (orientation: PhotoOrientation, place: Range<Int>)? {
     if bytes.starts(with: pngBeginning) {
       for (name, data) in PNGChunks(bytes) where name.elementsEqual(exifChunk) { return orientation(tiff: bytes[data]) }

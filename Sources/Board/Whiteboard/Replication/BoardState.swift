@@ -196,7 +196,6 @@ public struct BoardState: Sendable {
 
   // MARK: - Retired incarnations
 
-  /// Returns the part of an answer without retired incarnations.
   package func withoutRetired(_ difference: Difference) -> Difference {
     retired.isEmpty ? difference : difference.without(retired)
   }
@@ -413,7 +412,6 @@ package struct BucketHash {
 }
 
 extension ObjectID {
-  /// The bucket to which the object belongs, a number from 0.
   package var bucket: Int {
     let mixed = BucketHash.mix(dot.incarnation.rawValue ^ BucketHash.mix(dot.sequence))
     return Int(mixed % UInt64(BucketHash.buckets))

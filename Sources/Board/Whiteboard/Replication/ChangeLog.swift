@@ -6,7 +6,6 @@ public enum ObjectChange: Hashable, Sendable {
   case changed(ObjectID)
   /// The object was deleted or purged.
   case removed(ObjectID)
-  /// The selection of the object changed.
   case selected(ObjectID)
 }
 
@@ -27,7 +26,7 @@ public struct ChangeLog: Sendable {
     var wasSettings = false
   }
 
-  /// The entries, in the order in which objects first changed.
+  /// In the order in which objects first changed.
   private var entries: [Entry] = []
 
   /// Creates an empty log.

@@ -16,7 +16,7 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
 
   init() {}
 
-  /// Creates a collection from elements in ascending order.
+  /// `elements` must be in ascending order.
   init(_ elements: [Element]) {
     count = elements.count
     guard count > pieceLength else {

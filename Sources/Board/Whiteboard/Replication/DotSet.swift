@@ -141,7 +141,6 @@ public struct DotSet: Sendable {
   /// Creates an empty set.
   public init() {}
 
-  /// Creates a set from dots in ascending order.
   package init(ascending dots: some Sequence<Dot>) {
     var author: Incarnation?
     var ranges: [ClosedRange<UInt64>] = []

@@ -4,7 +4,6 @@ package struct ObjectRecord: Sendable {
   package typealias Entry = PropertyCell
 
   private var pieces = ChunkedSortedArray<Entry>()
-  /// The number of bytes in the values of the cells.
   package private(set) var valueBytes = 0
   /// The time of the latest write to a property other than the selection, in milliseconds since 1970. The time of a
   /// cell never decreases, so the greatest time of any write is the time of a current cell.

@@ -34,13 +34,11 @@ struct ObjectStore: Sendable {
   private(set) var settings = SettingsIndex()
   private(set) var shownCount = 0
   private(set) var cellCount = 0
-  /// The number of bytes in the values of all cells.
   private(set) var valueBytes = 0
 
   // These three arrays are parallel: for each object its id, its cells, and its mark in the latest change log. Their
-  // order has no meaning. When an object is removed, the last object moves to its index. The id of each object.
+  // order has no meaning. When an object is removed, the last object moves to its index.
   private(set) var ids: [ObjectID] = []
-  /// The cells of each object, at the same index as its id.
   private(set) var records: [ObjectRecord] = []
   private var marks: [UInt32] = []
   private var table = ObjectTable()

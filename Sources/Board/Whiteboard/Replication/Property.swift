@@ -12,7 +12,6 @@ public struct Property: Hashable, Comparable, Sendable {
 
   /// The kind of qualifier that follows a property's number.
   public enum Qualification: UInt8, Sendable {
-    /// No qualifier.
     case none = 0
     /// A number, such as the index of a stroke's first point.
     case number = 1
@@ -231,11 +230,9 @@ extension Property {
   /// Whether this is the selection property, which is not part of the digest.
   package var isSelection: Bool { number == 4 }
 
-  /// Whether this is the kind property, which only the create operation writes.
   package var isKind: Bool { number == 7 }
 
   package var isMove: Bool { number == Self.moveNumber }
 
-  /// Whether this is the purge operation, which is not a cell.
   package var isPurge: Bool { number == 8 }
 }

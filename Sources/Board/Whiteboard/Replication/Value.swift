@@ -2,15 +2,12 @@
 public enum Value: Sendable {
   /// No value: the cell was cleared.
   case none
-  /// An unsigned number.
   case unsigned(UInt64)
-  /// A signed number.
   case signed(Int64)
   /// Two numbers that change together, such as x and y.
   case pair(Int32, Int32)
   /// Bytes whose meaning the property defines.
   case bytes([UInt8])
-  /// A string in UTF-8.
   case text(String)
   /// A reference to an operation or an object.
   case dot(Dot)

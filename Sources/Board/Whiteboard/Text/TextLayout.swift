@@ -23,7 +23,7 @@ package struct TextLayout: Hashable, Sendable {
     self.init(text, snapshot.style, snapshot.form, snapshot.size, snapshot.outline)
   }
 
-  /// `size` is the size of the object; the outline is used for lines and arrows.
+  /// The outline is used only for lines and arrows.
   init?(_ text: String, _ style: ObjectStyle, _ form: DrawingForm?, _ size: Size, _ outline: Outline?) {
     guard !text.isEmpty else { return nil }
     let factor = style.textSize / ObjectStyle.textSize
@@ -138,7 +138,7 @@ private struct TextRows: Hashable {
           (start, width, space, hidesSpace) = (index, 0, nil, true)
         }
       }
-      // A space before which a row is broken is not shown.
+      // If a row is broken before a space, the space is not shown.
       if hidesSpace, scalar == " " {
         (start, index) = (next, next)
         continue

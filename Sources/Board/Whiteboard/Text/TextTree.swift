@@ -163,7 +163,7 @@ package struct TextTree {
     TextDifference(from: scalars, to: Array(text.unicodeScalars))
   }
 
-  /// Throws `outOfRange` or `tooLong` if the visible characters in `range` cannot be replaced with `text`.
+  /// `range` counts visible characters. Throws `outOfRange` or `tooLong`.
   func requireRoom(replacing range: Range<Int>, with text: String) throws(BoardError) {
     let scalars = scalars
     guard range.lowerBound >= 0, range.upperBound <= scalars.count else { throw .outOfRange("range") }

@@ -1,8 +1,8 @@
 /// The writes that restore an earlier state of a board. If this replica has the right to change an existing object
-/// back, the object is changed. If not, or if the object was purged, a new object is created. Its cell
-/// `Property.replaces` names the old object.
+/// back, the object is changed. If not, or if the object was purged, a new object is created. The cell
+/// `Property.replaces` of the new object names the old object.
 struct RestorePlan {
-  /// The object that a change applies to: an existing one, or a new one in place of another.
+  /// An existing object, or a new object that replaces the object with this id.
   enum Place: Hashable {
     case here(ObjectID)
     case anew(ObjectID)
@@ -105,7 +105,8 @@ struct RestorePlan {
     return result
   }
 
-  /// Returns these cells as the replacement `new` of the object `old` has them.
+  /// Returns the cells that only the creator of an object may write, as they are in the object `new` that replaces
+  /// `old`.
   private static func creation(of record: ObjectRecord, movedFrom old: ObjectID, to new: ObjectID) -> [Property: Value]
   {
     var cells = creation(of: record)
@@ -125,8 +126,8 @@ struct RestorePlan {
     }
   }
 
-  /// Returns whether a restore writes back the old value of a property. It does not do so for deletions and for
-  /// properties that undo skips.
+  /// Returns whether a restore writes back the old value of a property. Deletions, and properties that undo skips, are
+  /// excluded.
   private static func isPlain(_ property: Property) -> Bool {
     property.right == .anyone && property.isUndoable && property != .deleted
   }
@@ -150,13 +151,13 @@ struct RestorePlan {
     if old.hasText { try changeText(now, to: old.text, at: place) }
   }
 
-  /// Returns the value. If the value names a replaced object, such as a group, the result names the replacement
-  /// instead, once the replacement exists.
+  /// If the value names an object, such as a group, whose replacement already exists, returns a value that names the
+  /// replacement.
   private func resolved(_ value: Value, of property: Property) -> Value {
     Self.naming(value, of: property) { id in if case .here(let here)? = places[id] { here } else { nil } }
   }
 
-  /// Returns the value of a property. If it names an object that has a replacement, the result names the replacement.
+  /// If the value names an object that has a replacement, returns a value that names the replacement.
   private static func naming(_ value: Value, of property: Property, _ replacement: (ObjectID) -> ObjectID?) -> Value {
     switch property {
     case .group, .frame, .about:

@@ -57,7 +57,6 @@ struct UndoEntry {
     isLabelled = label != nil
   }
 
-  /// Sets the label of the step, if it has neither a label nor changes yet.
   mutating func call(_ name: String?) {
     guard let name, !isLabelled, items.isEmpty else { return }
     label = name

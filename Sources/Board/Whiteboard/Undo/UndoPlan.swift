@@ -231,13 +231,11 @@ public struct SkippedStep: Hashable, Sendable {
   public enum Reason: String, Hashable, Sendable {
     /// Other members have changed the same cells since.
     case overwritten
-    /// The objects of the step have been purged since.
     case purged
     /// Only an earlier incarnation of the local member may write the cells (BRD-25).
     case unwritable
     /// Other members have changed the objects that would be deleted.
     case kept
-    /// The objects of the step are deleted.
     case deleted
     /// The step created a game in which moves have been made since.
     case played

@@ -158,7 +158,6 @@ struct PagePainter {
 }
 
 extension PageColor {
-  /// If `isCovering` is true, the color has full opacity.
   func set(on page: OpaquePointer, isCovering: Bool = false) {
     func channel(_ shift: UInt32) -> Double { Double(rgb >> shift & 0xFF) / 255 }
     cairo_set_source_rgba(page, channel(16), channel(8), channel(0), isCovering ? 1 : opacity)
@@ -169,8 +168,8 @@ extension PagePainter {
   /// The maximum letter size in pixels that is requested from a font.
   private static let largestLetter = 8_000.0
 
-  /// Draws a row of words, unless its letters are too large. Letters keep their own width. If together they are wider
-  /// than the columns of the row, all become narrower.
+  /// Draws a row of words, unless its letters are too large. Letters keep their own width. If the row would be wider
+  /// than its columns, all letters become narrower.
   func draw(_ words: PageWords, of snapshot: ObjectSnapshot) {
     let factor = words.face.factor
     guard BoardPicture.fontSize * factor * snapshot.scale * scale <= Self.largestLetter else { return }

@@ -121,7 +121,7 @@ struct PageShape {
     return snapshot.shown(offset, sine: rotation.sine, cosine: rotation.cosine)
   }
 
-  /// The region and a margin in pixels, in board units.
+  /// Returns the region in board units, widened by a margin in pixels.
   private func room(_ margin: Double) -> Rectangle {
     let margin = margin / scale
     return Rectangle(

@@ -111,7 +111,6 @@ package enum PicturePage {
     return ExportedFile(bytes: sink.bytes, warnings: warnings)
   }
 
-  /// Names objects that are not on the page.
   private static func warning(about strays: [BoardCanvas.Item]) -> String {
     let names = strays.prefix(3).map { stray in
       let center = stray.snapshot.centerPosition
@@ -233,7 +232,6 @@ final class ByteSink {
   }
 }
 
-/// A writer that renders boards as PNG and PDF files. It needs libraries that only some of the programs link.
 package struct CairoPages: PageWriter {
   package init() {}
 

@@ -47,7 +47,6 @@ extension PhotoDecoder {
       .upright(orientation)
   }
 
-  /// Returns whether a file is a JPEG whose data is complete and undamaged.
   static func isIntactJPEG(_ bytes: [UInt8]) -> Bool {
     guard (try? header(bytes))?.format == .jpeg, let library = tjInitDecompress() else { return false }
     defer { tjDestroy(library) }

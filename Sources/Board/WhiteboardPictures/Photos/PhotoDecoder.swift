@@ -185,9 +185,9 @@ package enum BoardPhoto {
   private static let largePNG = 1 << 20
 
   /// A WebP becomes a PNG if it is lossless or transparent, otherwise a JPEG. A JPEG whose picture is complete gets the
-  /// marker of its end if it lacks this marker. Other JPEGs and PNGs stay unchanged, but if
-  /// `mayCompress` is true, a large PNG without transparency becomes a JPEG. Time and memory grow with the number of
-  /// pixels, so call this function off the main loop.
+  /// marker of its end if it lacks this marker. Other JPEGs and PNGs stay unchanged, but if `mayCompress` is true, a
+  /// large PNG without transparency becomes a JPEG. Time and memory grow with the number of pixels, so call this
+  /// function off the main loop.
   package static func file(of bytes: [UInt8], mayCompress: Bool = false) throws(PictureError) -> [UInt8] {
     let file: [UInt8]
     if PhotoHeader.isWebP(bytes) {

@@ -7,7 +7,6 @@ package struct Screen: Hashable, Sendable {
   /// The characters with more than one code point that the cells use.
   private(set) var clusters: [String] = []
   private var clusterIndices: [String: Int] = [:]
-  /// The addresses to which cells are linked.
   private(set) var links: [String] = []
 
   /// The maximum number of different characters with more than one code point; further ones become `�`.
@@ -36,7 +35,6 @@ package struct Screen: Hashable, Sendable {
     return String(Character(scalar))
   }
 
-  /// Returns a row as text, without trailing spaces.
   package func line(_ y: Int) -> String {
     var line = cells[y * width..<(y + 1) * width].map { text(of: $0.glyph) }.joined()
     while line.last == " " { line.removeLast() }
@@ -211,7 +209,6 @@ package struct CellArea: Hashable, Sendable {
     )
   }
 
-  /// Returns the area with more columns on either side.
   func widened(by count: Int) -> CellArea {
     CellArea(columns: columns.lowerBound - count..<columns.upperBound + count, rows: rows)
   }

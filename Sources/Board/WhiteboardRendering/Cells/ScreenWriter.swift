@@ -1,5 +1,5 @@
 /// A writer that encodes the difference between two screens as bytes for a terminal. The result depends only on the two
-/// screens and the color depth. The writer has no other state.
+/// screens and the color depth.
 package struct ScreenWriter: Sendable {
   package let depth: ColorDepth
 

@@ -110,7 +110,6 @@ struct WriterOutput {
 
   // MARK: - Links
 
-  /// Links the next glyphs to an address, or to none.
   mutating func link(_ next: String?) {
     guard next != address else { return }
     address = next

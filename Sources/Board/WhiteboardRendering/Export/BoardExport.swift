@@ -210,7 +210,7 @@ package enum ImportError: Error, Hashable, Sendable {
   case wrongValue(String, expected: String)
   case tooManyObjects
 
-  /// Creates the error for a file with `length` bytes.
+  /// `length` is the number of bytes in the file.
   init(_ error: JSONError, length: Int) {
     self =
       switch error {

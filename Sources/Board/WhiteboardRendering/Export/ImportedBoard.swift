@@ -49,7 +49,6 @@ package struct ImportedBoard: Sendable {
     objects.reduce(nil) { whole, object in whole?.union(object.bounds) ?? object.bounds }
   }
 
-  /// Moves all objects so that the center of their bounds is at `place`.
   package mutating func center(at place: Point) {
     guard let middle = bounds?.center else { return }
     let offset = Point(x: place.x - middle.x, y: place.y - middle.y)

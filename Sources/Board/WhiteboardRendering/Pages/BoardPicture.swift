@@ -4,7 +4,7 @@ import Whiteboard
 package struct BoardPicture: Sendable {
   /// The objects from back to front.
   package var items: [BoardCanvas.Item] { didSet { bounds = items.map(\.pageBounds) } }
-  /// The bounds of each object on the page; to compute them, texts are laid out.
+  /// The bounds of each object on the page; stored, because texts must be laid out to compute them.
   package private(set) var bounds: [Rectangle]
   package var region: Rectangle
   /// Whether the region is that of all objects, not one that the user chose.
@@ -64,7 +64,6 @@ extension BoardPicture {
 
   package var frames: [BoardPicture] { items.filter { $0.snapshot.form == .frame }.map { alone($0.snapshot) } }
 
-  /// The indexes of the objects that touch the region.
   var shownIndexes: [Int] { items.indices.filter { bounds[$0].touches(region) } }
 
   /// The objects on the page to which other objects link.
@@ -74,7 +73,7 @@ extension BoardPicture {
     return Set(shownIndexes.map { items[$0].snapshot.id }).intersection(targets)
   }
 
-  /// The distance in board units from which objects are far from all others.
+  /// Objects beyond a gap of this size, in board units, are far from the others.
   private static let farDistance = 10_000.0
 
   /// Returns the picture without the objects that are far from the others, together with a list of the omitted objects.
@@ -125,7 +124,6 @@ extension BoardPicture {
 
   package static func columns(_ lines: [String]) -> Int { lines.reduce(0) { max($0, CharacterWidth.columns($1)) } }
 
-  /// Returns the size, in board units, of text with the given numbers of columns and rows.
   static func size(columns: Int, rows: Int) -> Size {
     Size(width: Double(columns) * letter.width, height: Double(rows) * letter.height)
   }

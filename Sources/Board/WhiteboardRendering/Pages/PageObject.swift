@@ -333,7 +333,6 @@ package struct PageColor: Hashable, Sendable {
   /// The opacity from 0 (transparent) to 1 (opaque).
   package let opacity: Double
 
-  /// Creates a color from the lower 24 bits of `rgb`.
   package init(rgb: UInt32, opacity: Double = 1) {
     self.rgb = rgb & 0xFF_FFFF
     self.opacity = opacity

@@ -48,7 +48,8 @@ extension BoardCanvas {
   /// The number of dots for each of a form's own board units.
   private func factor(_ snapshot: ObjectSnapshot) -> Double { snapshot.scale * viewport.scale }
 
-  /// Returns the number of columns to which a label is wrapped: as on a page if the letters are as large.
+  /// Returns the number of columns to which a label is wrapped. If letters are as large as on a page, this is the
+  /// number on a page.
   private func columns(_ snapshot: ObjectSnapshot, _ room: CellArea) -> Int {
     guard let inner = TextLayout.innerWidth(of: snapshot.form, width: snapshot.size.width),
       snapshot.rotation.sine == 0
@@ -70,10 +71,10 @@ extension BoardCanvas {
     return CellArea(x: cell.x, y: cell.y, width: max(min(across.wholeCells(.down), layout.columns), 1), height: 1)
   }
 
-  /// Returns the cells for the label of a line, and those for the complete label, which contain the former.
+  /// Returns the cells for the label of a line, and the cells for the complete label, which contain the former.
   ///
-  /// They are around the middle of the line, or beside it if the line is so short that the complete label would cover an
-  /// end of it.
+  /// Both areas are around the middle of the line, or beside the line if it is so short that the complete label would
+  /// cover an end of it.
   private func lineRooms(_ snapshot: ObjectSnapshot, _ shape: FormShape, _ layout: TextLayout)
     -> (cut: CellArea, whole: CellArea)
   {
@@ -206,7 +207,7 @@ extension BoardCanvas {
 
   /// Replaces cut labels of lines by complete ones where the cells are free, after all objects in an area were drawn.
   ///
-  /// Returns whether a label is complete that was cut, or the reverse.
+  /// Returns whether any label changed from cut to complete, or back.
   mutating func completeLabels(in area: CellArea) -> Bool {
     var isChanged = false
     for index in order.wholeLabels(in: area) {
@@ -236,7 +237,7 @@ extension BoardCanvas {
     }
   }
 
-  /// Returns whether a complete label would hide nothing but the cut one, and join no words.
+  /// Returns whether a complete label would hide nothing except the cut label, and would not join other words.
   private func isFree(for whole: PlacedLabel, replacing cut: PlacedLabel) -> Bool {
     whole.area.rows.allSatisfy { y in
       whole.area.widened(by: 1).columns.allSatisfy { x in

@@ -18,7 +18,7 @@ extension BoardCanvas {
     drawGrid(in: area)
   }
 
-  /// Shows an area after its objects were drawn.
+  /// Writes an area to the screen after its objects were drawn.
   mutating func finish(_ area: CellArea) {
     var known: (from: CellStyle, to: CellStyle)?
     for y in area.rows {
@@ -203,8 +203,8 @@ extension BoardCanvas {
     }
   }
 
-  /// Gives the area of a screen that shows the canvas the board's background, in place of the terminal's default
-  /// colors. Cells over the pixels of a photo stay without a background, because it would cover the photo.
+  /// Sets the board's background in the area of a screen that shows the canvas, in place of the terminal's default
+  /// colors. Cells over the pixels of a photo get no background, because it would cover the photo.
   package func setBackground(of screen: inout Screen, in area: CellArea) {
     guard let background = shownBackground else { return }
     let plain = CellColor(rgb: surface == .light ? 0x000000 : 0xFFFFFF)

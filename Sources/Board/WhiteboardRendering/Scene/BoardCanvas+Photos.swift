@@ -197,7 +197,6 @@ package struct PhotoPixels: Hashable, Sendable {
   /// The pixels `0xRRGGBB`, row by row.
   package let pixels: [UInt32]
 
-  /// `width` and `height` must be positive, and `pixels` must have `width` times `height` elements.
   package init(width: Int, height: Int, pixels: [UInt32]) {
     precondition(width > 0 && height > 0 && pixels.count == width * height)
     self.width = width

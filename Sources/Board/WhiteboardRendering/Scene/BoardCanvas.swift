@@ -93,7 +93,7 @@ package struct BoardCanvas: Sendable {
     let damage: CellArea
     let area: CellArea
     let places: [Place]
-    /// The number of these objects that are behind the first object in front of ``base``.
+    /// The number of `places` that are behind the first object in front of ``base``.
     let countInBase: Int
     var next = 0
   }
@@ -448,7 +448,6 @@ package struct BoardCanvas: Sendable {
     return work + Self.cellWork * area.width * area.height
   }
 
-  /// The photos from back to front, with their indices in ``order``.
   private var photosInOrder: [(index: Int, item: Item)] {
     photoIDs.compactMap { id in items[id].map { (index(of: id), $0) } }.sorted { $0.index < $1.index }
   }

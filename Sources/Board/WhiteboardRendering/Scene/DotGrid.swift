@@ -73,7 +73,7 @@ struct DotLayer: Sendable {
     for y in area.rows { for x in area.columns { dots[y * width + x] = 0 } }
   }
 
-  /// Replaces the dots in an area of cells by those of another layer of the same size.
+  /// The layers must have the same size.
   mutating func copy(_ area: CellArea, of other: DotLayer) {
     let (area, width) = (DotArea(area, grid), width)
     let source = other.dots.span

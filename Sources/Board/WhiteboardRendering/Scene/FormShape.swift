@@ -1,6 +1,7 @@
 import Whiteboard
 
-/// What a canvas needs to draw a form; a class, because a snapshot is large and a board has many forms.
+/// The computed values with which a canvas draws a form. A class, because a snapshot is large and a board has many
+/// forms.
 final class FormShape: Sendable {
   /// A part of the form as straight lines, in the form's own board units relative to its center.
   struct Part: Sendable {

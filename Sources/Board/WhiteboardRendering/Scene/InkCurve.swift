@@ -52,7 +52,7 @@ package struct InkCurve: Hashable, Sendable {
     self.targets = targets
   }
 
-  /// Returns the width of a line at a pen pressure, as a fraction of its full width; 1 if the pressure is 0, unknown.
+  /// Returns the width of a line at a pen pressure, as a fraction of its full width. A pressure of 0 means unknown.
   package static func breadth(atPressure pressure: UInt8) -> Double {
     pressure == 0 ? 1 : 0.3 + 0.7 * Double(pressure) / 255
   }

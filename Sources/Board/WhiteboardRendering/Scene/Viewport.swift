@@ -36,7 +36,7 @@ package struct Viewport: Hashable, Sendable {
     )
   }
 
-  /// Converts dots from the top left of the view to a board position.
+  /// The inverse of ``dot(of:)``.
   package func place(atDot dot: Point) -> Point {
     Point(x: center.x + (dot.x - Double(dotWidth) / 2) / scale, y: center.y + (dot.y - Double(dotHeight) / 2) / scale)
   }
@@ -80,7 +80,6 @@ package struct Viewport: Hashable, Sendable {
     center = Point(x: min(max(center.x + x / scale, -limit), limit), y: min(max(center.y + y / scale, -limit), limit))
   }
 
-  /// Shows a whole rectangle with some margin, at a zoom of at most 2.
   package mutating func fit(_ rectangle: Rectangle) {
     show(rectangle, room: 0.9)
     zoom = min(zoom, 2)

@@ -117,8 +117,7 @@ struct ExcalidrawElement {
     return min(max((size * 64).rounded() / 64, BoardLimits.leastTextSize), BoardLimits.textSize)
   }
 
-  /// Limit the distance between rows. The text size is the height of a row here, so a larger distance would make the
-  /// letters larger.
+  /// Limited, because a board's text size is the height of a row, so a larger distance would make the letters larger.
   private var rowHeight: Double {
     guard let height = tree["lineHeight"]?.number, height >= 1 else { return Excalidraw.lineHeight }
     return min(height, Excalidraw.lineHeight)

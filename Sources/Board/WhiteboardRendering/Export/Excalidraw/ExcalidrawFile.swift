@@ -3,8 +3,8 @@ import Whiteboard
 
 /// A board as an Excalidraw drawing, in version 2 of its file format. Forms are shapes, lines and arrows with bound
 /// texts, strokes are freehand lines, texts are texts, and photos are images with their files. Excalidraw has no
-/// erasures and no games. A partly erased stroke becomes its remaining lines, and a game becomes text. What only this
-/// program can represent, such as bold letters, is stored in `customData`, so that an import restores it.
+/// erasures and no games. A partly erased stroke becomes its remaining lines, and a game becomes text. Properties that
+/// only this program has, such as bold letters, are stored in `customData`, so that an import restores them.
 package enum ExcalidrawFile {
   package static func text(_ export: BoardExport) -> String {
     let writer = ExcalidrawWriter(export)
@@ -25,7 +25,8 @@ package enum ExcalidrawFile {
   }
 
   /// Returns the text that is copied to the clipboard, for Excalidraw and for pages of this program. If all objects are
-  /// texts, it consists of their words. Otherwise, it is a drawing that also contains the objects as JSON.
+  /// texts, the result consists of their words. Otherwise, the result is a drawing that also contains the objects as
+  /// JSON.
   package static func clipboard(_ export: BoardExport) -> String {
     let snapshots = export.snapshots
     if snapshots.allSatisfy({ $0.kind == .text }) { return snapshots.compactMap(\.text).joined(separator: "\n") }
@@ -134,7 +135,7 @@ private struct ExcalidrawWriter {
     }
   }
 
-  /// Creates an element; `own` is what only this program can represent.
+  /// `own` has the properties that only this program has.
   private func element(
     _ type: String,
     of snapshot: ObjectSnapshot,
@@ -225,7 +226,7 @@ private struct ExcalidrawWriter {
     return "#" + (color & 0xFF == 0xFF ? String(whole.dropLast(2)) : whole)
   }
 
-  /// An opacity in percent, with as many digits as needed to read it again.
+  /// An opacity in percent, with enough digits to read the same opacity back.
   private static func percent(_ opacity: Double) -> Double {
     let whole = (opacity * 100).rounded()
     let isExact = (whole / 100 * 255).rounded() == (opacity * 255).rounded()

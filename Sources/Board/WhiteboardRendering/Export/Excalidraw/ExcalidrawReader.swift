@@ -11,8 +11,8 @@ struct ExcalidrawReader {
     /// The shapes with a text at their top or bottom, by id. Such a text becomes an object of its own.
     var titled: [String: ExcalidrawElement] = [:]
     var objects: [String: Int] = [:]
-    /// The indexes of the objects that belong to frames or link to other objects, with the ids of the frames or other
-    /// objects.
+    /// The indexes of the objects that belong to frames, or link to other objects, with the ids of the frames or link
+    /// targets.
     var (members, links): ([(index: Int, id: String)], [(index: Int, id: String)]) = ([], [])
     /// The lines whose ends can be bound, with the indexes of their objects.
     var lines: [(index: Int, element: ExcalidrawElement)] = []

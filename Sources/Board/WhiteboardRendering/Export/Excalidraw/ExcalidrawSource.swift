@@ -3,7 +3,8 @@ import Whiteboard
 
 /// A namespace for files that contain an Excalidraw drawing in a form other than an Excalidraw document.
 enum ExcalidrawSource {
-  /// Returns the document in a note of Obsidian (`.excalidraw.md`), or for a list of elements; nil for other content.
+  /// Returns the document in a note of Obsidian (`.excalidraw.md`), or a document made from a bare list of elements;
+  /// nil for other content.
   static func document(in bytes: [UInt8]) -> [UInt8]? {
     guard let first = bytes.first(where: { $0 > 0x20 && $0 < 0x80 }) else { return nil }
     if first == UInt8(ascii: "[") {
@@ -105,7 +106,6 @@ enum LZString {
       return number
     }
 
-    /// Reads a unit of 8 bits if `kind` is 0, and otherwise of 16 bits.
     mutating func unit(_ kind: Int) -> UInt16? {
       guard kind < 2 else { return nil }
       return code(width: kind == 0 ? 8 : 16).flatMap { UInt16(exactly: $0) }

@@ -613,7 +613,6 @@ private struct FlowchartParser {
     return edge
   }
 
-  /// Accepts the mark at an end of an edge: `arrow`, o or x.
   private mutating func mark(_ arrow: String) -> LineEnd {
     accept(arrow) ? .arrow : accept("o") ? .dot : accept("x") ? .bar : .none
   }

@@ -246,8 +246,8 @@ struct FlowchartLayout {
   /// Moves the boxes of each layer as near to their neighbors as their order and size allow, with least squares.
   private mutating func align(downwards: Bool) {
     for layer in downwards ? Array(layers) : layers.reversed() {
-      // Blocks of boxes that touch. Each block has the number of its boxes, and the sum of the positions that they want
-      // for the first box.
+      // Blocks of boxes that touch. Each block has the number of its boxes, and the sum of the layer's start positions
+      // at which each of these boxes would be at the mean of its neighbors.
       var (blocks, offsets) = ([(sum: Double, count: Int)](), [Double]())
       var offset = 0.0
       for (position, index) in layer.enumerated() {
@@ -300,7 +300,6 @@ struct FlowchartLayout {
 
   func center(_ node: Int) -> Point { turned(boxes[node].place, centers[boxes[node].layer]) }
 
-  /// Returns the bends of an edge, from its first node to its last one.
   func bends(_ edge: Int) -> [Point] { ways[edge].map(center) }
 
   private func turned(_ place: Double, _ depth: Double) -> Point {
