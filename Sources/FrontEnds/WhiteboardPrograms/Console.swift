@@ -21,7 +21,6 @@ package enum Console {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// The number of columns of the terminal that shows standard output; nil if standard output is not a terminal.
   package static var outputColumns: Int? {
     var size = winsize()
     guard isatty(STDOUT_FILENO) == 1 else { return nil }
@@ -39,7 +38,7 @@ package enum Console {
     } catch { throw WhiteboardError(.cannotCreate, UntrustedText("\(file): \(error.message)").escaped()) }
   }
 
-  /// Writes to standard output; it is not an error if the reader has closed it.
+  /// It is not an error if the reader has closed the output.
   package static func tell(_ text: String) throws(WhiteboardError) { try tell(Array(text.utf8)) }
 
   /// Writes all bytes to standard output; throws if the bytes cannot be written. It is not an error if the reader has

@@ -192,7 +192,7 @@ package struct DemoCompanion: Sendable {
     self.logger = logger
   }
 
-  /// Hosts the board while `visit` runs; throws if the board cannot be hosted, or if `visit` throws.
+  /// Hosts the board while `visit` runs.
   package func run(for name: String, _ visit: @Sendable (BoardConfiguration) async throws(WhiteboardError) -> Void)
     async throws(WhiteboardError)
   {
@@ -237,7 +237,6 @@ package struct DemoCompanion: Sendable {
   private static func draw(as ada: ScriptedBoard) async throws(CommandError) {
     try await ada.perform("wait peers=1")
     for line in welcome { try await ada.perform(line) }
-    // Draw flowers periodically, until the meadow is full.
     for index in 0..<9 {
       try await ada.perform("wait 4")
       for line in flower(Double(index * 52 - 208)) { try await ada.perform(line) }

@@ -59,7 +59,7 @@ package struct ManualCommand<Program: DocumentedProgram>: AsyncParsableCommand {
 }
 
 package enum Pager {
-  /// Returns the shell command that shows text page by page; nil if text must be printed without a pager.
+  /// Returns nil if text must be printed without a pager.
   package static func command(
     environment: (String) -> String?,
     exists: (String) -> Bool = { FileManager.default.isExecutableFile(atPath: $0) }

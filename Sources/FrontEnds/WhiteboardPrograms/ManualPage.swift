@@ -258,7 +258,7 @@ package struct CommandInfo: Decodable {
     return subcommands?.first { $0.commandName == first }?.command(path.dropFirst())
   }
 
-  /// Returns the program with all its commands; nil if the parser's JSON has an unknown format.
+  /// Returns nil if the parser's JSON has an unknown format.
   package static func program(_ program: any ParsableCommand.Type) -> CommandInfo? {
     struct Dump: Decodable { let command: CommandInfo }
     return try? JSONDecoder().decode(Dump.self, from: Data(program._dumpHelp().utf8)).command
@@ -266,7 +266,7 @@ package struct CommandInfo: Decodable {
 }
 
 extension ManualPage {
-  /// Returns the page as plain text, as `man` shows it; verbatim lines may be wider than `columns`.
+  /// The text looks as `man` shows it. Verbatim lines may be wider than `columns`.
   package func text(columns: Int) -> String {
     var page = PlainPage(columns: max(columns, 40))
     for element in elements { page.add(element) }
@@ -274,7 +274,6 @@ extension ManualPage {
   }
 }
 
-/// A plain text page, built from the elements of a manual page in order.
 private struct PlainPage {
   private static let indent = 7
 

@@ -44,7 +44,6 @@ package actor BoardTerminal: EventSink {
   /// The longest time between an Escape and the other bytes of the same key.
   private static let escapeTimeout = Duration.milliseconds(30)
 
-  /// Creates the user interface on a terminal in raw mode.
   package init(
     _ terminal: Terminal,
     _ features: TerminalFeatures,

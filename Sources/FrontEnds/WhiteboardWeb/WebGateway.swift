@@ -100,7 +100,6 @@ package actor WebGateway {
     return try WebCertificate(inDirectory: configuration.directory, for: names(hosts), now: now)
   }
 
-  /// Returns the names for a certificate: the given hosts, and those of this machine itself.
   private static func names(_ hosts: [String]) -> Set<String> { Set(hosts + ["localhost", "127.0.0.1", "::1"]) }
 
   private static func page(

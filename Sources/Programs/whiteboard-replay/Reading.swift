@@ -16,7 +16,7 @@ struct RecordingArgument: ParsableArguments {
 
   func path() async throws(WhiteboardError) -> String { try await Recording.file(of: file) }
 
-  /// Reads the recording, and reports damage on standard error.
+  /// Reports damage on standard error.
   func recording() async throws(WhiteboardError) -> Recording { try await Recording.read(file) }
 }
 

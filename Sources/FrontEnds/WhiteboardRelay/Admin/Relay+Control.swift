@@ -3,7 +3,7 @@ import PeerSession
 import WhiteboardKit
 
 extension Relay {
-  /// Executes a request; the last line of the answer is `done` or `error`.
+  /// The last line of the answer is `done` or `error`.
   package func answer(_ request: ControlRequest) async -> [ControlLine] {
     do throws(WhiteboardError) { return try await carryOut(request) + [.done] } catch {
       return [.error(code: error.code.rawValue, message: error.message)]

@@ -50,11 +50,11 @@ package struct BoardRegister: Sendable {
   private static let maximumSize = 8 << 20
 
   private let file: PrivateFile
-  /// The entries, in the order in which the relay created or accepted the boards.
+  /// Sorted by the time when the relay created or accepted the boards.
   package private(set) var entries: [Entry] = []
 
-  /// Reads the register in a data directory; if the file cannot be read or decoded, throws, and the file stays
-  /// unchanged. If there is no file, the register is empty.
+  /// If there is no file, the register is empty. If the file cannot be read or decoded, throws, and the file stays
+  /// unchanged.
   package init(inDataDirectory directory: String) throws(WhiteboardError) {
     file = PrivateFile(path: directory + "/relay.json")
     do {

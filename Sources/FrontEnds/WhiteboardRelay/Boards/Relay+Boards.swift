@@ -7,7 +7,7 @@ import WhiteboardDocument
 import WhiteboardKit
 
 extension Relay {
-  /// Admission `ask` is not allowed, because a relay has no user; a `nil` code means a random one.
+  /// A relay has no user, so admission `ask` is not allowed. If `code` is `nil`, the relay creates a random code.
   package func createBoard(
     name: String,
     admission: BoardConfiguration.Admission = .code,
@@ -47,7 +47,7 @@ extension Relay {
     return report(entry)
   }
 
-  /// Returns a report on every board, in the order in which the relay created or accepted them.
+  /// Returns the reports in the order in which the relay created or accepted the boards.
   package func reports() -> [BoardReport] { register.entries.map { report($0) } }
 
   func open(_ entry: BoardRegister.Entry, _ session: Session? = nil, listing: LibraryListing? = nil) {
@@ -149,7 +149,6 @@ extension Relay {
     }
   }
 
-  /// Shows a browser link in reports if everyone may use it.
   func showBrowserLink(_ invited: SharedBoard.News.Invited, of id: SessionID) {
     guard invited.code == nil, invited.isForEveryone else { return }
     boards[id]?.webLink = invited.link

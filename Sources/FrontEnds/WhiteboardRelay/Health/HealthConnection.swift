@@ -205,7 +205,6 @@ struct HealthAnswer: Error, Equatable {
     HealthAnswer(status: status, contentType: "application/json", body: value.text + "\n")
   }
 
-  /// Returns the answer `good` if `reasons` is empty; otherwise, `bad` with the reasons.
   static func verdict(_ good: String, _ bad: String, against reasons: [String], isJSON: Bool) -> HealthAnswer {
     let status: HTTPResponseStatus = reasons.isEmpty ? .ok : .serviceUnavailable
     let verdict = reasons.isEmpty ? good : bad

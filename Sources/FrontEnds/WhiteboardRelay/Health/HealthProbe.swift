@@ -25,7 +25,7 @@ package struct HealthProbe: Sendable {
     self.port = port
   }
 
-  /// Requests one path on a new connection; throws if the answer does not come in time, or is not valid HTTP.
+  /// Throws if the answer does not come in time, or is not valid HTTP.
   package func ask(_ path: String) async throws(Failure) -> Answer {
     let client: Client
     do {

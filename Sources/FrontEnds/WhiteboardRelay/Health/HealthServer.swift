@@ -11,7 +11,7 @@ package struct HealthServer: Sendable {
   package struct Configuration: Sendable {
     /// Any address other than loopback exposes the metrics to the network.
     package var host = "127.0.0.1"
-    /// The port on which to listen; 0 chooses any free port.
+    /// The value 0 chooses any free port.
     package var port = 26_274
     /// The maximum number of open connections. At the limit, a new connection replaces the oldest connection with an
     /// incomplete request. If there is no such connection, the server answers the new connection with 503.

@@ -28,7 +28,7 @@ struct BoardScene: Sendable {
 
   // MARK: - Changes of the board
 
-  /// Shows an object in its new state; returns whether the local user has selected it.
+  /// Returns whether the local user has selected the object.
   mutating func setObject(_ snapshot: ObjectSnapshot) -> Bool {
     let id = snapshot.id
     canvas.set(BoardCanvas.Item(snapshot, game: games[id]))
@@ -86,7 +86,6 @@ struct BoardScene: Sendable {
     canvas.itemsInOrder.filter { rectangle.contains($0.bounds) }.map(\.snapshot.id)
   }
 
-  /// The objects that are at least partly in view.
   var objectsInView: [ObjectID] {
     let view = viewport.rectangle
     return canvas.itemsInOrder.filter { view.touches($0.bounds) }.map(\.snapshot.id)
@@ -183,7 +182,6 @@ struct BoardScene: Sendable {
     SelectionFrame(snapshots, in: viewport) { canvas.words(of: $0) }
   }
 
-  /// Returns the movement of the selection when it is dragged from one point to another.
   func snapping(from: Point, to: Point, isSnapping: Bool) -> Snapping {
     let offset = Point(x: to.x - from.x, y: to.y - from.y)
     let bounds = selectedSnapshots.map(\.bounds)
@@ -203,9 +201,7 @@ struct BoardScene: Sendable {
     )
   }
 
-  /// Returns the rotation in degrees if the knob of a frame is dragged to a point.
-  ///
-  /// With snapping, the rotation is in steps of 15°.
+  /// Returns the clockwise rotation if the knob of a frame is dragged to a point.
   func degrees(_ frame: SelectionFrame, to place: Point, isSnapping: Bool) -> Double {
     let by = frame.degrees(to: place)
     guard isSnapping else { return by }

@@ -53,7 +53,6 @@ extension Workspace {
     toolbox.transforms.scale(by: percent / 100, scene, &requests)
   }
 
-  /// Selects the object before or after the selection, and shows it.
   mutating func goToNeighbor(_ step: Int) -> [BoardEffect] { scene.neighbor(step).map { go(to: $0) } ?? [] }
 
   mutating func editSelection() -> [BoardEffect] {
@@ -95,20 +94,17 @@ extension Workspace {
     return moveView { $0.pan(byDots: Double(dx * cells * 2), Double(dy * cells * 4)) }
   }
 
-  /// Zooms around the pointer, or around the center of the view.
   mutating func zoom(by factor: Double) -> [BoardEffect] {
     let place = target
     return moveView { $0.zoom(by: factor, around: place) }
   }
 
-  /// Pastes the copied objects, and then selects them.
   mutating func pasteObjects() -> [BoardEffect] {
     let place = target
     requestToSelect = requests.nextID
     return requests.issue { () throws(CommandError) in .paste(at: try BoardPoint(rounding: place)) }
   }
 
-  /// Asks for a move in a game of this kind, and begins a new game first if there is none.
   mutating func play(_ game: GameName) -> [BoardEffect] {
     if let id = scene.game(game) { return [prompt(forMoveIn: id)] }
     let place = scene.freePlace(for: scene.gameSize, near: scene.viewport.center)
@@ -160,9 +156,6 @@ enum BoardEffect: Equatable, Sendable {
 }
 
 extension PendingRequests {
-  /// Returns the effect that sends a command and awaits its answer.
-  ///
-  /// If the command is invalid, returns the effect that shows why.
   mutating func issue(_ command: () throws(CommandError) -> Command) -> [BoardEffect] {
     do throws(CommandError) { return [.command(try request(try command()))] } catch { return [.problem(error.message)] }
   }

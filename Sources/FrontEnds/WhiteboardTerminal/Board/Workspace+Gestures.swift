@@ -21,7 +21,6 @@ extension Workspace {
     }
   }
 
-  /// Presses the keyboard pen, or ends the gesture in progress.
   mutating func pressOrRelease(now: Duration) -> [BoardEffect] {
     toolbox.gesture == nil ? pressTool(at: target, now: now) : endGesture()
   }
@@ -49,7 +48,6 @@ extension Workspace {
     return []
   }
 
-  /// Adopts the color and width of the object at a point, and chooses the tool that draws it.
   private mutating func pickInk(at place: Point) -> [BoardEffect] {
     guard let id = scene.object(at: place), let snapshot = scene.snapshot(id) else {
       return [.message("there is no object here")]
@@ -63,7 +61,6 @@ extension Workspace {
 
   // MARK: - Drag
 
-  /// Handles a movement of the mouse while a button is pressed.
   mutating func drag(_ event: MouseEvent, to place: Point) -> [BoardEffect] {
     guard let dots = toolbox.pan(toX: event.column, y: event.row) else {
       dragTool(to: place, event.modifiers)
@@ -116,7 +113,6 @@ extension Workspace {
 
   // MARK: - Release
 
-  /// Ends the gesture, because the button was released or another action begins.
   mutating func endGesture() -> [BoardEffect] {
     defer { toolbox.gesture = nil }
     switch toolbox.gesture {

@@ -7,7 +7,6 @@ import WhiteboardRendering
 ///
 /// Members who follow the user see the same.
 struct Presentation: Hashable, Sendable {
-  /// The frame that is shown.
   var frame: ObjectID
   /// The index of the frame when it was last shown, in case the frame is deleted.
   fileprivate var index: Int

@@ -40,7 +40,6 @@ extension Workspace {
     ]
   }
 
-  /// Sends the text typed since the last call.
   private mutating func sendTyping() -> [BoardEffect] {
     let (request, color) = (requests.nextID, toolbox.color)
     let isNew = typing?.reference == nil
@@ -56,13 +55,11 @@ extension Workspace {
     }
   }
 
-  /// Ends the typing, and deletes the text object if it is empty.
   mutating func endTyping() -> [BoardEffect] {
     defer { typing = nil }
     return typing?.deletion.map { requests.issue($0) } ?? []
   }
 
-  /// Replaces the text being typed with the current text on the board.
   mutating func settleTyping() {
     guard let id = typing?.id, let text = scene.snapshot(id)?.text else { return }
     typing?.settle(text)
@@ -91,9 +88,7 @@ struct PastedText: Hashable, Sendable {
   /// The prefixes of pasted drawings. Whitespace is removed before the comparison.
   private static let drawings = [#"{"type":"excalidraw"#, #"{"format":"whiteboard-board""#]
 
-  /// The maximum number of characters in a paste.
   private static let limit = 10_000
-  /// The file name extensions of photos.
   private static let photoEndings = [".png", ".jpg", ".jpeg"]
 
   init(_ text: String) {

@@ -9,7 +9,6 @@ import WhiteboardRendering
 struct Workspace: Sendable {
   var scene: BoardScene
   var toolbox = Toolbox()
-  /// The commands that the board has not answered.
   var requests = PendingRequests()
   var typing: TextTyping?
   var presence = PresencePublisher()
@@ -24,7 +23,6 @@ struct Workspace: Sendable {
   var requestToDraw: Int64?
   /// The object that the user drew, selected or typed in last, which Enter edits.
   private(set) var latest: ObjectID?
-  /// The frames that are presented; nil if there is no presentation.
   var presentation: Presentation?
   /// The object that the last search found.
   var found: ObjectID?
@@ -60,7 +58,6 @@ struct Workspace: Sendable {
     return moveView { $0.fit(bounds) }
   }
 
-  /// Zooms with Ctrl, and scrolls without it.
   mutating func scroll(_ dx: Int, _ dy: Int, _ modifiers: InputEvent.Modifiers, at place: Point) -> [BoardEffect] {
     moveView {
       if modifiers.contains(.control) {
@@ -133,7 +130,6 @@ struct Workspace: Sendable {
     return effects
   }
 
-  /// Makes an object the one that Enter edits.
   mutating func touch(_ id: ObjectID) { (requestToDraw, latest) = (nil, id) }
 
   /// Handles the answer to a command that succeeded.
@@ -155,7 +151,6 @@ struct Workspace: Sendable {
 }
 
 extension Workspace {
-  /// Begins a stroke at a point, and returns the command for it.
   mutating func pressPen(at place: Point) -> [BoardEffect] {
     toolbox.gesture = .stroke(Gesture.Stroke(request: requests.nextID, at: place))
     let pen = toolbox.pen
@@ -164,14 +159,12 @@ extension Workspace {
     }
   }
 
-  /// Returns the commands that send the points drawn since the last call.
   mutating func sendStroke() -> [BoardEffect] {
     guard case .stroke(var stroke)? = toolbox.gesture else { return [] }
     defer { toolbox.gesture = .stroke(stroke) }
     return stroke.continuation()
   }
 
-  /// Stores the id of the object that a request created, if the request began the stroke.
   mutating func nameStroke(_ id: ObjectID, begunBy request: Int64) {
     guard case .stroke(var stroke)? = toolbox.gesture, stroke.request == request, stroke.id == nil else { return }
     stroke.id = id
@@ -196,7 +189,6 @@ struct PresencePublisher: Sendable {
 
   private static let interval = Duration.milliseconds(33)
 
-  /// Returns the command that sends the pointer; nil if it did not move, or if it is too soon after the last command.
   mutating func move(to pointer: Point?, isLaser: Bool, now: Duration) -> BoardEffect? {
     guard let pointer, pointer != sentPointer, now - lastSent >= Self.interval else { return nil }
     lastSent = now
@@ -205,22 +197,17 @@ struct PresencePublisher: Sendable {
     return .command(CommandRequest(.point(place, isLaser: isLaser)))
   }
 
-  /// Returns the command that hides the pointer; nil if the other members do not see it.
   mutating func hidePointer() -> BoardEffect? {
     guard sentPointer != nil else { return nil }
     return leave()
   }
 
-  /// Returns the command that hides the pointer, because the terminal lost the focus.
   mutating func leave() -> BoardEffect {
     sentPointer = nil
     return .command(CommandRequest(.point(nil)))
   }
 
-  /// Returns the command that sends the view, so that others can follow it.
-  ///
-  /// Returns nil if the view did not change, if there are no other members, or if it is too soon after the last
-  /// command.
+  /// Returns the command that sends the view, so that others can follow it; nil if no command is needed now.
   mutating func show(_ viewport: Viewport, hasReaders: Bool, now: Duration) -> BoardEffect? {
     guard viewport != sentView, hasReaders, now - lastSent >= Self.interval else { return nil }
     lastSent = now
@@ -238,7 +225,6 @@ struct PresencePublisher: Sendable {
 }
 
 extension Workspace {
-  /// Selects exactly the given objects; clears the selection if there are none.
   mutating func select(_ ids: [ObjectID]) -> [BoardEffect] {
     requestToSelect = nil
     guard ids.isEmpty else { return requests.issue(.select(ids.map { .id($0) })) }

@@ -181,7 +181,6 @@ extension BoardPoint {
     self = point
   }
 
-  /// Returns the rounded points of a path; throws if a point is outside the board.
   static func rounding(_ places: some Sequence<Point>) throws(CommandError) -> [BoardPoint] {
     var points: [BoardPoint] = []
     for place in places { points.append(try BoardPoint(rounding: place)) }
@@ -190,7 +189,6 @@ extension BoardPoint {
 }
 
 extension Double {
-  /// The value rounded to hundredths, as the screen shows it.
   var inHundredths: Double {
     guard isFinite else { return 0 }
     // Adding zero turns -0 into 0.
@@ -202,9 +200,7 @@ struct PendingRequests: Hashable, Sendable {
   private(set) var nextID: Int64 = 1
   private var pending: Set<Int64> = []
 
-  /// Returns a command with a new request id; throws if a value of the command is outside its limits.
-  ///
-  /// The request is pending until the board answers it.
+  /// The request is pending until the board answers it. Throws if a value of the command is outside its limits.
   mutating func request(_ command: Command) throws(CommandError) -> CommandRequest {
     let command = try command.checked()
     defer { nextID += 1 }
@@ -214,16 +210,12 @@ struct PendingRequests: Hashable, Sendable {
 
   mutating func finish(_ id: Int64) { pending.remove(id) }
 
-  /// Returns whether the board has not answered a request yet.
   func isPending(_ id: Int64) -> Bool { pending.contains(id) }
 
-  /// The number of requests that the board has not answered.
   var count: Int { pending.count }
 }
 
 extension RequestMark {
-  /// The id as a number; nil if it is a word.
-  ///
-  /// The client's own request ids are always numbers.
+  /// Nil if the id is a word. The client's own request ids are always numbers.
   var number: Int64? { if case .number(let number) = self { number } else { nil } }
 }

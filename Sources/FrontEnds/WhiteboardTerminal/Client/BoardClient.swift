@@ -31,7 +31,6 @@ package struct BoardClient: Sendable {
   let keys: KeyMap
   /// Whether a laser pointer leaves a trail.
   package var allowsMotion = true
-  /// Whether the terminal shows links.
   package var showsLinks = false
 
   var layout: ScreenLayout
@@ -49,8 +48,6 @@ package struct BoardClient: Sendable {
   /// Whether the view may move to the objects of the board, because the user has done nothing since it was opened.
   var isViewFree = true
   /// The time of the first Ctrl+C.
-  ///
-  /// A second Ctrl+C soon after it leaves the board.
   private var interruptedAt: Duration?
   /// The commands that the user typed in the prompt and that the board has not answered, by their request ids.
   var typedCommands: [Int64: Command] = [:]
@@ -104,10 +101,9 @@ package struct BoardClient: Sendable {
     )
   }
 
-  /// The first row, with the buttons of tools and colors.
   var titleBar: TitleBar { screen.titleBar }
 
-  /// Draws the current screen; a nil cursor hides the terminal's cursor.
+  /// A nil cursor hides the terminal's cursor.
   package mutating func frame() -> (screen: Screen, cursor: (x: Int, y: Int)?) {
     if let connection = session.connection {
       var screen = Screen(width: layout.columns, height: layout.rows)
@@ -163,7 +159,6 @@ package struct BoardClient: Sendable {
 
   // MARK: - Messages
 
-  /// Shows a message for a while.
   package mutating func say(_ text: String, isBad: Bool = false) {
     messages.show(text, isBad ? .problem : .remark, at: now)
   }
@@ -203,7 +198,6 @@ package struct BoardClient: Sendable {
 
   // MARK: - Leaving
 
-  /// Leaves the board, but asks the user first if work would be lost.
   package mutating func leave() -> [Action] {
     guard saveStatus.mustAskBeforeLeaving else { return [.quit] }
     prompt.close()
@@ -274,7 +268,6 @@ extension BoardClient {
     overlay = .panel(panel)
   }
 
-  /// Shows the chat in a panel, scrolled to the last line.
   mutating func openChat() {
     session.chat.unreadCount = 0
     open(Panel("Chat", .chat))
@@ -322,7 +315,6 @@ extension BoardClient {
     workspace.scene.canvas.shownAsPixels = assets
   }
 
-  /// Sets the background color of the terminal; nil if it is unknown.
   package mutating func setBackground(_ background: UInt32?) { workspace.scene.canvas.paper = Paper(background) }
 
   // MARK: - Events

@@ -1,6 +1,5 @@
 import Foundation
 
-/// The browser on the user's screen.
 enum Browser {
   /// Opens an `https` address; returns false if this computer has no screen or no browser.
   static func open(_ link: String) -> Bool {

@@ -70,7 +70,6 @@ struct PhotoDisplay {
     return Request(asset: asset, size: Self.cellPixels, graphics: nil)
   }
 
-  /// Returns requests to read the visible photos that will be shown as pixels.
   mutating func requests(for placements: [GraphicsPlacement]) -> [Request] {
     guard let layer else { return [] }
     return placements.compactMap { placement in
@@ -84,9 +83,7 @@ struct PhotoDisplay {
     }
   }
 
-  /// Records that a photo could not be read.
-  ///
-  /// It is read again when the board reports it again.
+  /// The photo is read again when the board reports it again.
   mutating func fail(_ asset: AssetID) {
     available.remove(asset)
     requestedForCells.remove(asset)
@@ -114,9 +111,7 @@ struct PhotoDisplay {
 }
 
 extension PhotoDisplay.Request {
-  /// Reads and decodes the photo's file.
-  ///
-  /// This can take a second.
+  /// Decoding can take a second.
   func decode(_ path: String, on background: UInt32) -> PhotoDisplay.Reading {
     guard let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes) else {
       return graphics == nil ? .cells(nil) : .pixels(nil)

@@ -103,7 +103,6 @@ package final class Terminal: @unchecked Sendable {
     return terminal_guard_arm(output, leave, leave.utf8.count, exitMessage, exitMessage.utf8.count, log, errors) == 0
   }
 
-  /// The numbers of columns and rows; 80 x 24 if they are unknown.
   package var size: (columns: Int, rows: Int) {
     guard let window else { return (80, 24) }
     return (Int(window.ws_col), Int(window.ws_row))

@@ -27,7 +27,6 @@ package struct TerminalFeatures: Hashable, Sendable {
   }
 
   package var depth: ColorDepth
-  /// The characters with which lines are drawn.
   package var dotStyle: DotStyle
   package let encoding: TerminalEncoding
   package private(set) var graphics = Graphics.none
@@ -104,7 +103,6 @@ package struct TerminalFeatures: Hashable, Sendable {
     return ""
   }
 
-  /// Returns the features with the user's settings applied.
   package func applying(_ settings: TerminalSettings) -> TerminalFeatures {
     var features = self
     features.depth = settings.color.depth ?? depth
@@ -119,7 +117,6 @@ package struct TerminalFeatures: Hashable, Sendable {
 
   // MARK: - Setup
 
-  /// Returns the sequences that set up a terminal for the screen.
   static func enter(_ mouse: TerminalSettings.Mouse) -> String {
     let modes = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h\u{1B}[?1004h"
     let mouseModes = mouse == .off ? "" : "\u{1B}[?1002h\u{1B}[?1003h\u{1B}[?1006h"
@@ -192,7 +189,6 @@ package enum TerminalEncoding: Hashable, Sendable {
 }
 
 extension Unicode.Scalar {
-  /// The byte of the character in ISO 8859-1; nil if that encoding does not have the character.
   fileprivate var latin1: UInt8? { (0xA0...0xFF).contains(value) ? UInt8(value) : nil }
 }
 

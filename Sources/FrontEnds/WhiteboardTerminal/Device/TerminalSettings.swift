@@ -80,7 +80,6 @@ extension SettingKey<TerminalSettings.Color> {
 }
 
 extension SettingKey<Bool> {
-  /// Whether movement is shown, such as the trail of a laser pointer.
   package static let motion = SettingKey("motion", "Show movement", standard: true)
 }
 
@@ -92,7 +91,6 @@ extension SettingEntry {
 }
 
 extension TerminalSettings {
-  /// Creates the terminal settings from options, environment and configuration file.
   package init(_ settings: Settings) {
     self.init()
     graphics = settings.value(.graphics) ?? .auto

@@ -21,7 +21,6 @@ package struct InputParser: Sendable {
   /// If nothing follows soon, call ``finish()``.
   package var isWaiting: Bool { (isSkipping || !pending.isEmpty) && pasted == nil }
 
-  /// Parses more bytes, and returns the events.
   package mutating func feed(_ bytes: some Sequence<UInt8>) -> [InputEvent] {
     var events: [InputEvent] = []
     for byte in bytes { consume(byte, &events) }
@@ -418,7 +417,6 @@ struct PasteRecognizer: Sendable {
     return lines.count > 1 && first != .key(.character(":"), [])
   }
 
-  /// Returns the character that a key types; nil for any other event.
   private static func letter(_ event: InputEvent) -> Character? {
     switch event {
     case .key(.character(let character), []): character

@@ -45,7 +45,7 @@ package struct KeyMap: Hashable, Sendable {
     }
   }
 
-  /// All bindings, in the order of the help.
+  /// Sorted in the order of the help.
   package private(set) var bindings: [Binding]
   private var table: [String: Command]
 
@@ -88,12 +88,10 @@ package struct KeyMap: Hashable, Sendable {
     self.init(bindings: bindings)
   }
 
-  /// Returns the command of a key; nil if the key has none.
   package func command(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Command? {
     table[Self.name(key, modifiers)]
   }
 
-  /// Returns the label of the first key of a command; nil if the command has no key.
   package func key(for command: Command) -> String? {
     bindings.first { $0.command == command }?.keys.first.map(Self.label)
   }
@@ -233,7 +231,6 @@ package struct KeyMap: Hashable, Sendable {
     Binding("interrupt", ["ctrl+c"], .interrupt),
   ]
 
-  /// The lines of the help: the keys, the description, and the heading.
   var help: [(keys: String, text: String, section: Section)] {
     bindings.compactMap { binding in
       guard !binding.help.isEmpty else { return nil }

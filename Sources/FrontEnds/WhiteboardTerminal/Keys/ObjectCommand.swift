@@ -164,7 +164,7 @@ package struct ObjectCommand: Sendable {
   /// The commands in the menu of the selection.
   static let ofSelection = [duplicate, copy, raise, lower, group, ungroup, lock, delete] + mirroring
 
-  /// Returns the message after a command was run; nil if the table has no message for it.
+  /// Returns nil if the table has no message for the command.
   static func answer(to command: CommandName, _ objects: String, _ hint: Hint) -> String? {
     (all + arranging + mirroring).lazy.compactMap { $0.answers[command] }.first.map { $0(objects, hint) }
   }

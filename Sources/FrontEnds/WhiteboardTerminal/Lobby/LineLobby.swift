@@ -24,7 +24,7 @@ package struct LineLobby: Sendable {
     "  quit            leave",
   ]
 
-  /// Creates a lobby without boards. `suggestion` is the suggested name for a new board.
+  /// `suggestion` is the suggested name for a new board.
   package init(suggestion: String) { self.suggestion = suggestion }
 
   // MARK: - Boards
@@ -62,7 +62,6 @@ package struct LineLobby: Sendable {
 
   // MARK: - Input
 
-  /// Handles a line that the user typed.
   package mutating func enter(_ line: String) -> Outcome {
     let words = line.trimmed.split(separator: " ", maxSplits: 1).map(String.init)
     guard let first = words.first else { return .lines([]) }

@@ -28,7 +28,6 @@ struct LobbyBoards: Sendable {
 
   var nearbyCount: Int { shownNearby.count }
 
-  /// Whether no board was found on this network.
   var hasNoneNearby: Bool { shownNearby.isEmpty }
 
   /// The boards on this network, sorted by name, followed by the user's other boards.
@@ -48,7 +47,6 @@ struct LobbyBoards: Sendable {
     return true
   }
 
-  /// Removes all announcements, because a new search begins.
   mutating func searchBegan() {
     nearby = [:]
     unreachable = []
@@ -137,7 +135,6 @@ extension LobbyClient {
     /// The board's title; nil if it has none.
     let title: String?
 
-    /// Creates an entry with the board's name, title, file and id, and a short description.
     package init(name: String, path: String, about: String, board: String? = nil, title: String? = nil) {
       self.board = board
       self.title = title
@@ -149,14 +146,12 @@ extension LobbyClient {
 }
 
 package struct Lobby: Sendable {
-  /// A discovery that finds boards on this network.
   package let discovery: any Discovery
   /// The default name of a new board.
   package let suggestion: String
   package let isReachable: @Sendable (_ addresses: [String]) async -> Bool
   /// Whether the settings contain a join code, so that the user need not enter it.
   package let hasCode: Bool
-  /// A function that returns the boards that are stored on this computer.
   package let boards: @Sendable () async -> [LobbyClient.OwnBoard]
   /// A function that returns the configuration of the board for a choice; nil if the choice is to quit.
   package let configuration: @Sendable (LobbyClient.Choice) async throws(WhiteboardError) -> BoardConfiguration?

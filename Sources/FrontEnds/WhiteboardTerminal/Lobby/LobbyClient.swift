@@ -29,7 +29,6 @@ package struct LobbyClient: Sendable {
   private(set) var failure: String?
   /// The reason why the last changes of the previous board were not saved; nil once a board is opened.
   package var problem: SaveProblem?
-  /// The reason why discovery does not work.
   private(set) var discoveryProblem: String?
   private(set) var now = Duration.zero
   private let suggestion: String
@@ -56,7 +55,6 @@ package struct LobbyClient: Sendable {
 
   package mutating func lost(_ board: SharedBoard.News.FoundBoard) { update { $0.lost(board) } }
 
-  /// Removes all announcements, because a new search begins.
   package mutating func searchBegan() { update { $0.searchBegan() } }
 
   package var addresses: [String: [String]] { boards.addresses }
@@ -77,7 +75,6 @@ package struct LobbyClient: Sendable {
 
   package mutating func setBoards(_ boards: [OwnBoard]) { update { $0.own = boards } }
 
-  /// Removes the last error, because a board has been opened since.
   package mutating func clearError() { failure = nil }
 
   /// Reports an error; if a code is required, asks for it.
@@ -98,7 +95,7 @@ package struct LobbyClient: Sendable {
 
   // MARK: - Input
 
-  /// Handles an input at a time since the program began; returns nil if the input does not choose anything.
+  /// `now` is the time since the program began. Returns nil if the input does not choose anything.
   package mutating func handleInput(_ event: InputEvent, now: Duration) -> Choice? {
     self.now = now
     switch event {
@@ -124,7 +121,6 @@ package struct LobbyClient: Sendable {
     editor = LineEditor(label: "link, name or HOST:PORT: ")
   }
 
-  /// Whether the next key is text for the prompt.
   var receivesText: Bool { editor != nil }
 
   func opensText(_ event: InputEvent) -> Bool {
@@ -281,7 +277,7 @@ extension LobbyClient {
     ]
   }
 
-  /// Draws the current screen; a nil cursor hides the terminal's cursor.
+  /// A nil cursor hides the terminal's cursor.
   package func frame() -> (screen: Screen, cursor: (x: Int, y: Int)?) {
     var screen = Screen(width: columns, height: rows)
     for (y, line) in visibleLines where y < rows - 1 {

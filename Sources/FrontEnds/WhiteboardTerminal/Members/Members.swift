@@ -26,10 +26,8 @@ struct Members: Sendable {
       self.state = state
     }
 
-    /// The maximum number of positions of a laser pointer's trail.
     private static let trailLength = 12
 
-    /// Stores the position of the pointer and the visible part of the board.
     mutating func show(_ next: Presence, now: Duration) {
       let isElsewhere = next.cursor != presence.cursor
       if isElsewhere { movedAt = now }
@@ -55,13 +53,10 @@ struct Members: Sendable {
   var isEmpty: Bool { all.isEmpty }
   var count: Int { all.count }
 
-  /// The members in the order of their ids.
   var sorted: [(key: MemberID, value: Member)] { all.sorted { $0.key < $1.key } }
 
   func name(of id: MemberID) -> String? { all[id]?.name.displayed }
 
-  /// Returns the color of each member.
-  ///
   /// Two members have the same color only if there are more members than colors.
   func colors(_ ownID: MemberID?) -> [MemberID: UInt32] {
     var colors: [MemberID: UInt32] = [:]
@@ -76,7 +71,7 @@ struct Members: Sendable {
 
   // MARK: - Events
 
-  /// Adds a member; returns false if it returned through another route.
+  /// Returns false if the member returned through another route.
   mutating func join(_ id: MemberID, name: UntrustedText, now: Duration) -> Bool {
     all[id] = Member(name: name, state: .connected)
     if let presence = earlyPresences.removeValue(forKey: id) { all[id]?.show(presence, now: now) }

@@ -16,8 +16,6 @@ struct SessionState: Sendable {
 
   // MARK: - Connecting
 
-  /// Begins an attempt to join.
-  ///
   /// The attempt is shown until the session is connected.
   mutating func connect(to target: String, now: Duration) {
     connection = ConnectionAttempt(to: target, since: now)
@@ -48,7 +46,6 @@ struct SessionState: Sendable {
     return names
   }
 
-  /// Returns the display names of peers that announce this board and are not connected.
   func missing(ownID: MemberID?) -> [String] {
     // After the host has removed the user, other members are no longer expected to connect.
     removal.removal == nil ? members.missing(from: board.id, ownID: ownID) : []
@@ -56,7 +53,7 @@ struct SessionState: Sendable {
 
   // MARK: - Events
 
-  /// Handles an event of the board; ignores events that do not concern the session.
+  /// Ignores events that do not concern the session.
   mutating func receive(_ event: SharedBoard.Output, now: Duration) -> [BoardEffect] {
     switch event {
     case .change(let change, let details): return receive(change, details, now: now)
@@ -136,8 +133,6 @@ struct SessionState: Sendable {
     return removed.readOnly ? [.membershipEnded] : []
   }
 
-  /// Adds a line to the chat.
-  ///
   /// Returns false if the chat already has the line. In that case, the line was only marked as settled or open.
   private mutating func append(_ line: ChatLine) -> Bool {
     let id = line.id.description
@@ -183,10 +178,8 @@ struct ChatLog: Hashable, Sendable {
     var author: MemberID?
     let text: UntrustedText
 
-    /// The style of the line: remarks are dimmed, and other lines have their author's color.
     var style: CellStyle { author.map { CellStyle(CellColor(rgb: Pens.color(of: $0))) } ?? .quiet }
 
-    /// The author's name and a colon before the text; empty for a remark.
     var authorPrefix: String { name.isEmpty ? "" : "\(name): " }
   }
 
@@ -196,7 +189,7 @@ struct ChatLog: Hashable, Sendable {
   /// The ids of all lines about objects.
   var commentIDs: Set<String> = []
 
-  /// The numbers of open comments about objects.
+  /// The number of open comments about each object.
   var comments: [ObjectID: Int] { openComments.values.reduce(into: [:]) { $0[$1, default: 0] += 1 } }
   /// The version of the log: the number of lines that were ever added.
   private(set) var version = 0
@@ -286,7 +279,6 @@ struct RemovalState: Sendable {
 struct ConnectionAttempt: Hashable, Sendable {
   /// The target that the user asked for, shown in the first line; empty for any board nearby.
   private var target: UntrustedText
-  /// The time when the attempt began.
   private let since: Duration
   private var step: SharedBoard.News.Joining.Step?
   /// The display name of the peer, as the peer announced or sent it.
@@ -398,7 +390,6 @@ struct Questions: Sendable {
     removeAccepted { $0.id == id }
   }
 
-  /// Removes the accepted request of a peer, which has joined.
   mutating func joined(_ peer: String) { removeAccepted { $0.peer == peer } }
 
   private mutating func removeAccepted(_ matches: (SharedBoard.News.Invitation) -> Bool) {

@@ -24,7 +24,6 @@ enum Overlay: Hashable, Sendable {
     case clearBoard
     case openLink(String)
     case copyLink(String)
-    /// The user answered the question about unsaved work.
     case answered(SaveStatus.Answer)
   }
 
@@ -249,13 +248,11 @@ struct Menu: Hashable, Sendable {
 
   var command: KeyMap.Command? { items.indices.contains(chosen) ? items[chosen].command : nil }
 
-  /// Moves the highlight up or down, and wraps around at both ends.
   mutating func step(_ by: Int) {
     guard !items.isEmpty else { return }
     chosen = (chosen + by + items.count) % items.count
   }
 
-  /// Moves the highlight by several items, and stops at the first or the last item.
   mutating func leap(_ by: Int) { choose(min(max(0, chosen + by), items.count - 1)) }
 
   mutating func choose(_ index: Int) { if items.indices.contains(index) { chosen = index } }

@@ -44,11 +44,9 @@ package struct PlayerClient: Sendable {
   private let photos: Set<AssetID>
   /// The number of ink previews that were shown or skipped.
   private var previewed = 0
-  /// The last line of the chat, and the time when it appeared.
   private(set) var chatLine: (line: ChatLine, since: Double)?
   /// The id of the newest chat line that was shown.
   private var lastChatID: ObjectID?
-  /// A message, and the time when it appeared.
   private(set) var notice: (text: String, since: Double)?
   private(set) var showsKeys = false
   /// The time since the player started, in milliseconds.
@@ -121,7 +119,7 @@ package struct PlayerClient: Sendable {
     if Double(next) - position > Double(Self.idleLimit) { position = Double(next - Self.idleRest) }
   }
 
-  /// Moves to a time in milliseconds.
+  /// The time is in milliseconds from the beginning.
   package mutating func seek(to time: Int64) {
     position = Double(min(max(0, time), recording.duration))
     // At the beginning, no step is applied.

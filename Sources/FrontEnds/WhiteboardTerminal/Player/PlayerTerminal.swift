@@ -122,7 +122,6 @@ package actor PlayerTerminal {
 /// A terminal recording in which a board recording is played, in the asciicast v2 format
 /// (docs.asciinema.org/manual/asciicast/v2).
 package struct Asciicast {
-  /// The width of the terminal, in columns.
   package var columns = 100
   package var rows = 30
   /// The number of frames per second.

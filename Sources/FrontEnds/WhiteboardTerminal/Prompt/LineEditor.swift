@@ -3,7 +3,6 @@ import WhiteboardRendering
 
 /// A line that is being typed: its text, a cursor, and the lines entered before.
 package struct LineEditor: Hashable, Sendable {
-  /// The label in front of the typed text.
   let label: String
   private(set) var characters: [Character] = []
   /// The number of characters before the cursor.
@@ -74,7 +73,7 @@ package struct LineEditor: Hashable, Sendable {
     return .typing
   }
 
-  /// Inserts text at the cursor; line ends become spaces.
+  /// Line ends become spaces.
   mutating func insert(_ text: some Sequence<Character>) {
     for character in PlainText.line(String(text)) where characters.count < Self.limit {
       characters.insert(character, at: cursor)
@@ -101,7 +100,7 @@ package struct LineEditor: Hashable, Sendable {
     if index < cursor { cursor -= 1 }
   }
 
-  /// Draws the line on the first row of an area; returns the cell of the cursor.
+  /// Draws the line on the first row of the area. Returns the cell of the cursor.
   func draw(on screen: inout Screen, in area: CellArea, _ style: CellStyle) -> (x: Int, y: Int) {
     let y = area.rows.lowerBound
     let start = screen.put(label, x: area.columns.lowerBound, y: y, style.bold, in: area)

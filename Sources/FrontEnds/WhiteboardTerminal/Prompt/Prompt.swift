@@ -12,7 +12,6 @@ import Musl
 
 /// The line at the bottom in which the user types a chat message, a command or a file name.
 struct Prompt: Sendable {
-  /// The meaning of the typed text.
   enum Purpose: Equatable, Sendable {
     case chat, command, export, find
     case photo(at: Point)
@@ -178,7 +177,6 @@ struct Prompt: Sendable {
 
   static func newGame(_ request: Int64) -> ObjectAlias? { ObjectAlias("game-begun-by-\(request)") }
 
-  /// Returns a path with `~` replaced by the home directory.
   private func expanded(_ path: String) -> String {
     guard let home, path.hasPrefix("~/") else { return path }
     return home + path.dropFirst()
@@ -186,7 +184,6 @@ struct Prompt: Sendable {
 
   // MARK: - Completion
 
-  /// Completes the word before the cursor.
   private mutating func complete(_ names: Names) -> Outcome {
     if purpose.isFile, let text = editor?.text {
       let path = expanded(text)
@@ -244,7 +241,6 @@ enum PromptCommand: Sendable {
   case go(String)
   case follow(String)
   case fit
-  /// Present the frames one after the other.
   case present
   /// Ask before all objects are deleted.
   case clear

@@ -19,7 +19,6 @@ struct TextTyping: Sendable {
   private(set) var caret: Int
   /// The text that results from the commands sent so far.
   private var sent: [Unicode.Scalar]
-  /// The requests that the board has not answered.
   private var pending: Set<Int64> = []
 
   init(at place: Point) {
@@ -117,7 +116,6 @@ struct TextTyping: Sendable {
     return start
   }
 
-  /// Moves the caret to the line above or below.
   private mutating func moveLine(up: Bool) {
     let start = lineStart(caret)
     let column = caret - start
@@ -177,12 +175,10 @@ struct TextTyping: Sendable {
     return .delete([reference])
   }
 
-  /// Remembers the id of the text object, if a request created it.
   mutating func created(_ id: ObjectID, by request: Int64) {
     if pending.contains(request), self.id == nil { self.id = id }
   }
 
-  /// Handles the board's answer to a request.
   mutating func finish(_ request: Int64) { pending.remove(request) }
 
   /// Replaces the text with the text on the board if all requests are answered.

@@ -8,13 +8,10 @@ struct BoardMarks {
   let scene: BoardScene
   let toolbox: Toolbox
   let members: Members
-  /// The color of each member.
   let colors: [MemberID: UInt32]
-  /// The numbers of open comments about objects.
+  /// The number of open comments about each object.
   let comments: [ObjectID: Int]
-  /// Whether a laser pointer leaves a trail.
   let allowsMotion: Bool
-  /// Whether the terminal shows links.
   let showsLinks: Bool
   let now: Duration
 
@@ -33,9 +30,8 @@ struct BoardMarks {
 
   // MARK: - Votes, links and comments
 
-  /// Draws the votes of objects, their links, and the numbers of open comments at a right corner of each object.
-  ///
-  /// They never hide other text. If there is no room beside it, they are not shown.
+  /// Draws notes at the right corners of objects: votes, links, and the numbers of open comments. A note never hides
+  /// other text. If there is no room for a note, it is not shown.
   private func drawNotes(on screen: inout Screen) {
     var drawn: [CellArea] = []
     for id in scene.marked.union(comments.keys).sorted() {
@@ -111,7 +107,6 @@ struct BoardMarks {
     }
   }
 
-  /// Draws the frames of moved objects, and the lines to which they snap.
   private func drawMove(_ from: Point, _ to: Point, on screen: inout Screen) {
     let snapping = scene.snapping(from: from, to: to, isSnapping: toolbox.isSnapping)
     for id in scene.selection {

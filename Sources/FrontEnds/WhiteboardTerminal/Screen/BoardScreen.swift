@@ -41,7 +41,6 @@ struct BoardScreen {
 
   // MARK: - Board
 
-  /// Draws the objects, the marks over them, and the first steps on an empty board.
   private func drawBoard(on screen: inout Screen) {
     let origin = layout.board
     screen.copy(scene.canvas.screen, to: (origin.columns.lowerBound, origin.rows.lowerBound))
@@ -116,7 +115,7 @@ struct BoardScreen {
     )
   }
 
-  /// Draws the last row: the prompt, the message, or the status; returns the cell of the prompt's cursor.
+  /// Returns the cell of the prompt's cursor.
   private func drawLastRow(on screen: inout Screen) -> Position? {
     let area = layout.bottomRow
     if let editor = prompt.editor {
@@ -266,7 +265,6 @@ struct StatusLine {
   let isBoardAwaited: Bool
   /// The newcomer whose user is still comparing the words, and the time that is left.
   let comparison: String?
-  /// The number of commands that the board has not answered.
   let pendingCount: Int
   let isTyping: Bool
   let toolbox: Toolbox
@@ -292,7 +290,6 @@ struct StatusLine {
 
   // MARK: - State
 
-  /// The save state and the state of the other members.
   private var status: String {
     if let problem = saveStatus.problem { return "\(problem.headline); \(memberStatus)" }
     let unreachable = members.sorted.first { $0.value.state != .connected }?.value
@@ -339,7 +336,6 @@ struct StatusLine {
     return ["\(hint)  \(generalHints)", "\(shortHint)  \(generalHints)", shortHint]
   }
 
-  /// The keys that show the menu and all keys.
   private var generalHints: String { "\(keys.label(for: .menu)) menu  \(keys.label(for: .help)) keys" }
 }
 

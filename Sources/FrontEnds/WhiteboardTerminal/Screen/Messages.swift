@@ -30,7 +30,6 @@ struct Messages: Hashable, Sendable {
     notice = Notice(text: message, kind: .hint, since: now)
   }
 
-  /// Removes a hint, because a key was pressed.
   mutating func keyPressed() { if notice?.kind == .hint { notice = nil } }
 
   /// Removes the message about a failed action, because a later action succeeded.
@@ -38,7 +37,6 @@ struct Messages: Hashable, Sendable {
     if let next = notice?.nextRequest, request >= next { notice = nil }
   }
 
-  /// Removes the message if it was shown for long enough.
   mutating func expire(at now: Duration, in layout: ScreenLayout) {
     guard let notice else { return }
     let seconds = isBoxed(in: layout) || notice.kind == .hint ? 20 : notice.kind == .problem ? 8 : 4

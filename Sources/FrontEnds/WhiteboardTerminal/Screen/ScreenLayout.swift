@@ -25,10 +25,8 @@ struct ScreenLayout: Hashable, Sendable {
     self.rows = max(rows, 1)
   }
 
-  /// Whether members and chat are shown: the user wants them, and there is room.
   var hasSidePanel: Bool { arePanelsWanted && columns >= 90 && rows >= 16 }
 
-  /// Whether tools and colors have their own row below the title.
   var hasToolRow: Bool { arePanelsWanted && rows >= rowsForTools && columns >= 80 }
 
   var screen: CellArea { CellArea(x: 0, y: 0, width: columns, height: rows) }
@@ -64,7 +62,7 @@ struct ScreenLayout: Hashable, Sendable {
     return CellArea(x: 0, y: top, width: columns, height: rows - top - bottom)
   }
 
-  /// Returns the point on the board at a mouse position in cells.
+  /// The position of the mouse is in cells.
   func place(atColumn column: Double, row: Double, in viewport: Viewport) -> Point {
     viewport.place(atColumn: column - Double(board.columns.lowerBound), row: row - Double(board.rows.lowerBound))
   }
@@ -75,7 +73,6 @@ struct ScreenLayout: Hashable, Sendable {
     return board.contains(x: x, y: y) ? (x, y) : nil
   }
 
-  /// Returns a viewport with the size of the board area.
   func fitted(_ viewport: Viewport) -> Viewport {
     var viewport = viewport
     viewport.columns = max(board.width, 1)

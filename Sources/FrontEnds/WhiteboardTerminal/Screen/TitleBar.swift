@@ -222,7 +222,6 @@ struct SaveStatus: Sendable {
   /// Whether the user would lose work by leaving, or may lose it because saving is in progress.
   var mustAskBeforeLeaving: Bool { state.map { $0 == .saving || $0.wouldLoseWork } ?? false }
 
-  /// Whether the question about unsaved work is no longer necessary.
   var isQuestionObsolete: Bool { state?.wouldLoseWork == false && state != .saving }
 
   /// The message about the save state; nil if the board must try to save again.

@@ -90,7 +90,6 @@ struct SelectionFrame: Hashable, Sendable {
   /// The corners, clockwise from the top left corner before the rotation.
   let corners: [Point]
   let center: Point
-  /// The resize handles with their places.
   let grips: [Place<Grip>]
   let knob: Point
 

@@ -38,8 +38,6 @@ struct Toolbox: Sendable {
 
   // MARK: - Gestures
 
-  /// Begins to move the board with the mouse.
-  ///
   /// The position of the mouse is in cells.
   mutating func beginPan(x: Double, y: Double) { gesture = .pan(lastX: x, lastY: y) }
 
@@ -252,7 +250,6 @@ enum Gesture: Hashable, Sendable {
 
     mutating func append(_ place: Point) { if points.last != place { points.append(place) } }
 
-    /// Returns the commands that send the points that were not sent yet.
     mutating func continuation() -> [BoardEffect] {
       var effects: [BoardEffect] = []
       while sentCount < points.count {
@@ -269,7 +266,6 @@ enum Gesture: Hashable, Sendable {
 }
 
 extension Tool {
-  /// Returns the command that adds the form of a drag.
   func form(from: Point, to: Point, _ pen: Pen) throws(CommandError) -> Command {
     let ends = (try BoardPoint(rounding: from), try BoardPoint(rounding: to))
     switch self {
@@ -302,7 +298,6 @@ extension Tool {
     }
   }
 
-  /// Returns the outline of the form of a drag.
   func outline(from: Point, to: Point) -> [Point] {
     guard let drawnForm else { return [from, to] }
     let area = Rectangle(from, to)

@@ -158,7 +158,6 @@ extension PageReplica {
     }
   }
 
-  /// Creates a form, and then sets its style.
   private func createForm(_ board: Board, _ command: EditCommand) throws(BoardError) -> ObjectID {
     let id = try board.createForm(
       try command.form(),
@@ -183,7 +182,6 @@ extension PageReplica {
     try object.type(replacing: start..<max(start, later.moved(edit.range.upperBound)), with: edit.words)
   }
 
-  /// Binds an end of a line to an object, or releases it.
   private func bind(_ board: Board, _ command: EditCommand) throws(BoardError) {
     var binding: Binding?
     if command.has("to") {

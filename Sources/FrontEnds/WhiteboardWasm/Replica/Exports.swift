@@ -149,7 +149,7 @@ private func withAnswer(
   current.replica.nextDeadline.map { Double($0) } ?? -1
 }
 
-/// Makes the digest of the board the output.
+/// Writes the digest of the board to the output.
 @_expose(wasm, "digest") @_cdecl("digest") public func digest() { Buffers.output = current.replica.digest.bytes }
 
 /// Returns whether a step can be undone (bit 0) and redone (bit 1).

@@ -116,7 +116,6 @@ struct WebCertificate {
 
   func fits(_ hosts: Set<String>, now: Date) -> Bool { !isDue(now) && Self.names(self.hosts, enoughOf: hosts) }
 
-  /// Returns whether the certificate must be renewed.
   func isDue(_ now: Date) -> Bool { validity.isDue(now) }
 
   private struct Validity {
