@@ -1,12 +1,11 @@
 import PeerSession
 import WhiteboardKit
 
-/// A shared board that code controls with lines or commands. It gives access to each answer and to all events.
+/// A shared board that code controls with lines or commands. The code can read each answer and all events.
 package actor ScriptedBoard: EventSink {
   private let feed = CommandFeed()
-  /// The board while ``run(_:)`` runs.
-  ///
-  /// The board refers to this object as its sink, so a longer reference would keep both, with their open files.
+  /// Set while ``run(_:)`` runs. The board refers to this object as its sink, so a longer reference would keep both,
+  /// with their open files.
   package private(set) var sharedBoard: SharedBoard?
   package private(set) var requestCount: Int64 = 0
   private var answers: [Int64: CheckedContinuation<Result<CommandOutcome, CommandError>, Never>] = [:]
@@ -19,7 +18,7 @@ package actor ScriptedBoard: EventSink {
 
   package init(narrate: @escaping @Sendable (SharedBoard.Output) async -> Void = { _ in }) { self.narrate = narrate }
 
-  /// Runs a board until it is closed; call this only once; throws the error that closed the board.
+  /// Call this only once. Throws the error that closed the board.
   package func run(_ configuration: BoardConfiguration) async throws(WhiteboardError) {
     let sharedBoard = SharedBoard(configuration, input: feed, sink: self)
     self.sharedBoard = sharedBoard
@@ -37,8 +36,8 @@ package actor ScriptedBoard: EventSink {
     watchers = []
   }
 
-  /// Parses a line, runs its command, and waits for the answer; throws the error that the board answers, or `ending` if
-  /// the board is closed before the answer. Canceling the task does not end the wait, but ``end()`` does.
+  /// Waits for the answer; throws the error that the board answers, or `ending` if the board is closed before the
+  /// answer. Canceling the task does not end the wait, but ``end()`` does.
   @discardableResult package func perform(_ line: String) async throws(CommandError) -> CommandOutcome {
     guard let request = try CommandParser.parse(line) else { throw CommandError(.syntax, "the line has no command") }
     return try await perform(request.command)
@@ -55,15 +54,14 @@ package actor ScriptedBoard: EventSink {
     return try result.get()
   }
 
-  /// Waits for an event that matches; returns whether there was such an event before the board was closed. Returns
-  /// immediately if there already was such an event.
+  /// Waits for a matching event, unless there already was one; returns false if the board is closed first.
   package func sees(_ matches: @escaping @Sendable (SharedBoard.Output) -> Bool) async -> Bool {
     if events.contains(where: matches) { return true }
     guard !isOver else { return false }
     return await withCheckedContinuation { watchers.append((matches, $0)) }
   }
 
-  /// Asks the board to close; when it has closed, ``run(_:)`` returns.
+  /// ``run(_:)`` returns when the board has closed.
   package func end() async {
     isEnding = true
     await sharedBoard?.requestEnd()

@@ -30,7 +30,7 @@ public struct RecordingReplay: Sendable {
 
   /// A sequence of batches between two positions at which all peers have the same board.
   public struct Part: Sendable {
-    /// The board at the start of the part, as a keyframe. There are no bytes if the board is empty.
+    /// A keyframe of the board at the start of the part; empty if the board is empty.
     let base: [UInt8]
 
     package var beginning: [StoredChange] { base.isEmpty ? [] : [.keyframe(base)] }
@@ -131,8 +131,8 @@ public struct RecordingReplay: Sendable {
     self.parts = parts
   }
 
-  /// Returns a replay of only some batches of a part, with the digest of the resulting board. The batches of an
-  /// incarnation must have no gaps, so all batches of the incarnation after a removed batch are removed too.
+  /// Returns a replay of some batches of a part, with the digest of the resulting board. An incarnation's batches must
+  /// have no gaps, so all batches of the incarnation after a removed batch are removed too.
   func keeping(_ isKept: [Bool], ofPart index: Int) -> RecordingReplay {
     let part = parts[index]
     var board = RestoredBoard(board)
@@ -205,7 +205,7 @@ extension RecordingReplay {
     )
   }
 
-  /// Makes a replica write a batch; if the board has no room, throws and writes nothing.
+  /// If the board has no room, throws and writes nothing.
   package func perform(_ act: Act, on replica: Replica, _ chains: inout [Incarnation: BatchChain], now: Moment)
     throws(BoardError) -> [ReplicaAction]
   {
@@ -216,14 +216,14 @@ extension RecordingReplay {
     return actions
   }
 
-  /// Returns the grant that allows a key to write on an owned board, from the newest record of the key.
+  /// The newest record of the key determines the grant.
   private func grant(of key: [UInt8]) -> Grant? {
     records.values.filter { $0.key == key && $0.grant != nil }.max { $0.incarnation < $1.incarnation }?.grant
   }
 }
 
-/// A key that signs for an author whose private key is not available. Anyone can create signatures with this key, so
-/// only peers in a replay accept them.
+/// Signs for an author whose private key is not available. Anyone can create signatures with this key, so only peers in
+/// a replay accept them.
 struct ReplayedKey: AuthorKey {
   let publicKey: [UInt8]
 
@@ -243,7 +243,7 @@ struct ReplayedKey: AuthorKey {
 
 struct ReplayedVerifier: SignatureVerifier {
   private let real = P256SignatureVerifier()
-  /// The signatures of the records in the recording, which were checked when the session was recorded.
+  /// These signatures were checked when the session was recorded.
   private let recorded: Set<[UInt8]>
 
   init(_ replay: RecordingReplay) { recorded = Set(replay.records.values.map(\.signature)) }

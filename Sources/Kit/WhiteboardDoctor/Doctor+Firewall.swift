@@ -1,5 +1,5 @@
 extension Doctor {
-  /// Returns whether the firewall accepts the traffic of discovery and boards, as far as its rules can be read.
+  /// Reports whether the firewall accepts the traffic of discovery and boards, as far as its rules can be read.
   func firewallFindings() -> [Finding] {
     var findings: [Finding] = managers.map { manager in
       .note(
@@ -66,7 +66,7 @@ extension Doctor {
       + "sudo nft insert rule inet filter input tcp dport \(port) accept"
   }
 
-  /// Returns nil if the rules cannot be read; the list of nftables can include the rules of iptables.
+  /// Returns nil if the rules cannot be read. The list of nftables can include the rules of iptables.
   private func firewallRules() -> FirewallRules? {
     if let text = reading.output(.nftables), !text.isEmpty { return FirewallRules(nftables: text) }
     if let text = reading.output(.iptables) { return FirewallRules(iptables: text) }

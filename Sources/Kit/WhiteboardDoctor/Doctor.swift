@@ -10,7 +10,7 @@ import WhiteboardKit
 @preconcurrency import Musl
 #endif
 
-/// The checks for reasons why boards cannot be found, joined or saved on this computer, with advice.
+/// Searches for reasons why boards cannot be found, joined or saved on this computer, and gives advice.
 package struct Doctor: Sendable {
   package struct Finding: Encodable, Equatable, Sendable {
     package var check: String
@@ -43,7 +43,7 @@ package struct Doctor: Sendable {
     }
   }
 
-  /// The result of one run. With `--json`, it is printed as a line `doctor`.
+  /// With `--json`, printed as a line `doctor`.
   package struct Report: Encodable, Sendable {
     package var findings: [Finding]
     package var likelyCause: String?
@@ -68,8 +68,7 @@ package struct Doctor: Sendable {
     self.reading = reading
   }
 
-  /// Runs all checks, in a few seconds at most; one check announces a test service. The findings of `others` come last
-  /// in the report.
+  /// Takes a few seconds at most, and announces a test service. The findings of `others` come last in the report.
   package func run(and others: [Finding] = []) async -> Report {
     let interfaces = NetworkSurvey.interfaces()
     var findings = [interfacesFinding(interfaces), multicastFinding(interfaces), busFinding()]
@@ -260,7 +259,7 @@ package struct Doctor: Sendable {
     }
   }
 
-  /// Checks the clock; boards work with a wrong clock, but show wrong times.
+  /// Boards work with a wrong clock, but show wrong times.
   func clockFinding(_ now: Date) -> Finding {
     // The earliest plausible time is the day on which this code was written. The latest is 30 years later.
     let earliest = Date(timeIntervalSince1970: 1_795_219_200)
@@ -320,10 +319,10 @@ package struct Doctor: Sendable {
 }
 
 enum MulticastReading {
-  /// The mDNS multicast group, 224.0.0.251, in the notation of the files in `/proc/net`.
+  /// The mDNS group 224.0.0.251, as written in the files in `/proc/net`.
   private static let group = "FB0000E0"
 
-  /// Returns the interfaces on which a program listens to mDNS, from `/proc/net/igmp`.
+  /// Returns the interfaces on which a program listens to mDNS; `text` is `/proc/net/igmp`.
   static func listening(igmp text: String) -> Set<String> {
     var found: Set<String> = []
     var device = ""
@@ -351,8 +350,8 @@ enum MulticastReading {
 }
 
 enum DiskProbe {
-  /// Writes a few blocks to a temporary file in a directory, and removes the file; returns the error number of the
-  /// failed attempt; nil if the data reached the disk.
+  /// Writes a few blocks to a temporary file, and then removes the file. Returns the error number; nil if the data
+  /// reached the disk.
   static func writeFailure(in directory: String) -> Int32? {
     let path = "\(directory)/.whiteboard-test-\(getpid())"
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -82,7 +82,7 @@ struct FirewallRules: Equatable, Sendable {
     return rule
   }
 
-  /// Parses `26273`, `1000-2000` or `{ 1, 2-3 }`; `mdns` is the only service name that is known.
+  /// Parses `26273`, `1000-2000` or `{ 1, 2-3 }`; the only known service name is `mdns`.
   private static func ports(_ rest: inout ArraySlice<String>) -> [ClosedRange<Int>] {
     var found: [ClosedRange<Int>] = []
     guard let first = rest.popFirst() else { return found }

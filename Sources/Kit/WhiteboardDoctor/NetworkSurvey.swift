@@ -79,10 +79,10 @@ package enum NetworkSurvey {
       == 0
   }
 
-  /// How long the system bus may take to answer, in milliseconds.
+  /// In milliseconds.
   private static let busTimeout: Int32 = 2_000
 
-  /// Returns the error from connecting to the system bus, or nil if the bus answers in time.
+  /// Returns the error number; nil if the bus answers in time.
   static func connectsToSystemBus() -> Int32? {
     let path = SystemBus.socketPath ?? "/run/dbus/system_bus_socket"
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -99,7 +99,7 @@ package enum NetworkSurvey {
     return poll(&answer, 1, busTimeout) > 0 ? nil : ETIMEDOUT
   }
 
-  /// Returns the error from opening a port for TCP and UDP on every address, or nil if the port can be opened.
+  /// Tries to open the port for TCP and UDP on every address; returns the error number, nil if this succeeds.
   static func bindFailure(port: Int) -> Int32? {
     for kind in [SOCK_STREAM, SOCK_DGRAM] {
       let descriptor = socket(AF_INET, Int32(kind.rawValue), 0)
@@ -130,20 +130,20 @@ package enum NetworkSurvey {
   }
 }
 
-/// The functions by which the doctor reads the state of the computer; tests replace them.
+/// Reads the state of the computer; tests replace these functions.
 package struct SystemReading: Sendable {
-  /// A function that returns the text of a file; nil if the file does not exist or cannot be read.
+  /// Nil if the file does not exist or cannot be read.
   package var file: @Sendable (_ path: String) -> String?
   package var exists: @Sendable (_ path: String) -> Bool
   package var output: @Sendable (_ command: Command) -> String?
   package var environment: @Sendable (_ name: String) -> String?
 
   package enum Command: String, Sendable, CaseIterable {
-    /// The rules of nftables, which can include those of iptables; only root can read them.
+    /// Can include the rules of iptables; only root can read the rules.
     case nftables = "/usr/sbin/nft list ruleset"
-    /// The rules of iptables; only root can read them.
+    /// Only root can read the rules.
     case iptables = "/usr/sbin/iptables-save"
-    /// Whether the clock is synchronized: `yes` or `no`.
+    /// Prints `yes` or `no`.
     case clock = "timedatectl show --property=NTPSynchronized --value"
     /// Whether tmux passes escape sequences through to the terminal.
     case tmuxPassthrough = "tmux display-message -p '#{allow-passthrough}'"

@@ -4,10 +4,10 @@ import WhiteboardKit
 
 /// The lines about the events of a board, for users and screen readers. A line names people, and describes other
 /// members' objects by their text instead of their ids. While another member types a text or drags an object, the board
-/// changes with each key and movement. All of these changes become one line, which appears when the member pauses or
-/// does something else.
+/// changes with each key and movement. These changes become one line, which appears when the member pauses or does
+/// something else.
 struct BoardNarrator {
-  /// The time without a change after which a text or a movement is finished.
+  /// A text or a movement is finished after this time without a change.
   static let pause = Duration.seconds(2)
 
   private struct Pending {
@@ -16,7 +16,7 @@ struct BoardNarrator {
     var changed: [String]
     var object: ReportedObject
     var due: Duration
-    /// The number that orders the lines.
+    /// Determines the order of the lines.
     let number: Int
   }
 
@@ -28,7 +28,7 @@ struct BoardNarrator {
   private var pending: [ObjectID: Pending] = [:]
   private var count = 0
   private static let phraseLimit = 20_000
-  /// The properties that change many times while a member types or drags.
+  /// These properties change many times while a member types or drags.
   private static let gradual: Set<String> = [
     "text", "centerPosition", "size", "scale", "angle", "points", "isFinished",
   ]
@@ -176,7 +176,7 @@ struct BoardNarrator {
     phrases[it.id] = phrase(object)
   }
 
-  /// Describes an object: `rectangle labeled Login server`, `text "hello"`, `arrow from Login to Database`.
+  /// Returns, for example, `rectangle labeled Login server`, `text "hello"` or `arrow from Login to Database`.
   private func phrase(_ object: ReportedObject) -> String {
     let it = object.snapshot
     let kind = object.game?.view["game"]?.string.map(Self.shown) ?? it.form?.name ?? it.kind.name
@@ -196,20 +196,19 @@ struct BoardNarrator {
     return names.isEmpty ? "" : ", connected to \(EventText.listed(names))"
   }
 
-  /// Returns a name of an object. It contains the sequence number of the object's id, by which commands can name the
-  /// object.
+  /// Commands accept the sequence number of an object's id.
   private func name(_ id: ObjectID) -> String { labels[id] ?? phrases[id] ?? "object \(id.dot.sequence)" }
 
   private func place(_ object: ReportedObject) -> String { EventText.place(object.snapshot.centerPosition) }
 
   // MARK: - People
 
-  /// Returns the peer id of a member; nil for the local peer.
+  /// Nil for the local peer.
   private func other(_ member: MemberID?) -> String? { member?.description == ownPeer ? nil : member?.description }
 
   private func lead(_ author: String?) -> String { author.map { "\(person($0)): " } ?? "" }
 
-  /// Returns the display name of a peer; the id prefix follows if another peer has the same name.
+  /// Adds the id prefix if another peer has the same name.
   private func person(_ peer: String) -> String {
     let name = names[peer] ?? UntrustedText("")
     let isShared = names.contains { $0.key != peer && $0.value == name }

@@ -4,19 +4,18 @@ import Whiteboard
 import WhiteboardKit
 
 package enum EventLine {
-  /// The version of the format, which each line contains as `v`. It changes if the meaning of a key changes.
+  /// Each line contains this version as `v`. It changes if the meaning of a key changes.
   package static let version = 1
 
-  /// Returns the line of an event in UTF-8, with a line feed at its end. `v` and `event` come first, and the other keys
-  /// follow in alphabetical order. Control and format characters are escaped, so that the line is safe to display.
-  /// `JSONLines` lists the keys.
+  /// Returns UTF-8 with a line feed at the end. `v` and `event` come first, and the other keys follow in alphabetical
+  /// order. Control and format characters are escaped, so the line is safe to display. `JSONLines` lists the keys.
   package static func json(_ event: SharedBoard.Output) -> [UInt8] {
     var json = JSONWriter()
     json.write(event)
     return json.bytes
   }
 
-  /// Returns a line in the same format for information that is not an event of a board.
+  /// For information that is not an event of a board; the line has the same format.
   package static func json(_ name: String, _ payload: some Encodable) -> [UInt8] {
     // No payload has a value that cannot be encoded.
     let data = try? JSONEncoder().encode(payload)
@@ -42,7 +41,7 @@ extension JSONWriter {
     endLine()
   }
 
-  /// Writes the beginning of the line about a list of objects, up to the first object.
+  /// Writes the line about a list of objects up to the first object.
   mutating func begin(_ list: [ReportedObject]) {
     begin(line: "objects")
     add("count", list.count)
@@ -50,7 +49,7 @@ extension JSONWriter {
     bytes.append(UInt8(ascii: "["))
   }
 
-  /// Writes the rest of a line that ``begin(_:)`` began, after the objects.
+  /// Writes the rest of the line that ``begin(_:)`` began.
   mutating func end(_ request: RequestMark?) {
     bytes.append(UInt8(ascii: "]"))
     add("request", request)
@@ -279,7 +278,7 @@ extension JSONWriter {
 
 // MARK: - Parts of events
 
-/// Bytes that are written in base64.
+/// Written in base64.
 struct Base64Text: JSONValue {
   let bytes: [UInt8]
 

@@ -11,12 +11,12 @@ extension EventText {
 
   static func prefix(of peer: String) -> String { UntrustedText(peer.prefix(8)).escaped() }
 
-  /// Describes an object. For a game, further lines show the game and explain its marks.
+  /// For a game, further lines show the game and explain its marks.
   static func whole(_ object: ReportedObject, naming name: (String) -> String = EventText.prefix)
     -> String
   { self.object(object, naming: name) + (game(object) + rules(object)).joined() }
 
-  /// Describes an object in detail. For a game, further lines show the game and explain its marks.
+  /// For a game, further lines show the game and explain its marks.
   static func detailed(_ object: ReportedObject) -> String {
     (about(object, wordsLimit: wordsLimit, naming: EventText.prefix) + looks(object)).joined(separator: ", ")
       + (game(object) + rules(object)).joined()
@@ -107,7 +107,7 @@ extension EventText {
 }
 
 extension EventText {
-  /// Returns a question such as `Ben wants to send you "photo.jpg" (2.1 MB)`.
+  /// Returns, for example, `Ben wants to send you "photo.jpg" (2.1 MB).`
   package static func offerLine(_ offer: SharedBoard.News.ResourceOffered) -> String {
     "\(person(offer.sender, offer.peer)) wants to send you \(resource(offer.name)) "
       + "(\(ByteCount.text(Int(clamping: offer.size))))."
@@ -126,7 +126,7 @@ extension EventText {
     }
   }
 
-  /// The structured names of board resources are replaced by readable descriptions.
+  /// Replaces the structured names of board resources by readable descriptions.
   static func resource(_ name: UntrustedText) -> String {
     guard let known = try? ResourceDTO(name: name.raw) else { return name.quoted(limit: 80) }
     let kind = known.type == .imageData ? "the photo of" : known.type.rawValue
@@ -156,7 +156,7 @@ extension EventText {
     )
   }
 
-  /// Returns the line about a command that succeeded; nil for queries, whose results are the answer.
+  /// Nil for queries, whose results are the answer.
   static func doneLine(_ name: CommandName, _ done: CommandOutcome) -> String? {
     let made = (done.ids ?? done.id.map { [$0] }) ?? []
     let verb = name.rawValue
@@ -194,7 +194,7 @@ extension EventText {
   /// The maximum number of existing objects that an answer names.
   private static let namesLimit = 8
 
-  /// Returns a sentence about objects with new ids, preceded by a space; empty if there are no such objects.
+  /// Returns a sentence that begins with a space; empty if no object has a new id.
   private static func replacements(_ replaced: [CommandOutcome.ReplacedObject]) -> String {
     guard !replaced.isEmpty else { return "" }
     guard replaced.count <= namesLimit else {

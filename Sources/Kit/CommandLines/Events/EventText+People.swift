@@ -30,7 +30,7 @@ extension EventText {
     return "! \(removed.message)\n  \(advice)"
   }
 
-  /// Returns a time in RFC 3339 format and UTC as text, without seconds.
+  /// Converts a time in RFC 3339 format to UTC text without seconds.
   package static func time(_ text: String) -> String {
     let minutes = UntrustedText(String(text.prefix(16))).escaped()
     return minutes.replacing("T", with: " ") + " UTC"
@@ -181,7 +181,7 @@ extension EventText {
       }).joined(separator: "\n")
   }
 
-  /// Returns the member through which a peer is reached, as the end of a line.
+  /// The result is the end of a line.
   static func route(_ peer: String?, _ name: UntrustedText?) -> String {
     peer.map { ", through \(person(name ?? UntrustedText(""), $0))" } ?? ""
   }

@@ -1,8 +1,8 @@
 import PeerCore
 import WhiteboardKit
 
-/// A writer of JSON on one line, directly into bytes. The caller adds the keys of an object in ascending order; a value
-/// that is nil is left out. Code points that a terminal might interpret are escaped.
+/// Writes JSON on one line, directly into bytes. The caller must add the keys of an object in ascending order; keys
+/// with the value nil are left out. Code points that a terminal might interpret are escaped.
 struct JSONWriter {
   var bytes: [UInt8] = []
 
@@ -19,7 +19,7 @@ struct JSONWriter {
     value.write(to: &self)
   }
 
-  /// Begins the member of an object, whose value follows.
+  /// Writes the key of a member; the value must follow.
   mutating func begin(_ key: StaticString) {
     separate()
     bytes.append(UInt8(ascii: "\""))
@@ -28,7 +28,7 @@ struct JSONWriter {
     bytes.append(UInt8(ascii: ":"))
   }
 
-  /// Writes a comma, unless the next value is the first of its list or object.
+  /// Writes no comma before the first value of a list or object.
   mutating func separate() {
     if let last = bytes.last, last != UInt8(ascii: "{"), last != UInt8(ascii: "[") { bytes.append(UInt8(ascii: ",")) }
   }
@@ -68,7 +68,7 @@ struct JSONWriter {
     bytes[start...].reverse()
   }
 
-  /// Writes a number, or null if it is infinite or not a number.
+  /// Writes null if the number is infinite or not a number.
   mutating func write(_ number: Double) {
     guard number.isFinite else { return write(raw: "null") }
     // The points of drawings are multiples of 1/32, which have at most five decimal places.

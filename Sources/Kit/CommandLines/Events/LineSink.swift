@@ -4,7 +4,7 @@ import WhiteboardKit
 
 package struct LineSink: EventSink {
   private let writer: LineWriter
-  /// The writer of text; nil for JSON.
+  /// Writes text; nil for JSON.
   private let narration: Narration?
 
   package init(_ writer: LineWriter, isJSON: Bool) {
@@ -12,9 +12,8 @@ package struct LineSink: EventSink {
     narration = isJSON ? nil : Narration(writer)
   }
 
-  /// Writes the events, and waits until the writer has room; throws if the output cannot be written to. The text form
-  /// leaves out the events that are only for programs. A text that another member types, or a movement, becomes one
-  /// line when it is finished.
+  /// Waits until the writer has room. The text form leaves out the events that are only for programs. A text that
+  /// another member types, or a movement, becomes one line when it is finished.
   package func write(_ events: [SharedBoard.Output]) async throws(OutputError) {
     if let narration { return try await narration.write(events) }
     var json = JSONWriter()
@@ -34,7 +33,8 @@ package struct LineSink: EventSink {
     if !json.bytes.isEmpty { try await writer.write(json.bytes) }
   }
 
-  /// Writes the pending bytes if there are many, so that several large lines or objects are not in memory at the same time.
+  /// Writes the pending bytes if there are many, so that several large lines or objects are not in memory at the same
+  /// time.
   private func writePiece(of json: inout JSONWriter) async throws(OutputError) {
     guard json.bytes.count >= Self.pieceLength else { return }
     // The last byte remains, because it determines whether a comma follows.
@@ -44,11 +44,10 @@ package struct LineSink: EventSink {
     try await writer.write(piece)
   }
 
-  /// Writes the lines that are delayed until a text or a movement is finished, because the board is closed. Throws if
-  /// the output cannot be written to.
+  /// Writes the lines about unfinished texts and movements, because the board is closed.
   package func finish() async throws(OutputError) { try await narration?.finish() }
 
-  /// The number of bytes after which lines are written, before more events are encoded.
+  /// If this many bytes are pending, they are written before more events are encoded.
   fileprivate static let pieceLength = 1 << 18
 }
 
@@ -109,8 +108,8 @@ private actor Narration {
 }
 
 extension EventText {
-  /// Returns the line of an event; nil if the event is only for programs. Names of other peers are shown without their
-  /// unsafe characters, and all other text with escapes.
+  /// Returns nil if the event is only for programs. Unsafe characters are removed from names of other peers, and
+  /// escaped in all other text.
   package static func line(_ event: SharedBoard.Output) -> String? {
     switch event {
     case .change(let change, let details): line(change, details)
@@ -219,8 +218,8 @@ extension EventText {
     }
   }
 
-  /// Returns a message as text; nil if it is long, or is not UTF-8. Messages with control characters are not readable
-  /// either, and in JSON each of these characters takes six bytes.
+  /// Returns nil if the message is long, is not UTF-8, or contains control characters: such a message is not readable,
+  /// and each control character takes six bytes in JSON.
   static func words(of message: [UInt8]) -> UntrustedText? {
     guard message.count <= 1 << 20,
       message.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || (9...10).contains($0) || $0 == 13 })
@@ -228,7 +227,7 @@ extension EventText {
     return String(validating: message, as: UTF8.self).map { UntrustedText($0) }
   }
 
-  /// Returns a time, in milliseconds since 1970, in RFC 3339 format.
+  /// Converts milliseconds since 1970 to RFC 3339 format.
   static func at(_ milliseconds: UInt64) -> String { Timestamp.text(milliseconds: milliseconds) }
 }
 

@@ -1,14 +1,14 @@
 import WhiteboardKit
 
-/// A status word in the output of the programs, such as `saved`, with its guarantee to the user. The manual prints all
-/// status words. `Protocol/README.md` has the same table with the tests.
+/// A status word in the output of the programs, such as `saved`, and what it guarantees to the user. The manual prints
+/// all status words. `Protocol/README.md` has the same table, with the tests.
 package struct ReportedWord: Sendable {
   package let word: String
   /// The guarantee at the time when the word is reported.
   package let meaning: String
   /// The faults that the guarantee survives, or its limits.
   package let limits: String
-  /// The tests that verify the guarantee: names of suites, and paths in the repository.
+  /// Names of suites, and paths in the repository.
   package let tests: [String]
 
   package static let all = [

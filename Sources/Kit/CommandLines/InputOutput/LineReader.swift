@@ -7,15 +7,15 @@ import WhiteboardKit
 @preconcurrency import Musl
 #endif
 
-/// A reader that returns the lines from a file descriptor, and reads no faster than lines are requested. A line that is
-/// longer than the limit is reported as ``Line/tooLong``. Its bytes are skipped, so they use no memory.
+/// Reads lines from a file descriptor, no faster than they are requested. A line that exceeds the limit is reported as
+/// ``Line/tooLong``; its bytes are skipped, so they use no memory.
 package actor LineReader {
   package enum Line: Equatable, Sendable {
-    /// A line without its line feed.
+    /// Without the line feed.
     case line([UInt8])
     case tooLong
 
-    /// Removes the byte order mark with which some editors begin a file.
+    /// Some editors begin a file with a byte order mark.
     mutating func removeByteOrderMark() {
       let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
       if case .line(let bytes) = self, bytes.starts(with: mark) { self = .line(Array(bytes.dropFirst(mark.count))) }
@@ -31,14 +31,14 @@ package actor LineReader {
   private var isAtEnd = false
   private let wake: WakePipe
 
-  /// Creates a reader, which does not close the descriptor; throws if the system has no descriptors left.
+  /// Does not close the descriptor; throws if the system has no descriptors left.
   package init(descriptor: Int32, limit: Int = CommandParser.maximumLineLength) throws(InputError) {
     self.descriptor = descriptor
     self.limit = limit
     wake = try WakePipe()
   }
 
-  /// Returns nil at the end of the input or when the task is canceled; throws if the descriptor cannot be read.
+  /// Returns nil at the end of the input, or when the task is canceled.
   package func nextLine() async throws(InputError) -> Line? {
     while true {
       if let line = completeLine() { return line }
@@ -132,7 +132,7 @@ package actor LineReader {
   }
 }
 
-/// A pipe that is only used to wake up a `poll`.
+/// Wakes up a call of `poll`.
 private final class WakePipe: Sendable {
   let readEnd: Int32
   private let writeEnd: Int32
@@ -166,7 +166,7 @@ private final class WakePipe: Sendable {
 }
 
 package protocol LineSource: Sendable {
-  /// Returns nil at the end of the input or when the task is canceled; throws if the input cannot be read any further.
+  /// Returns nil at the end of the input, or when the task is canceled.
   func nextLine() async throws(InputError) -> LineReader.Line?
 }
 

@@ -7,25 +7,25 @@ import WhiteboardKit
 @preconcurrency import Musl
 #endif
 
-/// A writer of whole lines to a file descriptor, in order. Lines wait in a bounded buffer. If the reader at the other
-/// end is slow and the buffer is full, ``write(_:)`` waits until the buffer has room again. A slow reader therefore
-/// slows down the source of the lines, and the links of the session.
+/// Writes whole lines to a file descriptor, in order. Lines wait in a bounded buffer. If the reader at the other end is
+/// slow and the buffer is full, ``write(_:)`` waits until the buffer has room again. A slow reader therefore slows down
+/// the source of the lines, and the links of the session.
 package actor LineWriter {
   private let descriptor: Int32
   private let capacity: Int
   private let queue = DispatchQueue(label: "whiteboard.output")
   private let isPipe: Bool
-  /// The lines to write; not concatenated, because a line can be large.
+  /// Not concatenated, because a line can be large.
   private var pending: [[UInt8]] = []
-  /// The number of bytes not written yet, including those being written now.
+  /// Includes the bytes that are being written now.
   private var pendingBytes = 0
   private var isWriting = false
   private var writtenCount = 0
   private var failure: Int32?
   private var waiters: [CheckedContinuation<Void, Never>] = []
 
-  /// Creates a writer, which does not close the descriptor. The process must ignore SIGPIPE, so that ``write(_:)``
-  /// throws an error if the reader has closed its end.
+  /// Does not close the descriptor. The process must ignore SIGPIPE; ``write(_:)`` then throws an error if the reader
+  /// has closed its end.
   package init(descriptor: Int32, capacity: Int = 256 * 1024) {
     self.descriptor = descriptor
     self.capacity = capacity
@@ -33,8 +33,8 @@ package actor LineWriter {
     isPipe = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
   }
 
-  /// Adds a line, and waits until the buffer is within its capacity; throws if the descriptor cannot be written to.
-  /// Lines are written in the order of the calls. Canceling the task does not end the wait.
+  /// Adds a line, and waits until the buffer is within its capacity. Lines are written in the order of the calls.
+  /// Canceling the task does not end the wait.
   package func write(_ line: [UInt8]) async throws(OutputError) {
     try check()
     // Add the line before any wait, so that lines are written in the order of the calls.
@@ -45,14 +45,14 @@ package actor LineWriter {
     try check()
   }
 
-  /// Waits until all lines that were added so far are written; throws if the descriptor cannot be written to.
+  /// Waits until all lines added so far are written.
   package func flush() async throws(OutputError) {
     while isWriting, failure == nil { await withCheckedContinuation { waiters.append($0) } }
     try check()
   }
 
-  /// Discards the unwritten lines as soon as the reader has accepted none of them for `time`. Use this method when the
-  /// program must end. Afterwards, the writer behaves as if the reader had closed its end. Returns when the lines are
+  /// Discards the unwritten lines as soon as the reader has accepted none of them for `time`; for use when the program
+  /// must end. Afterwards, the writer behaves as if the reader had closed its end. Returns when the lines are
   /// discarded, or the task is canceled.
   package func giveUp(ifStalledFor time: Duration, on clock: some Clock<Duration> = ContinuousClock()) async {
     var before: Int?
@@ -70,8 +70,8 @@ package actor LineWriter {
 
   private func check() throws(OutputError) { if let failure { throw OutputError(number: failure) } }
 
-  /// The number of bytes that a pipe with any room accepts without blocking, `PIPE_BUF`. Up to this many bytes are
-  /// written immediately, because a thread switch costs far more than the write.
+  /// `PIPE_BUF`: a pipe with any room accepts this many bytes without blocking. Shorter output is written immediately,
+  /// because a thread switch costs far more than the write.
   private static let pipeRoom = 4_096
 
   private var hasRoom: Bool {

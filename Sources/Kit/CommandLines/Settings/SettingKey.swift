@@ -80,11 +80,11 @@ extension SettingKey<Bool> {
 package struct SettingEntry: Sendable {
   package enum Standard: Sendable {
     case value(String)
-    /// A default that depends on other values, described in words.
+    /// The default depends on other values.
     case words(String)
   }
 
-  /// An environment variable that implies a value of the setting if it is set to any text.
+  /// If this environment variable is set to any text, it implies a value of the setting.
   package struct Presence: Sendable {
     package let variable: String
     package let value: String
@@ -102,7 +102,7 @@ package struct SettingEntry: Sendable {
   package let flag: String
   /// All values, if they can be listed.
   package let choices: [String]
-  /// An environment variable of other programs that implies a value if it is set.
+  /// An environment variable of other programs.
   package let otherwise: Presence?
   package let isSecret: Bool
   package let check: @Sendable (String) throws(SettingFault) -> Void

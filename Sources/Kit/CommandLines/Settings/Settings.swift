@@ -1,15 +1,15 @@
 import PeerCore
 import WhiteboardKit
 
-/// The values of the settings, with the places where they were set. An option overrides the environment, the
-/// environment overrides the file, and the file overrides the default. All values are valid.
+/// The values of the settings, with their origins. A command-line option overrides the environment, the environment
+/// overrides the file, and the file overrides the default. All values are valid.
 package struct Settings: Sendable {
   package enum Origin: Hashable, Sendable {
     case flag(String)
     case environment(String)
     case file(String, line: Int)
 
-    /// The place where the value was set, as `config show --origin` prints it.
+    /// As `config show --origin` prints it.
     package var description: String {
       switch self {
       case .flag(let name): name
@@ -25,12 +25,12 @@ package struct Settings: Sendable {
     package let origin: Origin
   }
 
-  /// The values that are not the defaults, by the name of the setting.
+  /// By the name of the setting; without the defaults.
   package private(set) var choices: [String: Choice] = [:]
   package let keys: [KeyBinding]
 
-  /// Collects the values of all settings; throws ``WhiteboardError`` for an unknown name, or a value that is not
-  /// allowed. The error's code is `usage` if a command-line option is wrong, otherwise `badConfiguration`.
+  /// Throws for an unknown name, or a value that is not allowed. The code of the error is `usage` if a command-line
+  /// option is wrong, and otherwise `badConfiguration`.
   package init(
     _ entries: [SettingEntry],
     flags: [String: String] = [:],

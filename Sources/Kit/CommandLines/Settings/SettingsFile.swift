@@ -8,19 +8,18 @@ import Glibc
 import Musl
 #endif
 
-/// The lines of a configuration file; their names and values are checked by ``Settings``. ``format`` describes the
-/// lines. After a line `[keys]`, each line binds keys: `COMMAND = KEY, KEY`. A line `keys.COMMAND = KEY` binds keys
-/// anywhere in the file.
+/// The lines of a configuration file; ``format`` describes them. ``Settings`` checks the names and values. After a line
+/// `[keys]`, each line binds keys: `COMMAND = KEY, KEY`. A line `keys.COMMAND = KEY` binds keys anywhere in the file.
 package struct SettingsFile: Equatable, Sendable {
   package struct Line: Equatable, Sendable {
     package let name: String
     package let value: String
-    /// The line number, from 1.
+    /// From 1.
     package let number: Int
   }
 
   package struct Fault: Error, Equatable, Sendable {
-    /// The line number, from 1.
+    /// From 1.
     package let number: Int
     package let message: String
   }
@@ -35,7 +34,7 @@ package struct SettingsFile: Equatable, Sendable {
   package private(set) var lines: [Line] = []
   package private(set) var keys: [KeyBinding] = []
 
-  /// Throws ``Fault`` for the first line that is malformed, or sets a value that was already set.
+  /// Throws for the first line that is malformed, or sets a value that was already set.
   package init(_ text: String, path: String) throws(Fault) {
     self.path = path
     var isInKeys = false
@@ -130,11 +129,11 @@ package struct SettingsFile: Equatable, Sendable {
 extension SettingsFile {
   package struct Place: Equatable, Sendable {
     package let path: String
-    /// Whether the user named the file, which must then exist.
+    /// If the user named the file, it must exist.
     package let isNamed: Bool
 
-    /// Finds the path of the configuration file: the given path, or else the value of `WHITEBOARD_CONFIG`, or else
-    /// `whiteboard/config` in `$XDG_CONFIG_HOME` or `~/.config`. Returns nil if there is no home directory.
+    /// Uses the given path, or else `WHITEBOARD_CONFIG`, or else `whiteboard/config` in `$XDG_CONFIG_HOME` or
+    /// `~/.config`. Returns nil if there is no home directory.
     package init?(_ given: String?, standard: String? = nil, environment: (String) -> String?) {
       if let named = given ?? environment("WHITEBOARD_CONFIG") {
         self.init(path: BoardFile.absolute(named), isNamed: true)
@@ -156,8 +155,8 @@ extension SettingsFile {
     }
   }
 
-  /// Reads the file; nil if it does not exist and the user did not name it; the error about a malformed line contains
-  /// the line number.
+  /// Returns nil if the file does not exist and the user did not name it. An error about a malformed line contains the
+  /// line number.
   package init?(at place: Place) throws(WhiteboardError) {
     var status = stat()
     if stat(place.path, &status) != 0, errno == ENOENT || errno == ENOTDIR {
@@ -177,12 +176,12 @@ extension SettingsFile {
   }
 }
 
-/// The names of the command and the keys are not checked. The terminal checks them, and names ``place`` in its error.
+/// The terminal checks the names of the command and the keys, and names ``place`` in its error.
 package struct KeyBinding: Hashable, Sendable {
   package let command: String
-  /// The names of the keys; empty if the command has no key.
+  /// Empty if the command has no key.
   package let keys: [String]
-  /// The location of the binding: the file, a colon, and the line number.
+  /// The file, a colon, and the line number.
   package let place: String
 
   package init(command: String, keys: [String], place: String) {

@@ -4,7 +4,7 @@ import Whiteboard
 import WhiteboardSync
 
 actor LoopbackPeer {
-  /// A packet is either a message from the replica, or an answer. In an answer, the bytes follow the name.
+  /// The first byte of a packet: a message from the replica, or an answer. In an answer, the bytes follow the name.
   private enum Kind {
     static let message: UInt8 = 0
     static let answer: UInt8 = 1
@@ -119,7 +119,7 @@ actor LoopbackPeer {
     }
   }
 
-  /// Sends each packet when it is due. Reliable packets to the same peer stay in order.
+  /// Reliable packets to the same peer stay in order.
   func sendPackets() async {
     await withDiscardingTaskGroup { group in
       var queues: [PeerID: AsyncStream<Packet>.Continuation] = [:]

@@ -182,7 +182,7 @@ struct LoopbackFaults {
     random = SplitMix64(seed: seed &+ UInt64(number))
   }
 
-  /// Returns the time at which to send a packet to a peer, and the number of copies, 0 if the packet is lost.
+  /// The number of copies is 0 if the packet is lost.
   mutating func passage(to peer: Int, isReliable: Bool) -> (at: ContinuousClock.Instant, copies: Int) {
     let now = ContinuousClock.now
     var (delay, copies, _) = conditions.passage(isReliable: isReliable, using: &random)
@@ -197,7 +197,7 @@ struct LoopbackFaults {
   }
 }
 
-/// Calls `body` with transports on the loopback interface, and a private directory, which is removed at the end.
+/// The directory is private, and removed at the end.
 func withLoopbackTransports<Result>(
   _ peers: [(identity: PeerIdentity, name: String)],
   threads count: Int,

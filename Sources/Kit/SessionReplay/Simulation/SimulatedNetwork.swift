@@ -2,7 +2,7 @@ import PeerCore
 import WhiteboardSync
 
 struct SimulatedNetwork {
-  /// One direction of the connection between two peers, each identified by its index.
+  /// One direction of the connection between two peers, identified by their indices.
   struct Link: Hashable {
     let from: Int
     let to: Int
@@ -18,7 +18,7 @@ struct SimulatedNetwork {
     }
 
     let link: Link
-    /// The number of the connection; if the connection breaks, the packet is lost.
+    /// If this connection breaks, the packet is lost.
     let connection: Int
     let kind: Kind
     let bytes: [UInt8]
@@ -28,18 +28,18 @@ struct SimulatedNetwork {
   struct Delivery {
     let packet: Packet
     let arrival: UInt64
-    /// The number of copies that arrive; 0 if the packet is lost.
+    /// 0 if the packet is lost.
     let copies: Int
   }
 
   private let conditions: NetworkConditions
   private var connections: [Link: Int] = [:]
   private var lastConnection = 0
-  /// The arrival time of the last message on each link; later messages must not arrive before that time.
+  /// Later messages on a link must not arrive before this time.
   private var lastArrival: [Link: UInt64] = [:]
   private(set) var messages = 0
   private(set) var bytes = 0
-  /// The number of lost packets, duplicated packets, and broken connections.
+  /// Counts lost packets, duplicated packets, and broken connections.
   private(set) var disturbed = 0
 
   init(_ conditions: NetworkConditions) { self.conditions = conditions }
@@ -58,7 +58,7 @@ struct SimulatedNetwork {
     disturbed += 1
   }
 
-  /// Sends bytes, or returns `nil` if the peers are not connected.
+  /// Returns nil if the peers are not connected.
   mutating func send(
     _ bytes: [UInt8],
     as kind: Packet.Kind,
@@ -174,13 +174,13 @@ public struct NetworkConditions: Hashable, Sendable {
   /// The crashes and restarts of peers, with their times.
   public var kills: [Kill] = []
 
-  /// The maximum delay, in milliseconds. A peer that answers much later would be treated as silent (LIV-2).
+  /// In milliseconds. A peer that answers much later would be treated as silent (LIV-2).
   private static let longestDelay = 2000.0
 
   /// Creates conditions without faults.
   public init() {}
 
-  /// Returns the delay of a packet in milliseconds, the number of copies that arrive, and the number of faults.
+  /// Returns the delay in milliseconds, the number of copies that arrive, and the number of faults.
   func passage(isReliable: Bool, using random: inout SplitMix64) -> (delay: Double, copies: Int, faults: Int) {
     var delay = delay + jitter * (2 * random.fraction() - 1)
     var (copies, faults) = (1, 0)
@@ -253,7 +253,7 @@ public struct NetworkConditions: Hashable, Sendable {
     return number
   }
 
-  /// Returns a time in milliseconds; a number without `ms` or `s` is multiplied by `unit`.
+  /// A number without `ms` or `s` is multiplied by `unit`.
   private static func milliseconds(_ value: String, unit: Double) throws(ParseError) -> Double {
     var (number, factor) = (Substring(value), unit)
     if value.hasSuffix("ms") {

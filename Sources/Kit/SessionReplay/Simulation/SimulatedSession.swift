@@ -34,9 +34,9 @@ public final class SimulatedSession {
     case revive(Int)
   }
 
-  /// The timeout after the last change or fault, in milliseconds.
+  /// In milliseconds after the last change or fault.
   private static let timeout: UInt64 = 600_000
-  /// The time at which the clock starts, so that no event is at time zero.
+  /// No event is at time zero.
   private static let origin: UInt64 = 1_000_000
 
   private let replay: RecordingReplay
@@ -50,7 +50,7 @@ public final class SimulatedSession {
   private var events = ScheduledEvents<Event>()
   private var uptime = SimulatedSession.origin
   private var complaints: [String] = []
-  /// The offset that is added to times of the recording, in milliseconds.
+  /// Added to times of the recording, in milliseconds.
   private let shift: Int64
 
   /// Creates a session that replays a part of a recording.

@@ -16,13 +16,13 @@ public struct RecordedPresence: Sendable {
     public let points: [InkPoint]
   }
 
-  /// The presence is `nil` if the member left.
+  /// `presence` is `nil` if the member left.
   private struct Change {
     let elapsed: Int64
     let presence: Presence?
   }
 
-  /// The time after which a silent member is treated as absent, in milliseconds.
+  /// A member that is silent for this many milliseconds is treated as absent.
   private static let patience: Int64 = 10_000
 
   private var changes: [MemberID: [Change]] = [:]
@@ -66,8 +66,7 @@ public struct RecordedPresence: Sendable {
     turns = (changes.values.flatMap(Self.turns) + previews.map(\.elapsed)).sorted()
   }
 
-  /// Returns the times at which the visible presence of a member changes, because the member moves, leaves, or is
-  /// silent for too long.
+  /// A visible presence changes because the member moves, leaves, or is silent for too long.
   private static func turns(_ changes: [Change]) -> [Int64] {
     var turns: [Int64] = []
     var seen: Presence?
@@ -114,7 +113,7 @@ public struct RecordedPresence: Sendable {
 }
 
 extension Array {
-  /// Returns the first index at which a condition holds, which must also hold for all later elements.
+  /// Returns the first index at which the condition holds. The condition must also hold for all later elements.
   fileprivate func partition(_ holds: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

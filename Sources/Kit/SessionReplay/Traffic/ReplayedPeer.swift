@@ -1,7 +1,7 @@
 import PeerSession
 
-/// A peer of a recorded session that is replayed against a program. Data from the program is stored until the replay
-/// reaches the entry that corresponds to it. Only one task at a time may call the methods.
+/// A peer of a recorded session that is replayed against a program. Stores data from the program until the replay
+/// reaches the corresponding entry. Only one task at a time may call the methods.
 actor ReplayedPeer {
   private let peer: PeerID
   private let transport: PeerTransport
@@ -145,15 +145,15 @@ actor ReplayedPeer {
 
   func resource() async -> ResourceInfo? { await found { resources.isEmpty ? nil : resources.removeFirst() } }
 
-  /// Returns the name of the next stream that the program opens, and assigns a number to the stream. Returns `nil` if
-  /// no stream is opened in time.
+  /// Waits for the next stream that the program opens, and assigns the number to it; returns its name, or nil if no
+  /// stream is opened in time.
   func opened(_ number: UInt64) async -> String? {
     let stream = await found { unnamed.isEmpty ? nil : unnamed.removeFirst() }
     streams[number] = stream
     return stream?.name.raw
   }
 
-  /// Returns the next `count` bytes of a stream, or fewer if the stream ends. Returns `nil` if no bytes arrive.
+  /// Returns fewer bytes if the stream ends, and nil if no bytes arrive.
   func read(_ count: Int, of number: UInt64) async -> [UInt8]? {
     guard let id = streams[number]?.id else { return nil }
     _ = await found { received[id, default: []].count >= count || ended.contains(id) ? true : nil }
@@ -162,7 +162,7 @@ actor ReplayedPeer {
     return bytes.isEmpty && count > 0 ? nil : bytes
   }
 
-  /// Waits for the end of a stream and returns the remaining bytes, or `nil` if the stream does not end in time.
+  /// Returns the remaining bytes; nil if the stream does not end in time.
   func readToEnd(of number: UInt64) async -> [UInt8]? {
     guard let id = streams[number]?.id, await found({ ended.contains(id) ? true : nil }) != nil else { return nil }
     defer { received[id] = [] }

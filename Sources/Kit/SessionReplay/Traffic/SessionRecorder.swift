@@ -116,7 +116,7 @@ public actor SessionRecorder {
     if let failure { throw failure }
   }
 
-  /// Simulates a full disk, for tests.
+  /// For tests of a full disk.
   package func limitPages() async throws(DocumentError) { _ = try await document.limitPages(to: 1) }
 
   private func write() async {

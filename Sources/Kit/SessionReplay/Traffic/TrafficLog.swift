@@ -31,7 +31,7 @@ public final class TrafficLog: Sendable {
     var numbers: [TransferID: UInt64] = [:]
     var numbered: UInt64 = 0
     var broken: Set<UInt64> = []
-    /// The approximate size of `entries`, in bytes.
+    /// The approximate size of `entries`.
     var size = 0
     /// The time at which the log began to drop entries, because too many were waiting.
     var missingSince: Int64?
@@ -182,14 +182,13 @@ public final class TrafficLog: Sendable {
 }
 
 extension TrafficEntry {
-  /// The maximum number of bytes that are shown as hexadecimal digits or checked for text.
+  /// The maximum numbers of bytes that are shown as hexadecimal digits, or checked for text.
   private static let (digits, letters) = (16, 256)
 
   /// The size and the beginning of the entry's bytes, safe to print on a terminal.
   public var content: String { Self.content(of: bytes) }
 
-  /// Returns the size and the beginning of some bytes, safe to print on a terminal. Text is shown in at most 64
-  /// columns, other bytes as hexadecimal digits.
+  /// Safe to print on a terminal. Text is shown in at most 64 columns, and other bytes as hexadecimal digits.
   static func content(of bytes: [UInt8]) -> String {
     let size = bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes"
     guard !bytes.isEmpty else { return size }

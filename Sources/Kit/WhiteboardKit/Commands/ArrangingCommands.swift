@@ -246,7 +246,7 @@ extension Command {
 }
 
 extension BoardEditor {
-  /// Selects exactly these objects, and deselects all others; `isTaking` also takes objects that others have selected.
+  /// If `isTaking` is true, also selects objects that other members have selected.
   fileprivate func select(_ references: [ObjectReference], taking isTaking: Bool) throws(CommandError) -> CommandOutcome
   {
     try editAll(references) { (board, ids) throws(BoardError) in
@@ -263,7 +263,7 @@ extension BoardEditor {
     throws(CommandError) -> CommandOutcome
   { try editAll(references) { (board, ids) throws(BoardError) in for id in ids { try body(board, id) } } }
 
-  /// Changes a single object, or several objects together: the members of a group, or the selected objects.
+  /// `one` changes a single object; `all` changes the members of a group or the selected objects together.
   fileprivate func transform(
     _ references: [ObjectReference],
     one: (WhiteboardObject) throws(BoardError) -> Void,

@@ -2,31 +2,30 @@ import PeerCore
 import Whiteboard
 
 package enum CommandLimits {
-  /// The maximum length of a message, in bytes: one less than the session's limit, because one byte contains the
-  /// message type.
+  /// In bytes; one less than the session's limit, because one byte contains the message type.
   package static let maximumMessageLength = 16 * 1024 * 1024 - 1
-  /// The maximum length of a message sent with `send --unreliable`, in bytes.
+  /// In bytes, for `send --unreliable`.
   package static let maximumDatagramLength = 64 * 1024 - 1
-  /// The maximum length of a text object or chat line, in bytes of UTF-8.
+  /// In bytes of UTF-8, for a text object or chat line.
   package static let maximumTextLength = 8 * 1024
   package static let maximumPoints = 65_536
   package static let maximumErasePoints = 4_096
   package static let maximumReferences = BoardLimits.objects
-  /// The maximum number of characters in a text object, and therefore the maximum position.
+  /// In a text object. This is also the maximum position.
   package static let maximumCharacters = 65_536
-  /// The maximum line width and eraser radius, in board units.
+  /// In board units, for lines and the eraser radius.
   package static let maximumWidth = 1_024.0
   /// The maximum grid spacing, in board units.
   package static let maximumGrid = 65_536.0
-  /// The maximum number of pixels per board unit in an export.
+  /// Per board unit, in an export.
   package static let maximumPixels = 64.0
-  /// The maximum length of a board title or checkpoint name, in bytes of UTF-8.
+  /// In bytes of UTF-8, for a board title or checkpoint name.
   package static let maximumTitleLength = 256
-  /// The maximum length of a display name, in bytes of UTF-8.
+  /// In bytes of UTF-8, for a display name.
   package static let maximumPersonLength = 64
-  /// The maximum length of a game move, in bytes of UTF-8.
+  /// In bytes of UTF-8, for a move in a game.
   package static let maximumMoveLength = 64
-  /// The maximum length of a resource or stream name, in bytes of UTF-8.
+  /// In bytes of UTF-8, for a resource or stream.
   package static let maximumNameLength = 16 * 1024
   package static let maximumFileCount = 256
   package static let maximumSeconds = 86_400.0
@@ -185,7 +184,7 @@ extension CommandLimits {
     return name
   }
 
-  /// Checks a region, given as a list of minimum x, minimum y, width and height.
+  /// `numbers` are the minimum x, the minimum y, the width and the height.
   package static func checkedRegion(_ numbers: [Double]) throws(CommandError) -> Rectangle {
     guard numbers.count == 4, numbers[2] > 0, numbers[3] > 0, let corner = BoardPoint(x: numbers[0], y: numbers[1]),
       let opposite = BoardPoint(x: numbers[0] + numbers[2], y: numbers[1] + numbers[3])

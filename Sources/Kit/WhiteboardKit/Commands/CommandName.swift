@@ -1,6 +1,6 @@
 import PeerCore
 
-/// The names of the commands, in the order in which the help lists them.
+/// In the order in which the help lists the commands.
 package enum CommandName: String, CaseIterable, Sendable {
   case text
   case rect
@@ -192,14 +192,13 @@ extension CommandName {
 
   package var changesBoard: Bool { rules.effect == .changesBoard }
 
-  /// Whether the command changes no stored data, so that its answer does not wait for a save.
+  /// The answer to a command that changes nothing does not wait for a save.
   var changesNothing: Bool { rules.effect == .changesNothing }
 }
 
-/// A namespace for finding the word that a user most likely meant by a mistyped word.
+/// Finds the word that a user most likely meant by a mistyped word.
 package enum Spelling {
-  /// Returns the valid word whose spelling is closest to a mistyped word; nil if no word is similar enough. Only the
-  /// first 32 bytes of the mistyped word are compared.
+  /// Returns nil if no word is similar enough. Compares only the first 32 bytes of the mistyped word.
   package static func nearest(to word: String, in words: some Sequence<String>) -> String? {
     let letters = Array(word.lowercased().utf8.prefix(32))
     let candidates = words.map { (word: $0, distance: distance(letters, Array($0.utf8))) }
@@ -209,7 +208,7 @@ package enum Spelling {
     return best.word
   }
 
-  /// Returns the number of letters that must be added, removed or replaced.
+  /// The number of letters that must be added, removed or replaced.
   private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
     var row = Array(0...right.count)
     for (i, a) in left.enumerated() {

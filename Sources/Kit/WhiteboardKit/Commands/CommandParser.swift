@@ -2,17 +2,16 @@ import FoundationEssentials
 import PeerCore
 import Whiteboard
 
-/// A parser for lines with commands, from a script, the prompt or a program. A line is JSON if its first character that
-/// is not a space is `{`. Any other line is in text form.
+/// Parses lines with commands, from a script, the prompt or a program. A line is JSON if its first character that is
+/// not a space is `{`. Any other line is in text form.
 package enum CommandParser {
-  /// The maximum length of a line, in bytes: enough for a message of 16 MiB in base64 and the other keys of its
-  /// command.
+  /// In bytes; enough for a message of 16 MiB in base64, and the other keys of its command.
   package static let maximumLineLength = 23 * 1024 * 1024
-  /// The maximum length of a request id, in bytes of UTF-8.
+  /// In bytes of UTF-8.
   package static let maximumRequestLength = 256
 
-  /// Parses a line; returns nil if it is empty or only a comment; throws ``CommandError`` with the command and the
-  /// request id, if these could be read.
+  /// Returns nil if the line is empty or only a comment. The error contains the command and the request id, if these
+  /// could be read.
   package static func parse(_ line: some StringProtocol) throws(CommandError) -> CommandRequest? {
     guard line.utf8.count <= maximumLineLength else {
       throw CommandError(
@@ -25,8 +24,7 @@ package enum CommandParser {
     return try TextCommandParser.parse(line)
   }
 
-  /// Parses the bytes of a line; returns nil if it is empty or only a comment; throws ``CommandError``, whose code is
-  /// `syntax` if the bytes are not UTF-8.
+  /// Returns nil if the line is empty or only a comment. The error has the code `syntax` if the bytes are not UTF-8.
   package static func parse(bytes: [UInt8]) throws(CommandError) -> CommandRequest? {
     guard bytes.count <= maximumLineLength else {
       throw CommandError(.lineTooLong, "the line has \(bytes.count) bytes; at most \(maximumLineLength) are allowed")
@@ -48,7 +46,7 @@ package enum CommandParser {
   }
 }
 
-/// A parser of commands in their JSON form, such as `{"verb":"move","id":"last","by":[10,0]}`.
+/// Parses commands in JSON form, such as `{"verb":"move","id":"last","by":[10,0]}`.
 enum JSONCommandParser {
   static func parse(_ line: [UInt8]) throws(CommandError) -> CommandRequest? {
     let fields: JSONFields
@@ -123,7 +121,7 @@ extension CommandParser {
     )
   }
 
-  /// Returns whether a string looks like an object id, for example a mistyped id.
+  /// Also accepts mistyped ids.
   private static func hasFormOfID(_ text: String) -> Bool {
     let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
     return parts.count == 2 && UInt64(parts[0]) != nil && parts[0].utf8.allSatisfy { (0x30...0x39).contains($0) }
@@ -160,7 +158,7 @@ extension CommandParser {
     return game
   }
 
-  /// Parses a new icon: the name of an icon, its emoji, or `none`.
+  /// Accepts the name of an icon, its emoji, or `none`.
   static func iconChange(_ text: String) throws(CommandError) -> IconChange {
     guard text != "none" else { return .removed }
     let shape = iconShape(text)
@@ -171,16 +169,16 @@ extension CommandParser {
 
   static let icons = ProfileIcon.allCases.map { "\($0) \($0.emoji)" }.joined(separator: ", ")
 
-  /// Returns an emoji without the variation selector, which only some keyboards add.
+  /// Removes the variation selector, because only some keyboards add it.
   private static func iconShape(_ text: String) -> [Unicode.Scalar] { text.unicodeScalars.filter { $0 != "\u{FE0F}" } }
 
-  /// Parses a region in the form `X,Y,W,H`.
+  /// Parses `X,Y,W,H`.
   package static func region(_ text: String) throws(CommandError) -> Rectangle {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     return try CommandLimits.checkedRegion(parts.map { TextCommandParser.number($0) ?? .nan })
   }
 
-  /// Parses a point in the form `X,Y`.
+  /// Parses `X,Y`.
   package static func point(_ text: String) throws(CommandError) -> Point { Point(try TextCommandParser.point(text)) }
 
   static func role(_ word: String) throws(CommandError) -> BoardRole {
@@ -213,7 +211,7 @@ extension CommandParser {
   }
 }
 
-/// A parser of commands in their text form, such as `move last +10,0`.
+/// Parses commands in text form, such as `move last +10,0`.
 enum TextCommandParser {
   static func parse(_ line: some StringProtocol) throws(CommandError) -> CommandRequest? {
     let words = try LineWords.split(line)
@@ -255,7 +253,7 @@ extension TextCommandParser {
     return point
   }
 
-  /// Parses a decimal number; nil for other forms that `Double` accepts, such as hexadecimal numbers.
+  /// Returns nil for other forms that `Double` accepts, such as hexadecimal numbers.
   static func number(_ text: some StringProtocol) -> Double? {
     guard (1...64).contains(text.utf8.count),
       text.utf8.allSatisfy({

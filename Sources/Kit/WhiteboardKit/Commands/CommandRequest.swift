@@ -34,7 +34,7 @@ public enum RequestMark: Equatable, Hashable, Sendable {
 
 package enum CommandInput: Equatable, Sendable {
   case request(CommandRequest)
-  /// An invalid line. The board answers it with this error, in the order of the input.
+  /// The board answers an invalid line with this error, in the order of the input.
   case failure(CommandError)
 }
 
@@ -78,7 +78,6 @@ public struct CommandOutcome: Equatable, Sendable {
   /// The copied objects for the system clipboard, for other boards and Excalidraw; nil if they are too large.
   package var clipboard: String?
 
-  /// The result of `wait synced`.
   package var sync: SyncReport?
 
   /// An object that a command replaced with a copy, because the time of one of its properties was the latest possible.
@@ -91,7 +90,7 @@ public struct CommandOutcome: Equatable, Sendable {
 
   static func done(_: Void) -> CommandOutcome { CommandOutcome() }
 
-  /// Returns an outcome about objects; uses `id` instead of `ids` if the command named a single object.
+  /// Uses `id` instead of `ids` if the command named a single object.
   static func about(_ ids: [ObjectID], asOne: Bool) -> CommandOutcome {
     asOne && ids.count == 1 ? CommandOutcome(id: ids[0]) : CommandOutcome(ids: ids)
   }
@@ -121,13 +120,13 @@ public struct DeliveryReport: Equatable, Sendable {
 /// are finite and within the board, names have a limited length, and a list of objects is not empty. When a command
 /// runs, the board checks whether its objects, peers and files exist.
 public struct Command: Equatable, Sendable {
-  /// A function that runs the command, and returns its outcome; nil if the command is answered elsewhere, or later.
+  /// Returns nil if the command is answered elsewhere, or later.
   typealias Run =
     nonisolated(nonsending) @Sendable (CommandRunner, CommandRequest) async throws(CommandError) ->
     CommandOutcome?
 
   package let name: CommandName
-  /// The arguments, in the order of the parameters.
+  /// In the order of the parameters.
   package let arguments: [any Equatable & Sendable]
   private let check: @Sendable () throws(CommandError) -> Command
   let run: Run
@@ -144,7 +143,7 @@ public struct Command: Equatable, Sendable {
     self.run = run
   }
 
-  /// Returns the command with normalized text, as a parser would, for a program that creates commands without a parser.
+  /// For a program that creates commands without a parser: normalizes text and checks limits, as a parser does.
   package func checked() throws(CommandError) -> Command { try check() }
 
   var answersInvitation: Bool { name == .accept || name == .decline }

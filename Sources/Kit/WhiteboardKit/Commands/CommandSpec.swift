@@ -1,20 +1,20 @@
 struct CommandRules: Equatable, Sendable {
-  /// The requirement that a joined peer must meet before the command runs.
+  /// A command of a joined peer runs only when this requirement is met.
   enum Requirement: Equatable, Sendable {
-    /// There is no requirement, because the command concerns only the program or the list of members.
+    /// The command concerns only the program or the list of members.
     case nothing
-    /// At least one member must be connected, because the command sends data that is not stored on the board.
+    /// At least one member must be connected, because the command sends data that the board does not store.
     case member
-    /// The contents of the board must have arrived from at least one member, because the command reads or changes them.
+    /// The board must have arrived from at least one member, because the command reads or changes it.
     case board
   }
 
   enum Effect: Equatable, Sendable {
-    /// The board, for all members; the command waits until the local role is known.
+    /// Changes the board for all members. The command waits until the local role is known.
     case changesBoard
-    /// Other data, such as the selection, roles, the profile or checkpoints.
+    /// Changes, for example, the selection, roles, the profile or checkpoints.
     case changesOtherData
-    /// No stored data, so the answer does not wait for a save.
+    /// The answer does not wait for a save.
     case changesNothing
   }
 
@@ -30,7 +30,6 @@ struct CommandRules: Equatable, Sendable {
   static let reading = CommandRules(requires: .board, .changesNothing)
 }
 
-/// An entry of the command table: the name, help, parameters, rules and execution of a command.
 struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
   typealias Body =
     nonisolated(nonsending) @Sendable (CommandRunner, CommandRequest, repeat each Value)
@@ -47,8 +46,8 @@ struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
   private let check: Check?
   private let body: Body
 
-  /// `usage` is nil if the usage message shows the arguments in the order of the parameters. That is also the order of
-  /// their words and keys. `check` tests values that depend on each other. `body` returns nil if the command is
+  /// If `usage` is nil, the usage message shows the arguments in the order of the parameters, which is also the order
+  /// of their words and keys. `check` tests values that depend on each other. `body` returns nil if the command is
   /// answered later.
   init(
     _ name: CommandName,
@@ -70,7 +69,7 @@ struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
     self.body = body
   }
 
-  /// Creates an entry for a command that changes the board in one step.
+  /// For a command that changes the board in one step.
   init(
     _ name: CommandName,
     rules: CommandRules = .editing,
@@ -132,7 +131,6 @@ struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
 }
 
 package struct CommandEntry: Sendable {
-  /// A key of the JSON form, with the type of its value.
   struct Key: Sendable {
     let name: String
     let kind: JSONKind
@@ -150,9 +148,9 @@ package struct CommandEntry: Sendable {
 
   package var usage: String { arguments.isEmpty ? name.rawValue : "\(name.rawValue) \(arguments)" }
 
-  /// Returns what the word at an index after the name can be, as the usage message shows it. A form in lower case is
-  /// the word itself; a form in upper case is a kind of argument, like `ID` or `PEER`. Options follow the first word,
-  /// unless the command has only options.
+  /// Returns the possible forms of the word at an index after the name, as in the usage message. A form in lower case
+  /// is the word itself; a form in upper case is a kind of argument, such as `ID` or `PEER`. Options follow the first
+  /// word, unless the command has only options.
   package func forms(at index: Int) -> [String] {
     var required: [[String]] = []
     var options: [String] = []

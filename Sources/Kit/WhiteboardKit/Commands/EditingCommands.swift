@@ -198,8 +198,8 @@ extension Command {
 }
 
 extension BoardEditor {
-  /// Returns the range of characters to replace in a text, adjusted for the changes made since `base`. The offset is
-  /// measured in Unicode scalars of `base`, or of the current text if `base` is nil.
+  /// Returns the range to replace, adjusted for the changes made since `base`. The offset counts Unicode scalars of
+  /// `base`, or of the current text if `base` is nil.
   fileprivate func range(_ offset: Int, _ count: Int, in base: String?, of id: ObjectID) throws(CommandError) -> Range<
     Int
   > {

@@ -148,8 +148,7 @@ struct LineEnds: Equatable, Sendable {
 }
 
 extension BoardEditor {
-  /// Returns the point of a line's end before the end is moved to an outline, and the binding to an object, if there is
-  /// one.
+  /// `point` is the end of the line before the end is moved to the outline of the bound object.
   fileprivate func place(_ place: LineEnds.Place) throws(CommandError) -> (point: Point, binding: Binding?) {
     switch place {
     case .point(let point): return (Point(point), nil)
@@ -182,7 +181,7 @@ extension Parameter where Value == BoardPoint {
 }
 
 extension Pen {
-  /// The pen for the lines of forms, in the default color.
+  /// A pen in the default color of lines of forms.
   public static let form = Pen(width: ObjectDefaults.formLineWidth)
 }
 
@@ -233,7 +232,7 @@ extension Parameter where Value == LineEnds {
 }
 
 extension Parameter where Value == [StyleChange] {
-  /// One or more properties, each as `word=value`, and in JSON with the keys of objects.
+  /// One or more properties: in a line as `word=value`, and in JSON with the keys of objects.
   fileprivate static var style: Parameter {
     Parameter(
       StyleField.all.map { "[\($0.word)=…]" }.joined(separator: " "),

@@ -1,18 +1,17 @@
 import PeerCore
 import Whiteboard
 
-/// An option, which can be anywhere in a line.
+/// An option can be anywhere in a line.
 enum LineOption: Sendable {
   /// `key=value`.
   case value(String)
-  /// A word.
   case flag(String)
-  /// A word followed by a value, which can occur several times in a line; the second string names the value in errors.
+  /// A word followed by a value; it can occur several times in a line. The second string names the value in errors.
   case list(String, String)
 }
 
-/// The words of a line after the name of the command. The parser of a command first removes the options, which can be
-/// anywhere in the line, and then reads the other words in their order.
+/// The words of a line after the name of the command. The parser of a command first removes the options, and then reads
+/// the other words in order.
 struct LineArguments {
   private var words: [LineWords.Word]
   private var index = 0
@@ -38,7 +37,7 @@ struct LineArguments {
 
   func list(_ name: String) -> [String] { lists[name] ?? [] }
 
-  /// Reserves the words of a parameter, which is read later.
+  /// The parameter is read later.
   mutating func reserve<Value>(_ parameter: Parameter<Value>) { reserved += wordCount(of: parameter) }
 
   private func wordCount<Value>(of parameter: Parameter<Value>) -> Int {
@@ -70,7 +69,7 @@ struct LineArguments {
     return true
   }
 
-  /// Reads the last word of the line as text.
+  /// Reads the last word of the line.
   mutating func words(_ what: String) throws(CommandError) -> String {
     let word = try next(what)
     try expectEnd(after: word)
@@ -104,7 +103,7 @@ struct LineArguments {
     try CommandParser.reference(next("the object").text)
   }
 
-  /// Reads words as objects: all further words, except those that later parameters need.
+  /// Reads all further words, except those that later parameters need.
   mutating func references() throws(CommandError) -> [ObjectReference] {
     var references = [try reference()]
     while words.count - index > reserved, let word = nextIfAny() {
@@ -155,8 +154,7 @@ struct LineArguments {
     throw CommandError(.unknownArgument, "\(UntrustedText(words[index].text).quoted()) is one argument too many")
   }
 
-  /// Checks that no words are left; if the previous word is not quoted, the error explains that text with spaces needs
-  /// quotes.
+  /// If the previous word is not quoted, the error explains that text with spaces needs quotes.
   func expectEnd(after word: LineWords.Word) throws(CommandError) {
     guard index < words.count else { return }
     guard !word.isQuoted else {
@@ -167,10 +165,10 @@ struct LineArguments {
   }
 }
 
-/// A namespace for splitting a line into words, with quotes, escapes and comments.
+/// Splits a line into words, with quotes, escapes and comments.
 enum LineWords {
   struct Word: Equatable, Sendable {
-    /// The text of the word, without quotes and escapes.
+    /// Without quotes and escapes.
     let text: String
     let isQuoted: Bool
 

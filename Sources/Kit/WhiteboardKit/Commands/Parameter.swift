@@ -11,13 +11,13 @@ struct Parameter<Value: Equatable & Sendable>: Sendable {
   let usage: String
   let keys: [CommandEntry.Key]
   let options: [LineOption]
-  /// The number of words that a list of objects before this parameter leaves for it. If the line has one of the
+  /// The number of words that a preceding list of objects leaves for this parameter. If the line has one of the
   /// options, the parameter needs no word.
   let wordCount: Int
   var isNumber: Bool { wordCount == 1 && keys.allSatisfy { $0.kind == .number } }
   let words: Words
   let json: JSON
-  /// Returns the value with normalized text; throws an error if it exceeds its limits.
+  /// Returns the value with normalized text; throws if the value exceeds its limits.
   let check: Check
 
   init(
@@ -38,7 +38,7 @@ struct Parameter<Value: Equatable & Sendable>: Sendable {
     self.check = check
   }
 
-  /// Returns a parameter whose form is one word, and in JSON a string; `what` names it if it is missing.
+  /// The form is one word, and in JSON a string. `what` names the parameter if it is missing.
   static func word(
     _ usage: String,
     _ key: String,
@@ -56,7 +56,7 @@ struct Parameter<Value: Equatable & Sendable>: Sendable {
     }
   }
 
-  /// Returns a parameter whose text form is `key=value`, and whose JSON form is a string.
+  /// The text form is `key=value`, and the JSON form is a string.
   static func option(
     _ key: String,
     _ form: String,
@@ -70,7 +70,7 @@ struct Parameter<Value: Equatable & Sendable>: Sendable {
     }
   }
 
-  /// Returns a parameter whose text form is `key=value`, and whose JSON form is not a string.
+  /// The text form is `key=value`, and the JSON form is not a string.
   static func option(
     _ key: String,
     _ form: String,
@@ -103,7 +103,7 @@ extension Parameter where Value == BoardPoint {
 }
 
 extension Parameter where Value == BoardPoint? {
-  /// The distance between copies and their originals, which can begin with a `+`, as in `move`.
+  /// The distance between copies and originals; can begin with a `+`, as in `move`.
   static var distance: Parameter {
     option("by", "DX,DY", .point, default: nil) { (value) throws(CommandError) in
       try TextCommandParser.point(value.hasPrefix("+") ? value.dropFirst() : value[...])
@@ -126,7 +126,7 @@ extension Parameter where Value == BoardPoint? {
     }
   }
 
-  /// A point; in the text form, also `none`.
+  /// In the text form, also accepts `none`.
   static var pointOrNone: Parameter {
     Parameter("X,Y|none", [("at", .point)]) { (arguments) throws(CommandError) in
       let word = try arguments.next("the point, as X,Y, or none").text
@@ -138,7 +138,7 @@ extension Parameter where Value == BoardPoint? {
 }
 
 extension Parameter where Value == [BoardPoint] {
-  /// A list of points; `line` names the figure that the points form, with its article.
+  /// `line` names the figure that the points form, with its article.
   static func points(_ what: String, limit: Int, of line: String) -> Parameter {
     Parameter("X,Y X,Y …", [("points", .points)]) { (arguments) throws(CommandError) in
       try arguments.points(what, limit: limit, of: line)
@@ -264,7 +264,7 @@ extension Parameter where Value == ObjectReference {
 }
 
 extension Parameter where Value == [ObjectReference] {
-  /// One or more objects; in the text form, all words except those of later parameters.
+  /// In the text form, all words except those of later parameters.
   static var objects: Parameter {
     Parameter("ID …", [("id", .wordOrNumber), ("ids", .objects)]) { (arguments) throws(CommandError) in
       try arguments.references()
@@ -277,7 +277,7 @@ extension Parameter where Value == [ObjectReference] {
 }
 
 extension Parameter where Value == [ObjectReference] {
-  /// Any number of objects; if none are given, the selected objects.
+  /// If no objects are given, the selected objects.
   static var objectsOrSelection: Parameter {
     Parameter("[ID …]", [("id", .wordOrNumber), ("ids", .objects)]) { (arguments) throws(CommandError) in
       arguments.isAtEnd ? [.selected] : try arguments.references()
@@ -346,7 +346,6 @@ extension Parameter where Value == StackPlace {
 }
 
 extension StackPlace {
-  /// Creates a position from `front`, `back`, `forward` or `backward`; nil for other words.
   fileprivate init?(_ word: String) {
     switch word {
     case "front": self = .front
@@ -361,7 +360,7 @@ extension StackPlace {
 // MARK: - Text
 
 extension Parameter where Value == String {
-  /// The last word of the line, as text; errors call it `own` if a program creates the command without parsing a line.
+  /// The last word of the line. Errors call it `own` if a program creates the command without parsing a line.
   static func text(_ own: String = "the text") -> Parameter {
     Parameter("\"WORDS\"", [("text", .string)]) { (arguments) throws(CommandError) in
       try arguments.words("the text")
@@ -449,7 +448,6 @@ extension Parameter where Value == String? {
 // MARK: - Numbers and colors
 
 extension Parameter where Value == Bool {
-  /// A word that a line has or does not have.
   static func flag(_ word: String, _ key: String? = nil) -> Parameter {
     let key = key ?? word
     return Parameter("[\(word)]", [(key, .flag)], options: [.flag(word)]) { (arguments) throws(CommandError) in
@@ -515,7 +513,7 @@ extension Parameter where Value == Double {
     }
   }
 
-  /// The duration in which a stroke is drawn, in seconds.
+  /// In seconds, for drawing a stroke.
   static var duration: Parameter {
     option("over", "SECONDS", .number, default: 0) { (value) throws(CommandError) in
       try CommandLimits.checkedSeconds(Double(value) ?? .nan, key: "over")
@@ -537,7 +535,7 @@ extension Parameter where Value == PaperSize? {
 }
 
 extension Parameter where Value == Double? {
-  /// The number of pixels per board unit.
+  /// Per board unit.
   static var pixels: Parameter {
     option("scale", "N", .number, default: nil) { (text) throws(CommandError) in
       try CommandLimits.checkedPixels(TextCommandParser.number(text) ?? .nan)
@@ -559,7 +557,7 @@ extension Parameter where Value == Double? {
 }
 
 extension Parameter where Value == Int {
-  /// A position in a text, as the number of characters before it.
+  /// The number of characters before a position in a text.
   static var position: Parameter {
     Parameter("AT", [("at", .number)], wordCount: 1) { (arguments) throws(CommandError) in
       let word = try arguments.next("the position, as the number of characters before it").text
@@ -594,7 +592,7 @@ extension Parameter where Value == UInt32? {
 extension Parameter where Value == Pen {
   static var pen: Parameter { pen(Pen()) }
 
-  /// A pen; properties that the line does not set are those of `usual`.
+  /// If the line does not set a property, it is that of `usual`.
   static func pen(_ usual: Pen) -> Parameter {
     Parameter(
       "[color=#RRGGBB] [width=WIDTH]",
@@ -744,7 +742,6 @@ extension Parameter where Value == WaitCondition {
 
 enum PurgedObjects: Equatable, Sendable {
   case object(ObjectReference)
-  /// All objects that a member created.
   case author(String)
 }
 
@@ -768,7 +765,7 @@ extension Parameter where Value == PurgedObjects {
 // MARK: - Messages and files
 
 extension Parameter where Value == [String] {
-  /// The recipients of a message or file. An empty list means all peers.
+  /// An empty list means all peers.
   static var recipients: Parameter {
     Parameter("[--to PEER]", [("to", .peers)], options: [.list("--to", "the peer")]) {
       (arguments) throws(CommandError) in
@@ -794,7 +791,6 @@ extension Parameter where Value == [UInt8] {
 }
 
 enum SentFiles: Equatable, Sendable {
-  /// One file under another name.
   case named(file: String, name: String)
   /// Files under their own names, and all files in folders.
   case files([String])

@@ -1,7 +1,7 @@
 import PeerCore
 import Whiteboard
 
-/// Commands for what an object refers to: a link, votes, comments, and the part of a picture.
+/// Commands for links, votes, comments, and the visible part of a picture.
 enum ReferenceCommands {
   static let link = CommandSpec(
     .link,
@@ -77,7 +77,7 @@ enum ReferenceCommands {
     try CommandParser.reference(link.hasPrefix("#") ? String(link.dropFirst()) : link)
   }
 
-  /// Returns the link with the whole id of an object in place of a shorter name.
+  /// Replaces a shorter name of an object by its whole id.
   private static func storedLink(_ link: String, by editor: BoardEditor) throws(CommandError) -> String {
     guard !link.contains(":") else { return link }
     let object = try linkedObject(link)
@@ -90,7 +90,7 @@ enum ReferenceCommands {
     }
   }
 
-  /// Returns why a word is not an address to which a link may lead, and what to change; nil if it is one.
+  /// Returns why a link cannot lead to this address, and what to change; nil if it can.
   private static func problem(ofAddress word: String) -> String? {
     let scheme = "https://"
     guard word.utf8.count <= BoardLimits.linkBytes else {

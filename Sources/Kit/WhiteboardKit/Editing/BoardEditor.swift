@@ -79,7 +79,7 @@ final class BoardEditor {
     board.state.context[incarnation].ranges.last?.upperBound ?? 0
   }
 
-  /// If so, the answer has a single id.
+  /// The answer about one object has a single id.
   func isOne(_ references: [ObjectReference]) -> Bool { references.count == 1 && references != [.selected] }
 
   func refusal(_ error: BoardError) -> CommandError {

@@ -73,7 +73,7 @@ final class LocalRemoval {
     )
   }
 
-  /// If so, local edits could never become valid.
+  /// If another user owns the board, local edits can never become valid.
   private var isOwnedByAnother: Bool {
     runtime.call { sharedBoard in sharedBoard.replica.map { $0.isOwned && !$0.mayGrant } ?? false }
   }

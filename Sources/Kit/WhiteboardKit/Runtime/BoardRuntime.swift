@@ -1,14 +1,12 @@
 import Whiteboard
 import WhiteboardSync
 
-/// The services that the components of a board share: events, conditions, tasks, time and termination.
-///
-/// Confined to the actor of its board; each component holds a reference to it.
+/// The services that the components of a board share: events, conditions, tasks, time and termination. Confined to the
+/// actor of its board; each component holds a reference to it.
 final class BoardRuntime {
-  /// An asynchronous function that runs on the board's actor, concurrently with the other jobs.
+  /// Runs on the board's actor, concurrently with the other jobs.
   typealias Job = @Sendable (isolated SharedBoard) async -> Void
 
-  /// The reason why the board closes.
   enum Ending: Equatable {
     case asked
     case failed(WhiteboardError)
@@ -17,7 +15,7 @@ final class BoardRuntime {
   private struct Condition {
     let holds: () -> Bool
     let continuation: CheckedContinuation<Bool, Never>
-    /// A task that ends the wait at its timeout.
+    /// Ends the wait at its timeout.
     let timer: Task<Void, Never>?
 
     func resume(_ result: Bool) {
@@ -29,19 +27,18 @@ final class BoardRuntime {
   let clock = ContinuousClock()
   let start: ContinuousClock.Instant
   let sink: any EventSink
-  /// The jobs to run; the board adds them to its task group.
+  /// The board adds these jobs to its task group.
   let jobs: AsyncStream<Job>
 
-  /// The reason why the board closes; nil while it is running.
+  /// Nil while the board is running.
   private(set) var ending: Ending?
 
-  /// The board, which owns the runtime; a strong reference would keep the board alive.
+  /// The board owns the runtime; a strong reference would keep the board alive.
   unowned let sharedBoard: SharedBoard
   private let jobSource: AsyncStream<Job>.Continuation
   private var pump = EventPump()
   private var conditions: [Int: Condition] = [:]
   private var nextCondition = 0
-  /// Whether a job checks the conditions regularly.
   private var isWatching = false
   private var endWaiter: CheckedContinuation<Void, Never>?
   private var wakeTimer = WakeTimer()
@@ -56,34 +53,31 @@ final class BoardRuntime {
     (jobs, jobSource) = AsyncStream.makeStream()
   }
 
-  /// Calls `body` on the board's actor, on which the components already run.
-  ///
-  /// The components use this function, because a closure that captures the board would keep the board alive.
+  /// The components already run on the board's actor. They use this function because a closure that captures the board
+  /// would keep the board alive.
   func call<Result: Sendable>(_ body: (isolated SharedBoard) -> Result) -> Result { sharedBoard.assumeIsolated(body) }
 
   // MARK: - Jobs
 
-  /// Runs a job until it returns or the board closes.
+  /// The job is canceled when the board closes.
   func spawn(_ job: @escaping Job) { jobSource.yield(job) }
 
-  /// Ends the stream of jobs; later jobs are ignored.
+  /// Later jobs are ignored.
   func finishJobs() { jobSource.finish() }
 
   // MARK: - The end
 
-  /// Closes the board for the given reason; later calls do nothing.
+  /// Later calls do nothing.
   func end(_ reason: Ending) {
     guard ending == nil else { return }
     ending = reason
     finish()
   }
 
-  /// Replaces the reason why the board closes; does nothing while the board is running.
+  /// Does nothing while the board is running.
   func replaceEnding(_ reason: Ending) { if ending != nil { ending = reason } }
 
-  /// Resumes every waiter of the runtime and the board.
-  ///
-  /// This function can be called more than once.
+  /// Resumes every waiter of the runtime and the board; can be called more than once.
   func finish() {
     guard ending != nil else { return }
     endWaiter?.resume()
@@ -100,9 +94,8 @@ final class BoardRuntime {
     await withCheckedContinuation { endWaiter = $0 }
   }
 
-  /// Returns the time until which the board may delay closing to send pending messages.
-  ///
-  /// The first call sets this time. The delay is as long as a user would wait for a program to exit.
+  /// The time until which the board may delay closing to send pending messages. The first call sets this time. The
+  /// delay is as long as a user would wait for a program to exit.
   func limitOfGoodbye() -> ContinuousClock.Instant {
     let limit = goodbyeLimit ?? clock.now + .seconds(2)
     goodbyeLimit = limit
@@ -111,25 +104,24 @@ final class BoardRuntime {
 
   // MARK: - Changes and events
 
-  /// Reports a change without a line to the readers of ``SharedBoard/changes``; also to the sink, unless the user hid
-  /// its author.
+  /// Reports a change without a line to the readers of ``SharedBoard/changes`` and, unless the user hid its author, to
+  /// the sink.
   func report(_ change: SharedBoard.Change, isHidden: Bool = false) {
     sharedBoard.readers.publish(change)
     if !isHidden { sink.boardChanged(change) }
   }
 
-  /// Reports a change to the readers of ``SharedBoard/changes`` and to the sink; its line follows all earlier lines.
+  /// The line of the change follows all earlier lines.
   func report(_ change: SharedBoard.Change, _ details: SharedBoard.ChangeDetails) {
     report(change, isHidden: details.isHidden)
     emit(.change(change, details))
   }
 
-  /// Emits news after all earlier events; they also answer the command with a request id, if there is one.
+  /// With a request id, the news also answer the command.
   func emit(_ news: SharedBoard.News, answering request: RequestMark? = nil) {
     emit(request == nil ? .news(news) : .answer(.news(news), to: request))
   }
 
-  /// Emits an answer to a command after all earlier events.
   func answer(_ answer: SharedBoard.Answer, to request: RequestMark?) { emit(.answer(answer, to: request)) }
 
   private func emit(_ event: SharedBoard.Output) {
@@ -138,7 +130,7 @@ final class BoardRuntime {
     deliver()
   }
 
-  /// The approximate number of bytes of all events so far, not counting events that were merged into a pending event.
+  /// Approximate; does not count events that were merged into a pending event.
   var emittedBytes: Int { pump.appendedBytes }
 
   private func deliver() {
@@ -153,7 +145,7 @@ final class BoardRuntime {
     }
   }
 
-  /// Continues after the sink has accepted events, or failed.
+  /// Call this when the sink has accepted events, or failed.
   func delivered(_ failure: OutputError?) {
     for waiter in pump.end(failure) { waiter.resume() }
     if let failure {
@@ -176,9 +168,8 @@ final class BoardRuntime {
 
   // MARK: - Conditions
 
-  /// Checks the conditions of all waiters; must be called after each change of state.
-  ///
-  /// If a call is missing, the waiters still continue within a second.
+  /// Checks the conditions of all waiters. Call this after each change of state; if a call is missing, the waiters
+  /// still continue within a second.
   func changed() {
     sharedBoard.preconditionIsolated()
     for (key, condition) in conditions where condition.holds() {
@@ -187,12 +178,11 @@ final class BoardRuntime {
     }
   }
 
-  /// A function that reports a change from any thread.
+  /// Can be called on any thread.
   var wake: @Sendable () -> Void { { [jobSource] in jobSource.yield { $0.runtime.changed() } } }
 
-  /// Waits until a condition holds. Returns false if the wait timed out or was canceled, or if the board closes.
-  ///
-  /// `holds` is checked now and after each ``changed()``.
+  /// Waits until a condition holds, which is checked now and after each ``changed()``. Returns false if the wait timed
+  /// out or was canceled, or if the board closes.
   nonisolated(nonsending) func wait(
     timeout: Duration? = nil,
     endsWhenCanceled: Bool = false,
@@ -222,7 +212,7 @@ final class BoardRuntime {
     }
   }
 
-  /// Checks the conditions every second while there are any, so that a change of state without ``changed()`` delays a
+  /// Checks the conditions every second while there are any. A change of state without ``changed()`` then delays a
   /// waiter, but does not block it forever.
   private func watch() {
     guard !isWatching else { return }
@@ -240,7 +230,6 @@ final class BoardRuntime {
 
   var now: Moment { Moment(wall: SystemTime.milliseconds, uptime: milliseconds(uptime) + 1) }
 
-  /// The time since the runtime was created.
   var uptime: Duration { clock.now - start }
 
   private func milliseconds(_ duration: Duration) -> UInt64 { UInt64(duration / .milliseconds(1)) }
@@ -248,7 +237,7 @@ final class BoardRuntime {
   /// Returns the first instant at which the uptime of ``now`` reaches a value in milliseconds.
   func instant(_ uptime: UInt64) -> ContinuousClock.Instant { start + .milliseconds(Int64(clamping: uptime) - 1) }
 
-  /// Sleeps until the given instant, or until ``wake(by:)`` or ``wakeNow()`` ends the sleep.
+  /// ``wake(by:)`` and ``wakeNow()`` can end the sleep early.
   nonisolated(nonsending) func sleep(until due: ContinuousClock.Instant) async {
     guard ending == nil, !isWorkDue else {
       isWorkDue = false
@@ -265,24 +254,22 @@ final class BoardRuntime {
     isWorkDue = false
   }
 
-  /// Makes ``sleep(until:)`` return by the given time.
   func wake(by due: ContinuousClock.Instant) { wakeTimer.wake(by: due) }
 
-  /// Ends the current ``sleep(until:)``, or else makes the next sleep return immediately.
+  /// If no task sleeps now, the next ``sleep(until:)`` returns immediately.
   func wakeNow() {
     isWorkDue = true
     wakeTimer.wake(by: clock.now)
   }
 }
 
-/// A timer for a task that sleeps until its next deadline; an earlier deadline wakes the task.
-///
-/// Confined to the board's actor.
+/// A timer for a task that sleeps until its next deadline. An earlier deadline wakes the task. Confined to the board's
+/// actor.
 struct WakeTimer {
   private var until: ContinuousClock.Instant?
   private var sleeper: Task<Void, Never>?
 
-  /// Starts the timer, and returns a task that ends when the timer fires.
+  /// Returns a task that ends when the timer fires.
   mutating func begin(until due: ContinuousClock.Instant) -> Task<Void, Never> {
     // The task ends at the deadline, or when `wake(by:)` cancels it.
     let sleeper = Task.detached { _ = try? await ContinuousClock().sleep(until: due) }
@@ -300,9 +287,7 @@ struct WakeTimer {
   func wake(by due: ContinuousClock.Instant) { if let until, due < until { sleeper?.cancel() } }
 }
 
-/// Returns the result of `body`, or nil after a timeout.
-///
-/// After a timeout, `body` is canceled and awaited.
+/// Returns nil after a timeout; `body` is then canceled and awaited.
 package func firstOf<Success: Sendable>(within limit: Duration, _ body: @escaping @Sendable () async -> Success?) async
   -> Success?
 {

@@ -6,19 +6,16 @@ import Whiteboard
 @preconcurrency import Musl
 #endif
 
-/// The queue of events between a board and its sink, with back-pressure.
-///
-/// Confined to the board's actor; waiting for the sink happens outside of the actor. If the sink is slow, an event
-/// about an object replaces the pending event of the same author about the same object. So at most one state of an
-/// object is pending for each author, however often the object changes.
+/// The queue of events between a board and its sink, with back-pressure. If the sink is slow, an event about an object
+/// replaces the pending event of the same author about the same object. At most one state of an object is then pending
+/// for each author, however often the object changes. Confined to the board's actor, which does not wait for the sink.
 struct EventPump {
   private var pending: [SharedBoard.Output] = []
   private(set) var pendingBytes = 0
-  /// The approximate number of bytes of the events that the sink is receiving.
-  ///
-  /// It exceeds twice the capacity only if one of the events is large.
+  /// The approximate number of bytes that the sink is receiving. Only a large event can make this exceed twice the
+  /// capacity.
   private var tellingBytes = 0
-  /// The approximate number of bytes of all events so far, not counting events that were merged into a pending event.
+  /// Approximate; does not count events that were merged into a pending event.
   private(set) var appendedBytes = 0
   /// For each object, the index of its pending event that a later event may replace.
   private var replaceable: [ObjectID: Int] = [:]
@@ -28,11 +25,11 @@ struct EventPump {
 
   /// The number of pending events at which the board waits for the sink.
   static let capacity = 1_024
-  /// The approximate number of pending bytes of variable-size content at which the board waits for the sink.
+  /// The approximate number of pending bytes at which the board waits for the sink.
   static let byteCapacity = 1024 * 1024
-  /// The number of pending events at which merging of events about the same object starts.
+  /// The number of pending events at which events about the same object begin to be merged.
   static let backlog = 64
-  /// The number of pending bytes at which merging of events about the same object starts.
+  /// The number of pending bytes at which events about the same object begin to be merged.
   static let byteBacklog = 64 * 1024
 
   var hasRoom: Bool {
@@ -40,10 +37,10 @@ struct EventPump {
       && tellingBytes < 2 * EventPump.byteCapacity) || failure != nil
   }
 
-  /// Whether the sink has received all events, or failed.
+  /// Also true after the sink failed.
   var isIdle: Bool { (pending.isEmpty && !isDelivering) || failure != nil }
 
-  /// Appends an event, or merges it into the pending event of the same object.
+  /// Merges the event into the pending event of the same object if possible.
   mutating func append(_ event: SharedBoard.Output) {
     guard failure == nil else { return }
     switch event.subject {
@@ -67,7 +64,7 @@ struct EventPump {
 
   private var isBehind: Bool { pending.count >= EventPump.backlog || pendingBytes >= EventPump.byteBacklog }
 
-  /// Removes and returns all pending events; nil if there are none, or the sink is still receiving.
+  /// Returns nil if there are no events, or the sink is still receiving.
   mutating func begin() -> [SharedBoard.Output]? {
     guard !isDelivering, !pending.isEmpty, failure == nil else { return nil }
     isDelivering = true
@@ -80,7 +77,7 @@ struct EventPump {
     return pending
   }
 
-  /// Records that the sink has accepted the events, or failed; returns the waiters to resume.
+  /// Call this when the sink has accepted the events, or failed; returns the waiters to resume.
   mutating func end(_ error: OutputError?) -> [CheckedContinuation<Void, Never>] {
     isDelivering = false
     tellingBytes = 0
@@ -89,14 +86,12 @@ struct EventPump {
     return waiters
   }
 
-  /// Adds a waiter, which is resumed when the sink has accepted the current events.
+  /// The waiter is resumed when the sink has accepted the current events.
   mutating func wait(_ continuation: CheckedContinuation<Void, Never>) { waiters.append(continuation) }
 }
 
 extension SharedBoard.Output {
-  /// The subject of an event.
-  ///
-  /// The subject determines whether the event can be merged.
+  /// Determines whether an event can be merged.
   fileprivate enum Subject {
     case object(ObjectID)
     case selection(ObjectID)
@@ -112,7 +107,7 @@ extension SharedBoard.Output {
     }
   }
 
-  /// Returns one event that replaces this event and a later event about the same object; nil if that is not possible.
+  /// Returns one event that replaces both events; nil if that is not possible.
   fileprivate func followed(by later: SharedBoard.Output) -> SharedBoard.Output? {
     guard case .change(var change, let first) = self, case .change(let next, var second) = later,
       first.member == second.member
@@ -129,7 +124,7 @@ extension SharedBoard.Output {
     return .change(change, second)
   }
 
-  /// The approximate size, in bytes, of the event's variable-size content.
+  /// The approximate number of bytes of variable-size content.
   fileprivate var weight: Int {
     switch self {
     case .change(.message(let bytes, _, _), _): bytes.count * 7 / 3
@@ -145,7 +140,7 @@ extension SharedBoard.Output {
 }
 
 extension ReportedObject {
-  /// The approximate number of bytes of the object's description in an output line.
+  /// The approximate number of bytes of the object in an output line.
   fileprivate var weight: Int {
     let pairs = (points?.count ?? 0) + (erased?.ranges.count ?? 0)
     let ids = snapshot.groups.count + (members?.count ?? 0)
@@ -155,25 +150,20 @@ extension ReportedObject {
 }
 
 package protocol EventSink: Sendable {
-  /// Receives events in order; returns when the sink has room for more; throws if the sink can receive no more events.
+  /// Receives events in order; returns when the sink has room for more events; throws if it can receive no more.
   func write(_ events: [SharedBoard.Output]) async throws(OutputError)
 
-  /// The kinds of event content that the sink reads; all by default.
-  ///
-  /// Events with other content are not created.
+  /// The content that the sink reads; all by default. Events with other content are not created.
   var contents: EventContents { get }
 
-  /// Receives a change of the board when it happens, before its event; also the stored objects and settings.
-  ///
-  /// The changes of hidden authors are left out. The function does not wait: a slow receiver stores only the latest
-  /// state of each object. The default implementation does nothing.
+  /// Receives a change of the board before the event about it, and also the stored objects and settings, but no changes
+  /// by hidden authors. The function does not wait: a slow receiver stores only the latest state of each object. The
+  /// default implementation does nothing.
   func boardChanged(_ change: SharedBoard.Change)
 
   /// Receives the result of a command with a request id, including the ids of new objects, as soon as the command's
-  /// function returns.
-  ///
-  /// The answer follows when the changes are stored. The function does not wait. It is called after the changes that
-  /// the command made. The default implementation does nothing.
+  /// function returns and after the changes of the command. The answer follows when the changes are stored. The
+  /// function does not wait. The default implementation does nothing.
   func commandReturned(_ outcome: CommandOutcome, to request: RequestMark)
 }
 
@@ -203,8 +193,6 @@ package struct OutputError: Error, Equatable, Sendable {
 
   package init(number: Int32) { self.number = number }
 
-  /// Whether the reader of the output closed its end.
-  ///
-  /// This is not an error in this program.
+  /// Whether the reader of the output closed its end, which is not an error of this program.
   package var isReaderGone: Bool { number == EPIPE }
 }

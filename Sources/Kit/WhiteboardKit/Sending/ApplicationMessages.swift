@@ -3,13 +3,13 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Sends application messages, answers `send` when the recipients have confirmed them, and reports incoming messages.
-/// Confined to the actor of its board.
+/// Sends application messages, answers `send` when the recipients have confirmed the message, and reports incoming
+/// messages. Confined to the actor of its board.
 final class ApplicationMessages {
   private let runtime: BoardRuntime
   private let session: Session
   private let replica: Replica
-  /// The reference is unowned because the open board owns this object.
+  /// The open board owns this object.
   private unowned let active: ActiveBoard
   private let members: Members
   private let outbox: BoardOutbox
@@ -36,8 +36,7 @@ final class ApplicationMessages {
 
   // MARK: - Sending
 
-  /// Returns the members that the arguments of a command name; all members if there are no arguments; throws if an
-  /// argument names no member, or no member is connected.
+  /// Returns all members if `words` is empty; throws if a word names no member, or no member is connected.
   func recipients(_ words: [String]) throws(CommandError) -> [PeerID] {
     guard !members.isEmpty else {
       throw CommandError(.notConnected, "no other member is connected; `wait peers=1` waits for a member")
@@ -51,7 +50,6 @@ final class ApplicationMessages {
     return peers
   }
 
-  /// Sends a message as a datagram, without confirmation.
   func sendDatagram(_ bytes: [UInt8], to words: [String]) throws(CommandError) {
     let peers = try recipients(words)
     guard bytes.count <= CommandLimits.maximumDatagramLength else {
@@ -64,7 +62,7 @@ final class ApplicationMessages {
     active.perform(replica.sendData(bytes, to: peers.map { MemberID($0) }, isReliable: false, now: runtime.now))
   }
 
-  /// Queues a message, and returns before the recipients confirm it, so later commands can run.
+  /// Returns before the recipients confirm the message, so later commands can run.
   nonisolated(nonsending) func send(_ bytes: [UInt8], to words: [String], answering request: CommandRequest)
     async throws(CommandError)
   {
@@ -81,7 +79,7 @@ final class ApplicationMessages {
 
   var isEmpty: Bool { deliveries.isEmpty }
 
-  /// Records that the session accepted a message, and requests confirmations from its recipients.
+  /// The session accepted a message, so its recipients can be asked for confirmations.
   func accepted(_ number: Int, _ receipt: SendReceipt) {
     for peer in deliveries.taken(number, receipt) {
       runtime.spawn { sharedBoard in await sharedBoard.board?.messages.awaitConfirmations(by: peer) }
@@ -100,15 +98,15 @@ final class ApplicationMessages {
     }
   }
 
-  /// Ends the deliveries to a peer that left. `report` emits the event that the peer left, before the answers; it
-  /// receives the number of unconfirmed messages.
+  /// Ends the deliveries to a peer that left. `report` receives the number of unconfirmed messages, and emits the event
+  /// that the peer left before the answers.
   func endDeliveries(to peer: PeerID, reason: String, _ report: (Int) -> Void = { _ in }) {
     let (ended, undelivered) = deliveries.left(peer, name: members.name(of: peer), reason: reason)
     report(undelivered)
     answer(ended)
   }
 
-  /// Waits until all messages are confirmed, or until `limit`; then ends the remaining deliveries.
+  /// At `limit`, ends the deliveries that are not confirmed yet.
   nonisolated(nonsending) func finish(before limit: ContinuousClock.Instant) async {
     while runtime.clock.now < limit, !deliveries.isEmpty { try? await runtime.clock.sleep(for: .milliseconds(5)) }
     for peer in deliveries.peers { endDeliveries(to: peer, reason: "ending") }

@@ -1,8 +1,8 @@
 import Logging
 import PeerSession
 
-/// The messages and datagrams that the session has not accepted yet. Each route has one queue, so that a slow peer
-/// delays only the members that are reached through it. Confined to the actor of its board.
+/// The messages and datagrams that the session has not accepted yet. Each route has one queue, so a slow peer delays
+/// only the members that are reached through this peer. Confined to the actor of its board.
 final class BoardOutbox {
   private struct Datagram: Sendable {
     let bytes: [UInt8]
@@ -13,7 +13,7 @@ final class BoardOutbox {
   private let logger: Logger
   private let handleReceipt: (Int, SendReceipt) -> Void
   private let handleSent: () -> Void
-  /// The queue of each route, by the directly connected peer of that route.
+  /// By the directly connected peer of each route.
   private var queues: [PeerID: SendQueue] = [:]
   private var lastNumber = 0
   /// The directly connected peer through which each member is reached.
@@ -36,7 +36,7 @@ final class BoardOutbox {
 
   // MARK: - Members
 
-  /// Adds a peer that joined; it receives the messages that are queued from now on.
+  /// The peer receives the messages that are queued from now on.
   func join(_ peer: Peer, _ session: Session) {
     let route = peer.relay ?? peer.id
     routes[peer.id] = route
@@ -49,7 +49,7 @@ final class BoardOutbox {
     queues[route]?.enter(peer.id, joining: peer.joinGeneration)
   }
 
-  /// Removes a peer that left; its queue remains if other members are reached through the same peer.
+  /// The queue remains if other members are reached through the same peer.
   func leave(_ peer: PeerID) {
     guard let route = routes.removeValue(forKey: peer) else { return }
     guard let queue = queues[route], queue.isLast(peer) else {
@@ -65,7 +65,7 @@ final class BoardOutbox {
     datagramSource.finish()
   }
 
-  /// Disconnects the connected peers that accept data too slowly (MSG-5); they may reconnect and catch up.
+  /// A disconnected peer may reconnect and catch up (MSG-5).
   func dropSlowPeers(of session: Session, where isReached: (PeerID) -> Bool) {
     for (route, queue) in queues where isReached(route) && queue.isTooSlow {
       queues[route]?.close()
@@ -80,13 +80,13 @@ final class BoardOutbox {
 
   func isEmpty(to peer: PeerID) -> Bool { routes[peer].flatMap { queues[$0]?.isEmpty } ?? true }
 
-  /// Returns the next time at which a queue becomes stalled; nil if no message is waiting.
+  /// Nil if no message is waiting.
   func nextDeadline(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     queues.values.compactMap { $0.nextDeadline(after: now) }.min()
   }
 
-  /// Waits until few messages are queued, or the routes with many queued messages have stalled. A stalled peer must not
-  /// block the commands on the board.
+  /// Waits until no queue is long, except the queues of stalled routes: a stalled peer must not block the commands on
+  /// the board.
   nonisolated(nonsending) func room() async {
     defer { checkIsolation(#isolation) }
     _ = await runtime.wait {
@@ -96,7 +96,6 @@ final class BoardOutbox {
 
   // MARK: - Messages
 
-  /// Queues a message to the given peers, after the messages already queued for them.
   func enqueue(_ bytes: [UInt8], to peers: [PeerID], as number: Int? = nil) {
     for (route, recipients) in Dictionary(grouping: peers, by: { routes[$0] ?? $0 }) {
       let load = queues[route]?.load
@@ -105,7 +104,6 @@ final class BoardOutbox {
     }
   }
 
-  /// Sends the messages of a queue through the session until the queue is closed.
   private nonisolated(nonsending) func sendMessages(by route: PeerID, _ number: Int, _ session: Session) async {
     while let message = await nextMessage(by: route, number) {
       do throws(SessionError) {
@@ -137,7 +135,7 @@ final class BoardOutbox {
 
   // MARK: - Datagrams
 
-  /// Queues a datagram to the given peers, without waiting; the datagram may be lost.
+  /// Does not wait; the datagram may be lost.
   func enqueueDatagram(_ bytes: [UInt8], to peers: [PeerID]) {
     datagramSource.yield(Datagram(bytes: bytes, peers: peers))
   }

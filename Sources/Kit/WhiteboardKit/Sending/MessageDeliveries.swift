@@ -2,8 +2,7 @@ import PeerCore
 import PeerSession
 
 /// The unanswered messages of `send`, and their delivery to each recipient. A message is answered once, when every
-/// recipient has confirmed it or can no longer confirm it. This type performs no I/O and is confined to the board's
-/// actor.
+/// recipient has confirmed it or can no longer confirm it. Performs no I/O. Confined to the board's actor.
 struct MessageDeliveries {
   struct Answer {
     var request: CommandRequest
@@ -20,7 +19,7 @@ struct MessageDeliveries {
 
   private struct Recipient {
     var messages: [(number: Int, receipt: SendReceipt?)] = []
-    /// The number of messages that the session accepted; these have a receipt.
+    /// The number of messages that the session accepted; only these have a receipt.
     var taken = 0
     var isConfirming = false
   }
@@ -30,13 +29,14 @@ struct MessageDeliveries {
   private var last = 0
   private var byteCount = 0
 
-  /// The limits on unanswered messages and on their bytes; when a limit is reached, `send` waits.
+  /// When a limit is reached, `send` waits.
   static let capacity = (messages: 16_384, bytes: SendQueue.patience)
 
   var hasRoom: Bool { messages.count < Self.capacity.messages && byteCount < Self.capacity.bytes }
   var isEmpty: Bool { messages.isEmpty }
 
-  /// Adds a message that is about to be queued, to at least one recipient and without duplicates; returns its number.
+  /// Call this before the message is queued, with at least one recipient and no duplicates; returns the number of the
+  /// message.
   mutating func add(_ request: CommandRequest, byteCount: Int, to peers: [PeerID]) -> Int {
     last += 1
     messages[last] = Message(request: request, byteCount: byteCount, open: peers.count)
@@ -45,8 +45,8 @@ struct MessageDeliveries {
     return last
   }
 
-  /// Records that the session accepted a message for some of its recipients; the caller must send a confirmation
-  /// request to each returned recipient.
+  /// The session accepted a message for some of its recipients. The caller must send a confirmation request to each
+  /// returned recipient.
   mutating func taken(_ number: Int, _ receipt: SendReceipt) -> [PeerID] {
     var unasked: [PeerID] = []
     for peer in receipt.peers {
@@ -64,8 +64,8 @@ struct MessageDeliveries {
     return unasked
   }
 
-  /// Returns the last message that the session accepted for a recipient, if the recipient has not confirmed it. If the
-  /// result is nil, the recipient has no pending confirmation request until the session accepts another message for it.
+  /// Returns the last message that the session accepted for a recipient, if it is not confirmed. If the result is nil,
+  /// the recipient has no pending confirmation request until the session accepts another message for it.
   mutating func lastTaken(for peer: PeerID) -> (number: Int, receipt: SendReceipt)? {
     guard let recipient = recipients[peer], recipient.taken > 0,
       let receipt = recipient.messages[recipient.taken - 1].receipt
@@ -76,8 +76,8 @@ struct MessageDeliveries {
     return (recipient.messages[recipient.taken - 1].number, receipt)
   }
 
-  /// Records that a recipient confirmed all messages up to the given one; returns the answers to messages that wait for
-  /// no other recipient.
+  /// A recipient confirmed all messages up to `number`. Returns the answers to messages that wait for no other
+  /// recipient.
   mutating func confirmed(upTo number: Int, by peer: PeerID) -> [Answer] {
     guard var recipient = recipients[peer] else { return [] }
     let count = recipient.messages.prefix { $0.number <= number }.count
@@ -88,8 +88,8 @@ struct MessageDeliveries {
     return confirmed.compactMap { number in settle(number) { $0.delivered.append(peer.text) } }
   }
 
-  /// Ends the deliveries to a recipient that left; returns the answers to messages that wait for no other recipient,
-  /// and the number of messages that the recipient did not confirm.
+  /// Returns the answers to messages that wait for no other recipient, and the number of messages that `peer` did not
+  /// confirm.
   mutating func left(_ peer: PeerID, name: UntrustedText, reason: String) -> (answers: [Answer], undelivered: Int) {
     guard let recipient = recipients.removeValue(forKey: peer) else { return ([], 0) }
     var answers: [Answer] = []

@@ -1,14 +1,13 @@
 import PeerSession
 
-/// The messages of one route that the session's outbox has not accepted yet. Each route has one queue, so that a peer
-/// whose outbox is full delays only the members that are reached through it. A message to several members of the route
+/// The messages of one route that the session's outbox has not accepted yet. A message to several members of the route
 /// is queued once. Confined to the board's actor.
 struct SendQueue {
   struct Message: Sendable {
     let bytes: [UInt8]
     /// The recipients with their join generations, without those that joined again after the message was queued.
     let joinings: [PeerID: UInt64]
-    /// The number of the message, if its recipients must confirm it.
+    /// Nil if the recipients need not confirm the message.
     let number: Int?
   }
 
@@ -24,7 +23,7 @@ struct SendQueue {
     let first: Int
   }
 
-  /// A number that distinguishes this queue from earlier queues for the same route.
+  /// Distinguishes this queue from earlier queues of the same route.
   let number: Int
 
   private var entries: [PeerID: Entry] = [:]
@@ -32,9 +31,8 @@ struct SendQueue {
   private var head = 0
   private var queued = 0
   private var waiter: CheckedContinuation<Message?, Never>?
-  /// Whether the queue is closed, so that nothing more is sent.
   private(set) var isClosed = false
-  /// The number of bytes in the queue, including those that are being passed to the outbox.
+  /// Includes the bytes that are being passed to the outbox.
   private(set) var byteCount = 0
 
   /// The time at which the outbox last accepted ``pace`` bytes, or the first message was queued.
@@ -48,14 +46,13 @@ struct SendQueue {
   static let standstill = Duration.seconds(5)
   /// The time after which a connected peer that accepts data too slowly is disconnected (MSG-5).
   static let tooSlow = Duration.seconds(30)
-  /// The number of bytes that a peer must accept within a time limit; otherwise it is considered stalled.
+  /// A peer that accepts fewer bytes within a time limit is considered stalled.
   static let pace = 256 * 1024
   /// The number of queued bytes at which the peer is disconnected, however fast it accepts data.
   static let limit = 128 * 1024 * 1024
 
   init(number: Int) { self.number = number }
 
-  /// The load of a queue, derived from the number of queued bytes.
   enum Load: Int, Comparable {
     case light
     /// Local commands wait.
@@ -68,13 +65,12 @@ struct SendQueue {
 
   var load: Load { byteCount >= SendQueue.limit ? .excessive : byteCount >= SendQueue.patience ? .heavy : .light }
 
-  /// Whether the peer accepts data so slowly that it must be disconnected.
   var isTooSlow: Bool { load == .excessive || isStalled(for: SendQueue.tooSlow) }
 
-  /// Returns whether the load is at least heavy, and the peer accepted too few bytes in the given time.
+  /// Whether much is queued, and the peer accepted too few bytes in the given time.
   func isStalled(for duration: Duration) -> Bool { load > .light && ContinuousClock.now - movedAt >= duration }
 
-  /// Returns the next time at which the queue is considered stalled, or its peer too slow; nil if few bytes are queued.
+  /// The next time at which the queue will be stalled or its peer too slow; nil if few bytes are queued.
   func nextDeadline(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     guard load > .light else { return nil }
     return [SendQueue.standstill, SendQueue.tooSlow].lazy.map { movedAt + $0 }.first { $0 > now }
@@ -84,10 +80,9 @@ struct SendQueue {
 
   // MARK: - Members on this route
 
-  /// Adds a member; it can receive the messages that are queued from now on.
+  /// The member can receive the messages that are queued from now on.
   mutating func enter(_ peer: PeerID, joining: UInt64) { entries[peer] = Entry(joining: joining, first: queued) }
 
-  /// Removes a member from the route; no more messages are sent to it.
   mutating func leave(_ peer: PeerID) { entries[peer] = nil }
 
   func isLast(_ peer: PeerID) -> Bool { entries.keys.allSatisfy { $0 == peer } }
@@ -111,7 +106,7 @@ struct SendQueue {
     }
   }
 
-  /// Passes the next message to the sender, as soon as there is one; passes nil if the queue is closed.
+  /// Resumes the sender when there is a message; passes nil if the queue is closed.
   mutating func dequeue(_ continuation: CheckedContinuation<Message?, Never>) {
     while head < items.count {
       let item = items[head]

@@ -16,19 +16,18 @@ import WhiteboardSync
 
 package struct BoardConfiguration: Sendable {
   package enum Part: Sendable {
-    /// Hosts the board with a name; creates it if it does not exist.
+    /// Creates the board if it does not exist.
     case host(boardName: String)
-    /// Hosts the board with an id; creates it with the name if it does not exist.
+    /// Creates the board with this name if it does not exist.
     case keep(board: SessionID, boardName: String)
-    /// Joins a board; waits for its announcement for at most `patience`.
+    /// Waits at most `patience` for the announcement of the board.
     case join(JoinTarget, patience: Duration)
   }
 
   package struct RelayHosting: Sendable {
-    /// The session, if its host has just moved it to this relay; nil if it must be opened again.
+    /// Set if the host has just moved the session to this relay; nil if the session must be opened again.
     package let session: Session?
     package let host: PeerID
-    /// The host's permission to relay the session.
     package let grant: RelayGrant
 
     package init(_ session: Session?, host: PeerID, grant: RelayGrant) {
@@ -38,11 +37,9 @@ package struct BoardConfiguration: Sendable {
     }
   }
 
-  /// The relays that can serve a hosted board.
   package enum Carrier: Sendable, Equatable {
-    /// The relay at an address; if a key is given, the relay must have it.
+    /// If a key is given, the relay must have it.
     case at(HostPort, PeerID?)
-    /// Any relay that discovery finds and that accepts the board.
     case nearby
   }
 
@@ -50,20 +47,18 @@ package struct BoardConfiguration: Sendable {
   package enum Script: Sendable, Equatable {
     /// The board runs until it is requested to close.
     case none
-    /// The board closes when all members have received its changes. After a failed command, it closes immediately or,
-    /// if `keepsGoing` is true, at the end of the input.
+    /// The board closes when all members have received its changes. After a failed command, the board closes
+    /// immediately or, if `keepsGoing` is true, at the end of the input.
     case run(keepsGoing: Bool)
   }
 
   package enum Admission: String, Sendable, CaseIterable {
-    /// The peers that the local user accepts.
     case ask
     case code
     case known
     case anyone
   }
 
-  /// The decision about a file that a member offers.
   package enum FilePolicy: Sendable {
     case ask
     case accept
@@ -72,91 +67,84 @@ package struct BoardConfiguration: Sendable {
 
   package enum FileSenders: String, CaseIterable, Sendable {
     case anyone
-    /// The members whom the user trusts; see `PeerStore.isTrusted(_:)`.
+    /// See `PeerStore.isTrusted(_:)`.
     case trusted
   }
 
   package var part: Part
   package var script = Script.none
-  /// Whether a user types the commands, so that quitting does not wait for unfinished commands.
+  /// If a user types the commands, quitting does not wait for unfinished commands.
   package var isTyped = false
   package var displayName: String
   package var identity: PeerIdentity
   /// The peers that were seen in earlier sessions; nil if no peers are remembered.
   package var peerStore: PeerStore?
-  /// The data directory; if it is missing, it is created, and only its owner can access it.
+  /// The directory is created if it is missing; only its owner can access it.
   package var dataDirectory: String
   /// The stored name and icon of the user; nil if they are not stored.
   package var personalSettings: PersonalSettings?
   /// Whether boards are saved, so that a board with the same name is available in the next run.
   package var remembersBoards = true
-  /// The file of the board to host; nil for the file with the board's name in the data directory.
+  /// Nil for the file with the board's name in the data directory.
   package var boardFile: String?
-  /// Whether to use the members, the join code, a removal and the browser links in a board's file that another computer
-  /// or program wrote (REC-20).
+  /// Whether to use the members, the join code, a removal and the browser links in a file that another computer or
+  /// program wrote (REC-20).
   package var trustsFile = false
-  /// The list of board files that several boards of a process share while they are opened; nil if there is none.
+  /// Shared by several boards of a process while they are opened.
   package var listing: LibraryListing?
-  /// The file that records a joined board without changing it; nil to save the board in the data directory.
+  /// Records a joined board without changing it; if nil, the board is saved in the data directory.
   package var recordingFile: String?
-  /// The part of the session's traffic that the board's file records; nil for none.
+  /// Nil if the board's file records no traffic.
   package var recordedTraffic: TrafficScope?
-  /// The transport that several boards of a process share; nil if the board has its own transport.
-  ///
-  /// The owner of the transport must let the session's board decide about resources; see ``SharedBoard/wants(_:)``.
+  /// Shared by several boards of a process; nil if the board has its own transport. The owner of the transport must let
+  /// the session's board decide about resources; see ``SharedBoard/wants(_:)``.
   package var transport: PeerTransport?
-  /// The session of another host that this program relays; nil if there is none.
+  /// Set if this program relays the session of another host.
   package var carriage: RelayHosting?
-  /// The relays to which a hosted board can move; nil if the board does not move.
+  /// Nil if a hosted board does not move to a relay.
   package var carrier: Carrier?
   /// Whether the local user owns a new board, and decides which members can edit it.
   package var isOwned = false
-  /// The salt that distinguishes a new board from other boards of the same owner; nil for a random salt.
+  /// Distinguishes a new board from other boards of the same owner; nil for a random salt.
   package var salt: [UInt8]?
-  /// Whether the local peer is a relay: it stays in the session when all other members have left, and is announced as a
-  /// relay.
+  /// A relay stays in the session when all other members have left, and is announced as a relay.
   package var isRelay = false
-  /// Whether each photo also has a file outside the board, for events that contain its path.
-  ///
-  /// If false, a photo is stored only in the board's file, and has a file of its own only while it is read or sent.
+  /// Whether each photo also has a file outside the board, for events that contain the file's path. If false, a photo
+  /// is stored only in the board's file, and has its own file only while the photo is read or sent.
   package var keepsPhotoFiles = true
   /// Whether other peers can connect to the local peer.
   package var isListening = true
-  /// The address on which to listen; nil for all addresses, on the default port or the next free port.
+  /// Nil for all addresses, on the default port or the next free port.
   package var listen: PeerAddress?
   /// The only network interface to use; nil for all.
   package var interface: String?
-  /// Whether to announce the board. A joined board is announced only if it was found nearby and the local peer can
-  /// admit others.
+  /// A joined board is announced only if it was found nearby and the local peer can admit others.
   package var isAnnounced = true
-  /// The admission policy; nil means the default.
-  ///
-  /// The default for a host is ``hostAdmission``. A member admits peers as the host does, if the host allows it
+  /// Nil for the default: ``hostAdmission`` for a host. A member admits peers as the host does, if the host allows this
   /// (MEM-17).
   package var admission: Admission?
-  /// The admission policy of a host whose user chose no policy, now or when the board was hosted before
-  /// (``HostChoice``). The host may open the board, or join members that have it open.
+  /// The policy of a host whose user chose none, neither now nor when the board was hosted before (``HostChoice``). The
+  /// host may open the board, or join members that have it open.
   package var hostAdmission = Admission.code
-  /// Whether the members of a hosted board may admit newcomers too, if the host's user is asked; nil means that they
-  /// may unless the board has an owner (TCK-6).
+  /// Whether members may admit newcomers to a hosted board if the host asks its user; nil means that they may unless
+  /// the board has an owner (TCK-6).
   package var membersAdmit: Bool?
-  /// The join code; if it is nil, a host that needs a code creates a code.
+  /// If the code is nil, a host that needs a code creates one.
   package var code: JoinCode?
-  /// The maximum number of peers on a hosted board, including the local peer.
+  /// Includes the local peer.
   package var maximumPeers = 16
-  /// The decision about files that members offer.
   package var files = FilePolicy.ask
-  /// The members whose files may be accepted; files of other members are refused, and the user gets a note.
+  /// Files of other members are refused, and the user gets a note.
   package var fileSenders = FileSenders.anyone
-  /// The folder in which received files are saved under their own names; nil leaves them in the inbox.
+  /// Received files are saved here under their own names; nil leaves them in the inbox.
   package var saveDirectory: String?
-  /// The maximum size of the inbox, in bytes; nil means the default.
+  /// In bytes; nil means the default.
   package var inboxQuota: Int?
   /// Answers a request to join; nil if the user answers with commands.
   var answerInvitation: (@Sendable (Invitation) async -> InvitationAnswer)?
   /// Reads a byte stream that a member opened; nil if events report its bytes.
   var readStream: (@Sendable (PeerStream, SharedBoard) async -> Void)?
-  /// The time after which a peer whose link is broken is considered lost (LIV-4).
+  /// A peer is considered lost when its link has been broken for this time (LIV-4).
   package var lostAfter = Duration.seconds(60)
   /// The time limit for each step of admission that does not wait for a user.
   package var stepTimeout = Duration.seconds(5)
@@ -164,23 +152,21 @@ package struct BoardConfiguration: Sendable {
   package var catchUpTimeout = Duration.seconds(30)
   /// Whether to use a copy of another peer's board offline, without announcing or searching.
   package var isOffline = false
-  /// The time after which a new member that sent no introduction is treated as a member without a board.
+  /// A new member that sends no introduction in this time is treated as a member without a board.
   var introductionTime = Duration.seconds(5)
-  /// A function that runs before the board reads the first event of its session.
-  ///
-  /// Tests use it to fix the order of tasks.
+  /// Runs before the board reads the first event of its session. Tests use this to fix the order of tasks.
   var beforeSessionEvents: (@Sendable (SharedBoard) async -> Void)?
-  /// The service that exports boards to images and documents; nil if the program has none.
+  /// Exports boards to images and documents; nil if the program cannot export.
   package var pages: (any PageWriter)?
-  /// The service that checks photos and converts other pictures to photos; nil if the program has none.
+  /// Checks photos and converts other pictures to photos; nil if the program cannot do this.
   package var photos: (any PhotoConverter)?
-  /// The gateway through which browsers join the board; nil if the program has none.
+  /// Nil if the program has no gateway for browsers.
   package var browserGateway: (any BrowserGateway)?
   /// Whether browsers can join a hosted board from the start.
   package var servesBrowsers = false
   /// Whether the pages of guests can get links to invite others; nil means that they can unless the board has an owner.
   package var guestsInvite: Bool?
-  /// The service that announces and finds boards; nil for no announcements and no search.
+  /// Nil for no announcements and no search.
   package var discovery: (any Discovery)?
   package var logger: Logger
 
@@ -197,9 +183,8 @@ package struct BoardConfiguration: Sendable {
   var answersDirectory: String { dataDirectory + "/answers" }
   var boardsDirectory: String { BoardFile.directory(inDataDirectory: dataDirectory) }
 
-  /// Whether a member admits newcomers as the host does (MEM-17).
-  ///
-  /// A code that the local user chose for another peer's board could differ from the board's code.
+  /// Whether a member admits newcomers as the host does (MEM-17). A code that the local user chose for another peer's
+  /// board could differ from the board's code.
   var followsHost: Bool {
     guard case .host = part else { return admission == nil || admission == .code }
     return (admission ?? hostAdmission) == .code
@@ -221,7 +206,7 @@ package struct BoardConfiguration: Sendable {
     }
   }
 
-  /// The configuration of a transport that only this board uses.
+  /// For a transport that only this board uses.
   var transportConfiguration: TransportConfiguration {
     var transport = TransportConfiguration(
       identity: identity,
@@ -240,8 +225,7 @@ package struct BoardConfiguration: Sendable {
     return transport
   }
 
-  /// Creates the configured directories, if they are missing; throws ``WhiteboardError`` that names the directory and
-  /// the reason.
+  /// The error names the directory and the reason.
   func createDirectories() throws(WhiteboardError) {
     for directory in [dataDirectory, inboxDirectory, assetsDirectory, boardsDirectory, answersDirectory] {
       do {
@@ -260,19 +244,15 @@ package struct BoardConfiguration: Sendable {
   }
 }
 
-/// A checker and converter of pictures.
-///
-/// A converter needs libraries that not every program contains.
+/// Checks and converts pictures. This needs libraries that not every program contains.
 package protocol PhotoConverter: Sendable {
-  /// Returns the photo for a JPEG, PNG or WebP; throws ``ConversionError`` if the picture is damaged.
-  ///
-  /// If `mayCompress` is true, a large PNG without transparency becomes a JPEG.
+  /// Returns the photo for a JPEG, PNG or WebP; throws if the picture is damaged. If `mayCompress` is true, a large PNG
+  /// without transparency becomes a JPEG.
   func photo(of bytes: [UInt8], mayCompress: Bool) throws(ConversionError) -> [UInt8]
 }
 
-/// The reason why a file cannot be converted.
 package struct ConversionError: Error, Hashable, Sendable {
-  /// The problem with the file, worded so that it can follow the file's name.
+  /// The problem, worded so that it can follow the file's name.
   package let message: String
 
   package init(_ message: String) { self.message = message }
@@ -286,10 +266,10 @@ enum SystemTime {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// The current time in milliseconds since 1970; zero if the clock shows an earlier time.
+  /// Since 1970; zero if the clock shows an earlier time.
   static var milliseconds: UInt64 { Moment.now().wall }
 
-  /// Returns the end of a timeout that begins now, in RFC 3339 format.
+  /// The timeout begins now; the result is in RFC 3339 format.
   static func deadlineText(_ timeout: Duration) -> String {
     Timestamp.text(milliseconds: milliseconds + UInt64(max(timeout / .milliseconds(1), 0)))
   }

@@ -12,7 +12,7 @@ package final class FileReading: Sendable {
   private let file: String
   private let queue = DispatchQueue(label: "whiteboard.file")
 
-  /// Opens a regular file; throws `fileUnreadable` with the reason.
+  /// Throws `fileUnreadable` if the path is not a regular file that can be opened.
   init(_ file: String) throws(CommandError) {
     try FileReading.check(file)
     descriptor = open(file, O_RDONLY | O_CLOEXEC)
@@ -22,8 +22,7 @@ package final class FileReading: Sendable {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Reads the next bytes, at most `count`; returns nil at the end of the file; throws `fileUnreadable` with the
-  /// reason.
+  /// Returns nil at the end of the file; throws `fileUnreadable`.
   func next(upTo count: Int) async throws(CommandError) -> [UInt8]? {
     let descriptor = descriptor
     let result: Result<[UInt8], CommandError> = await withCheckedContinuation { continuation in
@@ -42,7 +41,7 @@ package final class FileReading: Sendable {
     return bytes.isEmpty ? nil : bytes
   }
 
-  /// Checks that a path is a regular file that this process can read; throws `fileUnreadable` with the reason.
+  /// Throws `fileUnreadable` unless the path is a regular file that this process can read.
   static func check(_ file: String) throws(CommandError) {
     var status = stat()
     guard stat(file, &status) == 0 else { throw unreadable(file, errno) }
@@ -52,17 +51,17 @@ package final class FileReading: Sendable {
     guard access(file, R_OK) == 0 else { throw unreadable(file, errno) }
   }
 
-  /// Returns the size of a local file, in bytes; nil if it cannot be determined.
+  /// In bytes.
   static func size(_ file: String) -> Int? {
     var status = stat()
     guard stat(file, &status) == 0 else { return nil }
     return Int(status.st_size)
   }
 
-  /// Renames a local file, and replaces an existing file of that name; returns whether this succeeded.
+  /// Replaces an existing file with the new name; returns whether this succeeded.
   static func move(_ file: String, over name: String) -> Bool { rename(file, name) == 0 }
 
-  /// Reads a whole file; throws `fileUnreadable` with the reason, or `tooBig` if the file exceeds `limit` bytes.
+  /// Throws `fileUnreadable`, or `tooBig` if the file exceeds `limit` bytes.
   package static func whole(_ file: String, limit: Int) throws(CommandError) -> [UInt8] {
     try check(file)
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
@@ -71,7 +70,7 @@ package final class FileReading: Sendable {
     return try whole(descriptor, file, limit: limit)
   }
 
-  /// Reads standard input to its end; throws the errors of ``whole(_:limit:)``.
+  /// Throws the errors of ``whole(_:limit:)``.
   package static func standardInput(limit: Int) throws(CommandError) -> [UInt8] {
     try whole(STDIN_FILENO, "standard input", limit: limit)
   }

@@ -5,27 +5,25 @@ import WhiteboardDocument
 import WhiteboardSync
 
 extension SharedBoard {
-  /// Returns whether the local peer requested the resource that a peer offers: an answer (SYN-13) or an asset (SYN-37).
+  /// Whether the local peer requested the offered resource: an answer (SYN-13) or an asset (SYN-37).
   package func isRequested(_ info: ResourceInfo) -> Bool { transfers.isRequested(info) }
 
-  /// Decides about a resource that the local peer did not request (SYN-13, SYN-37, RES-8); returns whether to accept
-  /// the resource.
-  ///
-  /// If the configuration requires it, the function asks the user and waits for the answer, until its task is canceled.
+  /// Decides whether to accept a resource that the local peer did not request (SYN-13, SYN-37, RES-8). If the
+  /// configuration requires it, asks the user and waits for the answer until the task is canceled.
   package func wants(_ info: ResourceInfo) async -> Bool { await transfers.wants(info) }
 
   func offerEnded(_ id: TransferID, _ number: Int) { transfers.offerEnded(id, number) }
 
   package var saveState: SaveState { persistence.state }
 
-  /// The size of the board's file on disk, in bytes; nil if there is no file.
+  /// In bytes, with the write-ahead log; nil if there is no file.
   package var documentSize: Int? {
     guard let path = persistence.document?.path else { return nil }
     return (FileReading.size(path) ?? 0) + (FileReading.size(path + "-wal") ?? 0)
   }
 
-  /// Deletes old history, and frees its disk space; the board remains usable; if the disk has too little free space,
-  /// throws, and the history is unchanged.
+  /// Deletes old history, and frees its disk space. The board remains usable. If the disk has too little free space,
+  /// throws and leaves the history unchanged.
   package func compactDocument(keeping days: Int? = nil) async throws(WhiteboardError) {
     guard let document = persistence.document else { throw WhiteboardError(.timedOut, "the board is not open") }
     do throws(DocumentError) { try await document.compact(now: BoardFile.now, keeping: days) } catch {
@@ -33,36 +31,31 @@ extension SharedBoard {
     }
   }
 
-  /// Returns the amount of data that this peer forwarded as a relay of the session.
+  /// Counts the data that this peer forwarded as a relay of the session.
   package func relayTally() async -> RelayTally { await session?.relayTally() ?? RelayTally() }
 
   // MARK: - Photos
 
-  /// Returns the path of a photo's file; nil if there is no photo.
-  ///
-  /// The file exists until ``closePhoto(_:)``. Each call needs a matching call of ``closePhoto(_:)``, even if it
+  /// Returns the path of a photo's file; nil if there is no photo. The file exists until ``closePhoto(_:)``. Each call
+  /// needs a matching call of ``closePhoto(_:)``, even if the result is nil.
   /// returns nil.
   package func openPhoto(_ id: AssetID) async -> String? { await photos.open(id) }
 
-  /// Releases a photo's file; call it once for each ``openPhoto(_:)``.
+  /// Call this once for each ``openPhoto(_:)``.
   package func closePhoto(_ id: AssetID) { photos.close(id) }
 
   // MARK: - Recordings
 
   package var isRecordingPaused: Bool { persistence.queue.isPaused }
 
-  /// Pauses recording until ``resumeRecording()``.
-  ///
-  /// The keyframe after the pause contains the changes made in between. If earlier changes cannot be written, the
-  /// method throws and recording continues.
+  /// Pauses recording until ``resumeRecording()``. The next keyframe contains the changes made in between. If earlier
+  /// changes cannot be written, throws, and recording continues.
   package func pauseRecording() async throws(DocumentError) { try await persistence.pauseRecording() }
 
-  /// Resumes recording with a keyframe of the current board; if the keyframe cannot be written, throws, and writing it
-  /// is retried later.
+  /// Writes a keyframe of the current board. If this fails, throws, and the keyframe is written later.
   package func resumeRecording() async throws(DocumentError) { try await persistence.resumeRecording() }
 
-  /// Adds a named marker at the current position of the recording; throws if the name is too long or already in use, or
-  /// another error if the marker cannot be written.
+  /// Throws if the name is too long or already in use, or if the marker cannot be written.
   package func markRecording(_ name: String) async throws(DocumentError) { try await persistence.addMarker(name) }
 
   package var presentNames: [UntrustedText] { members.ids.compactMap { members[$0]?.name } }
@@ -71,7 +64,7 @@ extension SharedBoard {
 
   // MARK: - Members and the end
 
-  /// Creates an additional join code; returns the event that contains it.
+  /// Creates an additional join code or a browser link.
   package func invite(_ terms: InvitationTerms) async throws(CommandError) -> SharedBoard.News.Invited {
     guard let board else { throw CommandError(.notConnected, "the board is not open") }
     guard terms.isValid else {
@@ -81,22 +74,18 @@ extension SharedBoard {
       ? try await board.browsers.invite(terms) : try await board.admission.invite(terms)
   }
 
-  /// Stores a drawing from the system clipboard, which `paste` then adds; returns the problem if it cannot be stored.
+  /// `paste` then adds the stored drawing. Returns the problem if it cannot be stored.
   package func storeCopies(_ drawing: String) async -> String? { await board?.files.storeCopies(drawing) }
 
   package func revokeBrowsers() async { await board?.browsers.revokeAll() }
 
-  /// Changes the role of a member; throws if there is no such member, or the local member is not allowed to change the
-  /// member's role.
   package func changeRole(of target: String, to role: BoardRole) throws(CommandError) {
     guard let board else { throw CommandError(.notConnected, "no other member is connected") }
     try board.roles.change(target, to: role)
   }
 
-  /// Removes a peer from the board, and revokes the rights that it was granted; returns the event with the new join
-  /// code; nil if the board has no code or keeps its code.
-  ///
-  /// Throws if there is no such peer, or another peer is the host.
+  /// Removes a peer, and revokes the rights that it was granted. Returns the event with the new join code; nil if the
+  /// board has no code or keeps its code. Throws if no peer matches, or another peer is the host.
   package func kick(_ target: String, reason: String, withAdmitted: Bool = false, keepsCode: Bool = false)
     async throws(CommandError) -> SharedBoard.News.Invited?
   {
@@ -110,9 +99,8 @@ extension SharedBoard {
     )
   }
 
-  /// Closes the board at the user's request; returns whether the board closes.
-  ///
-  /// If closing would lose work, the first request only warns.
+  /// Closes the board at the user's request; returns whether the board closes. If closing would lose work, the first
+  /// request only warns.
   package func requestEndUnlessUnsaved() async -> Bool {
     if ending == nil, !persistence.wasAskedBeforeEnding, await persistence.wouldLoseWork() {
       persistence.wasAskedBeforeEnding = true
@@ -123,7 +111,7 @@ extension SharedBoard {
     return true
   }
 
-  /// The number of refused changes since the board was opened, by reason.
+  /// Counts refused changes since the board was opened, by reason.
   package var refusals: Refusals { replica?.refusals ?? Refusals() }
 }
 
@@ -136,7 +124,6 @@ extension TransportConfiguration {
   }
 }
 
-/// Resolves a command argument to a peer, or to another target with an id and names.
 struct ReferenceResolver<Value: Sendable>: Sendable {
   private struct Entry: Sendable {
     let id: String
@@ -146,7 +133,6 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
 
   private var entries: [Entry] = []
 
-  /// The minimum length of an id prefix.
   static var shortestPrefix: Int { 4 }
 
   /// Several targets can have the same name.
@@ -154,11 +140,9 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
     entries.append(Entry(id: id, names: names, value: value))
   }
 
-  /// Returns the target that a word names: by its id, by a unique id prefix, or by a unique name, in this order; throws
-  /// ``CommandError`` with the code `ambiguous` if several targets match, or `missing` if none does.
-  ///
-  /// Ids have precedence over names. Otherwise a member could choose another member's id as its name, and receive
-  /// messages for that member.
+  /// Finds a target by its id, by a unique id prefix, or by a unique name, in this order; throws ``CommandError`` with
+  /// the code `ambiguous` if several targets match, or `missing` if none does. Ids have precedence over names.
+  /// Otherwise, a member could choose another member's id as its name, and receive messages for that member.
   func find(_ word: String, what: String, missing: CommandError.Code) throws(CommandError) -> Value {
     let lower = word.lowercased()
     if let exact = entries.first(where: { $0.id == lower }) { return exact.value }

@@ -6,8 +6,7 @@ import WhiteboardDocument
 import WhiteboardSync
 
 extension SharedBoard {
-  /// Hosts or joins a board, and serves it until it is closed by the user, the script or an error; throws if the board
-  /// cannot be opened, or cannot continue.
+  /// Hosts or joins a board, and serves it until it is closed by the user, the script or an error.
   func serve() async throws(WhiteboardError) {
     try configuration.createDirectories()
     try await readPersonalSettings()
@@ -57,8 +56,7 @@ extension SharedBoard {
 
   // MARK: - Beginning
 
-  /// Hosts or joins the board, and announces it; returns early if the board is closed before it is joined; throws
-  /// ``WhiteboardError`` or ``SessionError``.
+  /// Hosts or joins the board, and announces it. Returns early if the board closes before it is joined.
   private func begin(_ transport: PeerTransport) async throws {
     let copies = StoredCopies(configuration)
     if configuration.isGuest {
@@ -115,7 +113,7 @@ extension SharedBoard {
 
   // MARK: - Admission
 
-  /// Follows the changes of the host's admission policy until the session ends (MEM-17).
+  /// Continues until the session ends (MEM-17).
   private func followAdmission(of session: Session) async {
     for await policy in session.admissionChanges {
       guard let serving, ending == nil else { return }
@@ -244,7 +242,6 @@ extension SharedBoard {
     }
   }
 
-  /// Starts the jobs that run until the session ends or the board closes.
   private func start(_ session: Session) {
     spawn { sharedBoard in await sharedBoard.runIntake(of: session) }
     spawn { sharedBoard in await sharedBoard.storeMembership(of: session) }
@@ -254,7 +251,6 @@ extension SharedBoard {
     spawn { sharedBoard in if let board = sharedBoard.board { await sharedBoard.commandRunner.runCommands(on: board) } }
   }
 
-  /// Reads and handles the events of a session until the session ends.
   private func runIntake(of session: Session) async {
     await configuration.beforeSessionEvents?(self)
     spawn { sharedBoard in await sharedBoard.serving?.intake.readEvents() }
@@ -266,7 +262,7 @@ extension SharedBoard {
     }
   }
 
-  /// Stores the membership of a session after each change (MEM-7), until the session ends.
+  /// Stores the membership after each change (MEM-7), until the session ends.
   private func storeMembership(of session: Session) async {
     guard !configuration.isOffline else { return }
     for await record in session.membership where configuration.recordingFile == nil {
@@ -304,7 +300,7 @@ extension SharedBoard {
 }
 
 extension WhiteboardError {
-  /// Creates the error for a program that exits because it could not open a session.
+  /// For a program that exits because it could not open a session.
   package init(_ error: SessionError) {
     let code: Code =
       switch error.code {

@@ -177,7 +177,7 @@ extension SharedBoard {
     try await perform(.wait(.synced, timeout: seconds))
   }
 
-  /// Waits until the session is open; returns false if the board closes before its session is open.
+  /// Returns false if the board closes before its session is open.
   func opened() async -> Bool { await wait { self.serving != nil } }
 
   /// Leaves the board: sends an exit message to the members, and closes the file.
@@ -191,14 +191,14 @@ extension SharedBoard {
 
   // MARK: - Saving
 
-  /// Waits until the board accepts more changes, so that a fast caller does not exhaust the memory.
+  /// A caller that does not wait could exhaust the memory.
   private func room() async {
     await runtime.room()
     await outbox.room()
     await persistence.room()
   }
 
-  /// Resumes a caller of ``perform(_:)`` whose task was canceled.
+  /// The task of the caller was canceled.
   private func cancel(_ caller: Int) { answers.answer(caller, with: .failure(.callerCanceled)) }
 
   /// Waits until everything recorded so far is on disk.

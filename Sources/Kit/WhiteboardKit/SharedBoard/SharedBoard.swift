@@ -17,7 +17,6 @@ public actor SharedBoard {
   let input: (any CommandSource)?
   let members: Members
   private let sink: any EventSink
-  /// The services that the components share: events, conditions, tasks, time and termination.
   private(set) lazy var runtime = BoardRuntime(self, sink: sink)
   private(set) lazy var outbox = makeOutbox()
   /// The authors that the user does not want to see.
@@ -29,22 +28,22 @@ public actor SharedBoard {
   private(set) lazy var invitations = Invitations(runtime, configuration)
   private(set) lazy var answers = CommandAnswers(runtime, configuration.script, persistence: persistence)
   private(set) lazy var commandRunner = makeCommandRunner()
-  /// The boards nearby, and the announcement of the local board.
+  /// Finds the boards nearby, and announces the local board.
   private(set) lazy var discovery = BoardDiscovery(runtime, configuration, members: members)
   nonisolated let readers = ChangeReaders()
 
   var phase = BoardPhase.starting
   /// Whether the program will open the board again at its next start.
   private(set) var comesBack = false
-  /// The owner's key and rights, if the local user owns a new board; nil for other boards.
+  /// Set if the local user owns a new board.
   var owner: BoardOwner?
   /// Announces a joined board; nil if the board is not announced, or is announced already.
   var announceLater: ((BoardSession) -> Void)?
 
-  /// The task of ``run()``; nil before it is called.
+  /// The task of ``run()``.
   private(set) var life: Task<Void, Never>?
 
-  /// Creates a board; nothing runs until ``run()``.
+  /// Nothing runs until ``run()``.
   package init(_ configuration: BoardConfiguration, input: (any CommandSource)?, sink: any EventSink) {
     self.configuration = configuration
     members = Members(localPeer: configuration.identity.peerID, ownName: configuration.displayName)
@@ -53,11 +52,9 @@ public actor SharedBoard {
     self.sink = sink
   }
 
-  /// Runs the board until it is requested to close, its script ends, or it fails; throws if the board cannot be opened,
-  /// cannot continue, or its script failed.
-  ///
-  /// Call this function only once. It leaves the session properly, and emits every event before it returns. Canceling
-  /// the task requests that the board close.
+  /// Runs the board until it is requested to close, its script ends, or it fails. Call this function only once. It
+  /// leaves the session properly, and emits every event before it returns. Canceling the task requests that the board
+  /// close.
   package func run() async throws(WhiteboardError) {
     // A separate task, which is awaited below but not canceled with the caller: a closing board must still leave the
     // session and write the file.
@@ -82,16 +79,13 @@ public actor SharedBoard {
     }
   }
 
-  /// Requests that the board leave its session and close; ``run()`` returns when it is closed.
-  ///
-  /// If `untilNextStart` is true, the program will serve the board again at its next start, and the members try to
-  /// reconnect.
+  /// Requests that the board leave its session and close; ``run()`` then returns. If `untilNextStart` is true, the
+  /// program will serve the board again at its next start, and the members try to reconnect.
   package func requestEnd(untilNextStart: Bool = false) {
     if ending == nil { comesBack = untilNextStart }
     end(.asked)
   }
 
-  /// Runs a job concurrently until it returns or the board closes.
   func spawn(_ job: @escaping BoardRuntime.Job) { runtime.spawn(job) }
 
   private func main() async {
@@ -115,7 +109,7 @@ public actor SharedBoard {
 
   var replica: Replica? { board?.replica }
 
-  /// The open board with the components that work on it; nil before it is open.
+  /// Nil before the board is open.
   var board: ActiveBoard? { phase.serving?.active }
 
   /// Whether a user or a program answers the peers that ask to join.
@@ -124,7 +118,7 @@ public actor SharedBoard {
     return input != nil && configuration.script == .none
   }
 
-  /// Returns the id for a new board; if the configuration requires it, an id that the local user owns.
+  /// The local user owns the new board if the configuration requires this.
   func newBoard() -> SessionID {
     guard configuration.isOwned else { return .ofOpenBoard(hostedBy: configuration.identity.peerID) }
     let owner = BoardOwner(identity: configuration.identity, salt: configuration.salt)
@@ -134,7 +128,6 @@ public actor SharedBoard {
 
   // MARK: - Ending
 
-  /// The reason why the board closes; nil while it is running.
   var ending: BoardRuntime.Ending? { runtime.ending }
 
   func end(_ reason: BoardRuntime.Ending) { runtime.end(reason) }
@@ -150,12 +143,11 @@ public actor SharedBoard {
 
   // MARK: - Services of the runtime
 
-  /// Continues after the sink has accepted events, or failed.
   func delivered(_ failure: OutputError?) { runtime.delivered(failure) }
 
   func emit(_ news: News) { runtime.emit(news) }
 
-  /// Waits until a condition holds. Returns false if the wait timed out, or if the board closes.
+  /// Returns false if the wait timed out, or if the board closes.
   func wait(timeout: Duration? = nil, until holds: @escaping () -> Bool) async -> Bool {
     await runtime.wait(timeout: timeout, until: holds)
   }
@@ -163,7 +155,6 @@ public actor SharedBoard {
   var now: Moment { runtime.now }
 }
 
-/// The phase of a running board, with the state that exists only in this phase.
 enum BoardPhase {
   /// The board will be hosted or joined; there is no session yet.
   case starting
@@ -204,7 +195,6 @@ extension SharedBoard {
     )
   }
 
-  /// The join code of a board that the local peer hosts; nil for other boards.
   private var hostedCode: Persistence.HostedCode? {
     guard let board = phase.board, configuration.isHosting(board.session) else { return nil }
     return Persistence.HostedCode(code: board.code)
@@ -257,8 +247,8 @@ extension SharedBoard {
 }
 
 extension SharedBoard {
-  /// Opens the file of a board, unless it is already open, and restores the board from it; if the file cannot be opened
-  /// for writing or cannot be read, throws, and the file is unchanged.
+  /// Opens the file of a board, unless it is already open, and restores the board. If the file cannot be opened for
+  /// writing or cannot be read, throws and leaves the file unchanged.
   func openDocument(of board: BoardSession, _ replica: Replica) async throws(WhiteboardError) {
     guard configuration.remembersBoards else { return }
     do throws(DocumentError) {
@@ -319,9 +309,7 @@ extension SharedBoard {
     return document
   }
 
-  /// Warns the user about unreadable files when a new board was created.
-  ///
-  /// The board may already exist in an unreadable file, because such a file cannot be found by its name or id.
+  /// Unreadable files cannot be found by name or id, so a board that was just created may already exist in such a file.
   private func warnOfUnreadableFiles() async {
     let files = (try? await configuration.boardLibrary.unreadable()) ?? []
     guard let first = files.first else { return }

@@ -10,7 +10,7 @@ public struct WhiteboardError: Error, Equatable, Sendable {
   public let code: Code
   /// The problem and what to do about it, in one line that is safe to display.
   public let message: String
-  /// The reason why some of the work was not saved, if the error is about saving.
+  /// The reason why work was not saved, if the error is about saving.
   package let problem: SaveProblem?
   /// Whether the host removed the local peer from the board, so that the program can only open its own copy.
   public let isRemoval: Bool
@@ -18,9 +18,7 @@ public struct WhiteboardError: Error, Equatable, Sendable {
   /// Whether another join code would help.
   package let isAboutCode: Bool
 
-  /// The advice at the end of the message about a missing code.
-  ///
-  /// A program that asks the user for the code omits the advice.
+  /// The end of the message about a missing code. A program that asks the user for the code omits this advice.
   package static let codeAdvice = ": add --code WORDS"
 
   package init(_ code: Code, _ message: String, isRemoval: Bool = false, isAboutCode: Bool = false) {
@@ -31,7 +29,7 @@ public struct WhiteboardError: Error, Equatable, Sendable {
     problem = nil
   }
 
-  /// Creates the error for a board that was closed with unsaved work.
+  /// The board was closed with unsaved work.
   package init(_ problem: SaveProblem) {
     code = .inputOutput
     message = problem.sentence
