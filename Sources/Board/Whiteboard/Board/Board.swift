@@ -221,7 +221,6 @@ extension Board {
     }
   }
 
-  /// Applies only the settings that the board does not have yet; skips invalid values.
   private func fill(_ new: BoardSettings) {
     let old = settings
     if old.title == nil, let title = new.title { try? setTitle(title) }
@@ -407,7 +406,6 @@ struct Duplication {
     self.offset = state.freeOffset(ofCopiesAt: places, by: offset, first: 1)
   }
 
-  /// Stages the copies in the current gesture of the board.
   func stage(on board: Board) throws(BoardError) -> [ObjectID: ObjectID] {
     var copies: [ObjectID: ObjectID] = [:]
     for group in groups { copies[group] = try board.create(.group) }

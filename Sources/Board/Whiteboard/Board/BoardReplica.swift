@@ -407,7 +407,6 @@ struct LocalAuthor {
 
   func isOwn(_ incarnation: Incarnation) -> Bool { incarnations.contains(incarnation) }
 
-  /// Returns whether the context contains dots of the current incarnation that this author never wrote (BRD-25).
   func isClaimed(in context: borrowing Context) -> Bool { context[incarnation] != written[incarnation] }
 
   mutating func beginIncarnation(outside context: borrowing Context) {

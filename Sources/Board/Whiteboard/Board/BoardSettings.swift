@@ -26,8 +26,8 @@ extension BoardSettings {
 }
 
 extension BoardState {
-  /// Returns the cell that determines a setting; nil if the setting was never set. It is the cell with the greatest
-  /// stamp among the cells of all settings objects that hold a value of the right type.
+  /// Returns the cell that determines a setting: of the cells in all settings objects with a value of the right type,
+  /// the one with the greatest stamp. Returns nil if there is no such cell.
   func settingCell(_ property: Property) -> Cell? { objects.settings.winner(property) }
 
   /// Cells with a value of the wrong type are considered too.
@@ -42,7 +42,6 @@ extension BoardState {
 }
 
 extension BoardSettings {
-  /// A setting is nil if it was never set or is outside its limits.
   package init(of state: BoardState) {
     func text(_ property: Property, upTo limit: Int) -> String? {
       guard case .text(let text)? = state.settingCell(property)?.value, !text.isEmpty, text.utf8.count <= limit else {

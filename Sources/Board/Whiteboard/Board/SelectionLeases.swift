@@ -21,7 +21,6 @@ struct SelectionLeases {
   /// The leases on each object. An ended lease stays until its member can have a new one.
   private var leases: [ObjectID: [Lease]] = [:]
   private var counts: [MemberID: Int] = [:]
-  /// The time when ``removeEnded(_:)`` must be called next; nil if there are no leases.
   private(set) var nextEnd: UInt64?
 
   func holds(_ id: ObjectID, _ member: MemberID, _ now: UInt64) -> Bool {

@@ -90,7 +90,6 @@ package enum ZIndex {
 
   private static func leading(_ byte: UInt8, of place: [UInt8]) -> Int { place.prefix { $0 == byte }.count }
 
-  /// Returns the four bytes at an offset as a number; missing bytes are read as 0.
   private static func number(in place: [UInt8], at offset: Int) -> UInt32 {
     (offset..<offset + 4).reduce(0) { ($0 << 8) | ($1 < place.count ? UInt32(place[$1]) : 0) }
   }

@@ -44,7 +44,6 @@ package struct ByteReader {
     return number
   }
 
-  /// Reads a count that is at most `limit` and at most the number of remaining bytes.
   @inlinable package mutating func count(upTo limit: Int, _ what: String) throws(CodecError) -> Int {
     let number = try varint(upTo: UInt64(limit), what)
     guard number <= UInt64(remaining) else { throw .truncated }
@@ -56,7 +55,6 @@ package struct ByteReader {
     return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
   }
 
-  /// Reads a number of 8 bytes, most significant byte first.
   @inlinable package mutating func fixed64() throws(CodecError) -> UInt64 {
     guard remaining >= 8 else { throw .truncated }
     var result: UInt64 = 0
@@ -65,7 +63,6 @@ package struct ByteReader {
     return result
   }
 
-  /// Reads a number of 4 bytes, most significant byte first.
   package mutating func fixed32() throws(CodecError) -> UInt32 {
     guard remaining >= 4 else { throw .truncated }
     var result: UInt32 = 0
@@ -120,13 +117,11 @@ package struct ByteWriter {
     varint(UInt64(bitPattern: (number << 1) ^ (number >> 63)))
   }
 
-  /// Appends a number of 8 bytes, most significant byte first.
   package mutating func fixed64(_ number: UInt64) {
     // Safe: the closure copies the bytes and lets no pointer escape.
     withUnsafeBytes(of: number.bigEndian) { written.append(contentsOf: $0) }
   }
 
-  /// Appends a number of 4 bytes, most significant byte first.
   package mutating func fixed32(_ number: UInt32) {
     for shift in stride(from: UInt32(24), through: 0, by: -8) {
       written.append(UInt8(truncatingIfNeeded: number >> shift))

@@ -93,7 +93,6 @@ package enum InkCoding {
 package struct StrokeSpans: Hashable, Sendable {
   package static let steps = 16
 
-  /// The spans in ascending order; no two of them touch.
   package private(set) var ranges: [ClosedRange<Int>] = []
 
   package init() {}

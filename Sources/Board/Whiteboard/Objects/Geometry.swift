@@ -107,10 +107,8 @@ package enum FixedPoint {
     return .unsigned(UInt64((size * unit).rounded()))
   }
 
-  /// Converts an angle in steps of 1/4096 turn to radians.
   package static func radians(_ steps: UInt64) -> Double { Double(steps % 4096) / turn * fullTurn }
 
-  /// Converts a scale in steps of 1/65536 to a number, clamped to the limits.
   package static func scale(of steps: UInt64) -> Double {
     min(max(Double(steps) / scale, BoardLimits.leastScale), BoardLimits.greatestScale)
   }

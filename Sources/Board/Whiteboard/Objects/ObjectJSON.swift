@@ -107,7 +107,6 @@ extension ChatLine {
 }
 
 extension JSONObject {
-  /// Adds an array of points, each as `[x,y]`.
   @inline(never) package mutating func add(_ key: String, points: [Point]) {
     add(key, list: points.map { Self.list([$0.x, $0.y]) })
   }

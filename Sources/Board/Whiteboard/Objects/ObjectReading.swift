@@ -90,7 +90,6 @@ extension ObjectRecord {
     return Outline(through: linePoints, isCurved: self[.curve]?.value.isTrue ?? false)
   }
 
-  /// Whether the object is a text that is as wide as its longest paragraph.
   package var isAutoWidth: Bool { kind == .text && self[.autoWidth]?.value.isTrue ?? false }
 
   /// The position on the board of the object's own point (0, 0). It is the center of every object except lines, arrows

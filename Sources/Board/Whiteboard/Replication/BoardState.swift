@@ -43,7 +43,6 @@ public struct BoardState: Sendable {
     return objects.records[index].isVisible
   }
 
-  /// Returns whether changes of the object are reported: it is on the board, or is a chat line.
   func isReported(_ id: ObjectID) -> Bool {
     guard let index = objects.index(of: id) else { return false }
     return objects.records[index].isReported

@@ -33,8 +33,6 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
 
   var last: Element? { rest.last?.last ?? first.last }
 
-  /// All elements in ascending order.
-  /// - Complexity: O(*n*) if there is more than one piece.
   var elements: [Element] { rest.isEmpty ? first : first + rest.joined() }
 
   /// Returns the position of the first element for which `isBefore` is false.
@@ -76,14 +74,12 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
       ? Position(piece: position.piece, index: position.index + 1) : Position(piece: position.piece + 1, index: 0)
   }
 
-  /// Returns nil if the position is the end.
   mutating func update<Result>(_ position: Position, _ body: (inout Element) -> Result?) -> Result? {
     if position.piece == 0 { return position.index < first.count ? body(&first[position.index]) : nil }
     let piece = position.piece - 1
     return position.index < rest[piece].count ? body(&rest[piece][position.index]) : nil
   }
 
-  /// Returns nil if there are no elements.
   mutating func updateLast<Result>(_ body: (inout Element) -> Result?) -> Result? {
     if rest.isEmpty { return first.isEmpty ? nil : body(&first[first.count - 1]) }
     let piece = rest.count - 1

@@ -22,7 +22,6 @@ public struct Dot: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The dot as text, `SEQ-INCARNATION`.
   public var description: String { "\(sequence)-\(incarnation)" }
 
-  /// Returns whether the sequence number does not exceed the limit for its incarnation; true if there is no limit.
   package func isWithin(_ last: [Incarnation: UInt64]) -> Bool { last[incarnation].map { sequence <= $0 } ?? true }
 
   /// Compares two dots by incarnation, then by sequence number.

@@ -5,7 +5,7 @@ public struct SequenceRanges: Sendable {
   /// Creates an empty set.
   public init() {}
 
-  /// Creates a set from ascending ranges that do not touch.
+  /// The ranges must not touch.
   package init(ascending ranges: [ClosedRange<UInt64>]) { pieces = ChunkedSortedArray(ranges) }
 
   /// The ranges in ascending order.
@@ -209,7 +209,6 @@ public struct DotSet: Sendable {
     for place in order { body(authors[place], sets[place]) }
   }
 
-  /// Returns whether the incarnations at the positions in `order` ascend.
   private func isAscending(_ order: [Int]) -> Bool {
     guard order.count <= authors.count else { return false }
     var last: Incarnation?

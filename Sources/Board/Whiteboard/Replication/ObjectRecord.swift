@@ -55,7 +55,6 @@ package struct ObjectRecord: Sendable {
     put(cell, at: property) { cell.beats($0) }
   }
 
-  /// - Complexity: The same as that of ``write(_:at:)``.
   mutating func overwrite(_ property: Property, with cell: Cell) { _ = put(cell, at: property) { _ in true } }
 
   private mutating func put(_ cell: Cell, at property: Property, where beats: (Cell) -> Bool) -> Outcome {
@@ -107,7 +106,6 @@ extension ObjectRecord {
     return bytes
   }
 
-  /// Throws an error if an incarnation cannot make another move in the game.
   func requireRoomForMove(by incarnation: Incarnation) throws(GameError) {
     let moves = entries(of: Property.moveNumber, upTo: BoardLimits.gameMoves)
     let own = moves.reduce(0) { $0 + ($1.cell.dot.incarnation == incarnation ? 1 : 0) }

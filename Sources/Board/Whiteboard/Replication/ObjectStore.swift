@@ -142,7 +142,6 @@ struct ObjectStore: Sendable {
 
   // MARK: - Unrecorded changes, for the gesture in progress
 
-  /// A stored object with its mark in the latest change log.
   struct StoredObject: Sendable {
     let record: ObjectRecord
     fileprivate let mark: UInt32
@@ -263,12 +262,12 @@ struct ReferenceIndex: Sendable {
   private var entries = ChunkedSortedArray<Entry>()
   private let named: @Sendable (ObjectRecord) -> [ObjectID]
 
-  /// Creates an empty index; `named` returns the objects that an object's cells name, each once.
+  /// `named` returns the objects that an object's cells name, each once.
   init(_ named: @escaping @Sendable (ObjectRecord) -> [ObjectID]) { self.named = named }
 
   var isEmpty: Bool { entries.count == 0 }
 
-  /// Returns the objects whose `group` cells name this group, in ascending order of id.
+  /// In ascending order of id.
   func members(of group: ObjectID) -> [ObjectID] {
     var members: [ObjectID] = []
     var position = entries.position { $0.group < group }

@@ -16,7 +16,7 @@ struct RestorePlan {
     case deletion(Value)
     case erasure(Value)
 
-    /// The number of bytes that the change writes.
+    /// An upper bound of the number of bytes in the values that the change writes.
     var length: Int {
       switch self {
       case .create: 0
@@ -221,7 +221,6 @@ extension RestorePlan {
     changes.reduce(0) { count, next in if case .create = next.change { count + 1 } else { count } }
   }
 
-  /// Throws `held`, `locked`, `clockExhausted` or `boardFull` if any change would be refused.
   func requireWritable(on board: BoardReplica) throws(BoardError) {
     for case (.here(let id), let change) in changes {
       let property: Property = if case .write(let property, _) = change { property } else { .kind }

@@ -35,7 +35,6 @@ struct UndoItem {
   /// Whether an undo or a redo deletes an object that the step did not create.
   var deletesAgain: Bool { property == .deleted && before.standing != .uncreated }
 
-  /// The approximate size of the item in bytes.
   var byteCount: Int {
     before.value.length + after.value.length + MemoryLayout<UndoItem>.stride + writes.count * MemoryLayout<Dot>.stride
   }

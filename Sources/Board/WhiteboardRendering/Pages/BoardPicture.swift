@@ -7,7 +7,7 @@ package struct BoardPicture: Sendable {
   /// The bounds of each object on the page; stored, because texts must be laid out to compute them.
   package private(set) var bounds: [Rectangle]
   package var region: Rectangle
-  /// Whether the region is that of all objects, not one that the user chose.
+  /// Whether the region contains all objects, because the user did not choose a region.
   package var isWhole = false
   /// The frame whose area is the region; only its fill is shown, because its line and its name are around the region.
   package private(set) var frame: ObjectID?

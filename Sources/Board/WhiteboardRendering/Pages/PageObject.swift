@@ -330,7 +330,6 @@ extension BoardPicture {
 
 package struct PageColor: Hashable, Sendable {
   package let rgb: UInt32
-  /// The opacity from 0 (transparent) to 1 (opaque).
   package let opacity: Double
 
   package init(rgb: UInt32, opacity: Double = 1) {
@@ -468,7 +467,6 @@ struct PageGrounds {
     return covers.reversed().reduce(ink) { $0.over($1) }
   }
 
-  /// Returns the indexes below a limit in descending order.
   private static func merged(_ one: [Int], _ other: [Int], before limit: Int) -> [Int] {
     let one = one.prefix { $0 < limit }
     let other = other.prefix { $0 < limit }

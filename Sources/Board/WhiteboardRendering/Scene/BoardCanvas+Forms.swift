@@ -252,8 +252,8 @@ extension BoardCanvas {
     }
   }
 
-  /// Paints the cells of a polygon; if `isWhole` is true, also those that are only partly covered, so that a line
-  /// around it has the same background everywhere.
+  /// Paints the cells of a polygon. If `isWhole` is true, partly covered cells are painted too, so that a line around
+  /// the polygon has the same background everywhere.
   private mutating func paint(_ fill: CellFill, _ polygon: inout DotPolygon, _ area: CellArea, isWhole: Bool) {
     let grid = DotGrid.fine
     let columns = area.columns.lowerBound * grid.across..<area.columns.upperBound * grid.across
@@ -279,7 +279,7 @@ extension BoardCanvas {
     }
   }
 
-  /// Gives cells the background of a fill; unless it is very transparent, it hides their content.
+  /// Gives cells the background of a fill. If the fill is opaque enough, it also hides the content of the cells.
   mutating func paint(_ fill: CellFill, _ area: CellArea) {
     if fill.isHiding { dots.clear(area) } else if isMonochrome { return }
     // Most cells under a fill have the same background.

@@ -129,7 +129,7 @@ extension BoardCanvas {
     }
   }
 
-  /// The points of a stroke: those that are committed, and then those that are not.
+  /// The committed points of a stroke, followed by the uncommitted points.
   private struct LiveLine {
     private let ink: [InkPoint]
     private let preview: [InkPoint]

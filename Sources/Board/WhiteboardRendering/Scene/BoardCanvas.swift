@@ -175,7 +175,6 @@ package struct BoardCanvas: Sendable {
       labels.indices.filter { labels[$0].touches(area) && places[$0].wholeLabel != nil }
     }
 
-    /// Returns an area extended by the labels in it, as far as they are within a limit.
     func withLabels(_ area: CellArea, within limit: CellArea) -> CellArea {
       labels.reduce(area) { whole, label in label.touches(whole) ? whole.union(label.clamped(to: limit)) : whole }
     }
@@ -202,7 +201,7 @@ package struct BoardCanvas: Sendable {
   /// The objects from back to front.
   package var itemsInOrder: some BidirectionalCollection<Item> { order.ids.lazy.compactMap { [items] in items[$0] } }
 
-  /// Returns some of the objects from back to front.
+  /// From back to front.
   package func inOrder(_ ids: Set<ObjectID>) -> [ObjectID] { ids.sorted { isBehind($0, $1) } }
 
   package func item(_ id: ObjectID) -> Item? { items[id] }
@@ -424,7 +423,6 @@ package struct BoardCanvas: Sendable {
     removeBase(before: id)
   }
 
-  /// Removes the base if this object is the first object in front of the base.
   private mutating func removeBase(before id: ObjectID?) {
     guard let base, base.first == id else { return }
     for area in growths { spoil(area) }

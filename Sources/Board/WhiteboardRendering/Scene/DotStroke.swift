@@ -272,7 +272,6 @@ package enum DotStyle: String, Hashable, Sendable, CaseIterable {
     return Int(min(max(wanted.rounded(), 1), limit))
   }
 
-  /// Returns the cell that shows the dots at a position; nil if there are none.
   func cell(_ dots: DotLayer, _ x: Int, _ y: Int, on background: CellColor) -> ScreenCell? {
     switch self {
     case .braille:

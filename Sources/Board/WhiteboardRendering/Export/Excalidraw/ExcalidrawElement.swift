@@ -160,7 +160,7 @@ struct ExcalidrawElement {
 
   // MARK: - Links and pictures
 
-  /// The target of a link: an address, or the element with an id.
+  /// An address, or the id of an element.
   enum Link {
     case address(String)
     case object(String)

@@ -64,7 +64,6 @@ enum Excalidraw {
     }
   }
 
-  /// The value of `type` in a library.
   static let typeOfLibraries = "excalidrawlib"
   /// The values of `type` in documents that can be imported.
   static let types = ["excalidraw", "excalidraw/clipboard", typeOfLibraries]

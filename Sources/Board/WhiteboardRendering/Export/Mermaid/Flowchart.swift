@@ -53,7 +53,7 @@ private struct FlowchartParser {
 
   private var chart = Flowchart()
   private var indexes: [String: Int] = [:]
-  /// The names of the nodes.
+  /// The names of the nodes, at the same indexes as the nodes.
   private var ids: [String] = []
   /// The names of edges, as in `A e1@--> B`.
   private var edgeIDs: Set<String> = []
@@ -63,7 +63,6 @@ private struct FlowchartParser {
   private var frames: [Int?] = []
   /// The lines of subgraphs that are too deep to become frames.
   private var deepLines: [Int] = []
-  /// The style of all edges.
   private var edgeStyle: [(name: String, value: String)] = []
   private var line = 0
   private var text: [Character] = []
