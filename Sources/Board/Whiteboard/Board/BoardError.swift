@@ -34,7 +34,7 @@ public indirect enum BoardError: Error, Hashable, Sendable {
   ///
   /// Move one of them first.
   case stackFull
-  /// A gesture has more operations than fit in one batch.
+  /// A gesture has more than `BoardLimits.operationsPerGesture` operations.
   case tooManyOperations
   /// No local step can be undone.
   ///
@@ -51,7 +51,6 @@ public indirect enum BoardError: Error, Hashable, Sendable {
   case photosUsed
   /// The time of the cell is so late that no write can follow it.
   case clockExhausted
-  /// The local member is a viewer and cannot edit.
   case viewer
   case gameRefused(GameError)
 

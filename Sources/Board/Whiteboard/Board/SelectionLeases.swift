@@ -11,7 +11,6 @@ struct SelectionLeases {
     /// Whether the object's present selection is by this member.
     var isCurrent = true
     var isTaken = false
-    /// Whether the end of the lease was reported.
     var isReported = false
 
     /// The time from which the member can have a new lease on the object.

@@ -200,7 +200,6 @@ public enum StyleChange: Hashable, Sendable {
   case isItalic(Bool)
   /// The color of a form's label; nil for the default color.
   case textColor(UInt32?)
-  /// Whether a text is as wide as its longest paragraph.
   case isAutoWidth(Bool)
 
   func applies(to record: ObjectRecord) -> Bool {

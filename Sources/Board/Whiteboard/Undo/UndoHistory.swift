@@ -268,7 +268,7 @@ extension BoardReplica {
   public var redoLabel: String? { history.undone.last?.label }
   /// The objects that an undo or a redo may need.
   ///
-  /// If one of them is purged, its steps become incomplete.
+  /// If one of these objects is purged, the steps that changed it become incomplete.
   /// - Complexity: O(*n*), where *n* is the number of cells in all steps.
   public var objectsInUndo: Set<ObjectID> { history.objects }
 

@@ -20,8 +20,8 @@ package enum PicturePage {
   /// The number of PNG pixels for each board unit if the user gave none; small letters are legible.
   static let pixelsPerUnit = 2.0
 
-  /// Returns the page as a PNG with `scale` pixels for each board unit; nil is 2, or fewer on a large board. Time and
-  /// memory are proportional to the number of pixels. Call this function off the main loop.
+  /// Returns the page as a PNG with `scale` pixels for each board unit. If `scale` is nil, the default is 2, or less on
+  /// a large board. Time and memory are proportional to the number of pixels. Call this function off the main loop.
   package static func png(_ picture: BoardPicture, scale chosen: Double?) throws(PicturePageError) -> ExportedFile {
     var scale = chosen ?? pixelsPerUnit
     guard scale.isFinite, scale > 0 else { throw .scale(scale) }

@@ -4,8 +4,8 @@ struct WriterOutput {
   private(set) var bytes: [UInt8] = []
   private var cursor: (x: Int, y: Int)?
   private var trust = Trust.sure
-  /// The current style, as the caller requested it. `told` is the same style as sent to the terminal: if the terminal
-  /// has a palette, its colors are palette indices.
+  /// The current style, as the caller requested it. `told` is the style that was sent to the terminal; if the terminal
+  /// has a palette, the colors of `told` are palette indices.
   private var style = CellStyle.plain
   private var told = CellStyle.plain
   private var indices: [UInt32: UInt8] = [:]

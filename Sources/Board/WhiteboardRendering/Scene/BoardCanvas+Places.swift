@@ -66,9 +66,9 @@ extension BoardCanvas {
     return area(of: (item.snapshot.ink?.suffix(Self.reach) ?? []) + item.preview, item)
   }
 
-  /// The number of points at the end of a stroke whose appearance can change when a point is added. A new point makes a
-  /// turn at the last point. That can change how the turns before it are drawn (``InkTurn``), and a curve starts
-  /// halfway between its point and the previous one.
+  /// The number of points at the end of a stroke whose appearance can change when a point is added. The last point then
+  /// becomes a turn, which can change how earlier turns are drawn (``InkTurn``). The curve at a turn starts halfway to
+  /// the previous point.
   private static let reach = InkTurn.window + 2
 
   private func area(of points: some Sequence<InkPoint>, _ item: Item) -> CellArea? {

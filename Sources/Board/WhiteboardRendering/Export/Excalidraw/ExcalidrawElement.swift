@@ -117,7 +117,8 @@ struct ExcalidrawElement {
     return min(max((size * 64).rounded() / 64, BoardLimits.leastTextSize), BoardLimits.textSize)
   }
 
-  /// Limited, because a board's text size is the height of a row, so a larger distance would make the letters larger.
+  /// The row height as a multiple of the font size. The value is limited, because a board derives the size of letters
+  /// from the row height.
   private var rowHeight: Double {
     guard let height = tree["lineHeight"]?.number, height >= 1 else { return Excalidraw.lineHeight }
     return min(height, Excalidraw.lineHeight)
