@@ -59,7 +59,6 @@ final class AvahiConnection {
   private var pause: Duration
   private var nextAttempt = Duration.zero
   private var nextInterfaceCheck = Duration.zero
-  /// The time at which the current calls into libavahi began.
   private var callStart = Duration.zero
 
   init?(_ configuration: AvahiConfiguration, bell: Bell, stallWatch: StallWatch, driver: any AvahiDriver) {

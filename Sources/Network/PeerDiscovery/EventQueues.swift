@@ -14,7 +14,6 @@ package struct BrowserQueue: Sendable {
 
   package var count: Int { order.count + (system == nil ? 0 : 1) }
 
-  /// Adds an event and merges it with the unread event of the same peer.
   package mutating func push(_ event: BrowserEvent) {
     switch event {
     case .found(let peer):

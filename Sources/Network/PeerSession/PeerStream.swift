@@ -48,7 +48,8 @@ public final class PeerStream: Sendable {
 
   /// Ends the local direction; the peer's direction continues.
   ///
-  /// - Throws: The reason why the stream had already ended; `reset` if the task is canceled; the stream is then reset.
+  /// - Throws: The reason why the stream had already ended. If the task is canceled, the error is `reset`, and the
+  ///   stream is reset.
   public func finish() async throws(SessionError) {
     try await observed { () throws(SessionError) in try await core.finish() }
     observation.report(.streamFinished(self, isSent: true))

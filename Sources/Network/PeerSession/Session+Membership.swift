@@ -71,8 +71,8 @@ extension Session {
     }
   }
 
-  /// Ends the wait for a peer that is unreachable, because another peer took its place. The peer may return later. Does
-  /// nothing if the peer is connected.
+  /// Stops waiting for an unreachable peer, because another peer took its place. The unreachable peer may return later.
+  /// Does nothing if the peer is connected.
   package func giveUp(_ peer: PeerID) {
     execute { core in
       guard let entry = core.entries[peer], entry.link == nil else { return }

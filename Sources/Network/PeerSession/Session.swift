@@ -132,10 +132,10 @@ public final class Session: Sendable {
     }
   }
 
-  /// Sends a message to peers of the given join generations; returns the receipt for the peers to which it was sent. A
-  /// peer that has joined again since then does not receive the message, because it was meant for the peer's previous
-  /// process. If a peer has left, or leaves in the meantime, the others still receive it. If no outbox accepts the
-  /// message, throws the errors of ``send(_:to:mode:)``; a peer that joined again causes `notConnected`.
+  /// Sends a message to the processes of peers with the given join generations, and returns the receipt for the peers
+  /// to which the message was sent. A peer that has joined again is skipped, because the message was meant for its
+  /// previous process. A peer that leaves does not affect the other recipients. If no outbox accepts the message,
+  /// throws the errors of ``send(_:to:mode:)``; a peer that joined again causes `notConnected`.
   @discardableResult nonisolated(nonsending) package func send(_ bytes: [UInt8], to generations: [PeerID: UInt64])
     async throws(SessionError) -> SendReceipt
   {

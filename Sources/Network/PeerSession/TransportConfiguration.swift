@@ -66,7 +66,7 @@ public struct TransportConfiguration: Sendable {
   /// transfer before.
   public var wantsResource: (@Sendable (SessionID, ResourceInfo) async -> Bool)?
   /// A closure that returns whether a resource with the given name is useful only to the process that receives it;
-  /// `nil` means that no resource is.
+  /// `nil` means that no resource is temporary.
   ///
   /// If that process ends before the transfer is complete, the next start removes the unfinished transfer, because it
   /// cannot be resumed.

@@ -38,8 +38,8 @@ package struct JSONReader {
     self.isStrict = isStrict
   }
 
-  /// Reads all bytes, which are UTF-8, as one value. Half a surrogate pair is replaced, and a byte order mark, which
-  /// some editors write at the beginning of a file, is skipped.
+  /// Reads all bytes, which must be UTF-8, as one value. Replaces half a surrogate pair, and skips a byte order mark at
+  /// the start.
   package static func read(_ bytes: [UInt8], depthLimit: Int = depthLimit) throws(JSONError) -> JSONTree {
     var reader = JSONReader(bytes, depthLimit: depthLimit)
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
@@ -313,7 +313,7 @@ package indirect enum JSONTree: Hashable, Sendable {
     switch self {
     case .numbers(let numbers): numbers
     case .list(let list):
-      // `list` can contain numbers as `digits`.
+      // A list of numbers is a `list` if one of them is `digits`.
       list.allSatisfy { $0.number != nil } ? list.compactMap { $0.number } : nil
     default: nil
     }

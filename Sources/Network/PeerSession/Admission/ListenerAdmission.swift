@@ -5,7 +5,6 @@ import PeerWire
 struct InvitationToAnswer: Equatable, Sendable {
   var peer: PeerID
   var name: UntrustedText
-  /// The words that both users see (ADM-7).
   var words: [String]
   /// Untrusted bytes from the joiner's application.
   var context: [UInt8]
@@ -102,7 +101,6 @@ struct ListenerAdmission: Sendable {
 
   /// The basis of admission to report to the application; `nil` for a returning member.
   private(set) var admission: PeerAdmission?
-  /// The key of the browser link with which a browser was admitted (WEB-5).
   private(set) var guestKey: GuestKey?
 
   private(set) var wasRefusedAsFull = false
@@ -130,7 +128,7 @@ struct ListenerAdmission: Sendable {
   /// Whether the local user has accepted the dialler, and the dialler's user is still comparing the words (ADM-16).
   var isAwaitingDialler: Bool { if case .awaitingPeople(let decision) = state { decision.isAccepted } else { false } }
 
-  /// Answers a HELLO for a session that this process serves; checks it in the order of HEL-6.
+  /// Checks the HELLO in the order of HEL-6.
   mutating func helloReceived(
     _ hello: Control.DiallerHello,
     answering own: Control.Introduction,
@@ -226,7 +224,6 @@ struct ListenerAdmission: Sendable {
     return [sendHello(own, .code)]
   }
 
-  /// Removes the keys that are no longer valid from those that the dialler may prove (ADM-9).
   mutating func limitChoices(to valid: [CodeChoice]) {
     guard case .awaitingProof(let choices) = state else { return }
     state = .awaitingProof(choices.filter { choice in valid.contains { $0.key == choice.key } })

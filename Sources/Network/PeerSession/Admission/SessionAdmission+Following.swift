@@ -36,7 +36,7 @@ extension SessionAdmission {
 
   /// Admits newcomers as the host, if the local peer is the host of the session that it joined. Call this before the
   /// local peer dials the members that ACCEPT named. A member that was admitted in the host's absence can prove its
-  /// membership only if the host gives members this right (TCK-6).
+  /// membership only if the host gives members the right to admit newcomers (TCK-6).
   func hostIfOwn() {
     guard membership.needsNoAdmission(session.localPeer), let own = hosting.take() else { return }
     sharing = Sharing(own, of: session.id)

@@ -15,7 +15,6 @@ final class SessionAdmission {
   private var invitationCodes: [InvitationCode] = []
   var guests = GuestLinks()
   private var invitations: [InvitationID: ListenerHandshake] = [:]
-  /// The slots of handshakes that wait for a user or soon will (HEL-5).
   var queue = InvitationQueue<ObjectIdentifier>()
   /// The facts about admission that the local peer, as the host or its relay, sends to members; `nil` if it sends none.
   var sharing: Sharing?
@@ -23,7 +22,7 @@ final class SessionAdmission {
   private var refusalReportAfter = NIODeadline.distantPast
   /// Whether the local policy follows the host's policy, because the local user chose no policy (MEM-17).
   var followsHost = false
-  /// Whether a user can answer newcomers, if the policy follows the host's.
+  /// Whether a user can answer newcomers; used only if the policy follows the host's policy.
   var asksUser = true
   var terms: Terms?
   /// How the local peer admits newcomers if ACCEPT names it as the host; `nil` once this is in effect.
@@ -116,7 +115,6 @@ final class SessionAdmission {
     termsChanged()
   }
 
-  /// Replaces the policy, for example with the policy that the host sent to this relay (RLY-2).
   func replacePolicy(with policy: AdmissionPolicy) {
     setPolicy(policy)
     termsChanged()

@@ -271,7 +271,6 @@ private final class DatagramSocketHandler: ChannelInboundHandler {
 extension TransportCore {
   private static let packetsPerRead = 32
 
-  /// Binds the UDP socket, on all interfaces if `interface` is zero.
   func bindDatagrams(_ address: SocketAddress, on interface: CInt) -> EventLoopFuture<any Channel> {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let bootstrap = DatagramBootstrap(group: eventLoop)

@@ -56,7 +56,7 @@ struct DatagramSealer: Sendable {
         authenticating: packet[..<PacketHeader.length]
       )
     } catch { throw .cipher }
-    // The ciphertext and the tag, without the nonce.
+    // `combined` begins with the nonce, which a packet does not contain.
     guard let combined = sealed.combined else { throw .cipher }
     counter += 1
     packet.removeSubrange(PacketHeader.length...)

@@ -144,9 +144,9 @@ final class MessageSender: Sendable {
     }
   }
 
-  /// Sends one copy of a message, or CONFIRM if `token` is not `nil`, to the relay that forwards it; returns the
+  /// Sends one copy of a message to the relay that forwards it, or CONFIRM if `token` is not `nil`. Returns the
   /// delivery track for each recipient. Waits until the relay's rate limit allows further messages (RLY-14). A
-  /// recipient that left or joined again is skipped, which is an error if `isNamed`.
+  /// recipient that left or joined again is skipped. If `isNamed`, a skipped recipient is an error.
   @discardableResult private nonisolated(nonsending) func sendRelayed(
     _ bytes: [UInt8],
     _ group: Routes.Relayed,

@@ -2,7 +2,7 @@ import NIOCore
 import PeerCore
 import PeerWire
 
-/// The reliable messages to one peer. It wraps ``DeliverySender``, tracks the tasks that wait for room or for an
+/// The reliable messages to one peer. An outbox wraps ``DeliverySender``, tracks the tasks that wait for room or for an
 /// acknowledgement, and outlives links. Any thread may append messages; the session's event loop writes them to the
 /// link.
 final class Outbox: Sendable {
@@ -174,7 +174,6 @@ final class Outbox: Sendable {
     return owed
   }
 
-  /// Whether the peer never acknowledged anything (RSM-4).
   var isUntouched: Bool { state.withLock { $0.sender.acknowledged == 0 } }
 
   /// Returns whether the peer may have received all parts up to `sequence` (RSM-2).

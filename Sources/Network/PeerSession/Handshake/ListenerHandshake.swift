@@ -274,11 +274,11 @@ final class ListenerHandshake: LinkDelegate {
         endInvitation(session, error)
       case .accept(let proof, let basis):
         accept(link, session, proof, basis)
-        // The link was closed instead, for example because the session is full by now.
+        // If `accept` closed the link, for example because the session is full by now, the invitation ends here.
         endInvitation(session, SessionError(.busy, "The peer could not be admitted."))
         return
       case .close(let code, let message):
-        // If a browser's proof is wrong, its browser link is old, because the secret cannot be guessed.
+        // The secret in a browser link cannot be guessed, so a wrong proof comes from an old link.
         if !link.isFromBrowser, code == .wrongCode || code == .lockedOut {
           session.emit(
             .warning(

@@ -28,7 +28,6 @@ extension Control {
     var proof: ProofBytes?
     /// The reason why the listener gave up the delivery state that the dialler wants to resume (CLS-3, RSM-6).
     var ended: String?
-    /// The session's name, if the listener knows it (3.3).
     var name: UntrustedText?
     /// How the listener, as the host, admits newcomers (MEM-17).
     var admission: AdmissionMode?

@@ -3,7 +3,6 @@ import PeerDiscovery
 import PeerWire
 
 enum Control {
-  /// The lowest and the highest protocol version that this program supports (HEL-1).
   static let versions = VersionRange(lowest: 1, highest: 2)
   /// The maximum number of bytes in the `message` of CLOSE and of similar frames (3.6).
   static let explanation = 512

@@ -8,7 +8,7 @@ import Glibc
 import Musl
 #endif
 
-/// A value that is encoded as one JSON object (FRM-5). The same list of fields is used to read and to write it.
+/// A value that is encoded as one JSON object (FRM-5). `list(_:)` names the fields for both reading and writing.
 protocol ControlObject: Equatable, Sendable {
   init()
 
@@ -251,7 +251,6 @@ extension ControlForm<JoinCode> {
 }
 
 extension ControlForm<[String]> {
-  /// At most 16 IP literals (3.1).
   static var addresses: Self { .list(of: .address, maximum: Limits.addresses) }
 }
 

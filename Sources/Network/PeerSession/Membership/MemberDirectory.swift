@@ -99,7 +99,7 @@ final class MemberDirectory {
     let remote = source.flatMap { entries[$0]?.link?.remote }
     for member in members where member.peer != session.localPeer && !membership.isRemoved(member.peer) {
       var member = source == nil ? member : member.usable(from: remote)
-      // Otherwise, any member could make other members treat a peer as unknown, or dial a guest.
+      // Without this check, any member could make other members treat a peer as unknown, or dial a guest.
       if !mayNameGuests { member.isGuest = entries[member.peer]?.member.isGuest ?? false }
       if let entry = entries[member.peer] {
         if isVouching { entry.isVouched = true }
@@ -153,7 +153,6 @@ final class MemberDirectory {
     return true
   }
 
-  /// Adds or updates a peer of this session that discovery shows (MEM-9).
   func found(_ peer: PeerID, at addresses: [PeerAddress], as incarnation: SessionIncarnation) {
     guard peer != session.localPeer, !session.hasEnded, !membership.isRemoved(peer) else { return }
     let entry: PeerEntry
@@ -269,9 +268,9 @@ final class MemberDirectory {
     }
   }
 
-  /// Sets whether the tickets that the local peer signs as the host let members admit newcomers. The host accepts
-  /// members that other members admitted only while it gives this right. If the host gives the right again, it dials
-  /// the members that it rejected before.
+  /// Sets whether the tickets that the local peer signs as the host let members admit newcomers. While the host does
+  /// not give this right, it rejects members that other members admitted. If the host gives the right again, it dials
+  /// these members.
   func setGivesRight(_ givesRight: Bool) {
     guard givesRight != membership.givesRight else { return }
     membership.givesRight = givesRight

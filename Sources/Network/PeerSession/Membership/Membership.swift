@@ -178,7 +178,7 @@ struct Membership: Sendable {
     }
   }
 
-  /// Whether the host let a peer admit newcomers, by the first signature of the peer's ticket (TCK-6).
+  /// Whether the first signature of the peer's ticket shows that the host lets the peer admit newcomers (TCK-6).
   func hasRight(_ peer: PeerID, showing ticket: Ticket.Signature?) -> Bool {
     guard let ticket, ticket.right != nil, ticket.admitter == authority, !isGuest(peer) else { return false }
     return ticket.givesRight(session: session, member: peer)

@@ -35,7 +35,6 @@ struct RedialPolicy: Sendable {
     var isRelayed = false
     var isMember = false
     var isRelay = false
-    /// Whether only an ordinary member named the peer (MEM-18).
     var isHearsay = false
     var hasRelays = false
   }
@@ -57,7 +56,6 @@ struct RedialPolicy: Sendable {
     return !plan.isDialling && (plan.next == nil || plan.isBarred || plan.isLost)
   }
 
-  /// The network has probably recovered, so lost peers are dialed soon (LIV-4).
   mutating func peerReturned(now: NIODeadline) { for peer in plans.keys { plans[peer]?.otherPeerReturned(now: now) } }
 
   mutating func proofChanged(now: NIODeadline) { for peer in plans.keys { plans[peer]?.proofChanged(now: now) } }

@@ -56,7 +56,7 @@ public struct CarryTerms: Sendable {
 }
 
 extension Control {
-  /// The part of HELLO that requests a relay to serve the session (11.1).
+  /// The part of HELLO that asks a relay to relay the session (11.1).
   struct Carry: ControlObject {
     enum Admission: String, Sendable {
       case code

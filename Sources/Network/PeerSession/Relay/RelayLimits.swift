@@ -141,7 +141,6 @@ struct RateLimiter: Sendable {
     filledAt = now
     bytes = min(Double(rate.bytes) * Self.burst, bytes + elapsed * Double(rate.bytes))
     copies = min(Double(rate.copies) * Self.burst, copies + elapsed * Double(rate.copies))
-    // The bucket is no longer empty.
     if level >= Self.low { emptySince = nil }
   }
 }

@@ -177,7 +177,7 @@ struct RelayQueue {
   private var items = CircularBuffer<Item>()
   private(set) var dataBytes = 0
 
-  /// Whether the queue contains exactly one message, which may exceed any limit.
+  /// A single message may exceed any limit.
   var hasOneMessage: Bool { items.count == 1 }
 
   var isEmpty: Bool { items.isEmpty }

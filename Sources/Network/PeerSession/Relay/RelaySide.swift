@@ -8,7 +8,7 @@ import PeerWire
 /// decisions.
 final class RelaySide {
   unowned let session: SessionCore
-  /// The host's grant, which makes the local peer a relay of its session (RLY-1).
+  /// The host's grant, which makes the local peer a relay of the session (RLY-1).
   var grant: RelayGrant? {
     didSet {
       let local = session.localPeer
@@ -30,7 +30,6 @@ final class RelaySide {
   var unflushed: Set<PeerID> = []
   var isGathering = false
 
-  /// Whether the warning that a bridge is used was emitted (RLY-15).
   private var hasReportedBridge = false
 
   init(_ session: SessionCore) { self.session = session }
@@ -123,7 +122,6 @@ final class RelaySide {
     session.published.withLock { $0.paces[entry.id] = pace }
   }
 
-  /// Handles a grant with which a peer proves that the host made it a relay (RLY-1).
   func grantReceived(_ grant: RelayGrant, _ entry: PeerEntry, _ link: ControlLink) {
     guard !entry.isSessionRelay else { return }
     session.directory.notice([PeerID(spki: grant.key)])
@@ -375,7 +373,6 @@ extension RelaySide {
     for entry in session.entries.values { if let link = entry.link { linkOpened(entry, link) } }
   }
 
-  /// Sends a new code of the session to its relays (MEM-12).
   func codeReplaced(with code: JoinCode) {
     for (relay, terms) in carriers {
       guard case .code = terms.admission else { continue }

@@ -158,7 +158,6 @@ final class Tunnels {
     }
   }
 
-  /// Returns whether one more bulk link with a member is allowed (BLK-4).
   private func hasRoom(_ peer: PeerID) -> Bool {
     let passing = running.values.count { $0.ends.contains(peer) }
     let planned = opening.count { $0.contains(peer) }

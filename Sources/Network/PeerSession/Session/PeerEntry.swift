@@ -40,7 +40,6 @@ final class PeerEntry {
   /// The relayed route; present instead of `delivery` while the peer is in the session through a relay (11).
   var relayed: RelayedPresence?
   var admission: PeerAdmission?
-  /// The key with which the peer joined from a browser; `nil` for any other peer (WEB-5).
   var guestKey: GuestKey?
   /// When the peer's last link or route ended (RLY-6).
   var apartSince = NIODeadline.now()
@@ -78,7 +77,6 @@ final class PeerEntry {
   /// The signed removals that were sent or received on the open link (MEM-11).
   var knownRemovals: Set<PeerID> = []
   var owesRemovals = false
-  /// The processes of the peer that another process with its key replaced (DUP-6).
   var former = FormerIncarnations()
   var hasReportedCopy = false
   /// Whether the peer refused the session's code; if so, the code is not offered again (ADM-3).

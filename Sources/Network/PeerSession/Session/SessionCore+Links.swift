@@ -16,7 +16,6 @@ extension SessionCore {
     /// The reason why the peer gave up the shared delivery state, if it sent one (CLS-3, RSM-6).
     var ended: String?
     var admission: PeerAdmission?
-    /// The key with which a browser joined (WEB-5).
     var guestKey: GuestKey?
     var ticket: Ticket?
   }

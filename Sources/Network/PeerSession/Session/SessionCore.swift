@@ -13,7 +13,6 @@ final class SessionCore {
   let transport: TransportCore
   let eventLoop: any EventLoop
   let events: EventQueue
-  /// The part of the session that any thread may read.
   let published: Locked<SessionSnapshot>
   let incarnation = SessionIncarnation.random()
   let logger: Logger
@@ -166,7 +165,6 @@ final class SessionCore {
 
   // MARK: Reading
 
-  /// Stops or resumes reading from one peer at the application's request (MSG-5).
   func setReading(_ reads: Bool, from peer: PeerID) {
     guard let entry = entries[peer], entry.delivery != nil else { return }
     if reads {
@@ -178,7 +176,6 @@ final class SessionCore {
     updateReading(entry)
   }
 
-  /// Resumes or pauses reading a peer's link, as ``ReadingControl`` decides (MSG-5, RLY-14).
   func updateReading(_ entry: PeerEntry) {
     if reading.reads(entry.id) {
       if entry.link?.isReadingPaused ?? true { reading.room.resumed(entry.id, now: .now()) }

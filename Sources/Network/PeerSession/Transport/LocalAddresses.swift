@@ -98,7 +98,6 @@ enum LocalAddresses {
     return has("device") || has("wireless") ? .physical : .virtual
   }
 
-  /// Returns the text of a file of the kernel; an empty text if it cannot be read.
   private static func contents(of path: String) -> String {
     guard let file = fopen(path, "re") else { return "" }
     defer { fclose(file) }
@@ -147,7 +146,6 @@ extension ChannelOption where Self == ChannelOptions.Types.SocketOption {
 }
 
 extension ServerBootstrap {
-  /// Restricts a listening socket to an interface; zero means all.
   package func restricted(to interface: CInt) -> ServerBootstrap {
     interface == 0 ? self : serverChannelOption(.boundInterface, value: Int(interface))
   }

@@ -26,12 +26,10 @@ final class TransportCore {
   var sessions: [SessionID: SessionCore] = [:]
   var joining: [ObjectIdentifier: SessionCore] = [:]
   var limiter = AttemptLimiter()
-  /// The connections that may be opened to addresses that other peers named (MEM-18).
   var dialBudget = DialBudget()
   var known = KnownNames()
   /// The peers whose keys were verified at an admission by either side (LNK-3).
   var proved: Set<PeerID> = []
-  /// The peers that the user chose to admit without being asked (ADM-10).
   var alwaysAdmitted: Set<PeerID> = []
 
   /// The UDP socket, on the same port as the TCP listener (7).
@@ -42,8 +40,8 @@ final class TransportCore {
   private(set) lazy var interface = ListeningInterface(configuration.interface)
   var interfaceIndex: CInt = 0
   var restrictedHost: String?
-  /// False until ``startAccepting()`` is called. Until then, connections wait in the system's queue. Otherwise, a
-  /// program that has just restarted would refuse a dialler's session as not served, and the dialler would not dial
+  /// False until ``startAccepting()`` is called. Until then, connections wait in the system's queue. Without this wait,
+  /// a program that has just restarted would refuse a dialler's session as not served, and the dialler would not dial
   /// again.
   private(set) var isAccepting = false
   /// The slots of the connections in `handshakes` (LNK-6).
@@ -59,7 +57,6 @@ final class TransportCore {
   private(set) var isClosing = false
   private var stretching: EventLoopFuture<Void>?
   private(set) var stretchedCodes = 0
-  /// The stream of the sessions that hosts move to the local peer (RLY-2).
   let carriedSessions = AsyncStream.makeStream(of: CarriedSession.self)
 
   let neededSessions = AsyncStream.makeStream(of: SessionID.self)
@@ -127,7 +124,6 @@ final class TransportCore {
     if isAccepting { _ = listener.setOption(.autoRead, value: true) }
   }
 
-  /// Accepts a connection from a peer, or refuses it immediately (LNK-6).
   private func accept(_ channel: any Channel) throws {
     let (handler, facts) = try security.makeHandler(.listener, expecting: nil)
     try accept(channel, facts) { link, _ in try channel.pipeline.syncOperations.addHandlers([handler, link]) }

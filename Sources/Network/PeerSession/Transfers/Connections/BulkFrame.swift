@@ -155,7 +155,7 @@ extension ByteBuffer {
 extension ControlPayload {
   func bulkFrame() -> ByteBuffer { .bulkFrame(Self.frameType, encoded()) }
 
-  /// The type of the frame is already checked. If this throws, the caller must close the link (FRM-4).
+  /// The caller must have checked the frame's type. If this throws, the caller must close the link (FRM-4).
   static func decode(_ frame: BulkFrame) throws(LinkViolation) -> Self {
     do throws(ControlMessageError) { return try decode(frame.bytes) } catch {
       throw .protocolError(CloseMessage.invalid(frameType, error))

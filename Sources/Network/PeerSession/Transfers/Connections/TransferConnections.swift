@@ -156,7 +156,6 @@ final class TransferConnections {
 
   // MARK: Incoming links
 
-  /// Checks an ATTACH and accepts its link (BLK-1).
   func attach(_ link: ControlLink, _ attach: Control.Attach) {
     guard let peer = link.facts.peer, let entry = session.entries[peer], let control = entry.link,
       control.side == .listener, entry.delivery?.incarnation == attach.incarnation, let known = secrets[peer],
@@ -193,13 +192,11 @@ final class TransferConnections {
   }
 }
 
-/// A caller that waits for a link that the other side must dial.
 private struct AttachWaiter {
   let number: Int
   let promise: EventLoopPromise<BulkLink>
 }
 
-/// Returns the proof for an ATTACH frame (8.1).
 func attachProof(_ secret: [UInt8], _ exported: [UInt8]) -> ProofBytes {
   let input = Array("whiteboard-p2p attach 1\0".utf8) + exported
   guard let proof = ProofBytes(HMAC<SHA256>.authenticationCode(for: input, using: SymmetricKey(data: secret))) else {

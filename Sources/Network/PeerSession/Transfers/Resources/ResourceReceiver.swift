@@ -334,7 +334,6 @@ struct ProgressThrottle {
   private var last: Duration?
   private var reported: Int?
 
-  /// Returns whether to report `bytes` now; if so, records them as reported.
   mutating func reports(_ bytes: Int, now: Duration) -> Bool {
     if let last, now - last < Self.interval { return false }
     last = now

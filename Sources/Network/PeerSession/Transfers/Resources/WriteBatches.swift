@@ -81,7 +81,7 @@ struct TransferPace: Sendable {
 
   mutating func frameReceived(now: Duration) { lastHeard = now }
 
-  /// Checks the pace; if `isReceiverBusy`, because the receiver's own disk delays the transfer, the window restarts.
+  /// If `isReceiverBusy`, the receiver's own disk delays the transfer, so the window restarts.
   mutating func check(now: Duration, bytes: Int, isReceiverBusy: Bool) -> Verdict {
     if isReceiverBusy {
       restart(now: now, bytes: bytes)

@@ -262,7 +262,6 @@ final class StreamCore: BulkFrameSink {
     if let error { throw error }
   }
 
-  /// Returns the error that ended the stream, if there is one; otherwise the link's error.
   private func failure(_ error: SessionError) -> SessionError { state.withLock { $0.error } ?? error }
 
   private static func frames(_ bytes: ArraySlice<UInt8>) -> ByteBuffer {
