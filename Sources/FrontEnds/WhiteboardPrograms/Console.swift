@@ -42,8 +42,8 @@ package enum Console {
   package static func tell(_ text: String) throws(WhiteboardError) { try tell(Array(text.utf8)) }
 
   /// Writes all bytes to standard output; throws if the bytes cannot be written. It is not an error if the reader has
-  /// closed the output. If nothing reads the output, the call waits. After the program was asked to exit, the call
-  /// gives up after a second.
+  /// closed the output. If the reader is slow, the call waits. If the program was asked to exit, the call waits for at
+  /// most a second.
   package static func tell(_ bytes: [UInt8]) throws(WhiteboardError) {
     // A pipe that is ready takes this many bytes at once (`PIPE_BUF` in pipe(7)), so that no write blocks.
     let piece = 4096

@@ -13,7 +13,8 @@ package struct Demo: Sendable {
   package var directory: String
   /// The address on which the peers listen; nil to listen on all addresses, on the next free port.
   package var listen: PeerAddress?
-  /// Receives a line of text for each event, and the name of the peer; nil if the event is about both peers.
+  /// Receives a line of text for each event, and the name of the peer; the name is nil if the event is about both
+  /// peers.
   package let narrate: @Sendable (_ who: String?, _ line: String) async -> Void
   package var logger: Logger
   private let host: ScriptedBoard

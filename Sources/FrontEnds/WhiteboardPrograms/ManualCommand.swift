@@ -119,8 +119,8 @@ extension DocumentedProgram {
     }
   }
 
-  /// Returns the arguments with options in front of the command moved behind it, as in `--config FILE config check`.
-  /// The argument parser would pass such a command to the default command, as an unexpected argument.
+  /// Moves options from the front of the command to its end, as in `--config FILE config check`. Otherwise, the
+  /// argument parser would pass the command to the default command, as an unexpected argument.
   static func optionsAfterCommand(_ arguments: [String]) -> [String] {
     guard arguments.first?.hasPrefix("-") == true, !canParse(arguments) else { return arguments }
     for start in arguments.indices {

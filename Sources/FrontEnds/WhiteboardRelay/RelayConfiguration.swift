@@ -45,7 +45,6 @@ package struct RelayConfiguration: Sendable {
     /// The number of boards, out of the maximum, that are reserved for the operator and the hosts in ``allowed``, under
     /// ``BoardsTaken/any``; `nil` means a tenth.
     package var reservedBoards: Int?
-    /// How long an unpinned board is kept without a visitor.
     package var retention = BoardRetention.auto
 
     package init() {}

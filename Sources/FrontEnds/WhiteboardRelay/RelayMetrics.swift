@@ -80,7 +80,7 @@ package final class RelayMetrics: Sendable {
 
   package func logLineWasDropped() { add(.droppedLogLines) }
 
-  /// Returns all metrics; a metric without a label is written from the start.
+  /// A metric without a label is included even if it has no value yet; then it is 0.
   package func text() -> String {
     readProcess()
     let values = values.withLock { $0 }

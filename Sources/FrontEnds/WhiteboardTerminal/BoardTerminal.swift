@@ -4,9 +4,8 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The user interface on a terminal: it passes the user's input to a shared board, and draws the board's events.
-///
-/// It owns a ``BoardClient`` and a ``LobbyClient``. After a change it draws a frame, at most 60 times a second.
+/// The user interface on a terminal: it passes the user's input to a shared board, and draws the board's events. It
+/// owns a ``BoardClient`` and a ``LobbyClient``. After a change it draws a frame, at most 60 times a second.
 package actor BoardTerminal: EventSink {
   private let terminal: Terminal
   private let settings: TerminalSettings
@@ -219,9 +218,8 @@ package actor BoardTerminal: EventSink {
     await sharedBoard?.requestEnd()
   }
 
-  /// Closes the current screen, and then exits the program; returns whether the screen is closed without a question.
-  ///
-  /// If work would be lost, asks the user first, but only once.
+  /// Closes the current screen, and then exits the program; returns whether the screen is closed without a question. If
+  /// work would be lost, asks the user first, but only once.
   package func requestEndUnlessUnsaved() async -> Bool {
     isEnding = true
     choose(.quit)
@@ -343,9 +341,8 @@ package actor BoardTerminal: EventSink {
 
   // MARK: - Events of the board
 
-  /// The contents that events must include.
-  ///
-  /// Objects are not among them, because ``boardChanged(_:)`` receives their changes.
+  /// The contents that events must include. Objects are not among them, because ``boardChanged(_:)`` receives their
+  /// changes.
   package nonisolated var contents: EventContents { .chat }
 
   package func write(_ events: [SharedBoard.Output]) async throws(OutputError) {

@@ -2,10 +2,8 @@ import PeerCore
 import Whiteboard
 import WhiteboardKit
 
-/// The changes of the board that are not drawn yet, and the results of the user's commands.
-///
-/// The board appends reports at any time. If the queue becomes long, only the latest change of each object, member and
-/// photo remains.
+/// The changes of the board that are not drawn yet, and the results of the user's commands. The board appends reports
+/// at any time. If the queue becomes long, only the latest change of each object, member and photo remains.
 final class ChangeQueue: Sendable {
   enum Report: Sendable {
     case change(SharedBoard.Change)

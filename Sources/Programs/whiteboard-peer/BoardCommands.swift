@@ -201,7 +201,7 @@ struct HostedBoard {
   let name: String
   let file: String?
 
-  /// Interprets the argument NAME|FILE; without the argument, the board is named after the user; throws if the name is
+  /// Interprets the argument NAME|FILE. Without the argument, the board is named after the user. Throws if the name is
   /// invalid, or if a file is combined with `--ephemeral`.
   init(_ given: String?, isKept: Bool, _ settings: Settings) throws(WhiteboardError) {
     guard let given else {

@@ -34,8 +34,8 @@ struct PlaceOptions: ParsableArguments {
     SettingsFile.Place(config, standard: "/etc/whiteboard-relay/relay.conf", environment: { Environment[$0] })
   }
 
-  /// Sends a request to the running relay; returns the lines of the answer, without the final `done`; throws if the
-  /// relay cannot be reached, or if it could not execute the request.
+  /// Returns the lines of the answer without the final `done`. Throws if the relay cannot be reached, or could not
+  /// execute the request.
   func ask(_ request: ControlRequest) async throws(WhiteboardError) -> [ControlLine] {
     let directory = try settings().relayDirectory()
     let own = RelayConfiguration.controlPath(

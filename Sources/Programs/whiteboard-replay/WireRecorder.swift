@@ -32,7 +32,7 @@ actor WireRecorder {
     await session?.leave()
   }
 
-  /// Records until the user stops the recording or the session ends; returns whether to keep the recording; throws if
+  /// Records until the user stops the recording or the session ends. Returns whether to keep the recording. Throws if
   /// the session cannot be joined, or the end of the recording cannot be written.
   nonisolated func run() async throws -> Bool {
     var logger = Logger(label: "whiteboard-replay") { StreamLogHandler.standardError(label: $0) }

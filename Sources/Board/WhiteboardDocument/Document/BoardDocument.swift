@@ -42,7 +42,7 @@ public actor BoardDocument {
   /// document for writing removed them (REC-20).
   public nonisolated let hasForeignFacts: Bool
 
-  /// The seal that protects the facts in use; nil if no facts are used.
+  /// The seal of the facts that the program uses; nil if it uses none.
   nonisolated let seal: DocumentSeal?
   nonisolated let connection: DocumentConnection
   var queue = StepQueue()
@@ -135,13 +135,13 @@ public actor BoardDocument {
     if let error = await connection.close(at: tail) ?? stored { throw error }
   }
 
-  /// Limits the size of the file, as a full disk does, but not below the current number of pages; returns the new limit
-  /// in pages; for tests.
+  /// For tests: limits the size of the file, as a full disk does, but not below the current number of pages. Returns
+  /// the new limit in pages.
   package func limitPages(to pages: Int) async throws(DocumentError) -> Int {
     try await connection.run { db in try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(pages)") ?? 0 }.get()
   }
 
-  /// Makes every write fail, as on a broken disk, until this method is called with nil; for tests.
+  /// For tests: makes every write fail, as on a broken disk, until this method is called with nil.
   package func failWrites(with error: DocumentError?) { injectedFailure = error }
 
   func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(DocumentError) -> T {

@@ -21,13 +21,11 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     /// Another program, or another part of this program, has the document open for writing.
     case inUse
     case full
-    /// The user has used up the disk quota.
     case quota
     /// The file, its directory or its disk was removed, so data written now could not be opened again.
     case removed
     /// Stored data does not match its checksums.
     case damaged
-    /// The document contains a different board than the expected one.
     case wrongBoard
     /// More than one file contains the board with that id or name.
     case ambiguous

@@ -2,7 +2,7 @@ import GRDB
 
 /// A reader that reads a log to its end, even if parts of it are missing.
 struct HistoryReader {
-  /// A mark or a keyframe, whose position is between two rows of the log.
+  /// A mark or a keyframe; its position is between two rows of the log.
   private enum Annotation {
     case mark(StoredMark)
     case keyframe(StoredKeyframe)

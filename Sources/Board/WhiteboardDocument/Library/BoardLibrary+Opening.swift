@@ -158,7 +158,6 @@ extension BoardLibrary {
     case name(String)
   }
 
-  /// Returns the path of the only file of a board; nil if there is none.
   private func find(_ sought: Sought, mayBe: (_ path: String) -> Bool) throws -> String? {
     switch sought {
     case .board(let board):

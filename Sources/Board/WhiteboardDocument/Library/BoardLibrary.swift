@@ -76,7 +76,6 @@ public struct BoardLibrary: Sendable {
 
   /// The order in which documents are listed.
   public enum Order: String, CaseIterable, Hashable, Sendable {
-    /// By name, in alphabetical order.
     case name
     /// By the time of the last change, the newest first.
     case changed

@@ -119,7 +119,6 @@ struct DocumentIdentity: Sendable {
     }
   }
 
-  /// Returns whether each value equals the corresponding value in `other`, if `other` has one.
   func isPart(of other: DocumentIdentity) -> Bool {
     values.allSatisfy { key, found in other.values[key]?.isSuperset(of: found) ?? true }
   }

@@ -5,7 +5,6 @@ enum DamagedCopies {
 
   private static let companions = ["-wal", "-shm", "-journal"]
 
-  /// The result begins with the oldest copy.
   static func all(of path: String) -> [String] {
     (1...limit).map { "\(path).damaged-\($0)" }.filter { access($0, F_OK) == 0 }
   }

@@ -257,7 +257,6 @@ extension Salvage {
 /// A list of the data that a damaged file should contain, as far as its tables can be read. Data is lost if it is
 /// listed, but no row with a matching checksum is found.
 struct Inventory: Sendable {
-  /// A keyframe, with its name if it is a version.
   struct Keyframe: Hashable, Sendable {
     let id: Int64
     let name: String?

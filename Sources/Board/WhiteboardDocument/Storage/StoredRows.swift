@@ -273,7 +273,7 @@ enum StoredAssets {
     )
   }
 
-  /// The caller has checked the asset, and knows that it is not stored yet.
+  /// The caller has checked the asset, which must not be stored yet.
   static func add(_ body: Data, sha256: [UInt8], _ db: Database) throws {
     try db.execute(sql: "INSERT INTO asset (sha256, body) VALUES (?, ?)", arguments: [Data(sha256), body])
   }

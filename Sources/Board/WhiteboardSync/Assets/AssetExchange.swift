@@ -40,7 +40,6 @@ struct AssetExchange {
 
   func reference(of id: AssetID) -> AssetReference? { wants[id]?.reference }
 
-  /// Whether an asset is being requested, or can be requested from another member.
   var isBusy: Bool { wants.values.contains { $0.asking != nil || !members.subtracting($0.tried).isEmpty } }
 
   mutating func want(_ reference: AssetReference, preferring member: MemberID?, now: UInt64) -> [Effect] {

@@ -3,9 +3,7 @@ import Whiteboard
 
 /// The reason why a resource name is invalid.
 public enum ResourceDTOError: Error, Hashable, Sendable {
-  /// The name has more than `ResourceDTO.byteLimit` bytes.
   case tooLong
-  /// The name is not a JSON object with the required fields.
   case malformed
 }
 

@@ -102,7 +102,6 @@ public final class Author {
     return record
   }
 
-  /// Returns the position of the signature that a record still lacks; empty if the record is signed.
   func gaps(in record: AuthorRecord, trailing: Int = 0) -> [SignatureGap] {
     unsigned[record.incarnation].map { [SignatureGap($0, trailing: trailing)] } ?? []
   }

@@ -211,7 +211,6 @@ public struct BatchChain: Hashable, Sendable {
   public let incarnation: Incarnation
   /// The sequence number of the last operation; 0 if the chain is empty.
   public private(set) var sequence: UInt64
-  /// The hash after the last operation, which the next hash covers.
   private var hashed: [UInt8]
 
   /// The hash after the last operation.

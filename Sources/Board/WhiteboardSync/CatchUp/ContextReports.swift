@@ -230,14 +230,12 @@ final class ContextReports {
 
   // MARK: - Equality
 
-  /// Starts or stops sending the local bucket sums immediately to each member with the same context (SYN-44).
   func proveEquality(_ isWanted: Bool, _ now: Moment) {
     isProvingEquality = isWanted
     guard isWanted else { return }
     for member in peers.members where peers[member]?.contextHash == currentContextHash { sendSums(to: member, now) }
   }
 
-  /// Returns whether a member reported the same context and bucket sums that this replica has now (SYN-44).
   func isEqual(to member: MemberID) -> Bool {
     guard let peer = peers[member], !peer.isClosed, let agreed = peer.agreed else { return false }
     return agreed.revision == board.state.revision && peer.contextHash == currentContextHash

@@ -55,13 +55,11 @@ final class Permissions {
 
   var isOwned: Bool { author.board.isOwned }
 
-  /// Returns whether a member may make other members editors, according to the record that this replica has.
   func mayGrant(_ member: MemberID) -> Bool {
     author.grant?.owner.member == member
       || peers[member]?.link.record?.certificates.contains { $0.holder == member && $0.mayGrant } ?? false
   }
 
-  /// The owner of an owned board; nil if no grant or record names the owner, or if the board is open.
   var owner: MemberID? {
     guard isOwned else { return nil }
     // The id of a board determines its owner.
@@ -89,7 +87,6 @@ final class Permissions {
     sendGrant(to: member, now)
   }
 
-  /// Returns whether the local author may revoke the rights of a member, and there is room for the revocation.
   func mayRevoke(_ member: MemberID, isGuest: Bool) -> Bool {
     guard author.mayGrant, let owner = author.grant?.owner else { return false }
     return owner.member != member && member != author.member && revocations.hasRoom(forGuest: isGuest)

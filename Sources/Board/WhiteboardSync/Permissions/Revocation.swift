@@ -103,7 +103,6 @@ public struct Revocation: Hashable, Sendable {
 
   var isOwners: Bool { grant.certificates.isEmpty }
 
-  /// Throws an error if the revocation is for another board, or if its issuer is not allowed to revoke these rights.
   func verify(board: BoardID, with verifier: some SignatureVerifier) throws(ReplicaError) {
     guard self.board == board else { throw .wrongBoard }
     guard verifier.isKey(issuer) else { throw .wrongKey }

@@ -17,8 +17,7 @@ final class StrokeSharing {
 
   func insert(_ id: ObjectID, _ now: Moment) { strokes[id] = LiveStroke(now: now.uptime) }
 
-  /// Adds points to a local stroke without sending them; throws if the stroke is not being drawn by this replica, or
-  /// becomes too long.
+  /// Adds points to a local stroke without sending them.
   func extend(_ id: ObjectID, with ink: [InkPoint]) throws(BoardError) {
     guard var stroke = strokes[id] else { throw .unknownObject(id) }
     guard stroke.count + ink.count <= BoardLimits.pointsPerStroke else { throw .tooLong("stroke") }

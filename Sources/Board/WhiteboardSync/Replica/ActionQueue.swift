@@ -14,7 +14,6 @@ struct SignatureGap {
 }
 
 extension Signed {
-  /// The missing signature at the end of the value's bytes; empty if the value is complete.
   var gaps: [SignatureGap] { request.map { [SignatureGap($0)] } ?? [] }
 }
 

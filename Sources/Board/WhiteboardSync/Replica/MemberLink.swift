@@ -51,7 +51,6 @@ final class MemberLink {
   private(set) var mayNameRetired = false
   /// The number of the latest request to the member whose answer was applied.
   private(set) var applied: UInt64 = 0
-  /// The value of `applied` in the last report to the member.
   private var reportedApplied: UInt64 = 0
   private var fullReportedAt: UInt64?
 
@@ -259,7 +258,6 @@ final class MemberLinks {
 /// author have not arrived yet (BRD-39). Later messages wait behind it, so that messages are handled in order of
 /// arrival.
 struct MemberInbox {
-  /// The first message, and the reason why it waits.
   private enum First {
     case unverified([UInt8], VerificationState)
     /// A batch that purges an object too early, and the time when it arrived. It is already part of the link's chain.

@@ -384,7 +384,7 @@ struct BoardCopy {
   let digest: Bytes32
   let assets: Set<AssetID>
 
-  /// Copies a board for an author with a local key; throws if more incarnations wrote on it than one author may have.
+  /// The author must have a local key. Throws if more incarnations wrote on the board than one author may have.
   init(of original: BoardState, by author: Author) throws(BoardError) {
     var found = original.difference(since: Context())
     for index in found.entries.indices { found.entries[index].cells.removeAll(where: { $0.property.isMove }) }

@@ -22,7 +22,6 @@ public struct StrokePreview: Hashable, Sendable {
 ///
 /// The session closes the member's link.
 public enum ReplicaError: Error, Hashable, Sendable {
-  /// A message or a datagram is malformed.
   case malformed(CodecError)
   /// An answer arrived that was not requested.
   case unrequestedAnswer
@@ -30,7 +29,6 @@ public enum ReplicaError: Error, Hashable, Sendable {
   case noAuthor
   /// The sender used a record that belongs to another author.
   case forgedAuthor
-  /// A record is for another board.
   case wrongBoard
   case wrongKey
   case wrongSignature
@@ -83,7 +81,6 @@ public enum ReplicaAction: Hashable, Sendable {
   case record(StoredChange)
   /// Photos of this author are not requested, because they exceed the budget of the author or of the board.
   case photosLeftOut(MemberID)
-  /// An object appeared.
   case objectAdded(ObjectSnapshot, from: MemberID?)
   /// A property of an object other than its selection changed.
   case objectChanged(ObjectSnapshot, from: MemberID?)
@@ -93,7 +90,6 @@ public enum ReplicaAction: Hashable, Sendable {
   case selected(ObjectID, by: MemberID?)
   /// Another member won the selection of an object that the local member had selected.
   case selectionLost(ObjectID, to: MemberID)
-  /// A chat line appeared.
   case chat(ChatLine, from: MemberID?)
   /// The previewed points of another member's stroke changed.
   case preview(StrokePreview)

@@ -68,8 +68,8 @@ package struct ControlServer: Sendable {
 }
 
 package enum ControlClient {
-  /// Sends a request to a relay, and waits for the answer; returns the lines of the answer, without the final `done`;
-  /// throws if the relay cannot be reached, or if it could not execute the request.
+  /// Sends a request to a relay, and waits for the answer. Returns the lines of the answer without the final `done`.
+  /// Throws if the relay cannot be reached, or could not execute the request.
   package static func ask(_ request: ControlRequest, at path: String) async throws(WhiteboardError) -> [ControlLine] {
     let socket = try UnixSocket.connect(to: path)
     var lines: [ControlLine] = []

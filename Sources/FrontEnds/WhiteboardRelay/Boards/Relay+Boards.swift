@@ -185,7 +185,7 @@ extension Relay {
 }
 
 extension Relay {
-  /// A pinned board is kept even if no peer visits it; throws if the list of boards cannot be saved.
+  /// Throws if the list of boards cannot be saved.
   func pin(_ entry: BoardRegister.Entry, _ isPinned: Bool) throws(WhiteboardError) -> BoardReport {
     var entry = entry
     entry.isPinned = isPinned

@@ -85,7 +85,6 @@ package final class LogOutput: Sendable {
   }
 }
 
-/// The lines that wait to be written, and the number of dropped lines.
 struct BoundedLines {
   private var lines = CircularBuffer<String>()
   private var size = 0

@@ -213,9 +213,7 @@ struct BoardScene: Sendable {
   // MARK: - Photos
 
   /// Returns the photos in view, and which of them must be drawn in cells: on some terminals, a box does not cover the
-  /// pixels of a photo.
-  ///
-  /// Only the part of a photo in `part` is shown as pixels.
+  /// pixels of a photo. Only the part of a photo in `part` is shown as pixels.
   func photosInView(_ area: CellArea, within part: CellArea? = nil, covered: CellArea?) -> PhotosInView {
     var inView = PhotosInView()
     let origin = (x: area.columns.lowerBound, y: area.rows.lowerBound)
@@ -251,9 +249,8 @@ struct Snapping: Hashable, Sendable {
   /// The horizontal line to which the object snaps, if any.
   let y: Double?
 
-  /// Moves a box by an offset and snaps it to the edges and centers of other boxes.
-  ///
-  /// If no box is within reach, the center of the box snaps to the board's grid.
+  /// Moves a box by an offset and snaps it to the edges and centers of other boxes. If no box is within reach, the
+  /// center of the box snaps to the board's grid.
   init(_ box: Rectangle, by offset: Point, to others: [Rectangle], grid: Double?, reach: Double) {
     let horizontal = Self.nearest(
       [box.least.x, box.center.x, box.greatest.x].map { $0 + offset.x },

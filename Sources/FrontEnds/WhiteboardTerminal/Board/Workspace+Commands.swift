@@ -78,9 +78,8 @@ extension Workspace {
 
   // MARK: - Board
 
-  /// Moves the keyboard pen, the selection or the view.
-  ///
-  /// `dx` and `dy` are -1, 0 or 1 step to the right and down. A wide step is larger.
+  /// Moves the keyboard pen, the selection or the view. `dx` and `dy` are -1, 0 or 1 step to the right and down. A wide
+  /// step is larger.
   mutating func move(_ dx: Int, _ dy: Int, isWide: Bool) -> [BoardEffect] {
     let cell = scene.viewport.cellWidth
     let (right, down) = isWide ? (cell, cell * 2) : (cell / 2, cell / 2)

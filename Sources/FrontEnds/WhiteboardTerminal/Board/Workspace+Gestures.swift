@@ -80,9 +80,8 @@ extension Workspace {
     return moving
   }
 
-  /// With Alt, a resize keeps the center fixed.
-  ///
-  /// With Ctrl, it scales line widths too. With Shift, a form keeps its proportions.
+  /// With Alt, a resize keeps the center fixed. With Ctrl, it scales line widths too. With Shift, a form keeps its
+  /// proportions.
   mutating func dragTool(to place: Point, _ modifiers: InputEvent.Modifiers = []) {
     switch toolbox.gesture {
     case .stroke(var stroke):

@@ -3,9 +3,7 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The frames of the board, shown one after the other.
-///
-/// Members who follow the user see the same.
+/// The frames of the board, shown one after the other. Members who follow the user see the same.
 struct Presentation: Hashable, Sendable {
   var frame: ObjectID
   /// The index of the frame when it was last shown, in case the frame is deleted.
@@ -46,7 +44,6 @@ extension Workspace {
     self.presentation = nil
   }
 
-  /// Handles a key during a presentation; returns nil if the key has no meaning there.
   mutating func present(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> [BoardEffect]? {
     guard presentation != nil, modifiers.isEmpty else { return nil }
     if let step = Presentation.step(key) { return showFrame(by: step) }
@@ -58,7 +55,6 @@ extension Workspace {
   /// Shows the frame again if it was changed or deleted, or if the screen has another size.
   mutating func refreshPresentation() { if presentation != nil { _ = showFrame(by: 0) } }
 
-  /// Shows another frame; ends the presentation if all frames were deleted.
   private mutating func showFrame(by step: Int) -> [BoardEffect] {
     guard var presentation else { return [] }
     let frames = scene.frames

@@ -103,9 +103,8 @@ struct PastedText: Hashable, Sendable {
     return Self.photoPath(words).map { .photo(path: $0) } ?? .text(words)
   }
 
-  /// Returns the path of a photo file that the user dropped on the terminal; nil for other text.
-  ///
-  /// The terminal puts the path in quotes, or escapes its spaces.
+  /// Returns the path of a photo file that the user dropped on the terminal; nil for other text. The terminal puts the
+  /// path in quotes, or escapes its spaces.
   private static func photoPath(_ words: String) -> String? {
     var path = words
     if path.hasPrefix("'"), path.hasSuffix("'"), path.count > 2 {

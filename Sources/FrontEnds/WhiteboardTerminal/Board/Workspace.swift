@@ -2,10 +2,9 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The board that the user edits: the visible objects, the tool, the text being typed, and the pending commands.
-///
-/// It handles input and changes of the board. It returns a ``BoardEffect`` for each command and for each change of
-/// another part of the screen.
+/// The board that the user edits: the visible objects, the tool, the text being typed, and the pending commands. It
+/// handles input and changes of the board. It returns a ``BoardEffect`` for each command and for each change of another
+/// part of the screen.
 struct Workspace: Sendable {
   var scene: BoardScene
   var toolbox = Toolbox()
@@ -231,9 +230,7 @@ extension Workspace {
     return deselect()
   }
 
-  /// Cancels the gesture.
-  ///
-  /// If there is no gesture, turns off the keyboard pen and clears the selection.
+  /// Cancels the gesture. If there is no gesture, turns off the keyboard pen and clears the selection.
   mutating func deselect() -> [BoardEffect] {
     requestToSelect = nil
     if toolbox.gesture != nil { return cancelGesture() }

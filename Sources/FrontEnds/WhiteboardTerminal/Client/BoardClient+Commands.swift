@@ -76,7 +76,6 @@ extension BoardClient {
     return [.clipboard(link)]
   }
 
-  /// Shows that everything is saved, or makes the board try to save again.
   private mutating func showSaved() -> [Action] {
     guard let message = saveStatus.message else { return send(.save) }
     say(message)

@@ -38,9 +38,8 @@ extension BoardClient {
     }
   }
 
-  /// Returns whether a key suspends the program even while the user types text, or the prompt or an overlay is open.
-  ///
-  /// A key without Ctrl does not, because the user may type it as text.
+  /// Returns whether a key suspends the program even while the user types text, or the prompt or an overlay is open. A
+  /// key without Ctrl does not, because the user may type it as text.
   private func isSuspending(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool {
     keys.command(key, modifiers) == .suspend && modifiers.contains(.control)
   }

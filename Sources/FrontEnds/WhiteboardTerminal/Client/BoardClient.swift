@@ -6,10 +6,9 @@ import WhiteboardPictures
 import WhiteboardRendering
 import WhiteboardSync
 
-/// A client that turns user input and board events into commands and a screen.
-///
-/// It uses no terminal, no clock and no ``SharedBoard``. Each part of the state has an owner, such as ``Workspace`` or
-/// ``SessionState``. The client passes input and events to the owners, and performs the effects that they return.
+/// A client that turns user input and board events into commands and a screen. It uses no terminal, no clock and no
+/// ``SharedBoard``. Each part of the state has an owner, such as ``Workspace`` or ``SessionState``. The client passes
+/// input and events to the owners, and performs the effects that they return.
 package struct BoardClient: Sendable {
   package enum Action: Equatable, Sendable {
     case command(CommandRequest)
@@ -205,9 +204,8 @@ package struct BoardClient: Sendable {
     return []
   }
 
-  /// Leaves the board after a request to end the program.
-  ///
-  /// If the user is already being asked about unsaved work, leaves immediately.
+  /// Leaves the board after a request to end the program. If the user is already being asked about unsaved work, leaves
+  /// immediately.
   package mutating func leaveAtRequest() -> [Action] { overlay == .unsavedQuestion ? [.quit] : leave() }
 
   mutating func interrupt() -> [Action] {

@@ -17,9 +17,8 @@ enum Browser {
     return (try? process.run()) != nil
   }
 
-  /// Returns the path of the program that opens addresses.
-  ///
-  /// Without a screen, `xdg-open` would start a browser for terminals on this terminal.
+  /// Returns the path of the program that opens addresses. Without a screen, `xdg-open` would start a browser for
+  /// terminals on this terminal.
   static func program(_ environment: [String: String], _ isExecutable: (String) -> Bool) -> String? {
     let hasScreen = ["DISPLAY", "WAYLAND_DISPLAY"].contains { environment[$0]?.isEmpty == false }
     guard hasScreen else { return nil }

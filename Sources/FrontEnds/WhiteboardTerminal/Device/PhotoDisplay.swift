@@ -9,9 +9,8 @@ struct PhotosInView {
   var byCells: Set<AssetID> = []
 }
 
-/// The state of a board's photos on the terminal: which photos are read, at which size, and how they are shown.
-///
-/// This type reads no files. It returns requests, and the caller passes the results back.
+/// The state of a board's photos on the terminal: which photos are read, at which size, and how they are shown. This
+/// type reads no files. It returns requests, and the caller passes the results back.
 struct PhotoDisplay {
   struct Request: Sendable {
     let asset: AssetID

@@ -25,9 +25,8 @@ package final class Terminal: @unchecked Sendable {
   private let errors: Int32
   /// The file that receives standard error until the terminal is restored; -1 if it cannot be opened.
   private let log: Int32
-  /// The events; supports one reader.
-  ///
-  /// No event is dropped: while too many events wait for the reader, the terminal is not read.
+  /// The events; supports one reader. No event is dropped: while too many events wait for the reader, the terminal is
+  /// not read.
   package let events: AsyncStream<Event>
   private let waiting: TerminalEvents
   private let source: any DispatchSourceRead
@@ -123,9 +122,8 @@ package final class Terminal: @unchecked Sendable {
     return size
   }
 
-  /// Writes all bytes; blocks while the terminal accepts no more.
-  ///
-  /// In the background, writes nothing, because the shell uses the terminal.
+  /// Writes all bytes; blocks while the terminal accepts no more. In the background, writes nothing, because the shell
+  /// uses the terminal.
   package func write(_ bytes: [UInt8]) {
     guard terminal_guard_is_background() == 0 else { return }
     Self.write(bytes, to: output)
@@ -167,10 +165,8 @@ package final class Terminal: @unchecked Sendable {
   }
 }
 
-/// The events of a terminal that wait for their reader, in order.
-///
-/// No event is dropped. While ``limit`` events wait, the terminal is not read, so that the kernel makes the program at
-/// its other end wait.
+/// The events of a terminal that wait for their reader, in order. No event is dropped. While ``limit`` events wait, the
+/// terminal is not read, so that the kernel makes the program at its other end wait.
 // `@unchecked Sendable` is safe because all variables are confined to the queue.
 final class TerminalEvents: @unchecked Sendable {
   /// The number of waiting events at which reading stops.
@@ -191,9 +187,7 @@ final class TerminalEvents: @unchecked Sendable {
   /// The events; supports one reader.
   var stream: AsyncStream<Terminal.Event> { AsyncStream(unfolding: { await self.next() }) }
 
-  /// Adds an event. Events after ``Terminal/Event/hungUp`` are ignored.
-  ///
-  /// Call this method on the queue.
+  /// Adds an event. Events after ``Terminal/Event/hungUp`` are ignored. Call this method on the queue.
   func add(_ event: Terminal.Event) {
     guard !isOver else { return }
     isOver = event == .hungUp

@@ -3,10 +3,9 @@ import WhiteboardDoctor
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The features of a terminal, according to the environment and the terminal's replies.
-///
-/// The program begins to draw with the features that the environment indicates. It uses the replies as soon as they
-/// arrive, and works even with a terminal that never replies.
+/// The features of a terminal, according to the environment and the terminal's replies. The program begins to draw with
+/// the features that the environment indicates. It uses the replies as soon as they arrive, and works even with a
+/// terminal that never replies.
 package struct TerminalFeatures: Hashable, Sendable {
   package enum Graphics: Hashable, Sendable {
     /// Pixels cannot be shown; photos are drawn in cells.
@@ -77,9 +76,8 @@ package struct TerminalFeatures: Hashable, Sendable {
 
   // MARK: - Queries
 
-  /// The queries for modes, the background color, the cell size and graphics.
-  ///
-  /// They are sent once. A terminal ignores unknown queries. Every terminal answers the last query.
+  /// The queries for modes, the background color, the cell size and graphics. They are sent once. A terminal ignores
+  /// unknown queries. Every terminal answers the last query.
   static let questions =
     "\u{1B}[?1016$p\u{1B}[16t\u{1B}]11;?\u{1B}\\" + "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[c"
 
@@ -136,9 +134,8 @@ package enum TerminalEncoding: Hashable, Sendable {
   /// ASCII, or another encoding, in which the program writes only ASCII characters.
   case ascii
 
-  /// Creates the encoding that a locale names, such as `de_DE.ISO-8859-1`.
-  ///
-  /// An unset locale, `C` and `POSIX` do not describe the terminal, which today almost always uses UTF-8.
+  /// Creates the encoding that a locale names, such as `de_DE.ISO-8859-1`. An unset locale, `C` and `POSIX` do not
+  /// describe the terminal, which today almost always uses UTF-8.
   init(locale: String) {
     let parts = locale.split(separator: ".", maxSplits: 1)
     let name = parts.first.map { $0.prefix { $0 != "@" } } ?? ""
@@ -154,9 +151,8 @@ package enum TerminalEncoding: Hashable, Sendable {
     }
   }
 
-  /// Returns UTF-8 bytes for the terminal in this encoding.
-  ///
-  /// A character that the encoding does not have becomes a similar one or a question mark, with the same width.
+  /// Returns UTF-8 bytes for the terminal in this encoding. A character that the encoding does not have becomes a
+  /// similar one or a question mark, with the same width.
   func encode(_ bytes: [UInt8]) -> [UInt8] {
     guard self != .utf8, bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
     var encoded: [UInt8] = []
@@ -192,9 +188,8 @@ extension Unicode.Scalar {
   fileprivate var latin1: UInt8? { (0xA0...0xFF).contains(value) ? UInt8(value) : nil }
 }
 
-/// The check of the terminal in `whiteboard-peer doctor`.
-///
-/// It uses only the environment, and does not query the terminal.
+/// The check of the terminal in `whiteboard-peer doctor`. It uses only the environment, and does not query the
+/// terminal.
 package struct TerminalCheck: Sendable {
   private let reading: SystemReading
   private let settings: TerminalSettings
@@ -266,9 +261,7 @@ package struct TerminalCheck: Sendable {
 
   private func isOff(_ answer: String) -> Bool { answer.split(whereSeparator: \.isWhitespace).first == "off" }
 
-  /// The graphics protocol that the environment suggests.
-  ///
-  /// Only the terminal's reply to a query would be certain.
+  /// The graphics protocol that the environment suggests. Only the terminal's reply to a query would be certain.
   private var graphics: String? {
     let term = reading.environment("TERM") ?? ""
     let program = reading.environment("TERM_PROGRAM") ?? ""

@@ -1,7 +1,6 @@
 /// An input of the user, or a reply of the terminal.
 package enum InputEvent: Hashable, Sendable {
   case key(Key, Modifiers)
-  /// A button was pressed or released, or the mouse or its wheel moved.
   case mouse(MouseEvent)
   /// Text was pasted; text longer than ``InputParser/pasteLimit`` is truncated.
   case paste(String)
@@ -39,7 +38,6 @@ package struct MouseEvent: Hashable, Sendable {
   package let kind: Kind
   /// The distance from the left edge, in cells or in pixels, depending on the reporting mode.
   package let x: Int
-  /// The distance from the top edge, in cells or in pixels.
   package let y: Int
   package let modifiers: InputEvent.Modifiers
   /// The distance from the left edge in cells; the middle of the cell if the fraction is unknown.

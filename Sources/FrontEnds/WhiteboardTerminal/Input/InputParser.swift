@@ -1,7 +1,5 @@
-/// A parser that turns the bytes of a terminal into keys, mouse events, pastes and replies.
-///
-/// Bytes may arrive in pieces of any size. The memory is bounded for any input, and an unknown sequence is dropped as a
-/// whole.
+/// A parser that turns the bytes of a terminal into keys, mouse events, pastes and replies. Bytes may arrive in pieces
+/// of any size. The memory is bounded for any input, and an unknown sequence is dropped as a whole.
 package struct InputParser: Sendable {
   private var pending: [UInt8] = []
   /// The bytes of the paste that has begun; nil if there is none.
@@ -16,9 +14,8 @@ package struct InputParser: Sendable {
 
   package init() {}
 
-  /// Whether the last byte may be the Escape key or the start of a sequence.
-  ///
-  /// If nothing follows soon, call ``finish()``.
+  /// Whether the last byte may be the Escape key or the start of a sequence. If nothing follows soon, call
+  /// ``finish()``.
   package var isWaiting: Bool { (isSkipping || !pending.isEmpty) && pasted == nil }
 
   package mutating func feed(_ bytes: some Sequence<UInt8>) -> [InputEvent] {
@@ -208,9 +205,8 @@ package struct InputParser: Sendable {
     }
   }
 
-  /// Parses numbers separated by `;`; returns nil if one is too large.
-  ///
-  /// If a number has subparameters separated by `:`, only the part before the first `:` is parsed.
+  /// Parses numbers separated by `;`; returns nil if one is too large. If a number has subparameters separated by `:`,
+  /// only the part before the first `:` is parsed.
   private static func numbers(_ bytes: ArraySlice<UInt8>) -> [Int]? {
     guard bytes.count <= 64 else { return nil }
     var numbers: [Int] = []
@@ -357,10 +353,9 @@ package struct InputParser: Sendable {
   }
 }
 
-/// A recognizer of pastes in terminals that do not mark them, by the speed of the input.
-///
-/// A terminal without bracketed paste delivers pasted text as if the user typed it, but all at once. Without the
-/// recognizer, each letter would run the command of its key.
+/// A recognizer of pastes in terminals that do not mark them, by the speed of the input. A terminal without bracketed
+/// paste delivers pasted text as if the user typed it, but all at once. Without the recognizer, each letter would run
+/// the command of its key.
 struct PasteRecognizer: Sendable {
   /// The part of the screen that receives the keys.
   enum Context: Sendable {

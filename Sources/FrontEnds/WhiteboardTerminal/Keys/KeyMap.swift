@@ -60,9 +60,8 @@ package struct KeyMap: Hashable, Sendable {
   }
 
   /// Creates the standard key bindings with the user's changes; throws ``WhiteboardError`` with the line of the
-  /// settings if a command or a key does not exist.
-  ///
-  /// If the user assigns a command to a key, the key loses its standard command.
+  /// settings if a command or a key does not exist. If the user assigns a command to a key, the key loses its standard
+  /// command.
   package init(_ changes: [KeyBinding]) throws(WhiteboardError) {
     var bindings = Self.standardBindings
     for change in changes {

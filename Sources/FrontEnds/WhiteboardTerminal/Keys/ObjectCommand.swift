@@ -1,9 +1,8 @@
 import Whiteboard
 import WhiteboardKit
 
-/// A command for the selected objects: its key, its words in menus and in the help, its effect and its answers.
-///
-/// An entry of this table is all that the terminal needs for such a command.
+/// A command for the selected objects: its key, its words in menus and in the help, its effect and its answers. An
+/// entry of this table is all that the terminal needs for such a command.
 package struct ObjectCommand: Sendable {
   typealias Hint = (KeyMap.Command, _ effect: String) -> String
   typealias Answer = @Sendable (_ objects: String, Hint) -> String

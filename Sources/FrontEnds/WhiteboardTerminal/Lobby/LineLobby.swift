@@ -1,9 +1,8 @@
 import PeerCore
 import WhiteboardKit
 
-/// The lobby as lines of text, for screen readers and for terminals without a screen.
-///
-/// It handles the user's lines and discovery events, and returns lines to print and the user's choice.
+/// The lobby as lines of text, for screen readers and for terminals without a screen. It handles the user's lines and
+/// discovery events, and returns lines to print and the user's choice.
 package struct LineLobby: Sendable {
   package enum Outcome: Hashable, Sendable {
     case lines([String])
@@ -103,9 +102,8 @@ package struct LineLobby: Sendable {
     }
   }
 
-  /// Handles an error that closed a board; returns the lines about the error.
-  ///
-  /// If a join code is required, the next line of the user is the code.
+  /// Handles an error that closed a board; returns the lines about the error. If a join code is required, the next line
+  /// of the user is the code.
   package mutating func fail(_ error: WhiteboardError, _ choice: LobbyClient.Choice) -> [String] {
     targetThatNeedsCode = choice.targetThatNeedsCode(after: error)
     var message = error.message

@@ -87,9 +87,8 @@ struct LobbyBoards: Sendable {
     return (title ?? announcement(of: board)?.boardName)?.displayed ?? ""
   }
 
-  /// Returns the display names of all peers that announce a board.
-  ///
-  /// If several peers have the same name, their peer ids follow.
+  /// Returns the display names of all peers that announce a board. If several peers have the same name, their peer ids
+  /// follow.
   private func announcers(_ board: String) -> [String] {
     let found = (nearby[board] ?? [:]).values.sorted { ($0.name, $0.peer) < ($1.name, $1.peer) }
     return found.map { board in
@@ -132,7 +131,6 @@ extension LobbyClient {
     let about: String
     /// The board's id; nil if it cannot be read from the file.
     let board: String?
-    /// The board's title; nil if it has none.
     let title: String?
 
     package init(name: String, path: String, about: String, board: String? = nil, title: String? = nil) {

@@ -18,7 +18,6 @@ struct Members: Sendable {
     var silentSince: Duration?
     /// The number of local changes since the member became unreachable.
     var waitingChanges = 0
-    /// The time of the last movement of the pointer.
     private(set) var movedAt = Duration.zero
 
     init(name: UntrustedText, state: SharedBoard.News.PeerState.State) {

@@ -236,7 +236,6 @@ struct RemovalState: Sendable {
   /// Clears the removal if the member that joined is the host: the host has admitted the local member again.
   mutating func joined(_ peer: String) { if peer == removal?.peer { (removal, shownSince) = (nil, nil) } }
 
-  /// Handles a key; returns nil if the box is not shown.
   mutating func answer(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers, now: Duration) -> Answer? {
     guard let removal, let shownSince else { return nil }
     switch KeyMap.name(key, modifiers) {
@@ -273,9 +272,8 @@ struct RemovalState: Sendable {
   }
 }
 
-/// An attempt to join a session, and the screen that shows it.
-///
-/// The user cannot draw until the session is connected, so that no work is lost if connecting fails.
+/// An attempt to join a session, and the screen that shows it. The user cannot draw until the session is connected, so
+/// that no work is lost if connecting fails.
 struct ConnectionAttempt: Hashable, Sendable {
   /// The target that the user asked for, shown in the first line; empty for any board nearby.
   private var target: UntrustedText

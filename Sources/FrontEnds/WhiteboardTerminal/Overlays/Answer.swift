@@ -37,9 +37,8 @@ enum Answer {
   }
 
   /// Returns the title for the result of a query, and whether the result is shown in a panel even if it has only one
-  /// line; nil for other answers.
-  ///
-  /// Lists have a panel even if they are empty, and so does a join code, which the user copies.
+  /// line; nil for other answers. Lists have a panel even if they are empty, and so does a join code, which the user
+  /// copies.
   private static func form(_ answer: SharedBoard.Answer) -> (title: String, hasPanel: Bool)? {
     switch answer {
     case .objects: ("Objects", true)
@@ -68,9 +67,8 @@ enum Answer {
     return line
   }
 
-  /// Returns the message for an executed command, which the user typed if `typed` is not nil.
-  ///
-  /// It is nil for a command of a key or of the mouse whose effect the user follows on the screen, such as a movement.
+  /// Returns the message for an executed command; `typed` is the command if the user typed it. The message is nil for a
+  /// command of a key or of the mouse if the user sees the effect on the screen anyway, such as a movement.
   static func message(_ verb: CommandName, _ done: CommandOutcome, typed: Command?, _ keys: KeyMap) -> String? {
     if let message = message(verb, done, keys) { return message }
     guard done.hasChanged != false else { return "nothing changed" }
@@ -121,7 +119,7 @@ enum Answer {
     }
   }
 
-  /// Returns the message that a command always has; nil if there is none.
+  /// Returns the message that a command has even if the user did not type it; nil if there is none.
   private static func message(_ verb: CommandName, _ done: CommandOutcome, _ keys: KeyMap) -> String? {
     switch verb {
     case .undo: return EventText.steps(verb, done, hint: keys.key(for: .redo).map { "Press \($0) to redo." })

@@ -20,9 +20,8 @@ struct BrowserInvitation: Hashable, Sendable {
   }
 }
 
-/// The box that shows how others join the board: the join code, the links, and a QR code if there is room.
-///
-/// If there is a browser link, the QR code contains this link, because phones scan QR codes.
+/// The box that shows how others join the board: the join code, the links, and a QR code if there is room. If there is
+/// a browser link, the QR code contains this link, because phones scan QR codes.
 struct InvitationBox {
   let board: BoardInfo
   /// The only link to show; nil for all ways to join.

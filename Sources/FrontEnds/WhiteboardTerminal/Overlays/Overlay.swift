@@ -92,9 +92,7 @@ extension Overlay {
     }
   }
 
-  /// Handles a click, which picks an item of a menu, or closes the overlay.
-  ///
-  /// A click inside a panel does nothing.
+  /// Handles a click, which picks an item of a menu, or closes the overlay. A click inside a panel does nothing.
   func press(atX x: Int, y: Int, in layout: ScreenLayout) -> Outcome {
     switch self {
     case .panel: return layout.panel.contains(x: x, y: y) ? .none : .close
@@ -119,9 +117,8 @@ extension Overlay {
   private static func pick(_ command: KeyMap.Command?) -> Outcome { command.map { .perform($0) } ?? .close }
 }
 
-/// The layout of a menu, with its items in as many columns as they need.
-///
-/// If there is no room for so many columns, one column shows them page by page.
+/// The layout of a menu, with its items in as many columns as they need. If there is no room for so many columns, one
+/// column shows them page by page.
 struct MenuLayout: Hashable, Sendable {
   let area: CellArea
   let rows: Int

@@ -146,7 +146,6 @@ package struct PlayerClient: Sendable {
 
   // MARK: - Board
 
-  /// Shows the previews of strokes up to the current position.
   private mutating func showPreviews() {
     let previews = recording.presence.previews
     let end = recording.presence.previewCount(at: Int64(position))

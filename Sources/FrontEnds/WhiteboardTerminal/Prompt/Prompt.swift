@@ -43,7 +43,6 @@ struct Prompt: Sendable {
   enum Outcome: Sendable {
     case none
     case command(PromptCommand)
-    /// The user entered text that is not a valid command.
     case failure(PromptCommand.Failure)
     /// Go to an object with these words: the next object, or the previous one if `step` is -1.
     case find(String, step: Int)
@@ -56,9 +55,8 @@ struct Prompt: Sendable {
     let members: [String]
     let objects: [ObjectID]
 
-    /// Returns the words that a form of an argument stands for; see ``CommandEntry/forms(at:)``.
-    ///
-    /// The value of an option is completed after its key.
+    /// Returns the words that a form of an argument stands for; see ``CommandEntry/forms(at:)``. The value of an option
+    /// is completed after its key.
     fileprivate func words(for form: String, toComplete word: String) -> [String] {
       if let equals = form.firstIndex(of: "=") {
         let key = String(form[...equals])
@@ -315,10 +313,8 @@ enum FileCompletion {
   /// The maximum number of entries of a directory that are read.
   private static let limit = 10_000
 
-  /// Returns the paths that begin with the given text, in no particular order.
-  ///
-  /// The path of a directory ends with a slash. A file whose name begins with a dot is returned only if the user typed
-  /// the dot.
+  /// Returns the paths that begin with the given text, in no particular order. The path of a directory ends with a
+  /// slash. A file whose name begins with a dot is returned only if the user typed the dot.
   static func paths(beginning: String) -> [String] {
     let slash = beginning.lastIndex(of: "/")
     let folder = slash.map { String(beginning[...$0]) } ?? ""

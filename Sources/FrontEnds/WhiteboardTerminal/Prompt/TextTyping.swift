@@ -2,9 +2,8 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// A text object or the label of a form, which all members see while it is typed.
-///
-/// Other members may type in the same object at the same time. Their changes are preserved, and move the caret.
+/// A text object or the label of a form, which all members see while it is typed. Other members may type in the same
+/// object at the same time. Their changes are preserved, and move the caret.
 struct TextTyping: Sendable {
   /// The reference to the text object in commands; nil before the first letter of a new text object.
   private(set) var reference: ObjectReference?
@@ -131,9 +130,8 @@ struct TextTyping: Sendable {
 
   // MARK: - Commands
 
-  /// Returns the command that brings the board up to date; nil if nothing changed.
-  ///
-  /// The first letter of a new text creates the object, under an alias that contains the request id.
+  /// Returns the command that brings the board up to date; nil if nothing changed. The first letter of a new text
+  /// creates the object, under an alias that contains the request id.
   mutating func command(color: UInt32?, request: Int64) throws(CommandError) -> Command? {
     guard let reference else {
       guard !scalars.isEmpty else { return nil }
@@ -191,6 +189,5 @@ struct TextTyping: Sendable {
 }
 
 extension ObjectSnapshot {
-  /// Whether the user can type in the object: it is a text object, or a form that can have a label.
   var canBeTypedIn: Bool { kind == .text || form != nil }
 }

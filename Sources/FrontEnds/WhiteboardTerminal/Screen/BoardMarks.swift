@@ -148,7 +148,6 @@ struct BoardMarks {
 
   // MARK: - Selections
 
-  /// Draws the frames of all selections, those of other members with their names.
   private func drawSelections(on screen: inout Screen) {
     for id in scene.held.sorted() {
       guard let holder = scene.snapshot(id)?.selectedBy, let frame = scene.frame(of: id) else { continue }

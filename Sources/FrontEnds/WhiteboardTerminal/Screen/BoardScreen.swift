@@ -268,7 +268,6 @@ struct StatusLine {
   let pendingCount: Int
   let isTyping: Bool
   let toolbox: Toolbox
-  /// The number and the name of the frame that is presented; nil if there is no presentation.
   let presented: String?
   let hasSelection: Bool
   let now: Duration

@@ -22,9 +22,8 @@ struct Messages: Hashable, Sendable {
     notice = Notice(text: text, kind: .problem, nextRequest: nextRequest, since: now)
   }
 
-  /// Shows a problem that the user need not solve now, in the status line until a key is pressed.
-  ///
-  /// It does not replace the message about another problem.
+  /// Shows a problem that the user need not solve now, in the status line until a key is pressed. It does not replace
+  /// the message about another problem.
   mutating func showHint(_ message: String, at now: Duration) {
     guard notice?.kind != .problem else { return }
     notice = Notice(text: message, kind: .hint, since: now)
@@ -32,7 +31,6 @@ struct Messages: Hashable, Sendable {
 
   mutating func keyPressed() { if notice?.kind == .hint { notice = nil } }
 
-  /// Removes the message about a failed action, because a later action succeeded.
   mutating func actionSucceeded(_ request: Int64) {
     if let next = notice?.nextRequest, request >= next { notice = nil }
   }
@@ -61,9 +59,8 @@ struct Messages: Hashable, Sendable {
     return notice.text.lines.count > 1 || CharacterWidth.columns(notice.text) + 1 > layout.columns
   }
 
-  /// Returns the area of the message above the last row; nil if the message is in the last row.
-  ///
-  /// While the user types, the prompt uses the last row.
+  /// Returns the area of the message above the last row; nil if the message is in the last row. While the user types,
+  /// the prompt uses the last row.
   func area(in layout: ScreenLayout, isTyping: Bool) -> CellArea? {
     guard notice != nil else { return nil }
     if isBoxed(in: layout) {
@@ -141,9 +138,8 @@ struct Notice: Hashable, Sendable {
 
   var text: String
   let kind: Kind
-  /// The id of the first request after a failed action; nil if the message is not about an action.
-  ///
-  /// The success of that request or a later one removes the message.
+  /// The id of the first request after a failed action; nil if the message is not about an action. The success of that
+  /// request or a later one removes the message.
   var nextRequest: Int64?
   /// The time when the message appeared, on the client's clock.
   var since: Duration

@@ -96,9 +96,8 @@ struct FrameWriter {
 
   mutating func invalidate() { shown = nil }
 
-  /// Returns the bytes of a synchronized update that shows a frame; nil if nothing changes.
-  ///
-  /// Photos are written after the screen is cleared, and before the cells.
+  /// Returns the bytes of a synchronized update that shows a frame; nil if nothing changes. Photos are written after
+  /// the screen is cleared, and before the cells.
   mutating func encode(
     _ screen: Screen,
     cursor: (x: Int, y: Int)?,

@@ -47,7 +47,7 @@ struct TitleBar {
     )
   }
 
-  /// Both ends of the row: the longest texts that leave room for the tools, if they are in this row.
+  /// Both ends of the row. If the tools are in this row, the ends are the longest texts that leave room for them.
   private var ends: (left: [LeftPart], right: String) {
     let lefts = [leftEnd(isShort: false), leftEnd(isShort: true)]
     let rights = [end, "\(tool.rawValue)  \(Pens.name(of: ink)) ", "\(tool.rawValue) ", ""]
@@ -63,7 +63,6 @@ struct TitleBar {
 
   private typealias LeftPart = (text: String, style: CellStyle)
 
-  /// Returns the left end: the board, the members, and the games and chat lines that wait for the user.
   private func leftEnd(isShort: Bool) -> [LeftPart] {
     let name = isShort ? TextLines.cut(boardName.displayed, columns: 12) : boardName.displayed
     let members =
@@ -134,9 +133,8 @@ struct ToolButtons {
     return variants.first { ($0.last?.area.columns.upperBound ?? 0) <= titleRoom.end } ?? []
   }
 
-  /// Returns the buttons from the given column on, with a gap between tools.
-  ///
-  /// If the gap is nil, returns only the colors.
+  /// Returns the buttons from the given column on, with a gap between tools. If the gap is nil, returns only the
+  /// colors.
   private func buttons(from start: Int, y: Int, _ label: Label, gap: Int?, without left: Set<Tool> = []) -> [Button] {
     var buttons: [Button] = []
     var x = start
@@ -258,9 +256,8 @@ struct SaveStatus: Sendable {
     return [problem.headline, loss, "", "r try again", "s save a copy elsewhere", "x quit anyway", "Esc stay"]
   }
 
-  /// Draws the warning about unsaved work over the first row.
-  ///
-  /// If there is room, the right end of the title bar stays visible.
+  /// Draws the warning about unsaved work over the first row. If there is room, the right end of the title bar stays
+  /// visible.
   func drawProblem(on screen: inout Screen, _ layout: ScreenLayout, titleEnd: String) {
     guard let problem else { return }
     let headline = " \(problem.headline) "

@@ -111,9 +111,8 @@ struct SelectionFrame: Hashable, Sendable {
 
   private static let cornerDirections = [(-1, -1), (1, -1), (1, 1), (-1, 1)]
 
-  /// Creates the frame around objects; nil without objects.
-  ///
-  /// The frame of one object is rotated with it; the frame of several objects is upright.
+  /// Creates the frame around objects; nil without objects. The frame of one object is rotated with it; the frame of
+  /// several objects is upright.
   init?(_ snapshots: [ObjectSnapshot], in viewport: Viewport, words: (ObjectID) -> Rectangle?) {
     guard let first = snapshots.first else { return nil }
     self.viewport = viewport
@@ -166,9 +165,8 @@ struct SelectionFrame: Hashable, Sendable {
     return grips
   }
 
-  /// Returns the first of the given places that is in view.
-  ///
-  /// If none of them is in view, but the frame is partly in view, returns the first place moved into the view.
+  /// Returns the first of the given places that is in view. If none of them is in view, but the frame is partly in
+  /// view, returns the first place moved into the view.
   private static func knob(_ places: [Point], beside grips: [Place<Grip>], _ corners: [Point], _ viewport: Viewport)
     -> Point
   {

@@ -2,9 +2,8 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The chosen tool, color and width, and the gesture in progress.
-///
-/// ``Workspace`` turns presses, drags and releases of the mouse or the keyboard pen into commands.
+/// The chosen tool, color and width, and the gesture in progress. ``Workspace`` turns presses, drags and releases of
+/// the mouse or the keyboard pen into commands.
 struct Toolbox: Sendable {
   var tool = Tool.pen
   /// The color of the pen, `0xRRGGBB`; nil for the color of the terminal's text.
@@ -41,8 +40,7 @@ struct Toolbox: Sendable {
   /// The position of the mouse is in cells.
   mutating func beginPan(x: Double, y: Double) { gesture = .pan(lastX: x, lastY: y) }
 
-  /// Continues to move the board; returns the distance to move the board, in dots; nil if the user is not moving the
-  /// board.
+  /// Returns the distance to move the board, in dots; nil if the user is not moving the board.
   mutating func pan(toX x: Double, y: Double) -> (x: Double, y: Double)? {
     guard case .pan(let lastX, let lastY) = gesture else { return nil }
     gesture = .pan(lastX: x, lastY: y)
@@ -84,9 +82,8 @@ struct SelectionTransforms: Sendable {
     )
   }
 
-  /// Resizes the selection after a handle was dragged, about the point that stays fixed.
-  ///
-  /// Lines keep their width, unless the drag scales them too.
+  /// Resizes the selection after a handle was dragged, about the point that stays fixed. Lines keep their width, unless
+  /// the drag scales them too.
   mutating func resize(_ resize: SelectionFrame.Resize, _ scene: BoardScene, _ requests: inout PendingRequests)
     -> [BoardEffect]
   {
@@ -186,10 +183,9 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// The colors and widths that the user can choose with keys.
-///
-/// Color-blind users can distinguish the colors on dark and light backgrounds. The hues are those of Okabe and Ito
-/// (2008), a little brighter for dark terminals. The first color is the text color of the terminal.
+/// The colors and widths that the user can choose with keys. Color-blind users can distinguish the colors on dark and
+/// light backgrounds. The hues are those of Okabe and Ito (2008), a little brighter for dark terminals. The first color
+/// is the text color of the terminal.
 package enum Pens {
   /// The name and the `0xRRGGBB` value of the color for each digit key from 0 on; nil is the text color of the
   /// terminal.
@@ -209,9 +205,8 @@ package enum Pens {
   /// Returns a color as `#rrggbb`.
   static func text(_ rgb: UInt32) -> String { String(ColorText.text(rgb << 8 | 0xFF).dropLast(2)) }
 
-  /// Returns the color that a member gets, unless another member already has this color.
-  ///
-  /// The result is always the same for a member, and never the gray of remarks.
+  /// Returns the color that a member gets, unless another member already has this color. The result is always the same
+  /// for a member, and never the gray of remarks.
   static func color(of member: MemberID) -> UInt32 {
     let sum = member.description.utf8.reduce(UInt32(5381)) { $0 &* 33 &+ UInt32($1) }
     return memberColors[Int(sum % UInt32(memberColors.count))]

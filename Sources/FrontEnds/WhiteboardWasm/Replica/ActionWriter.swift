@@ -3,7 +3,7 @@ import Whiteboard
 import WhiteboardSync
 
 /// Encodes the actions of a replica for the page. Each action is a byte with its kind, the number of bytes that follow
-/// as 4 bytes, the lowest byte first, and those bytes.
+/// as 4 bytes in little-endian order, and those bytes.
 struct ActionWriter {
   /// The kinds of actions; `replica.mjs` has the same numbers.
   private enum Kind: UInt8 {

@@ -265,7 +265,7 @@ extension Certificate {
   }
 }
 
-/// An IP address: 4 or 16 bytes, the most significant first.
+/// An IP address: 4 or 16 bytes in network byte order.
 struct IPAddressBytes: Equatable {
   let bytes: [UInt8]
 
