@@ -61,7 +61,6 @@ package actor ScriptedBoard: EventSink {
     return await withCheckedContinuation { watchers.append((matches, $0)) }
   }
 
-  /// ``run(_:)`` returns when the board has closed.
   package func end() async {
     isEnding = true
     await sharedBoard?.requestEnd()

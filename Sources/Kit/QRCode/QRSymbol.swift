@@ -3,7 +3,6 @@ import CQRCode
 package enum QRCodeError: Error, Equatable, Sendable, CustomStringConvertible {
   case empty
   case tooLong(Int)
-  /// The encoder failed, for example because memory is exhausted.
   case notEncoded
 
   package var description: String {
@@ -37,7 +36,6 @@ package struct QRSymbol: Hashable, Sendable {
     modules = UnsafeBufferPointer(start: made.pointee.data, count: size * size).map { $0 & 1 == 1 }
   }
 
-  /// All modules outside the symbol are light.
   package func isDark(_ x: Int, _ y: Int) -> Bool {
     (0..<size).contains(x) && (0..<size).contains(y) && modules[y * size + x]
   }
@@ -63,7 +61,7 @@ package struct QRSymbol: Hashable, Sendable {
     }
   }
 
-  /// Dark modules on a light square, with a margin of four modules.
+  /// Contains the margin of four modules that the standard requires.
   package var svg: String {
     let runs = (0..<size).flatMap { y in
       (0..<size).filter { isDark($0, y) && !isDark($0 - 1, y) }.map { x in

@@ -159,7 +159,7 @@ public struct Recording: Sendable {
     return EncodedBatch.author(of: bytes)
   }
 
-  /// The result is clamped to the range of `Int64`.
+  /// Clamps the result to the range of `Int64`.
   static func difference(_ time: Int64, _ other: Int64) -> Int64 {
     let (difference, isOver) = time.subtractingReportingOverflow(other)
     return isOver ? (time > other ? .max : .min) : difference

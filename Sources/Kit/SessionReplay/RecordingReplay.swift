@@ -205,7 +205,7 @@ extension RecordingReplay {
     )
   }
 
-  /// If the board has no room, throws and writes nothing.
+  /// If the board has no room for the batch, throws and writes nothing.
   package func perform(_ act: Act, on replica: Replica, _ chains: inout [Incarnation: BatchChain], now: Moment)
     throws(BoardError) -> [ReplicaAction]
   {
@@ -216,7 +216,6 @@ extension RecordingReplay {
     return actions
   }
 
-  /// The newest record of the key determines the grant.
   private func grant(of key: [UInt8]) -> Grant? {
     records.values.filter { $0.key == key && $0.grant != nil }.max { $0.incarnation < $1.incarnation }?.grant
   }

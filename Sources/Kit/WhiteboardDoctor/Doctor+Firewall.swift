@@ -1,5 +1,4 @@
 extension Doctor {
-  /// Reports whether the firewall accepts the traffic of discovery and boards, as far as its rules can be read.
   func firewallFindings() -> [Finding] {
     var findings: [Finding] = managers.map { manager in
       .note(

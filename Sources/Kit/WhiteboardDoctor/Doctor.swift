@@ -37,7 +37,6 @@ package struct Doctor: Sendable {
 
     package enum Verdict: String, Encodable, Sendable {
       case fine
-      /// The feature works, but the user should know about the finding.
       case note
       case fault
     }

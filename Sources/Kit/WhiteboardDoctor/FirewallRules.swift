@@ -14,7 +14,6 @@ struct FirewallRules: Equatable, Sendable {
     case jumped
   }
 
-  /// Whether packets that match no rule are accepted.
   var acceptsByDefault = true
   var rules: [Rule] = []
 

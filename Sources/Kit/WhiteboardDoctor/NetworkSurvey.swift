@@ -15,7 +15,7 @@ package enum NetworkSurvey {
     var addresses: [String]
     var isLoopback: Bool
     var canMulticast: Bool
-    /// The first IPv4 address, in network byte order.
+    /// In network byte order.
     var internetAddress: UInt32?
   }
 
@@ -82,7 +82,7 @@ package enum NetworkSurvey {
   /// In milliseconds.
   private static let busTimeout: Int32 = 2_000
 
-  /// Returns the error number; nil if the bus answers in time.
+  /// Returns the error number of the failure; nil if the bus answers in time.
   static func connectsToSystemBus() -> Int32? {
     let path = SystemBus.socketPath ?? "/run/dbus/system_bus_socket"
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -99,7 +99,7 @@ package enum NetworkSurvey {
     return poll(&answer, 1, busTimeout) > 0 ? nil : ETIMEDOUT
   }
 
-  /// Tries to open the port for TCP and UDP on every address; returns the error number, nil if this succeeds.
+  /// Tries TCP and UDP on every address; returns the error number of the failure.
   static func bindFailure(port: Int) -> Int32? {
     for kind in [SOCK_STREAM, SOCK_DGRAM] {
       let descriptor = socket(AF_INET, Int32(kind.rawValue), 0)
@@ -132,7 +132,6 @@ package enum NetworkSurvey {
 
 /// Reads the state of the computer; tests replace these functions.
 package struct SystemReading: Sendable {
-  /// Nil if the file does not exist or cannot be read.
   package var file: @Sendable (_ path: String) -> String?
   package var exists: @Sendable (_ path: String) -> Bool
   package var output: @Sendable (_ command: Command) -> String?

@@ -28,7 +28,6 @@ struct BoardNarrator {
   private var pending: [ObjectID: Pending] = [:]
   private var count = 0
   private static let phraseLimit = 20_000
-  /// These properties change many times while a member types or drags.
   private static let gradual: Set<String> = [
     "text", "centerPosition", "size", "scale", "angle", "points", "isFinished",
   ]
@@ -203,12 +202,10 @@ struct BoardNarrator {
 
   // MARK: - People
 
-  /// Nil for the local peer.
   private func other(_ member: MemberID?) -> String? { member?.description == ownPeer ? nil : member?.description }
 
   private func lead(_ author: String?) -> String { author.map { "\(person($0)): " } ?? "" }
 
-  /// Adds the id prefix if another peer has the same name.
   private func person(_ peer: String) -> String {
     let name = names[peer] ?? UntrustedText("")
     let isShared = names.contains { $0.key != peer && $0.value == name }

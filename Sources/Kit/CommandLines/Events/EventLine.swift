@@ -15,7 +15,7 @@ package enum EventLine {
     return json.bytes
   }
 
-  /// For information that is not an event of a board; the line has the same format.
+  /// Writes information that is not an event of a board, in the same format.
   package static func json(_ name: String, _ payload: some Encodable) -> [UInt8] {
     // No payload has a value that cannot be encoded.
     let data = try? JSONEncoder().encode(payload)
@@ -41,7 +41,6 @@ extension JSONWriter {
     endLine()
   }
 
-  /// Writes the line about a list of objects up to the first object.
   mutating func begin(_ list: [ReportedObject]) {
     begin(line: "objects")
     add("count", list.count)
@@ -49,7 +48,6 @@ extension JSONWriter {
     bytes.append(UInt8(ascii: "["))
   }
 
-  /// Writes the rest of the line that ``begin(_:)`` began.
   mutating func end(_ request: RequestMark?) {
     bytes.append(UInt8(ascii: "]"))
     add("request", request)
@@ -278,7 +276,6 @@ extension JSONWriter {
 
 // MARK: - Parts of events
 
-/// Written in base64.
 struct Base64Text: JSONValue {
   let bytes: [UInt8]
 

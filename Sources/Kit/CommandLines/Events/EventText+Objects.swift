@@ -156,7 +156,7 @@ extension EventText {
     )
   }
 
-  /// Nil for queries, whose results are the answer.
+  /// Returns nil for queries, because their results are the answer.
   static func doneLine(_ name: CommandName, _ done: CommandOutcome) -> String? {
     let made = (done.ids ?? done.id.map { [$0] }) ?? []
     let verb = name.rawValue
@@ -191,10 +191,8 @@ extension EventText {
     return "ok: \(shown) did not change"
   }
 
-  /// The maximum number of existing objects that an answer names.
   private static let namesLimit = 8
 
-  /// Returns a sentence that begins with a space; empty if no object has a new id.
   private static func replacements(_ replaced: [CommandOutcome.ReplacedObject]) -> String {
     guard !replaced.isEmpty else { return "" }
     guard replaced.count <= namesLimit else {

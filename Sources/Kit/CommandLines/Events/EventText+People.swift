@@ -30,7 +30,7 @@ extension EventText {
     return "! \(removed.message)\n  \(advice)"
   }
 
-  /// Converts a time in RFC 3339 format to UTC text without seconds.
+  /// Converts RFC 3339 to a form for users, without seconds.
   package static func time(_ text: String) -> String {
     let minutes = UntrustedText(String(text.prefix(16))).escaped()
     return minutes.replacing("T", with: " ") + " UTC"
@@ -181,7 +181,6 @@ extension EventText {
       }).joined(separator: "\n")
   }
 
-  /// The result is the end of a line.
   static func route(_ peer: String?, _ name: UntrustedText?) -> String {
     peer.map { ", through \(person(name ?? UntrustedText(""), $0))" } ?? ""
   }

@@ -19,7 +19,6 @@ struct JSONWriter {
     value.write(to: &self)
   }
 
-  /// Writes the key of a member; the value must follow.
   mutating func begin(_ key: StaticString) {
     separate()
     bytes.append(UInt8(ascii: "\""))
@@ -28,7 +27,6 @@ struct JSONWriter {
     bytes.append(UInt8(ascii: ":"))
   }
 
-  /// Writes no comma before the first value of a list or object.
   mutating func separate() {
     if let last = bytes.last, last != UInt8(ascii: "{"), last != UInt8(ascii: "[") { bytes.append(UInt8(ascii: ",")) }
   }
@@ -68,7 +66,6 @@ struct JSONWriter {
     bytes[start...].reverse()
   }
 
-  /// Writes null if the number is infinite or not a number.
   mutating func write(_ number: Double) {
     guard number.isFinite else { return write(raw: "null") }
     // The points of drawings are multiples of 1/32, which have at most five decimal places.

@@ -4,7 +4,7 @@ import WhiteboardKit
 
 package struct LineSink: EventSink {
   private let writer: LineWriter
-  /// Writes text; nil for JSON.
+  /// Nil if the output is JSON.
   private let narration: Narration?
 
   package init(_ writer: LineWriter, isJSON: Bool) {
@@ -44,10 +44,9 @@ package struct LineSink: EventSink {
     try await writer.write(piece)
   }
 
-  /// Writes the lines about unfinished texts and movements, because the board is closed.
+  /// Writes the lines about unfinished texts and movements.
   package func finish() async throws(OutputError) { try await narration?.finish() }
 
-  /// If this many bytes are pending, they are written before more events are encoded.
   fileprivate static let pieceLength = 1 << 18
 }
 
@@ -227,7 +226,6 @@ extension EventText {
     return String(validating: message, as: UTF8.self).map { UntrustedText($0) }
   }
 
-  /// Converts milliseconds since 1970 to RFC 3339 format.
   static func at(_ milliseconds: UInt64) -> String { Timestamp.text(milliseconds: milliseconds) }
 }
 

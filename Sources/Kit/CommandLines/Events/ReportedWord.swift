@@ -4,7 +4,6 @@ import WhiteboardKit
 /// all status words. `Protocol/README.md` has the same table, with the tests.
 package struct ReportedWord: Sendable {
   package let word: String
-  /// The guarantee at the time when the word is reported.
   package let meaning: String
   /// The faults that the guarantee survives, or its limits.
   package let limits: String

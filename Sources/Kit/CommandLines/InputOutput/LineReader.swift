@@ -11,7 +11,6 @@ import WhiteboardKit
 /// ``Line/tooLong``; its bytes are skipped, so they use no memory.
 package actor LineReader {
   package enum Line: Equatable, Sendable {
-    /// Without the line feed.
     case line([UInt8])
     case tooLong
 
@@ -38,7 +37,6 @@ package actor LineReader {
     wake = try WakePipe()
   }
 
-  /// Returns nil at the end of the input, or when the task is canceled.
   package func nextLine() async throws(InputError) -> Line? {
     while true {
       if let line = completeLine() { return line }
@@ -132,7 +130,6 @@ package actor LineReader {
   }
 }
 
-/// Wakes up a call of `poll`.
 private final class WakePipe: Sendable {
   let readEnd: Int32
   private let writeEnd: Int32
@@ -153,7 +150,6 @@ private final class WakePipe: Sendable {
     _ = Glibc.write(writeEnd, &byte, 1)
   }
 
-  /// Removes all signals, so that the reader can be used again.
   func reset() {
     var bytes = [UInt8](repeating: 0, count: 64)
     while Glibc.read(readEnd, &bytes, bytes.count) > 0 {}

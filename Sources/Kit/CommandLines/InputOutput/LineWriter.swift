@@ -15,7 +15,7 @@ package actor LineWriter {
   private let capacity: Int
   private let queue = DispatchQueue(label: "whiteboard.output")
   private let isPipe: Bool
-  /// Not concatenated, because a line can be large.
+  /// The lines are not concatenated, because a line can be large.
   private var pending: [[UInt8]] = []
   /// Includes the bytes that are being written now.
   private var pendingBytes = 0
@@ -45,7 +45,6 @@ package actor LineWriter {
     try check()
   }
 
-  /// Waits until all lines added so far are written.
   package func flush() async throws(OutputError) {
     while isWriting, failure == nil { await withCheckedContinuation { waiters.append($0) } }
     try check()

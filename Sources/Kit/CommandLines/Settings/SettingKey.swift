@@ -7,7 +7,6 @@ package struct SettingFault: Error, Equatable, Sendable {
   package init(_ reason: String? = nil) { self.reason = reason }
 }
 
-/// A setting: its names in the file, in the environment and on the command line, and its allowed values.
 package struct SettingKey<Value: Sendable>: Sendable {
   package let entry: SettingEntry
   package let parse: @Sendable (String) throws(SettingFault) -> Value
@@ -84,7 +83,7 @@ package struct SettingEntry: Sendable {
     case words(String)
   }
 
-  /// If this environment variable is set to any text, it implies a value of the setting.
+  /// If the variable is set to any text, it implies this value of the setting.
   package struct Presence: Sendable {
     package let variable: String
     package let value: String
@@ -100,7 +99,7 @@ package struct SettingEntry: Sendable {
   package let allowed: String
   package let standard: Standard
   package let flag: String
-  /// All values, if they can be listed.
+  /// Empty if the values cannot be listed.
   package let choices: [String]
   /// An environment variable of other programs.
   package let otherwise: Presence?

@@ -28,7 +28,6 @@ extension SettingKey<String> {
     parse: name
   )
 
-  /// Returns one line without control characters; throws if nothing of it is visible.
   @Sendable package static func name(_ text: String) throws(SettingFault) -> String {
     let name = PlainText.line(text)
     guard !UntrustedText(name).displayed.isEmpty else { throw SettingFault() }
@@ -51,7 +50,6 @@ extension SettingKey<PeerAddress> {
 }
 
 extension PeerAddress {
-  /// Port 0 means any free port.
   package init(listening text: String) throws(SettingFault) {
     let isAnyPort = text.hasSuffix(":0")
     guard let address = PeerAddress(isAnyPort ? text.dropLast() + "1" : text) else { throw SettingFault() }

@@ -9,7 +9,6 @@ package struct Settings: Sendable {
     case environment(String)
     case file(String, line: Int)
 
-    /// As `config show --origin` prints it.
     package var description: String {
       switch self {
       case .flag(let name): name
@@ -19,13 +18,13 @@ package struct Settings: Sendable {
     }
   }
 
-  /// A value that is not the default.
+  /// A value that differs from the default.
   package struct Choice: Equatable, Sendable {
     package let text: String
     package let origin: Origin
   }
 
-  /// By the name of the setting; without the defaults.
+  /// Keyed by the name of the setting.
   package private(set) var choices: [String: Choice] = [:]
   package let keys: [KeyBinding]
 

@@ -129,7 +129,7 @@ package struct SettingsFile: Equatable, Sendable {
 extension SettingsFile {
   package struct Place: Equatable, Sendable {
     package let path: String
-    /// If the user named the file, it must exist.
+    /// A file that the user named must exist.
     package let isNamed: Bool
 
     /// Uses the given path, or else `WHITEBOARD_CONFIG`, or else `whiteboard/config` in `$XDG_CONFIG_HOME` or

@@ -182,7 +182,6 @@ struct LoopbackFaults {
     random = SplitMix64(seed: seed &+ UInt64(number))
   }
 
-  /// The number of copies is 0 if the packet is lost.
   mutating func passage(to peer: Int, isReliable: Bool) -> (at: ContinuousClock.Instant, copies: Int) {
     let now = ContinuousClock.now
     var (delay, copies, _) = conditions.passage(isReliable: isReliable, using: &random)
@@ -197,7 +196,7 @@ struct LoopbackFaults {
   }
 }
 
-/// The directory is private, and removed at the end.
+/// Creates a private directory for the transports, and removes it at the end.
 func withLoopbackTransports<Result>(
   _ peers: [(identity: PeerIdentity, name: String)],
   threads count: Int,

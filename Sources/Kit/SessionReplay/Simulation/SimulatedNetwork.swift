@@ -2,7 +2,6 @@ import PeerCore
 import WhiteboardSync
 
 struct SimulatedNetwork {
-  /// One direction of the connection between two peers, identified by their indices.
   struct Link: Hashable {
     let from: Int
     let to: Int
@@ -28,7 +27,6 @@ struct SimulatedNetwork {
   struct Delivery {
     let packet: Packet
     let arrival: UInt64
-    /// 0 if the packet is lost.
     let copies: Int
   }
 
@@ -58,7 +56,6 @@ struct SimulatedNetwork {
     disturbed += 1
   }
 
-  /// Returns nil if the peers are not connected.
   mutating func send(
     _ bytes: [UInt8],
     as kind: Packet.Kind,
@@ -180,7 +177,7 @@ public struct NetworkConditions: Hashable, Sendable {
   /// Creates conditions without faults.
   public init() {}
 
-  /// Returns the delay in milliseconds, the number of copies that arrive, and the number of faults.
+  /// The delay is in milliseconds; `copies` is the number of packets that arrive.
   func passage(isReliable: Bool, using random: inout SplitMix64) -> (delay: Double, copies: Int, faults: Int) {
     var delay = delay + jitter * (2 * random.fraction() - 1)
     var (copies, faults) = (1, 0)

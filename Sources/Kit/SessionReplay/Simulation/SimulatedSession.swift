@@ -34,9 +34,9 @@ public final class SimulatedSession {
     case revive(Int)
   }
 
-  /// In milliseconds after the last change or fault.
+  /// The time in milliseconds that the peers have to synchronize after the last change or fault.
   private static let timeout: UInt64 = 600_000
-  /// No event is at time zero.
+  /// The session starts at this time, so no event is at time zero.
   private static let origin: UInt64 = 1_000_000
 
   private let replay: RecordingReplay

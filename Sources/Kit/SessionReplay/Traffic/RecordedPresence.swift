@@ -113,7 +113,7 @@ public struct RecordedPresence: Sendable {
 }
 
 extension Array {
-  /// Returns the first index at which the condition holds. The condition must also hold for all later elements.
+  /// Returns the first index at which `holds` is true; `holds` must be true for all later elements too.
   fileprivate func partition(_ holds: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

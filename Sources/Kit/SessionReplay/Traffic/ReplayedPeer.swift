@@ -11,7 +11,6 @@ actor ReplayedPeer {
   private var tasks: [Task<Void, Never>] = []
   private var messages: [[UInt8]] = []
   private var resources: [ResourceInfo] = []
-  /// The streams that the program opened but the replay has not reached yet.
   private var unnamed: [PeerStream] = []
   private var streams: [UInt64: PeerStream] = [:]
   private var received: [TransferID: [UInt8]] = [:]

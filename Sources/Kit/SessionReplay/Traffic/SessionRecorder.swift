@@ -13,7 +13,7 @@ public actor SessionRecorder {
   private let document: BoardDocument
   private let log: TrafficLog
   private let onFailure: @Sendable (DocumentError) -> Void
-  /// The time at which recording began to fail, in milliseconds since 1970; `nil` while recording works.
+  /// In milliseconds since 1970; `nil` while recording works.
   private var missingSince: Int64?
   /// The error of the last attempt to write entries; `nil` if it succeeded.
   public private(set) var failure: DocumentError?
@@ -116,7 +116,7 @@ public actor SessionRecorder {
     if let failure { throw failure }
   }
 
-  /// For tests of a full disk.
+  /// Lets tests simulate a full disk.
   package func limitPages() async throws(DocumentError) { _ = try await document.limitPages(to: 1) }
 
   private func write() async {

@@ -26,7 +26,7 @@ package enum BoardFile {
   /// In milliseconds since 1970.
   package static var now: Int64 { Int64(SystemTime.milliseconds) }
 
-  /// `milliseconds` counts from 1970; the result has the format of RFC 3339.
+  /// Formats milliseconds since 1970 as RFC 3339.
   package static func time(_ milliseconds: Int64) -> String {
     Timestamp.text(milliseconds: UInt64(max(0, milliseconds)))
   }
@@ -99,7 +99,7 @@ package enum BoardFile {
     } catch { throw WhiteboardError(error) }
   }
 
-  /// The summary in the damaged file may count objects that could not be recovered.
+  /// Counts the objects again, because the summary may include objects that could not be recovered.
   private static func summarize(_ path: String) async throws(DocumentError) -> Int {
     let document = try await BoardDocument.open(at: path, mode: .writing)
     do throws(DocumentError) {
@@ -160,7 +160,6 @@ package enum BoardFile {
     }
   }
 
-  /// The replica has no session.
   static func replica(of path: String, version: String?) async throws(WhiteboardError) -> (
     replica: Replica, name: String
   ) {
@@ -201,7 +200,7 @@ package enum BoardFile {
 }
 
 extension DocumentContent {
-  /// The changes that a replica must restore first: the authors and the keyframe.
+  /// A replica must restore these changes first: the authors and the keyframe.
   var beginning: [StoredChange] {
     var changes: [StoredChange] = []
     for author in authors where !author.record.isEmpty {
@@ -266,7 +265,6 @@ extension UnrecordedAuthors {
 }
 
 extension WhiteboardError {
-  /// The code of `error` determines the exit status.
   package init(_ error: DocumentError) {
     let code: Code =
       switch error.code {

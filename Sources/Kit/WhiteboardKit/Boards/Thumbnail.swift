@@ -99,7 +99,6 @@ package enum Thumbnail {
   }
 }
 
-/// Boards can come from untrusted sources, so stored thumbnails are validated.
 extension Thumbnail {
   /// Returns whether a thumbnail contains only rectangles, lines and text, as ``svg(of:background:)`` writes it. Other
   /// SVG can contain scripts and load files, and some programs show the thumbnail in a browser.

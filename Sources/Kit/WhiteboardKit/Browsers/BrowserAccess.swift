@@ -15,7 +15,6 @@ final class BrowserAccess {
   let links: BrowserLinks
   private var page: BrowserPage?
   private var closeGateway: (@Sendable () async -> Void)?
-  /// Whether ``begin()`` has not yet opened the gateway that the configuration requires.
   private var isBeginning: Bool
   /// False after `web off`.
   private var isWanted: Bool
@@ -80,7 +79,6 @@ final class BrowserAccess {
     }
   }
 
-  /// Opens the gateway, and creates a browser link if there is none that can be shown to everyone.
   nonisolated(nonsending) func turnOn(request: RequestMark?) async throws(CommandError) {
     defer { checkIsolation(#isolation) }
     isWanted = true
@@ -121,7 +119,6 @@ final class BrowserAccess {
     }
   }
 
-  /// Emits the browser link that can be shown to everyone, and creates it if necessary.
   private nonisolated(nonsending) func showLink(request: RequestMark?) async throws(CommandError) {
     defer { checkIsolation(#isolation) }
     guard let page else { return }
@@ -142,7 +139,6 @@ final class BrowserAccess {
     runtime.emit(.invited(invited(link, new)))
   }
 
-  /// Returns the function that closes the gateway.
   private func takePage() -> (@Sendable () async -> Void)? {
     defer { (page, closeGateway) = (nil, nil) }
     return closeGateway
@@ -191,7 +187,7 @@ final class BrowserAccess {
     return invited(try await links.add(terms), page)
   }
 
-  /// Returns the link that a guest's page may show to others (WEB-58 to WEB-60).
+  /// The link that a guest's page may show to others (WEB-58 to WEB-60).
   nonisolated(nonsending) func invitation(for request: PageInvitation.Request) async throws(PageInvitation.Refusal)
     -> PageInvitation
   {
@@ -350,7 +346,7 @@ package struct OpenGateway: Sendable {
 package struct BrowserPage: Equatable, Sendable {
   /// Best first, such as `https://192.168.1.5:26443`.
   package var origins: [String]
-  /// The SHA-256 hash of the gateway's certificate, as browsers show it.
+  /// SHA-256, as browsers show it.
   package var fingerprint: String
   /// Whether browsers warn about the certificate, because the gateway created it.
   package var isSelfMade: Bool

@@ -4,10 +4,10 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The browser links of a board: creates, closes, ends and stores them, and removes their guests. Confined to the actor
-/// of the board.
+/// Creates, closes, ends and stores the browser links of a board, and removes their guests. Confined to the actor of
+/// the board.
 final class BrowserLinks {
-  /// The guests of closed links can still return.
+  /// The number of closed links whose guests can still return.
   private static let closedLimit = 64
   private static let storingInterval = Duration.seconds(5)
   private let runtime: BoardRuntime
@@ -107,8 +107,7 @@ final class BrowserLinks {
 
   private func key(of link: BrowserLink) -> GuestKey { GuestKey(link.secret, for: session.id) }
 
-  /// Records which link the guest used, so that the guest can be removed with the link; closes the link at its guest
-  /// limit.
+  /// Records which link the guest used, so that the guest can be removed with the link.
   func joined(_ peer: Peer) {
     guard let key = peer.guestKey else { return }
     guard let index = links.firstIndex(where: { self.key(of: $0) == key }) else {
@@ -163,7 +162,6 @@ final class BrowserLinks {
     return closed.contains(where: \.isUnlimited)
   }
 
-  /// Moves the closed links to the end, and returns them.
   @discardableResult private func close(
     where isOver: (BrowserLink) -> Bool,
     change: (inout BrowserLink) -> Void = { _ in }
@@ -326,7 +324,6 @@ struct BrowserLink: Codable, Equatable, Sendable {
 
   var admitsGroups: Bool { !isClosed && isOnce != true }
 
-  /// Whether the link can be shown to everyone: it admits new guests, has no time limit, and lets guests edit.
   var isForEveryone: Bool { isUnlimited && !isClosed }
 
   var isUnlimited: Bool { !isView && end == nil && isOnce != true }

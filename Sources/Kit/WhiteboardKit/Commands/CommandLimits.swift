@@ -15,9 +15,9 @@ package enum CommandLimits {
   package static let maximumCharacters = 65_536
   /// In board units, for lines and the eraser radius.
   package static let maximumWidth = 1_024.0
-  /// The maximum grid spacing, in board units.
+  /// In board units.
   package static let maximumGrid = 65_536.0
-  /// Per board unit, in an export.
+  /// Per board unit of an exported picture.
   package static let maximumPixels = 64.0
   /// In bytes of UTF-8, for a board title or checkpoint name.
   package static let maximumTitleLength = 256

@@ -1,6 +1,6 @@
 import PeerCore
 
-/// In the order in which the help lists the commands.
+/// The help lists the commands in this order.
 package enum CommandName: String, CaseIterable, Sendable {
   case text
   case rect
@@ -208,7 +208,6 @@ package enum Spelling {
     return best.word
   }
 
-  /// The number of letters that must be added, removed or replaced.
   private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
     var row = Array(0...right.count)
     for (i, a) in left.enumerated() {
@@ -241,7 +240,6 @@ package enum CommandTable {
     return entry?.keys.first { $0.name == key }?.kind ?? kinds[key]
   }
 
-  /// The output of `help verbs`.
   package static var text: String {
     let entries = CommandName.allCases.map(entry)
     var lines = ["Commands, one per line:", ""]

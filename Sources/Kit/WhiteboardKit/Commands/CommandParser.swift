@@ -158,7 +158,6 @@ extension CommandParser {
     return game
   }
 
-  /// Accepts the name of an icon, its emoji, or `none`.
   static func iconChange(_ text: String) throws(CommandError) -> IconChange {
     guard text != "none" else { return .removed }
     let shape = iconShape(text)
@@ -253,7 +252,7 @@ extension TextCommandParser {
     return point
   }
 
-  /// Returns nil for other forms that `Double` accepts, such as hexadecimal numbers.
+  /// Rejects other forms that `Double` accepts, such as hexadecimal numbers.
   static func number(_ text: some StringProtocol) -> Double? {
     guard (1...64).contains(text.utf8.count),
       text.utf8.allSatisfy({

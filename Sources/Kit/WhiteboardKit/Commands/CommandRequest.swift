@@ -7,7 +7,7 @@ package struct CommandRequest: Equatable, Sendable {
   package let request: RequestMark?
   /// The number of the line in a script, from 1; nil outside of scripts.
   package var line: Int?
-  /// The caller of ``SharedBoard/perform(_:)`` that gets the result; nil for a command from the input.
+  /// Identifies a caller of ``SharedBoard/perform(_:)``; nil for a command from the input.
   let caller: Int?
 
   package init(_ command: Command, request: RequestMark? = nil, line: Int? = nil) {
@@ -126,7 +126,6 @@ public struct Command: Equatable, Sendable {
     CommandOutcome?
 
   package let name: CommandName
-  /// In the order of the parameters.
   package let arguments: [any Equatable & Sendable]
   private let check: @Sendable () throws(CommandError) -> Command
   let run: Run

@@ -3,16 +3,16 @@ struct CommandRules: Equatable, Sendable {
   enum Requirement: Equatable, Sendable {
     /// The command concerns only the program or the list of members.
     case nothing
-    /// At least one member must be connected, because the command sends data that the board does not store.
+    /// The command sends data that the board does not store, so at least one member must be connected.
     case member
-    /// The board must have arrived from at least one member, because the command reads or changes it.
+    /// The command reads or changes the board, so the board must have arrived from at least one member.
     case board
   }
 
   enum Effect: Equatable, Sendable {
-    /// Changes the board for all members. The command waits until the local role is known.
+    /// The command waits until the local role is known.
     case changesBoard
-    /// Changes, for example, the selection, roles, the profile or checkpoints.
+    /// Data such as the selection, roles, the profile or checkpoints.
     case changesOtherData
     /// The answer does not wait for a save.
     case changesNothing
@@ -141,7 +141,7 @@ package struct CommandEntry: Sendable {
   package let arguments: String
   package let summary: String
   package let notes: [String]
-  /// The keys of the JSON form, besides `verb` and `request`.
+  /// Without `verb` and `request`.
   let keys: [Key]
   let parseWords: @Sendable (inout LineArguments) throws(CommandError) -> Command
   let parseJSON: @Sendable (JSONFields) throws(CommandError) -> Command

@@ -37,7 +37,7 @@ struct LineArguments {
 
   func list(_ name: String) -> [String] { lists[name] ?? [] }
 
-  /// The parameter is read later.
+  /// The parameter itself is read later.
   mutating func reserve<Value>(_ parameter: Parameter<Value>) { reserved += wordCount(of: parameter) }
 
   private func wordCount<Value>(of parameter: Parameter<Value>) -> Int {
@@ -69,7 +69,6 @@ struct LineArguments {
     return true
   }
 
-  /// Reads the last word of the line.
   mutating func words(_ what: String) throws(CommandError) -> String {
     let word = try next(what)
     try expectEnd(after: word)

@@ -2,7 +2,6 @@ import PeerCore
 import Whiteboard
 import WhiteboardRendering
 
-/// A parameter of commands: its usage, its keys in JSON, its parsers and its limits.
 struct Parameter<Value: Equatable & Sendable>: Sendable {
   typealias Words = @Sendable (inout LineArguments) throws(CommandError) -> Value
   typealias JSON = @Sendable (JSONFields) throws(CommandError) -> Value
@@ -126,7 +125,6 @@ extension Parameter where Value == BoardPoint? {
     }
   }
 
-  /// In the text form, also accepts `none`.
   static var pointOrNone: Parameter {
     Parameter("X,Y|none", [("at", .point)]) { (arguments) throws(CommandError) in
       let word = try arguments.next("the point, as X,Y, or none").text
@@ -277,7 +275,6 @@ extension Parameter where Value == [ObjectReference] {
 }
 
 extension Parameter where Value == [ObjectReference] {
-  /// If no objects are given, the selected objects.
   static var objectsOrSelection: Parameter {
     Parameter("[ID …]", [("id", .wordOrNumber), ("ids", .objects)]) { (arguments) throws(CommandError) in
       arguments.isAtEnd ? [.selected] : try arguments.references()
@@ -379,7 +376,7 @@ extension Parameter where Value == String {
     word("NAME", "name", "the name of the stream", CommandLimits.checkedName, check: CommandLimits.checkedName)
   }
 
-  /// The id, id prefix or name of a member, an invitation or a transfer.
+  /// Accepts the id, an id prefix or the name of a member, an invitation or a transfer.
   static func target(_ usage: String, _ what: String) -> Parameter {
     Parameter(usage, [("target", .string)]) { (arguments) throws(CommandError) in
       try arguments.target(what)
@@ -460,7 +457,6 @@ extension Parameter where Value == Bool {
   /// Whether a text grows from its upper left corner.
   static var startsAtCorner: Parameter { option("from", "corner", default: false, CommandParser.startsAtCorner) }
 
-  /// Whether scaling does not change the width of lines.
   static var keepsLineWidth: Parameter { option("line", "keep", default: false, CommandParser.keepsLineWidth) }
 }
 
@@ -535,7 +531,7 @@ extension Parameter where Value == PaperSize? {
 }
 
 extension Parameter where Value == Double? {
-  /// Per board unit.
+  /// Pixels per board unit.
   static var pixels: Parameter {
     option("scale", "N", .number, default: nil) { (text) throws(CommandError) in
       try CommandLimits.checkedPixels(TextCommandParser.number(text) ?? .nan)
@@ -592,7 +588,7 @@ extension Parameter where Value == UInt32? {
 extension Parameter where Value == Pen {
   static var pen: Parameter { pen(Pen()) }
 
-  /// If the line does not set a property, it is that of `usual`.
+  /// A property that the line does not set has the value of `usual`.
   static func pen(_ usual: Pen) -> Parameter {
     Parameter(
       "[color=#RRGGBB] [width=WIDTH]",
@@ -792,7 +788,7 @@ extension Parameter where Value == [UInt8] {
 
 enum SentFiles: Equatable, Sendable {
   case named(file: String, name: String)
-  /// Files under their own names, and all files in folders.
+  /// Files keep their own names; a folder stands for all its files.
   case files([String])
 }
 

@@ -77,7 +77,6 @@ enum ReferenceCommands {
     try CommandParser.reference(link.hasPrefix("#") ? String(link.dropFirst()) : link)
   }
 
-  /// Replaces a shorter name of an object by its whole id.
   private static func storedLink(_ link: String, by editor: BoardEditor) throws(CommandError) -> String {
     guard !link.contains(":") else { return link }
     let object = try linkedObject(link)

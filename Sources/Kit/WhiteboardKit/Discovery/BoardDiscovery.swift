@@ -161,7 +161,6 @@ final class BoardDiscovery {
     isAnnounced = false
   }
 
-  /// After the event `ready`, notes about the announcement may be reported.
   func readyReported() { isReadyReported = true }
 
   private func handle(_ event: AdvertiserEvent, _ transport: PeerTransport) {

@@ -36,7 +36,7 @@ package struct Nearby: Sendable {
       return "\(name) by \(host ?? "")"
     }
 
-    /// Host names; if several are the same, they include an id prefix.
+    /// The names of the hosts; hosts with the same name have an id prefix.
     package var names: [String] {
       let names = peers.map(\.announcement.hostName)
       return zip(names, peers).map { name, peer in
@@ -45,7 +45,6 @@ package struct Nearby: Sendable {
       }.sorted()
     }
 
-    /// Returns one line without a line feed.
     package func line(isOwn: Bool, title: String? = nil) -> String {
       let name = title.map { UntrustedText($0) } ?? peers.first?.announcement.boardName
       let shown = (name ?? UntrustedText("")).quoted()
@@ -87,7 +86,7 @@ package struct Nearby: Sendable {
     peers.values.filter(\.isRelayAlone).sorted { $0.announcement.peer.text < $1.announcement.peer.text }
   }
 
-  /// Returns the boards to which the name can refer; all boards if the name is nil.
+  /// Returns all boards if the name is nil.
   func boards(meantBy name: String?) -> [Board] {
     guard let name else { return boards }
     let lower = name.lowercased()

@@ -76,14 +76,12 @@ extension BoardEditor {
 
   // MARK: - Presence
 
-  /// Nil hides the pointer from the other members.
   func point(at place: BoardPoint?, isLaser: Bool) throws(CommandError) {
     try showPresence { (shown) throws(BoardError) in
       try Presence(cursor: place.map { Point($0) }, isLaser: isLaser, view: shown.view)
     }
   }
 
-  /// Nil hides the view from the other members.
   func show(_ view: BoardView?) throws(CommandError) {
     try showPresence { (shown) throws(BoardError) in
       var shown = shown
@@ -112,7 +110,6 @@ struct StrokePace: Sendable {
 
   static let frame = Duration.milliseconds(16)
 
-  /// Returns the number of points that are due after a time.
   func due(after elapsed: Duration) -> Int {
     guard count > 1, seconds > 0 else { return count }
     let share = min(max(elapsed / .seconds(1) / seconds, 0), 1)

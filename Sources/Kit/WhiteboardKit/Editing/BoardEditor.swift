@@ -79,7 +79,6 @@ final class BoardEditor {
     board.state.context[incarnation].ranges.last?.upperBound ?? 0
   }
 
-  /// The answer about one object has a single id.
   func isOne(_ references: [ObjectReference]) -> Bool { references.count == 1 && references != [.selected] }
 
   func refusal(_ error: BoardError) -> CommandError {
@@ -123,7 +122,6 @@ final class BoardEditor {
     return (reference, size)
   }
 
-  /// If `opponent` is nil, the first member that makes a move becomes the opponent.
   func addGame(_ game: GameName, at center: Point, opponent: String?, _ alias: ObjectAlias?) throws(CommandError)
     -> CommandOutcome
   {
@@ -192,7 +190,6 @@ extension BoardEditor {
     case deleted
   }
 
-  /// Returns the objects in order and without duplicates.
   func resolve(_ references: [ObjectReference]) throws(CommandError) -> [ObjectID] {
     var ids: [ObjectID] = []
     var known: Set<ObjectID> = []
@@ -296,7 +293,6 @@ public enum NewObject: Hashable, Sendable {
   /// A game of Connect Four against a member. If the member is nil, the first member that makes a move is the opponent.
   case connectFour(at: Point, opponent: SharedBoard.Member? = nil)
 
-  /// Throws ``CommandError`` with `badArgument` if a point is outside the board.
   func command() throws(CommandError) -> Command {
     switch self {
     case .text(let words, let place, let color):

@@ -64,7 +64,6 @@ package enum EventText {
 }
 
 extension EventText {
-  /// Describes the result of `undo` or `redo`: the step, the changes that were not reverted, and the skipped steps.
   package static func steps(_ verb: CommandName, _ done: CommandOutcome, hint: String? = nil) -> String {
     let lead = verb == .redo ? "Redone" : "Undone"
     let left = (done.left ?? [:]).sorted { $0.key < $1.key }.map { reason, number in
@@ -81,7 +80,6 @@ extension EventText {
       + skipped(done.skippedSteps ?? [])
   }
 
-  /// Each sentence begins with a space.
   static func skipped(_ steps: [SkippedStep]) -> String {
     var reasons: [SkippedStep.Reason] = []
     for step in steps where !reasons.contains(step.reason) { reasons.append(step.reason) }

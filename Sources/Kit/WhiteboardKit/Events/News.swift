@@ -20,7 +20,6 @@ extension SharedBoard {
     case selectionLost(ObjectID, to: MemberID, name: UntrustedText?)
     case profile(Profile)
     case invited(Invited)
-    /// Browsers can now join the board, or can no longer join.
     case web(Web)
     case role(Role)
     /// The commands `accept` and `decline` answer the offer.
@@ -42,7 +41,7 @@ extension SharedBoard.News {
   package struct Ready: Sendable, Equatable {
     package var peer: String
     package var name: UntrustedText
-    /// The addresses on which the program listens, as `HOST:PORT`, most useful first.
+    /// As `HOST:PORT`, most useful first.
     package var addresses: [String]
     package var port: Int
     package var board: String
@@ -72,7 +71,7 @@ extension SharedBoard.News {
 
   /// A board that discovery found nearby; its announcement is not authenticated.
   package struct FoundBoard: Sendable {
-    /// The announced peer id, or a prefix of it.
+    /// May be only a prefix of the id.
     package var peer: String
     package var name: UntrustedText
     package var board: String?
@@ -111,7 +110,7 @@ extension SharedBoard.News {
     package var peer: String
     package var name: UntrustedText
     package var words: String?
-    /// `incoming` if the other peer asks to join, `outgoing` if the local peer asks.
+    /// Incoming if the other peer asks to join.
     package var direction: Direction
     /// Whether the user must answer with `accept` or `decline` before the request proceeds.
     package var mustAnswer: Bool
@@ -133,7 +132,6 @@ extension SharedBoard.News {
   }
 
   package struct Invited: Sendable {
-    /// Nil for a browser link.
     package var code: String?
     /// `editor` or `viewer`, on an owned board.
     package var role: String?
@@ -145,7 +143,6 @@ extension SharedBoard.News {
     /// In RFC 3339 format; nil if the code or link is valid while the board is open.
     package var expires: String?
 
-    /// Whether the code or link lets new members edit, and has no time limit.
     package var isForEveryone: Bool { role != "viewer" && expires == nil }
   }
 
@@ -267,9 +264,9 @@ extension SharedBoard.News {
     /// In RFC 3339 format.
     package var deadline: String?
 
-    /// The code of the note that a request to join is no longer pending.
+    /// A request to join is no longer pending.
     package static let invitationEnded = "invitation-ended"
-    /// The code of the note that an accepted peer joins when its user has confirmed the words.
+    /// An accepted peer will join when its user has confirmed the words.
     package static let comparing = "comparing"
     package static let fileRefused = "file-refused"
     package static let fileNotSaved = "file-not-saved"
@@ -287,7 +284,7 @@ package enum Direction: String, Sendable {
   case outgoing
 }
 
-/// `member` is the name of the member with its id prefix, safe to display.
+/// `member` is a name with an id prefix, safe to display.
 extension SharedBoard.News.Remark {
   static func diverged(from member: String) -> Self {
     Self(

@@ -4,23 +4,21 @@ import Whiteboard
 import WhiteboardSync
 
 extension SharedBoard {
-  /// The output that a board passes to its sink, in order; programs print it as lines of text or JSON.
+  /// A board passes these to its sink in order; programs print them as lines of text or JSON.
   package enum Output: Sendable {
     case change(Change, ChangeDetails)
     case news(News)
     case answer(Answer, to: RequestMark? = nil)
   }
 
-  /// The details that the line about a change contains besides the change.
   package struct ChangeDetails: Sendable {
     /// The member that made the change, or that the change is about. It is set even for ``Change/Author/me``, which has
     /// no id.
     package var member: MemberID?
     /// The name in the member's handshake, by which commands find the member; nil if the member was never connected.
     package var name: UntrustedText?
-    /// Whether the user hid the author of the object.
     package var isHidden = false
-    /// The data of the added or changed object that readers do not know yet.
+    /// Contains only data that readers do not know yet.
     package var object: ReportedObject?
     package var keys: [String]?
     /// The member through which a new member is reached; nil if the new member is reached directly.
@@ -72,7 +70,6 @@ extension SharedBoard {
     package var throughName: UntrustedText?
     /// The role of the peer on an owned board: `editor`, `viewer` or `relay`.
     package var role: String?
-    /// The id of the peer that admitted this peer, if known.
     package var admittedBy: String?
     package var admittedByName: UntrustedText?
   }

@@ -131,7 +131,7 @@ package struct RelativePoints: Sendable, Equatable {
 /// the ranges that readers do not know yet.
 package struct ErasedRanges: Sendable, Equatable {
   package let ranges: [ClosedRange<Int>]
-  /// The number of all ranges; nil if none is omitted.
+  /// Counts omitted ranges too; nil if no range is omitted.
   package let total: Int?
   /// The earlier ranges that no longer exist; nil if the event contains all ranges.
   package let former: [ClosedRange<Int>]?

@@ -31,7 +31,7 @@ struct ChildProgram {
   /// The exit status of the shell if it does not find the program.
   private static let notFound: Int32 = 127
 
-  /// Waits until the program ends; returns its standard output.
+  /// Blocks the thread until the program ends; returns its standard output.
   @discardableResult func run(_ arguments: [String], in folder: String, settings: [String] = []) throws(ConversionError)
     -> String
   {

@@ -154,7 +154,7 @@ final class ImportExport {
   /// In bytes of text for the system clipboard; terminals accept a paste of this size.
   private static let clipboardLimit = 1_000_000
 
-  /// Stores a drawing from the system clipboard as the copied objects; returns the problem if this fails.
+  /// Stores a drawing from the system clipboard; returns the problem if this fails.
   nonisolated(nonsending) func storeCopies(_ drawing: String) async -> String? {
     defer { checkIsolation(#isolation) }
     let path = copies

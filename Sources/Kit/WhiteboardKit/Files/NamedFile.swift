@@ -147,7 +147,6 @@ struct NamedFile: Equatable, Sendable {
 package enum OutputFile {
   package enum WriteError: Error, Equatable, Sendable {
     case exists(String)
-    /// The path exists, but is not a regular file.
     case noFile(String)
     case unwritable(String, why: String)
 
@@ -177,7 +176,7 @@ package enum OutputFile {
     throw failure == EEXIST ? .exists(path) : refused(path, failure)
   }
 
-  /// Checks in advance whether a file can be written to a path.
+  /// Detects problems before the contents of the file are created.
   package static func check(_ path: String, isReplacing: Bool) throws(WriteError) {
     var status = stat()
     guard stat(path, &status) == 0 else { return }

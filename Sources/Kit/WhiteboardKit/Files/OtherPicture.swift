@@ -6,9 +6,8 @@ import WhiteboardRendering
 /// A picture format that boards do not accept, but that libvips can convert.
 enum OtherPicture: String {
   case gif, svg, tiff, bmp
-  /// HEIC or AVIF.
   case heif
-  /// A WebP with several pictures.
+  /// Only WebP files with several pictures; boards accept all others.
   case webp
 
   static let formats = "JPEG, PNG, WebP, GIF, SVG, HEIC, AVIF, TIFF or BMP"
@@ -41,7 +40,6 @@ enum OtherPicture: String {
     }
   }
 
-  /// Whether the file contains an animation or further pages.
   static func hasMorePictures(_ bytes: [UInt8]) -> Bool {
     switch OtherPicture(of: bytes) {
     case .gif: hasMoreGIFPictures(bytes)

@@ -5,7 +5,7 @@ import PeerCore
 import Whiteboard
 import WhiteboardRendering
 
-/// The pages of a PDF as pictures, which the programs of poppler draw.
+/// Reads the pages of a PDF as pictures, with the programs of poppler.
 enum PDFPages {
   static let limit = 100
   private static let reader = ChildProgram(name: "pdfinfo", package: "poppler-utils")
@@ -74,7 +74,6 @@ enum PDFPages {
     }
   }
 
-  /// Adds the photo to `board`; returns the photo and its size on the board.
   private static func picture(
     of page: Int,
     _ lines: [Substring],

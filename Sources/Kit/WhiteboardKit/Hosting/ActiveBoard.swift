@@ -146,7 +146,7 @@ final class ActiveBoard {
     } catch { configuration.logger.warning("The title was not stored.", metadata: ["reason": "\(error.message)"]) }
   }
 
-  /// Hides an author on all boards, or shows the author again; the outcome counts the affected objects on this board.
+  /// The outcome counts the objects on this board that were hidden or shown.
   nonisolated(nonsending) func setAuthor(_ word: String, isHidden: Bool) async throws(CommandError) -> CommandOutcome {
     let hidden = reports.hiddenAuthors
     let author = try authors.find(word, or: hidden.members)
@@ -258,7 +258,6 @@ final class Profiles {
     self.persistence = persistence
   }
 
-  /// Throws if the name is too long.
   func publish() throws(BoardError) {
     active.perform(try replica.setProfile(name: members.ownName, icon: members.ownIcon?.emoji ?? "", now: runtime.now))
   }

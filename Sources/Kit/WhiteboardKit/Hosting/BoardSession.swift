@@ -10,7 +10,6 @@ final class BoardSession {
   /// Whether a relay keeps the board open when the local peer leaves.
   var isCarried = false
 
-  /// The host's choices that were stored before this run.
   let storedChoice: HostChoice
   /// Reserves the local copy of a joined board until the copy is open.
   var reservation: BoardReservation?
@@ -60,7 +59,6 @@ final class BoardSession {
     try await document.rename(to: name)
   }
 
-  /// Whether the name is only a placeholder.
   private func isProvisional(_ name: String) -> Bool { name.isEmpty || name == session.id.short }
 
   private static func name(fromTitle title: String) -> String {
@@ -86,7 +84,6 @@ extension BoardConfiguration.Admission {
 }
 
 extension BoardConfiguration {
-  /// Creates a code if the policy needs a code and `code` is nil.
   func admissionPolicy(default fallback: Admission, code: JoinCode?) -> AdmissionPolicy {
     switch admission ?? fallback {
     case .ask: .ask

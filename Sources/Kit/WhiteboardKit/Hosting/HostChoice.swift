@@ -3,9 +3,8 @@ import WhiteboardDocument
 
 /// The user's choices about admission to a board that the local peer hosts; stored with the board (REC-20).
 package struct HostChoice: Hashable, Sendable {
-  /// Nil if the user made no choice.
   package var admission: BoardConfiguration.Admission?
-  /// Whether members may admit newcomers too (TCK-6); nil if the user made no choice.
+  /// Nil if the user made no choice (TCK-6).
   package var membersAdmit: Bool?
 
   init(admission: BoardConfiguration.Admission? = nil, membersAdmit: Bool? = nil) {
@@ -24,7 +23,6 @@ package struct HostChoice: Hashable, Sendable {
     }
   }
 
-  /// Nil if the user made no choice.
   var text: String? {
     let words = [admission?.rawValue, membersAdmit.map { $0 ? "members" : "no-members" }].compactMap(\.self)
     return words.isEmpty ? nil : words.joined(separator: " ")
@@ -40,7 +38,7 @@ package struct HostChoice: Hashable, Sendable {
 }
 
 extension BoardConfiguration {
-  /// The choices of this run; if the user gives a code, peers are admitted by code.
+  /// If the user gives a code, peers are admitted by code.
   var hostChoice: HostChoice {
     HostChoice(admission: admission ?? code.map { _ in .code }, membersAdmit: membersAdmit)
   }
@@ -66,7 +64,6 @@ extension BoardConfiguration {
 }
 
 extension BoardDocument {
-  /// How peers were admitted when this computer hosted the board.
   package func hostChoice() async -> HostChoice {
     HostChoice(text: (try? await fact(.admission)) ?? "")
   }

@@ -81,7 +81,6 @@ struct HostMove {
     return nil
   }
 
-  /// The configured relay, or all announced relays that accept boards.
   private var relays: [(peer: PeerID?, addresses: [PeerAddress])] {
     switch carrier {
     case .at(let address, let peer): [(peer, [PeerAddress(host: address.host, port: address.port)])]

@@ -29,7 +29,6 @@ struct IncomingEvents {
   }
 
   enum Step {
-    /// After handling the event, call ``resume(_:)`` for the member.
     case handle(SessionEvent, of: PeerID?)
     /// No member with queued events has processor time left before this time.
     case wait(until: Duration)
@@ -41,7 +40,7 @@ struct IncomingEvents {
     var messages = 0
     var bytes = 0
     var isStopped = false
-    /// If true, the events are handled even without credit.
+    /// The events of a leaving member are handled even without credit.
     var isLeaving = false
     /// In seconds of processor time; negative if the member used too much.
     var credit = IncomingEvents.burst
@@ -62,7 +61,6 @@ struct IncomingEvents {
 
   private var count = 0
 
-  /// Whether events are handled even if their members have used up their processor time.
   var ignoresShares = false
 
   var isEmpty: Bool { count == 0 }
@@ -109,7 +107,6 @@ struct IncomingEvents {
     return verdict
   }
 
-  /// Removes the next event of the first member, in order of turns, that has processor time left.
   mutating func nextStep(now: Duration) -> Step {
     if let event = urgent.popFirst() {
       count -= 1

@@ -8,7 +8,7 @@ final class Serving {
   let intake: SessionIntake
   let timedWork: TimedWork
   private(set) var ready: SharedBoard.News.Ready
-  /// Makes the open board visible to other programs of this user.
+  /// The file exists while other programs of this user should see the board.
   private var openBoard: OpenBoardFile?
 
   init(_ active: ActiveBoard, _ intake: SessionIntake, _ timedWork: TimedWork, _ ready: SharedBoard.News.Ready) {
@@ -49,8 +49,7 @@ final class Serving {
     return ready
   }
 
-  /// Makes the board and its code visible to other programs of this user; returns false if the file could not be
-  /// written.
+  /// Returns false if the file could not be written.
   @discardableResult func showOpenBoard(_ configuration: BoardConfiguration) -> Bool {
     // The previous file object holds the lock until the object is released.
     openBoard = nil

@@ -40,7 +40,6 @@ final class SessionIntake {
     (signals, signalSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Reads events until the session ends; ``handleEvents()`` handles them.
   nonisolated(nonsending) func readEvents() async {
     for await event in session.events {
       switch incoming.append(event, now: runtime.uptime) {

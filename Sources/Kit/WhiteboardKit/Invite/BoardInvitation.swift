@@ -18,9 +18,9 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
   package var expires: String?
   /// Whether a program has the board open, so that others can join now.
   package var open: Bool
-  /// A link for each address, in order of preference.
+  /// One link for each address, best first.
   package var links: [String]
-  /// Whether the links are browser links; nil if they are for other programs.
+  /// Nil if the links are for other programs.
   package var web: Bool?
   /// The SHA-256 hash, as browsers show it; nil if browsers do not warn about the certificate.
   package var fingerprint: String?

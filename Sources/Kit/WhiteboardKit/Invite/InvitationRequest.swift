@@ -20,7 +20,6 @@ package enum InvitationRequest {
     package var refusal: String?
   }
 
-  /// Waits at most `patience` for the answer.
   package static func ask(
     _ terms: InvitationTerms,
     of board: OpenBoard,
@@ -49,7 +48,6 @@ package enum InvitationRequest {
     throw WhiteboardError(.timedOut, "the program that has the board open did not answer")
   }
 
-  /// Serves until the task is canceled.
   static nonisolated(nonsending) func serve(
     about board: String,
     inDataDirectory directory: String,

@@ -64,7 +64,7 @@ struct JoinSearch: Sendable {
   private let boards: Boards
   private let redialLimit: Duration
   private var deadline: Duration
-  /// The candidates that are announced now, in order of appearance.
+  /// In order of appearance.
   private var shown: [Candidate] = []
   private var asked: [Candidate] = []
   private var outcomes: [Candidate.ID: Outcome] = [:]

@@ -89,7 +89,6 @@ extension Joiner {
 
   // MARK: - Candidates
 
-  /// Returns the peers in order of appearance.
   private func announcedPeers(_ name: String?) -> [DiscoveredPeer] {
     let nearby = discovery.nearby
     return nearby.inOrderOfAppearance(nearby.boards(meantBy: name).flatMap(\.peers))
@@ -108,7 +107,6 @@ extension Joiner {
     )
   }
 
-  /// Loads the members only of boards that have a copy on this computer.
   private nonisolated(nonsending) func loadMembers(of shown: [DiscoveredPeer]) async {
     for found in shown {
       let board = SessionID(claimed: found.announcement.session)
@@ -158,7 +156,6 @@ extension Joiner {
     }
   }
 
-  /// Returns text for the user about a peer that was asked because of a link.
   func words(_ error: SessionError, by peer: PeerID) -> String {
     let found = discovery.nearby.announcers { $0.peer.bytes == peer.bytes }.first
     let name = found?.announcement.hostName ?? UntrustedText("")

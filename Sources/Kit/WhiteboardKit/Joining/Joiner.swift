@@ -27,13 +27,13 @@ final class Joiner {
   let transport: PeerTransport
   var known = KnownPeers()
   var attempt = Attempt()
-  /// The time at which a remote user was asked to admit the local peer; nil if no user was asked.
+  /// Set when a remote user is asked to admit the local peer.
   var questionStart: ContinuousClock.Instant?
   /// Reserves the local copy of the requested board, because two programs must not join with the same copy.
   var reservation: (board: SessionID, copy: BoardReservation?)?
   private var retryReason: SessionError.Code?
   private var reportedSteps: [SharedBoard.News.Joining] = []
-  /// The user's stored choices, if the local peer is the host of the board.
+  /// Used if the local peer is the host of the board.
   private var hostChoice = HostChoice()
 
   init(
@@ -313,7 +313,6 @@ final class Joiner {
 }
 
 extension JoinTarget {
-  /// Text for the user; empty for any board nearby.
   package var words: String {
     switch self {
     case .nearby: ""

@@ -12,7 +12,7 @@ struct StoredCopies: Sendable {
     let membership: MembershipRecord?
     /// The join code that admitted the local peer; nil if no code was used, or the code is known to be wrong.
     let code: JoinCode?
-    /// The user's choices for the time when the local peer hosts the board.
+    /// Used if the local peer hosts the board.
     let hostChoice: HostChoice
   }
 

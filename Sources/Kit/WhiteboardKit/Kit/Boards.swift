@@ -14,7 +14,7 @@ import PeerSession
 /// }
 /// ```
 public struct Boards: Sendable {
-  /// The configuration of all boards, without the board to host or join.
+  /// Names no board to host or join.
   private let template: BoardConfiguration
   private let open: OpenBoards
 

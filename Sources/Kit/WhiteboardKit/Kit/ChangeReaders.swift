@@ -42,7 +42,6 @@ final class ChangeReaders: Sendable {
   }
 }
 
-/// The changes that one reader has not read yet.
 final class ChangeBuffer: Sendable {
   static let capacity = 4_096
   /// In bytes; a single larger change is dropped immediately.
@@ -58,7 +57,7 @@ final class ChangeBuffer: Sendable {
     var start = 0
     /// For each member, the index of its buffered presence update, which a later update replaces.
     var presences: [PeerID: Int] = [:]
-    /// The number of dropped changes that were not reported to the reader yet.
+    /// The number of dropped changes that the reader does not know of yet.
     var missed = 0
     var isFinished = false
     var waiter: CheckedContinuation<SharedBoard.Change?, Never>?
@@ -160,7 +159,7 @@ final class ChangeBuffer: Sendable {
 }
 
 extension SharedBoard.Change {
-  /// The approximate number of bytes of variable-size content.
+  /// Approximate; counts only content of variable size.
   fileprivate var byteCount: Int {
     switch self {
     case .added(let object, _), .changed(let object, _):

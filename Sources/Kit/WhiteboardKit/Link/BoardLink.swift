@@ -294,14 +294,12 @@ public enum JoinTarget: Equatable, Sendable {
     self = .name(text)
   }
 
-  /// Removes the command and the characters around a link that was copied from a message or a document.
   private static func withoutWrapping(_ text: String) -> String {
     let words = trimmed(InvisibleText.removed(from: text))
     let command = "whiteboard-peer join "
     return words.hasPrefix(command) ? trimmed(String(words.dropFirst(command.count))) : words
   }
 
-  /// Removes blanks, quotes, brackets and sentence marks from both ends.
   private static func trimmed(_ text: String) -> String {
     let wraps = { (scalar: Unicode.Scalar) in
       switch scalar.properties.generalCategory {
@@ -323,7 +321,6 @@ public enum JoinTarget: Equatable, Sendable {
     }
   }
 
-  /// Whether a string that is not a valid address looks like an address with a port.
   private static func hasBadPort(_ text: String) -> Bool {
     if text.hasPrefix("["), let end = text.firstIndex(of: "]") { return text[..<end].contains(":") }
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)

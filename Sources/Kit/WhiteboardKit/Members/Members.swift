@@ -12,7 +12,7 @@ final class Members: Sequence {
     var name: UntrustedText
     var state: SharedBoard.News.PeerState.State
     var address: String?
-    /// The member or relay through which this member is reached; nil if the member is reached directly.
+    /// Nil if the member is reached directly.
     var relay: PeerID?
     var since: ContinuousClock.Instant
 
@@ -31,7 +31,6 @@ final class Members: Sequence {
   var ownName: String
   var ownIcon: ProfileIcon?
   var looks: [PeerID: Look] = [:]
-  /// The members that were lost and have not joined again.
   private(set) var lost: [PeerID: UntrustedText] = [:]
   private(set) var hasMet = false
 
@@ -89,7 +88,6 @@ final class Members: Sequence {
     return peer == localPeer ? UntrustedText(ownName) : list[peer]?.name
   }
 
-  /// Uses the name that the member chose last.
   func described(_ peer: PeerID) -> SharedBoard.Member {
     SharedBoard.Member(id: peer, name: looks[peer]?.name ?? name(of: peer))
   }
@@ -102,7 +100,7 @@ final class Members: Sequence {
     return .other(described(member))
   }
 
-  /// Returns the display name with an id prefix, safe to display.
+  /// Contains an id prefix; safe to display.
   func label(of peer: PeerID) -> String { EventText.person(name(of: peer), peer.text) }
 
   func label(of member: MemberID) -> String {
@@ -146,7 +144,6 @@ final class HiddenAuthors {
 }
 
 extension PersonalSettings {
-  /// Skips words that are not peer ids.
   var hiddenAuthors: Set<MemberID> {
     get throws(DocumentError) {
       let words = try value("hidden")?.split(separator: " ") ?? []

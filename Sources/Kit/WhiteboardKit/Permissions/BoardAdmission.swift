@@ -71,7 +71,6 @@ final class BoardAdmission {
     guard replica.mayGrant else { throw CommandError(.viewer, "only the owner of the board can make view-only codes") }
   }
 
-  /// Empty if this peer does not listen.
   private func link(with code: JoinCode) -> String { runtime.call { $0.phase.serving?.link(code: code) ?? "" } }
 
   // MARK: - Removing members

@@ -76,7 +76,6 @@ final class Invitations {
     }
   }
 
-  /// Closes a request to join that ended before the peer was admitted.
   func end(_ id: String, because error: SessionError) {
     let wasAccepted = accepted[id] != nil
     guard let question = accepted.removeValue(forKey: id) ?? pending.removeValue(forKey: id) else { return }
@@ -170,8 +169,7 @@ final class Invitations {
 
   // MARK: - Answers from the user
 
-  /// Returns the pending question that an argument of `accept` or `decline` names; throws if no question or more than
-  /// one matches.
+  /// `word` is an argument of `accept` or `decline`; throws if no question or more than one matches.
   func find(_ word: String) throws(CommandError) -> String {
     var resolver = ReferenceResolver<String>()
     for (id, question) in pending {

@@ -23,7 +23,6 @@ final class LocalRemoval {
 
   // MARK: - The decision
 
-  /// Ignores a repeated removal.
   func removed(by host: PeerID, reason: UntrustedText) {
     guard removal == nil else { return }
     let name = members[host]?.name ?? persistence.names[host.text] ?? UntrustedText("")
@@ -80,7 +79,6 @@ final class LocalRemoval {
 
   // MARK: - The copy
 
-  /// Throws ``CommandError`` with the code `removed` if the copy is read-only.
   func checkMayChange() throws(CommandError) {
     guard let removal, !removal.isContinued else { return }
     throw CommandError(
@@ -92,7 +90,6 @@ final class LocalRemoval {
     )
   }
 
-  /// Lets the user change the copy of a board from which the local peer was removed.
   nonisolated(nonsending) func continueAlone() async throws(CommandError) {
     guard let removal else {
       throw CommandError(
@@ -119,7 +116,7 @@ final class LocalRemoval {
     removal = await document.hostRemoval()
   }
 
-  /// Deletes the stored removal, because the host admitted the local peer again.
+  /// Call this when the host has admitted the local peer again.
   nonisolated(nonsending) func clear(in document: BoardDocument) async throws(DocumentError) {
     defer { checkIsolation(#isolation) }
     removal = nil
@@ -197,14 +194,13 @@ final class LocalRemoval {
   }
 }
 
-/// The removal of the local peer by the host, as stored in the board's file.
 package struct Removal: Codable, Equatable, Sendable {
   package var by: String
   /// The host's display name, not authenticated; empty if unknown.
   package var name: UntrustedText
   /// The host's words; may be empty.
   package var reason: UntrustedText
-  /// The time at which the local peer learned of the removal, in milliseconds since 1970.
+  /// In milliseconds since 1970.
   package var at: UInt64
   /// Whether the user chose to continue with the local copy, so that it can be changed.
   package var isContinued = false
@@ -245,7 +241,6 @@ extension SharedBoard.News {
     package var name: UntrustedText
     package var reason: UntrustedText?
     package var message: String
-    /// Whether the local copy of the board cannot be changed.
     package var readOnly: Bool
     package var canContinue: Bool
   }

@@ -28,7 +28,6 @@ final class Roles {
     self.members = members
   }
 
-  /// Makes the local member the owner of a new board, and reports the local role on an owned board.
   func begin(owner: BoardOwner?) {
     // The replica ignores the owner of any other board.
     if let owner { active.perform(replica.own(Grant(owner: owner), now: runtime.now).actions) }
@@ -115,7 +114,6 @@ final class Roles {
     isKnown = true
   }
 
-  /// Reports each role once.
   func localRoleChanged(to role: Role) {
     isKnown = true
     guard role != reportedRole else { return }

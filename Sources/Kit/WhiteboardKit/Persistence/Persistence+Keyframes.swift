@@ -7,7 +7,6 @@ import WhiteboardSync
 extension Persistence {
   // MARK: - Timed work
 
-  /// Nil if there is no document.
   var nextDeadline: ContinuousClock.Instant? {
     guard document != nil else { return nil }
     return nextKeyframe.map { min($0, nextPresenceCheck) } ?? nextPresenceCheck
@@ -32,7 +31,7 @@ extension Persistence {
     runtime.wake(by: due)
   }
 
-  /// Writes a keyframe, which contains the whole board, if it is due or an earlier write failed.
+  /// Writes the whole board if a keyframe is due or an earlier write failed.
   nonisolated(nonsending) func checkKeyframe() async {
     defer { checkIsolation(#isolation) }
     guard let document, !queue.isBusy, !queue.isPaused else { return }
@@ -60,7 +59,7 @@ extension Persistence {
     if !queue.isBehind, queue.loss == nil, queue.counted == queue.recorded { nextKeyframe = nil }
   }
 
-  /// The counts are for board lists.
+  /// Board lists show these counts.
   private nonisolated(nonsending) func updateLibrary(_ document: BoardDocument) async {
     defer { checkIsolation(#isolation) }
     guard let replica, queue.counted != queue.recorded else { return }
@@ -216,7 +215,6 @@ extension Persistence {
     write()
   }
 
-  /// Reopens a read-only document for writing, and writes the board if it changed.
   private nonisolated(nonsending) func reopen(_ document: BoardDocument) async {
     queue.isWriting = true
     do throws(DocumentError) {

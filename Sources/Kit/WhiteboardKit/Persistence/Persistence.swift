@@ -10,7 +10,7 @@ import WhiteboardSync
 /// queue. Changes are written in groups, concurrently with other work of the board. Confined to the actor of its board.
 final class Persistence {
   struct Environment {
-    /// The display names, for board lists.
+    /// For board lists.
     let authorNames: () -> [String]
     /// Nil if another peer hosts the board.
     let hostedCode: () -> HostedCode?
@@ -28,7 +28,7 @@ final class Persistence {
   var queue = PersistenceQueue()
   /// The display names in the document, by peer id.
   private(set) var names: [String: UntrustedText] = [:]
-  /// The traffic that is not stored yet; nil if traffic is not recorded.
+  /// Nil if traffic is not recorded.
   private var traffic: TrafficLog?
   var unstoredMembership: MembershipRecord?
   private var lastCode: JoinCode?
@@ -39,12 +39,10 @@ final class Persistence {
   var nextPresenceCheck: ContinuousClock.Instant
   /// Nil before the file is open.
   var reportedState: SaveState?
-  /// Nil after the problem was solved.
   var reportedProblem: SaveProblem?
   /// Whether the user was warned that exiting the program loses work, and nothing was saved since then.
   var wasAskedBeforeEnding = false
 
-  /// The interval between two checks that the file still exists.
   static let presenceInterval = Duration.seconds(5)
 
   init(_ runtime: BoardRuntime, _ configuration: BoardConfiguration, _ environment: Environment) {
@@ -88,7 +86,6 @@ final class Persistence {
     write()
   }
 
-  /// Loads the names that members had in earlier runs.
   nonisolated(nonsending) func loadNames() async {
     defer { checkIsolation(#isolation) }
     // Without the names, lists show ids until the members are connected again.
@@ -207,7 +204,6 @@ final class Persistence {
     sendAnswers()
   }
 
-  /// Waits until everything recorded so far is stored.
   nonisolated(nonsending) func storeAll() async throws(DocumentError) {
     let mark = queue.recorded
     write()

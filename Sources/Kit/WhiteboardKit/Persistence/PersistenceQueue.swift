@@ -33,22 +33,19 @@ struct PersistenceQueue {
   private var changed = 0
   /// The last complete copy in another file, and the value of ``recorded`` when the copy was started.
   private var copy: (mark: Int, path: String)?
-  /// The photos whose storage the next answer confirms.
+  /// The next answer confirms that these photos are stored.
   private var awaited: Set<Photo> = []
-  /// The total size of ``entries``.
   private var byteCount = 0
-  /// The numbers of queued bytes and queued answers above which callers must wait.
+  /// The limits above which callers must wait.
   private static let room = (byteCount: 16 << 20, answers: 4_096)
   private(set) var recorded = 0
   /// The number of recorded changes of the board, without those that were discarded.
   private(set) var changes = 0
-  /// The number of recorded items that are stored.
   private(set) var stored = 0
   /// An entry could not be appended, so a keyframe must complete the document.
   private(set) var isBehind = false
   /// The time of the first change that the log lacks, in milliseconds since 1970.
   private(set) var behindSince: Int64?
-  /// Nil if writing works.
   private(set) var failure: DocumentError?
   /// Without a document, nothing is recorded.
   private(set) var isOpen = false
@@ -70,9 +67,9 @@ struct PersistenceQueue {
   private var answers: [Answer] = []
 
   private struct Answer {
-    /// The value of ``recorded`` that must be stored before the answer.
+    /// ``stored`` must reach this value before the answer is sent.
     let mark: Int
-    /// The photos that must be stored before the answer.
+    /// These photos must be stored before the answer is sent.
     let photos: Set<Photo>
     let respond: (DocumentError?) -> Void
   }
@@ -205,7 +202,6 @@ struct PersistenceQueue {
     awaited = []
   }
 
-  /// The answers that can be sent, in order.
   mutating func takeAnswers() -> [() -> Void] {
     let failure = isBehind || isClosed ? failure : nil
     let reached = stored
@@ -223,7 +219,6 @@ struct PersistenceQueue {
 
   var isBusy: Bool { isWriting || isWritingBoard }
 
-  /// Whether a new answer could be sent immediately.
   var isIdle: Bool { answers.isEmpty && awaited.isEmpty && recorded <= stored }
 
   /// The error that prevents recorded work from being stored; nil if all work is stored or being stored.
@@ -232,7 +227,6 @@ struct PersistenceQueue {
     return missing.min { $0.key.path < $1.key.path }?.value ?? obstacle ?? membershipFailure
   }
 
-  /// Whether the document lacks changes of the board.
   var hasUnsavedWork: Bool { obstacle == nil ? loss != nil : changed > stored }
 
   /// Every report about saving is derived from this value.

@@ -46,7 +46,6 @@ final class PhotoFiles {
     return "\(configuration.assetsDirectory)/\(id.description)\(board).\(format.name)"
   }
 
-  /// The file was found intact, or was just written.
   func add(_ id: AssetID, at path: String) {
     paths[id] = path
     runtime.report(.photo(id))
@@ -78,8 +77,8 @@ final class PhotoFiles {
     readers[id] = count - 1
   }
 
-  /// Removes the file if the document has the photo, the output does not contain the file's path, and the file is not
-  /// being read.
+  /// Does nothing if the file is still needed: the document lacks the photo, the output contains the file's path, or
+  /// the file is being read.
   func remove(_ id: AssetID) {
     guard !configuration.keepsPhotoFiles, persistence.document != nil, readers[id] == nil,
       !persistence.queue.isWaiting(forPhoto: id.bytes), let path = paths.removeValue(forKey: id)
@@ -219,7 +218,6 @@ extension PhotoFiles {
     }
   }
 
-  /// Does not block the board.
   private nonisolated(nonsending) func readPhoto(_ file: String, _ converter: (any PhotoConverter)?)
     async
     throws(CommandError) -> ([UInt8], AssetReference, hasMorePictures: Bool)

@@ -25,7 +25,6 @@ public enum SaveState: Hashable, Sendable {
   /// Whether exiting the program now would lose work that is in no file.
   public var wouldLoseWork: Bool { problem.map { $0.hasUnsavedWork && $0.copy == nil } ?? false }
 
-  /// The state in JSON.
   package var word: String {
     switch self {
     case .off: "off"
@@ -107,7 +106,6 @@ public struct SaveProblem: Hashable, Sendable {
   /// For a status line.
   package var headline: String { "NOT SAVED: \(cause.words)" }
 
-  /// The cause, then the file, then the copy if there is one.
   package var sentence: String {
     let rescued = copy.map { " All work is saved in \(UntrustedText($0).quoted(limit: 256))." } ?? ""
     return "\(headline). \(UntrustedText(message).escaped()).\(rescued)"
@@ -150,7 +148,6 @@ extension Persistence {
     }
   }
 
-  /// Saves all unsaved work; returns whether exiting the program now would still lose work.
   nonisolated(nonsending) func wouldLoseWork() async -> Bool {
     if state == .saving || state.wouldLoseWork { await saveNow() }
     return state.wouldLoseWork
@@ -193,14 +190,12 @@ extension Persistence {
   }
 }
 
-/// Describes the reasons why a file system does not accept data.
 package enum DiskSurvey {
   static func creationFailure(of directory: String) -> String {
     guard mkdir(directory, 0o700) != 0 else { return "it did not exist" }
     return words(for: errno)
   }
 
-  /// In everyday words.
   package static func words(for number: Int32) -> String {
     switch number {
     case ENOSPC: "the disk is full"

@@ -35,7 +35,7 @@ final class BoardReports {
     self.hiddenAuthors = hiddenAuthors
   }
 
-  /// Emits no events.
+  /// Reports to the sink, without events.
   func showStoredBoard() {
     for snapshot in board.snapshots {
       objects[snapshot.id] = snapshot

@@ -34,7 +34,7 @@ final class CommandAnswers {
 
   // MARK: - Answers
 
-  /// Sends the answer when the changes of the command are stored.
+  /// The answer is sent when the changes of the command are stored.
   func succeed(_ request: CommandRequest, _ outcome: CommandOutcome) {
     let isAboutChanges = outcome.hasChanged ?? !request.command.name.changesNothing
     persistence.whenStored(isAboutChanges: isAboutChanges) { failure in
@@ -152,10 +152,8 @@ struct Callers {
 
 extension CommandError {
   static let closed = CommandError(.ending, "the board is closed")
-  /// The command itself may still run.
   static let callerCanceled = CommandError(.cancelled, "the task that waited for the command was canceled")
 
-  /// The changes of the command are on the board but not on disk.
   init(unsaved failure: DocumentError) {
     let problem = SaveProblem(failure)
     self.init(.notSaved, "\(problem.headline). The change is on the board, but not on disk: \(problem.message)")

@@ -23,7 +23,6 @@ final class CommandBuffer {
     resumeConsumer()
   }
 
-  /// Returns when there is room for another command, or the buffer is closed.
   nonisolated(nonsending) func room() async {
     while queue.isFull, !isClosed { await withCheckedContinuation { producer = $0 } }
   }
@@ -58,7 +57,6 @@ final class CommandBuffer {
     return queue.popFirst(where: isDue)
   }
 
-  /// Removes and returns the first command for which the condition holds.
   func popAny(where isDue: (_ command: Command, _ isFirst: Bool) -> Bool) -> CommandRequest? {
     defer { resumeProducer() }
     return queue.popAny(where: isDue)
@@ -132,7 +130,6 @@ struct CommandQueue: Sendable {
   }
 }
 
-/// A queue through which a program passes commands to a board.
 package final class CommandFeed: CommandSource {
   private struct State {
     var inputs: [CommandInput] = []

@@ -16,7 +16,7 @@ final class CommandRunner {
   let transfers: Transfers
   let buffer: CommandBuffer
   private var openBoard: ActiveBoard?
-  /// The number of running commands that transfer files and are not answered yet.
+  /// Counts commands that transfer files and are not answered yet.
   private var concurrentCommands = 0
   /// Whether `quit` was refused because work would have been lost.
   private var isQuitRefused = false
@@ -172,7 +172,6 @@ final class CommandRunner {
     runtime.changed()
   }
 
-  /// Emits the result of a query before the confirmation that the query ran.
   func answer(_ answer: SharedBoard.Answer?, to request: CommandRequest) -> CommandOutcome {
     if let answer { runtime.answer(answer, to: request.request) }
     return CommandOutcome()
@@ -222,7 +221,7 @@ final class CommandRunner {
     throw CommandError(.notSaved, persistence.unsavedAdvice)
   }
 
-  /// Closes the board if the input was a script, or `quit` was refused.
+  /// Without a script, closes the board only if `quit` was refused.
   private nonisolated(nonsending) func inputEnded(_ board: ActiveBoard) async {
     defer { checkIsolation(#isolation) }
     guard case .run = configuration.script else {
@@ -238,7 +237,6 @@ final class CommandRunner {
     runtime.end(answers.firstFailure.map { .failed($0) } ?? ending)
   }
 
-  /// Waits until every member has all changes of the script.
   private nonisolated(nonsending) func endOfScript(on board: ActiveBoard) async -> BoardRuntime.Ending {
     // Lost members are removed after `lostAfter`, so this wait ends.
     let report = await board.convergence.wait(.everybody, timeout: configuration.lostAfter + .seconds(60))
@@ -266,7 +264,6 @@ final class CommandRunner {
 }
 
 extension CommandRunner {
-  /// Returns the contents of the answer; throws if the condition did not hold in time.
   nonisolated(nonsending) func wait(for condition: WaitCondition, timeout: Duration?) async throws(CommandError)
     -> CommandOutcome
   {

@@ -15,7 +15,6 @@ final class BoardRuntime {
   private struct Condition {
     let holds: () -> Bool
     let continuation: CheckedContinuation<Bool, Never>
-    /// Ends the wait at its timeout.
     let timer: Task<Void, Never>?
 
     func resume(_ result: Bool) {
@@ -30,7 +29,6 @@ final class BoardRuntime {
   /// The board adds these jobs to its task group.
   let jobs: AsyncStream<Job>
 
-  /// Nil while the board is running.
   private(set) var ending: Ending?
 
   /// The board owns the runtime; a strong reference would keep the board alive.
@@ -62,7 +60,6 @@ final class BoardRuntime {
   /// The job is canceled when the board closes.
   func spawn(_ job: @escaping Job) { jobSource.yield(job) }
 
-  /// Later jobs are ignored.
   func finishJobs() { jobSource.finish() }
 
   // MARK: - The end
@@ -154,13 +151,11 @@ final class BoardRuntime {
     deliver()
   }
 
-  /// Waits until the sink has room for more events.
   nonisolated(nonsending) func room() async {
     defer { checkIsolation(#isolation) }
     while !pump.hasRoom { await withCheckedContinuation { pump.wait($0) } }
   }
 
-  /// Waits until the sink has accepted every event.
   nonisolated(nonsending) func flush() async {
     defer { checkIsolation(#isolation) }
     while !pump.isIdle { await withCheckedContinuation { pump.wait($0) } }
@@ -283,7 +278,6 @@ struct WakeTimer {
     sleeper = nil
   }
 
-  /// Fires the timer now if it would fire after the given time.
   func wake(by due: ContinuousClock.Instant) { if let until, due < until { sleeper?.cancel() } }
 }
 

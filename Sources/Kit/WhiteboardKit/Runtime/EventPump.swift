@@ -86,12 +86,10 @@ struct EventPump {
     return waiters
   }
 
-  /// The waiter is resumed when the sink has accepted the current events.
   mutating func wait(_ continuation: CheckedContinuation<Void, Never>) { waiters.append(continuation) }
 }
 
 extension SharedBoard.Output {
-  /// Determines whether an event can be merged.
   fileprivate enum Subject {
     case object(ObjectID)
     case selection(ObjectID)
@@ -124,7 +122,7 @@ extension SharedBoard.Output {
     return .change(change, second)
   }
 
-  /// The approximate number of bytes of variable-size content.
+  /// Approximate number of bytes; counts only content of variable size.
   fileprivate var weight: Int {
     switch self {
     case .change(.message(let bytes, _, _), _): bytes.count * 7 / 3
@@ -140,7 +138,7 @@ extension SharedBoard.Output {
 }
 
 extension ReportedObject {
-  /// The approximate number of bytes of the object in an output line.
+  /// Approximate number of bytes in an output line.
   fileprivate var weight: Int {
     let pairs = (points?.count ?? 0) + (erased?.ranges.count ?? 0)
     let ids = snapshot.groups.count + (members?.count ?? 0)

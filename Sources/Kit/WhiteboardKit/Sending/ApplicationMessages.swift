@@ -79,7 +79,7 @@ final class ApplicationMessages {
 
   var isEmpty: Bool { deliveries.isEmpty }
 
-  /// The session accepted a message, so its recipients can be asked for confirmations.
+  /// Asks the recipients to confirm the message.
   func accepted(_ number: Int, _ receipt: SendReceipt) {
     for peer in deliveries.taken(number, receipt) {
       runtime.spawn { sharedBoard in await sharedBoard.board?.messages.awaitConfirmations(by: peer) }

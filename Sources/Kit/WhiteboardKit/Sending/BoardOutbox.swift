@@ -13,7 +13,7 @@ final class BoardOutbox {
   private let logger: Logger
   private let handleReceipt: (Int, SendReceipt) -> Void
   private let handleSent: () -> Void
-  /// By the directly connected peer of each route.
+  /// Keyed by the directly connected peer of each route.
   private var queues: [PeerID: SendQueue] = [:]
   private var lastNumber = 0
   /// The directly connected peer through which each member is reached.
@@ -80,7 +80,6 @@ final class BoardOutbox {
 
   func isEmpty(to peer: PeerID) -> Bool { routes[peer].flatMap { queues[$0]?.isEmpty } ?? true }
 
-  /// Nil if no message is waiting.
   func nextDeadline(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     queues.values.compactMap { $0.nextDeadline(after: now) }.min()
   }

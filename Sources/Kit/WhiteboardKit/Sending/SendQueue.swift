@@ -55,9 +55,7 @@ struct SendQueue {
 
   enum Load: Int, Comparable {
     case light
-    /// Local commands wait.
     case heavy
-    /// The peer is disconnected.
     case excessive
 
     static func < (one: Load, other: Load) -> Bool { one.rawValue < other.rawValue }
@@ -70,7 +68,7 @@ struct SendQueue {
   /// Whether much is queued, and the peer accepted too few bytes in the given time.
   func isStalled(for duration: Duration) -> Bool { load > .light && ContinuousClock.now - movedAt >= duration }
 
-  /// The next time at which the queue will be stalled or its peer too slow; nil if few bytes are queued.
+  /// The time at which the queue will be stalled or its peer too slow; nil if few bytes are queued.
   func nextDeadline(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     guard load > .light else { return nil }
     return [SendQueue.standstill, SendQueue.tooSlow].lazy.map { movedAt + $0 }.first { $0 > now }
@@ -106,7 +104,7 @@ struct SendQueue {
     }
   }
 
-  /// Resumes the sender when there is a message; passes nil if the queue is closed.
+  /// Resumes the continuation with the next message, or with nil if the queue is closed.
   mutating func dequeue(_ continuation: CheckedContinuation<Message?, Never>) {
     while head < items.count {
       let item = items[head]

@@ -43,7 +43,6 @@ package struct BoardConfiguration: Sendable {
     case nearby
   }
 
-  /// The behavior at the end of the input, and after a failed command.
   package enum Script: Sendable, Equatable {
     /// The board runs until it is requested to close.
     case none
@@ -112,11 +111,10 @@ package struct BoardConfiguration: Sendable {
   /// Whether each photo also has a file outside the board, for events that contain the file's path. If false, a photo
   /// is stored only in the board's file, and has its own file only while the photo is read or sent.
   package var keepsPhotoFiles = true
-  /// Whether other peers can connect to the local peer.
   package var isListening = true
   /// Nil for all addresses, on the default port or the next free port.
   package var listen: PeerAddress?
-  /// The only network interface to use; nil for all.
+  /// Nil to use all interfaces.
   package var interface: String?
   /// A joined board is announced only if it was found nearby and the local peer can admit others.
   package var isAnnounced = true
@@ -197,7 +195,6 @@ package struct BoardConfiguration: Sendable {
     return BoardLibrary(directory: boardsDirectory, seal: seal, listing: listing)
   }
 
-  /// Whether discovery must find the board to join.
   var isSearching: Bool {
     guard case .join(let target, _) = part else { return false }
     switch target {
@@ -252,14 +249,14 @@ package protocol PhotoConverter: Sendable {
 }
 
 package struct ConversionError: Error, Hashable, Sendable {
-  /// The problem, worded so that it can follow the file's name.
+  /// The wording can follow the file's name.
   package let message: String
 
   package init(_ message: String) { self.message = message }
 }
 
 enum SystemTime {
-  /// The processor time that the current thread has used, in seconds.
+  /// Of the current thread, in seconds.
   static var processorTime: Double {
     var time = timespec()
     guard clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0 else { return 0 }

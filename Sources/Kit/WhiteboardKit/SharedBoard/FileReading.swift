@@ -12,7 +12,7 @@ package final class FileReading: Sendable {
   private let file: String
   private let queue = DispatchQueue(label: "whiteboard.file")
 
-  /// Throws `fileUnreadable` if the path is not a regular file that can be opened.
+  /// Throws `fileUnreadable`.
   init(_ file: String) throws(CommandError) {
     try FileReading.check(file)
     descriptor = open(file, O_RDONLY | O_CLOEXEC)
@@ -41,7 +41,7 @@ package final class FileReading: Sendable {
     return bytes.isEmpty ? nil : bytes
   }
 
-  /// Throws `fileUnreadable` unless the path is a regular file that this process can read.
+  /// Throws `fileUnreadable` if the path is not a regular file that this process can read.
   static func check(_ file: String) throws(CommandError) {
     var status = stat()
     guard stat(file, &status) == 0 else { throw unreadable(file, errno) }
@@ -58,7 +58,7 @@ package final class FileReading: Sendable {
     return Int(status.st_size)
   }
 
-  /// Replaces an existing file with the new name; returns whether this succeeded.
+  /// Returns false if moving failed.
   static func move(_ file: String, over name: String) -> Bool { rename(file, name) == 0 }
 
   /// Throws `fileUnreadable`, or `tooBig` if the file exceeds `limit` bytes.

@@ -31,7 +31,6 @@ extension SharedBoard {
     }
   }
 
-  /// Counts the data that this peer forwarded as a relay of the session.
   package func relayTally() async -> RelayTally { await session?.relayTally() ?? RelayTally() }
 
   // MARK: - Photos
@@ -64,7 +63,6 @@ extension SharedBoard {
 
   // MARK: - Members and the end
 
-  /// Creates an additional join code or a browser link.
   package func invite(_ terms: InvitationTerms) async throws(CommandError) -> SharedBoard.News.Invited {
     guard let board else { throw CommandError(.notConnected, "the board is not open") }
     guard terms.isValid else {
@@ -116,7 +114,6 @@ extension SharedBoard {
 }
 
 extension TransportConfiguration {
-  /// Lets the boards that use the transport decide about the resources that peers offer.
   package mutating func askBoards(_ board: @escaping @Sendable (SessionID) async -> SharedBoard?) {
     isRequestedResource = { await board($0)?.isRequested($1) ?? false }
     wantsResource = { await board($0)?.wants($1) ?? false }

@@ -6,7 +6,6 @@ import WhiteboardDocument
 import WhiteboardSync
 
 extension SharedBoard {
-  /// Hosts or joins a board, and serves it until it is closed by the user, the script or an error.
   func serve() async throws(WhiteboardError) {
     try configuration.createDirectories()
     try await readPersonalSettings()
@@ -56,7 +55,7 @@ extension SharedBoard {
 
   // MARK: - Beginning
 
-  /// Hosts or joins the board, and announces it. Returns early if the board closes before it is joined.
+  /// Returns early if the board closes before it is joined.
   private func begin(_ transport: PeerTransport) async throws {
     let copies = StoredCopies(configuration)
     if configuration.isGuest {
@@ -214,7 +213,6 @@ extension SharedBoard {
     return serving
   }
 
-  /// Reports the open board to the user, and to other programs of the same user.
   private func report(_ serving: Serving) {
     // Other programs can find the board as soon as the user learns that it is open.
     let isShown = configuration.remembersBoards && configuration.isListening && serving.showOpenBoard(configuration)
@@ -300,7 +298,6 @@ extension SharedBoard {
 }
 
 extension WhiteboardError {
-  /// For a program that exits because it could not open a session.
   package init(_ error: SessionError) {
     let code: Code =
       switch error.code {

@@ -198,10 +198,8 @@ extension SharedBoard {
     await persistence.room()
   }
 
-  /// The task of the caller was canceled.
   private func cancel(_ caller: Int) { answers.answer(caller, with: .failure(.callerCanceled)) }
 
-  /// Waits until everything recorded so far is on disk.
   private func stored() async throws(CommandError) {
     let failure = await withCheckedContinuation { continuation in
       persistence.whenStored { continuation.resume(returning: $0) }

@@ -19,7 +19,6 @@ public actor SharedBoard {
   private let sink: any EventSink
   private(set) lazy var runtime = BoardRuntime(self, sink: sink)
   private(set) lazy var outbox = makeOutbox()
-  /// The authors that the user does not want to see.
   let hiddenAuthors: HiddenAuthors
   private(set) lazy var persistence = makePersistence()
   private(set) lazy var photos = PhotoFiles(runtime, configuration, members: members, persistence: persistence)
@@ -28,7 +27,6 @@ public actor SharedBoard {
   private(set) lazy var invitations = Invitations(runtime, configuration)
   private(set) lazy var answers = CommandAnswers(runtime, configuration.script, persistence: persistence)
   private(set) lazy var commandRunner = makeCommandRunner()
-  /// Finds the boards nearby, and announces the local board.
   private(set) lazy var discovery = BoardDiscovery(runtime, configuration, members: members)
   nonisolated let readers = ChangeReaders()
 
@@ -40,7 +38,6 @@ public actor SharedBoard {
   /// Announces a joined board; nil if the board is not announced, or is announced already.
   var announceLater: ((BoardSession) -> Void)?
 
-  /// The task of ``run()``.
   private(set) var life: Task<Void, Never>?
 
   /// Nothing runs until ``run()``.
@@ -109,7 +106,6 @@ public actor SharedBoard {
 
   var replica: Replica? { board?.replica }
 
-  /// Nil before the board is open.
   var board: ActiveBoard? { phase.serving?.active }
 
   /// Whether a user or a program answers the peers that ask to join.
@@ -158,7 +154,6 @@ public actor SharedBoard {
 enum BoardPhase {
   /// The board will be hosted or joined; there is no session yet.
   case starting
-  /// The program searches for the board and asks to be admitted.
   case joining(Joiner)
   case opening(BoardSession)
   case serving(Serving)

@@ -29,7 +29,6 @@ public struct WhiteboardError: Error, Equatable, Sendable {
     problem = nil
   }
 
-  /// The board was closed with unsaved work.
   package init(_ problem: SaveProblem) {
     code = .inputOutput
     message = problem.sentence

@@ -11,7 +11,6 @@ final class CatchUp {
   private let session: Session
   private let replica: Replica
   private let members: Members
-  /// Whether a member's answer to a catch-up request was applied.
   private var isCaughtUp = false
   /// The deadline for commands that wait for the board; nil until a command waits.
   private var deadline: ContinuousClock.Instant?
@@ -62,7 +61,7 @@ final class CatchUp {
     return nil
   }
 
-  /// A member's answer was applied; only the first answer is reported.
+  /// Only the first answer is reported.
   func caughtUp(with member: MemberID) {
     guard !isCaughtUp, hasArrived(from: member) else { return }
     isCaughtUp = true
@@ -95,7 +94,7 @@ final class CatchUp {
       || knowing.isEmpty && runtime.clock.now - joined >= configuration.catchUpTimeout / 3
   }
 
-  /// Contains advice.
+  /// Explains to the user why the board did not arrive in time.
   func absence(after limit: Duration) -> String {
     let seconds = Int(limit / .seconds(1))
     let names = members.map { EventText.shortName($0.value.name, $0.key.text) }

@@ -95,7 +95,6 @@ final class Convergence {
     members.filter { (scope == .everybody || $0.value.isReached) && !isWithoutBoard($0.key) }.map(\.key)
   }
 
-  /// Whether no local work is pending, and each compared member is synced.
   private func isSettled(_ scope: SyncScope) -> Bool {
     // Ignore application messages, because their recipients may be offline for a long time.
     guard !runtime.call({ $0.commandRunner.hasConcurrentCommands }), scope == .connected || messages.isEmpty else {

@@ -324,7 +324,7 @@ extension Transfers {
     }
   }
 
-  /// An earlier process may have been killed while it sent answers.
+  /// These answers belong to an earlier process that was killed.
   func removeOldAnswers() {
     let directory = configuration.answersDirectory
     for file in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {

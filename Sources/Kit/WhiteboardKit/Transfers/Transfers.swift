@@ -41,7 +41,6 @@ final class Transfers {
 
   var pending: [TransferID: PendingTransfer] = [:]
   var sentPaths: [TransferID: String] = [:]
-  /// The offers that are not answered yet.
   var offers: [TransferID: FileOffer] = [:]
   var lastOffer = 0
   /// The senders of accepted files that have not arrived.
