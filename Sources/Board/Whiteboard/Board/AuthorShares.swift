@@ -77,9 +77,9 @@ struct AuthorShares {
 
   /// Adds operations of an answer to the usage, as far as they are within the limit for a lone author. If later
   /// operations of an incarnation exceed the limit, the result contains its last accepted sequence number. The
-  /// operations of each author are counted in ascending order of their dots. Therefore replicas that receive the same
-  /// operations accept the same ones. O(*n*) in the number of cells of the answer, and of the board if the usage is
-  /// counted again.
+  /// operations of each author are counted in ascending order of their dots, so replicas that receive the same answer
+  /// accept the same operations. O(*n*) in the number of cells of the answer, and of the board if the usage is counted
+  /// again.
   mutating func limits(
     of difference: Difference,
     on state: BoardState,

@@ -6,7 +6,6 @@ public indirect enum BoardError: Error, Hashable, Sendable {
   case unknownObject(ObjectID)
   /// The object is not deleted, so it cannot be undeleted or purged.
   case notDeleted(ObjectID)
-  /// The object would be placed directly in front of or behind itself.
   case nextToItself(ObjectID)
   /// Another member that is online has the object selected.
   case held(ObjectID, by: MemberID)

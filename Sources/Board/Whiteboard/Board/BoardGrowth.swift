@@ -1,4 +1,3 @@
-/// The amounts by which a board grows when a batch or an answer is applied.
 package struct BoardGrowth: Hashable, Sendable {
   /// The number of additional objects, including orphans.
   package var objects = 0

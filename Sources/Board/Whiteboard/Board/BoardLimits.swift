@@ -38,7 +38,7 @@ public enum BoardLimits {
   public static let bytesPerLoneAuthor = storedBytes / 4 * 3
   /// The maximum number of bytes in the photos of one author on a board (BRD-38).
   public static let photoBytesPerAuthor: Int64 = 512 << 20
-  /// The maximum number of bytes in all photos of a board that a replica requests (BRD-38).
+  /// The maximum number of bytes in the photos that a replica requests for one board (BRD-38).
   public static let photoBytesOfBoard: Int64 = 2 << 30
   /// The maximum number of incarnations in a context.
   public static let incarnations = 1 << 16

@@ -98,7 +98,7 @@ extension BoardReplica {
     state.record(id)?.entries.contains { $0.property.right == .anyone && !$0.cell.time.canBeFollowed } ?? false
   }
 
-  /// Throws an error if a write of this cell would be refused, even if the object is deleted.
+  /// Throws an error if a write of this cell would be refused. The object may be deleted.
   func requireChangeable(_ id: ObjectID, _ property: Property, isUnlocked: Bool) throws(BoardError) {
     if let holder = holder(of: id), holder != member { throw .held(id, by: holder) }
     guard let record = state.record(id) else { return }
@@ -211,7 +211,6 @@ extension BoardReplica {
 
 /// The keys of the points of lines and arrows, which determine their order (BRD-50).
 enum PointKeys {
-  /// The distance between the keys of new points.
   private static let step: UInt64 = 1 << 32
 
   static func first(_ index: Int) -> UInt64 { UInt64(index + 1) * step }

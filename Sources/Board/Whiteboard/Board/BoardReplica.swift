@@ -51,7 +51,6 @@ public class BoardReplica {
   private final var localAuthor: LocalAuthor
   private final var shares = AuthorShares()
   private final var staged: StagedOperations?
-  /// The edits of the current gesture that are shown in `cells`.
   private final var draft: GestureDraft?
 
   /// Creates an empty board.

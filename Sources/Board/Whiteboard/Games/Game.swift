@@ -153,7 +153,6 @@ public enum GameError: Error, Hashable, Sendable {
   case malformedSetup
   /// The game uses a word list that this program does not have.
   case foreignList
-  /// This program has no word list for the language.
   case unknownLanguage(String)
   case malformedMove
   case unknownWord(String)
@@ -193,11 +192,9 @@ public enum GameError: Error, Hashable, Sendable {
 
 /// A move of a game, as the player enters it.
 public enum GameMove: Hashable, Sendable {
-  /// A guessed word, in Wordle.
   case guess(String)
   /// A disc dropped into a column, numbered 1 to 7 from the left, in Connect Four.
   case drop(column: Int)
-  /// A resignation, in Connect Four.
   case resign
 
   /// Creates the move that `text` describes in the game `name`; nil if there is no such move.

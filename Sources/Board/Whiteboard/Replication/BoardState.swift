@@ -137,8 +137,8 @@ public struct BoardState: Sendable {
   ///   - difference: The answer.
   ///   - comparingAll: Whether to compare each cell with the stored one, even if its dot is in the context. This
   ///     repairs replicas that diverged (SYN-42).
-  ///   - replacing: The buckets from which cells that the sender has seen are removed first. The answer must contain
-  ///     all cells of these buckets.
+  ///   - replacing: The buckets in which the cells that the sender has seen are removed before the merge. The answer
+  ///     must contain all cells of these buckets.
   ///   - changes: Records the objects that changed.
   /// - Throws: `BoardError.boardFull` if the board would exceed the storage limits. In that case, nothing is merged.
   public mutating func merge(

@@ -15,7 +15,7 @@ package struct TextLayout: Hashable, Sendable {
   package static let letter = Size(width: 8, height: 16)
   /// The distance between the name of a frame and its outline, in board units.
   private static let space = 4.0
-  /// The numbers of columns to which a text object is wrapped.
+  /// The range for the number of columns to which a text object is wrapped.
   private static let columnLimits = 4.0...4_096.0
 
   package init?(_ snapshot: ObjectSnapshot) {

@@ -254,7 +254,6 @@ package struct TextTree {
 /// The difference between two strings: the part of each string that lies between their common prefix and their common
 /// suffix. All positions and counts are in Unicode scalars.
 package struct TextDifference: Hashable, Sendable {
-  /// The range of the first string that differs from the second string.
   package let range: Range<Int>
   /// The text that replaces the range in the second string.
   package let words: String

@@ -9,7 +9,6 @@ struct CellKey: Hashable {
 enum Standing: Hashable {
   case uncreated
   case absent
-  /// The cell has the value that the operation `dot` wrote.
   case written(Dot)
 }
 

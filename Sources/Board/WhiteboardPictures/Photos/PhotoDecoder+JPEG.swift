@@ -95,7 +95,7 @@ extension PhotoDecoder {
     return (info.width, info.height)
   }
 
-  /// The file contains the inverted values of the pixel.
+  /// In the file, the CMYK values of a pixel are inverted.
   private static func color(_ pixel: UInt32) -> UInt32 {
     let black = pixel >> 24
     func channel(_ shift: UInt32) -> UInt32 { (pixel >> shift & 0xFF) * black / 255 }

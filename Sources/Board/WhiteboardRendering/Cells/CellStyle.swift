@@ -135,7 +135,6 @@ struct PerceivedColor: Hashable, Sendable {
     b = 0.0259040371 * long + 0.7827717662 * medium - 0.8086757660 * short
   }
 
-  /// The distance from gray.
   var chroma: Double { (a * a + b * b).squareRoot() }
 
   func squareDistance(to other: PerceivedColor) -> Double {

@@ -263,8 +263,8 @@ extension BoardPicture {
     // The line would make the letters illegible.
     if isOnLine {
       marks.append(.box(label.box, fill: PageColor(rgb: background ?? 0xFFFFFF), border: nil))
-      // A label that is as long as its line must not hide the direction, so draw the open heads again. Letters on
-      // closed heads would be illegible.
+      // A long label can hide the heads of its line, so draw the open heads again. Do not draw closed heads again,
+      // because they would make the letters illegible.
       for end in snapshot.endMarks
       where !end.isClosed && end.points().contains(where: { label.box.contains(Rectangle($0, $0)) }) {
         let color = ink.lineColor(snapshot.color, around: nil)

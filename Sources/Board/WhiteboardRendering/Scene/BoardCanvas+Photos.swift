@@ -120,7 +120,7 @@ extension BoardCanvas {
     guard let text = snapshot.text, !text.isEmpty else { return nil }
     let cell = Double(DotGrid.fine.across) / viewport.scale
     let own = snapshot.style
-    // Below 100 %, the lines are those at 100 %, cut to the cells that the letters cover on the board.
+    // Below 100 % zoom, use the lines of 100 %, cut to the cells that the letters cover on the board.
     let isSmall = viewport.zoom < 1
     let lineCell = isSmall ? cell * viewport.zoom : cell
     let columns = own.isAutoWidth ? 400 : Int(min(snapshot.size.width * snapshot.scale / lineCell, 400))

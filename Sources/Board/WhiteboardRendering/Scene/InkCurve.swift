@@ -75,9 +75,9 @@ enum InkTurn: Hashable, Sendable {
   /// The number of turns before and after a step that determine whether it is part of a staircase.
   static let window = 3
 
-  /// Returns whether a line bends at a point; otherwise it has a corner there. Steps that alternate in direction are a
-  /// line drawn by hand in cells, and are smoothed. Steps in the same direction, as in a small rectangle, and a single
-  /// step are corners that were drawn.
+  /// Returns whether a line bends at a point; otherwise, the line has a corner there. If short steps alternate in
+  /// direction, the line was drawn by hand in cells and is smoothed. A single step is a corner, and so are steps in the
+  /// same direction, as in a small rectangle.
   @inline(__always) static func isBend(at index: Int, of count: Int, point: (Int) -> Point) -> Bool {
     switch InkTurn(at: index, point) {
     case .bend: true

@@ -395,7 +395,7 @@ struct ExcalidrawReader {
     return result.fitting(text)
   }
 
-  /// The smallest factor by which letters are made smaller. Letters that would need a smaller factor keep their size.
+  /// The smallest factor by which letters are scaled down. Letters that would need a smaller factor keep their size.
   private static let leastShare = 0.6
 
   /// Reduces the text size of a label if its rows would not fit. The board lays out text in columns of fixed width, and

@@ -3,7 +3,6 @@ import Whiteboard
 
 /// A board as one JSON document, for programs and for `import`; `JSONLines` documents the objects.
 package enum BoardJSON {
-  /// The value of the key `format`, which identifies a board file.
   package static let format = "whiteboard-board"
   /// The value of the key `version`; it changes if older programs can no longer read the format.
   package static let version = 1

@@ -21,7 +21,7 @@ struct Flowchart {
     var label = ""
     var line = LineStyle.solid
     var isThick = false
-    /// Whether the edge only separates its nodes.
+    /// Whether the edge is not drawn and only affects the layout, as in `A ~~~ B`.
     var isHidden = false
     var marks = (start: LineEnd.none, end: LineEnd.none)
     /// The number of layers between the nodes.
