@@ -167,7 +167,7 @@ extension Identifier {
     self.init(value)
   }
 
-  /// Creates an identifier from its text; nil for any other text.
+  /// Creates an identifier from its text; nil if the text is not valid.
   ///
   /// An identifier has only one valid text: other lengths, capitals, padding and unused bits that are not zero are
   /// invalid.

@@ -110,7 +110,7 @@ public struct BrowserQuery: Hashable, Sendable {
   public let service: ServiceType
   /// Whether to find only relays, which have the subtype `_relay`.
   public let relaysOnly: Bool
-  /// The id of the local peer, so that the browser ignores it in every incarnation.
+  /// The id of the local peer, which the browser ignores in every incarnation.
   public let own: AnnouncedPeerID?
   /// The peers and sessions to resolve first and forget last.
   public let preference: BrowserPreference
@@ -120,8 +120,7 @@ public struct BrowserQuery: Hashable, Sendable {
   /// - Parameters:
   ///   - service: The DNS-SD service type to look for.
   ///   - relaysOnly: Whether to find only relays.
-  ///   - own: The id of the local peer, so that the browser ignores the local peer (DSC-14). `nil` means to ignore no
-  ///     peer.
+  ///   - own: The id of the local peer, which the browser ignores (DSC-14); `nil` means to ignore no peer.
   ///   - preference: The peers and sessions to resolve first and forget last.
   public init(
     service: ServiceType = .whiteboard,

@@ -34,7 +34,7 @@ extension Session {
 
   /// Disconnects one peer.
   ///
-  /// The local peer does not dial it again, but the peer may return by itself.
+  /// The local peer does not dial the peer again, but the peer may return by itself.
   ///
   /// - Parameters:
   ///   - peer: The peer.

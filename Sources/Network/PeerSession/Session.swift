@@ -240,8 +240,8 @@ public final class Session: Sendable {
   /// Messages that a peer has not acknowledged may be lost; ``sendConfirmed(_:to:)`` waits for the acknowledgement.
   /// Does nothing if the session is over.
   ///
-  /// - Parameter untilNextStart: Whether this program serves the session again at its next start. If so, peers of a
-  ///   relay dial it again (RLY-7).
+  /// - Parameter untilNextStart: Whether this program serves the session again at its next start. If so, and this
+  ///   program is a relay, its peers dial it again (RLY-7).
   public func leave(untilNextStart: Bool = false) async {
     try? await onLoop { $0.leave(untilNextStart ? .shuttingDown : .left) }
   }

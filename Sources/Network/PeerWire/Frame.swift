@@ -201,7 +201,7 @@ public enum CloseCode: String, Sendable, CaseIterable {
     ///
     /// This does not apply if ``CloseCode/timedOut`` ended an invitation that a user could have answered.
     case later
-    /// The peer is still connected: the pair has another link, or will have one.
+    /// The peer is still connected through another link, or soon will be.
     case notApplicable
   }
 

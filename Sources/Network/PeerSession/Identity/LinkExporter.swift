@@ -58,7 +58,7 @@ struct LinkExporter: Sendable {
   func export(_ label: Label, length: Int = 32) -> [UInt8] { export(label: label.rawValue, length: length) }
 
   /// Returns the exported bytes for `label` and an empty context. `label` has at most 249 bytes. `length` is at most
-  /// 255 times the length of the hash, and 32 for a link from a browser.
+  /// 255 times the length of the hash; for a link from a browser, it must be 32.
   func export(label: String, length: Int = 32) -> [UInt8] {
     switch suite {
     case .sha256: export(SHA256.self, label, length)

@@ -10,7 +10,7 @@ import Musl
 package struct PrivateFile {
   package enum Failure: Error, Equatable, Sendable {
     case system(call: String, path: String, errno: Int32)
-    /// The path does not refer to a directory if `isDirectory` is true, or to a regular file if it is false.
+    /// The file is not of the expected kind: a directory if `isDirectory` is true, otherwise a regular file.
     case wrongKind(path: String, isDirectory: Bool)
     case notOurs(path: String)
     case tooOpen(path: String, isDirectory: Bool)

@@ -1,7 +1,7 @@
 import PeerCore
 
-/// The tasks that wait until relayed peers confirm earlier messages (RLY-9). A lock protects the awaited confirmations.
-/// Tasks wait for them, and the session's event loop reports the answers.
+/// The tasks that wait until relayed peers confirm earlier messages (RLY-9). A lock protects the state. The session's
+/// event loop reports the answers.
 final class Confirmations: Sendable {
   private struct State {
     var waits: [UInt64: (missing: Set<PeerID>, outcome: Outcome<Void>)] = [:]

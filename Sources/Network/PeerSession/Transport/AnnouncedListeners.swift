@@ -9,7 +9,7 @@ import PeerDiscovery
 /// thread.
 package final class AnnouncedListeners: Sendable {
   struct Target: Hashable, Sendable {
-    /// The peer, whose key is verified; `nil` if the key is unknown.
+    /// The expected peer; `nil` if the key at the address is unknown.
     var peer: PeerID?
     var address: PeerAddress
   }
