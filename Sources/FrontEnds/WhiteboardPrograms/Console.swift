@@ -41,7 +41,7 @@ package enum Console {
   /// It is not an error if the reader has closed the output.
   package static func tell(_ text: String) throws(WhiteboardError) { try tell(Array(text.utf8)) }
 
-  /// Writes all bytes to standard output; throws if the bytes cannot be written. It is not an error if the reader has
+  /// Writes all bytes to standard output. Throws if the bytes cannot be written. It is not an error if the reader has
   /// closed the output. If the reader is slow, the call waits. If the program was asked to exit, the call waits for at
   /// most a second.
   package static func tell(_ bytes: [UInt8]) throws(WhiteboardError) {

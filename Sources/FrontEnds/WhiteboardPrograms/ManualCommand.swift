@@ -72,7 +72,7 @@ package enum Pager {
     return environment("LESS") == nil ? "LESS=FRX less" : "less"
   }
 
-  /// Shows text page by page, and returns when the user leaves the pager; throws if the text is printed without a pager
+  /// Shows text page by page, and returns when the user leaves the pager. Throws if the text is printed without a pager
   /// and cannot be written.
   package static func show(_ text: String) throws(WhiteboardError) {
     guard let command = command(environment: { Environment[$0] }), let pipe = popen(command, "w") else {
@@ -119,8 +119,8 @@ extension DocumentedProgram {
     }
   }
 
-  /// Moves options from the front of the command to its end, as in `--config FILE config check`. Otherwise, the
-  /// argument parser would pass the command to the default command, as an unexpected argument.
+  /// Returns the arguments with the command first: options that precede it, as in `--config FILE config check`, come
+  /// after it. Otherwise, the argument parser would pass the command to the default command, as an unexpected argument.
   static func optionsAfterCommand(_ arguments: [String]) -> [String] {
     guard arguments.first?.hasPrefix("-") == true, !canParse(arguments) else { return arguments }
     for start in arguments.indices {

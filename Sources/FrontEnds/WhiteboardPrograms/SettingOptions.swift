@@ -71,8 +71,8 @@ extension Settings {
     return home + "/.local/share/whiteboard"
   }
 
-  /// Returns the absolute path of a directory that a setting names; nil if the setting has no value; throws if the
-  /// configuration file contains a relative path.
+  /// Returns the absolute path of a directory that a setting names. Returns nil if the setting has no value. Throws if
+  /// the configuration file contains a relative path.
   package func directory(_ key: SettingKey<String>) throws(WhiteboardError) -> String? {
     guard let given = value(key) else { return nil }
     guard case .file(let path, let line) = origin(key) else { return BoardFile.absolute(given) }

@@ -7,7 +7,7 @@ import WhiteboardKit
 package enum RelayBackup {
   private static let files = ["identity.pem", "peers.json", "relay.json"]
 
-  /// Copies a relay's data, even while the relay runs; returns the number of copied boards. The copy of each board is a
+  /// Copies a relay's data, even while the relay runs. Returns the number of copied boards. The copy of each board is a
   /// consistent snapshot, and the directory exists only if it is complete.
   package static func make(of dataDirectory: String, at path: String) async throws(WhiteboardError) -> Int {
     guard FileManager.default.fileExists(atPath: dataDirectory + "/identity.pem") else {
@@ -20,7 +20,7 @@ package enum RelayBackup {
     }
   }
 
-  /// Creates a relay's data directory from a backup; returns the number of restored boards; throws ``WhiteboardError``
+  /// Creates a relay's data directory from a backup. Returns the number of restored boards. Throws ``WhiteboardError``
   /// with code `badData` if the backup is damaged, or `cannotCreate` if the directory is not empty. Every board is
   /// checked before the directory is created.
   package static func restore(_ path: String, to dataDirectory: String) async throws(WhiteboardError) -> Int {

@@ -62,7 +62,7 @@ package actor BoardTerminal: EventSink {
     (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Runs one shared board until it is closed, and shows it; throws the error that closed the board.
+  /// Runs one shared board until it is closed, and shows it. Throws the error that closed the board.
   package func run(_ configuration: BoardConfiguration) async throws(WhiteboardError) {
     let tasks = start()
     defer { stop(tasks) }
@@ -102,7 +102,7 @@ package actor BoardTerminal: EventSink {
     }
   }
 
-  /// Opens the chosen board; returns false if the user quits; throws the error that closed the board.
+  /// Opens the chosen board. Returns false if the user quits. Throws the error that closed the board.
   private func open(_ choice: LobbyClient.Choice, _ lobby: Lobby) async throws(WhiteboardError) -> Bool {
     guard let configuration = try await lobby.configuration(choice) else { return false }
     guard case .rejoin(_, let path) = choice else {
@@ -218,7 +218,7 @@ package actor BoardTerminal: EventSink {
     await sharedBoard?.requestEnd()
   }
 
-  /// Closes the current screen, and then exits the program; returns whether the screen is closed without a question. If
+  /// Closes the current screen, and then exits the program. Returns whether the screen is closed without a question. If
   /// work would be lost, asks the user first, but only once.
   package func requestEndUnlessUnsaved() async -> Bool {
     isEnding = true
@@ -362,7 +362,7 @@ package actor BoardTerminal: EventSink {
     wakeUp.yield()
   }
 
-  /// Shows the changes of the board, for a limited time; returns whether all changes are shown.
+  /// Shows the changes of the board, for a limited time. Returns whether all changes are shown.
   @discardableResult private func drainChanges() async -> Bool {
     // If the last frame was long ago, the client's time is outdated.
     board?.advance(to: time)

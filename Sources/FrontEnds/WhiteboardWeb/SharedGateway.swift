@@ -20,7 +20,7 @@ package actor SharedGateway: BrowserGateway {
     let invite: PageInvitation.Answer
   }
 
-  /// `nextCheck` returns when addresses and certificate must be checked again; throws when its task is canceled.
+  /// `nextCheck` returns when addresses and certificate must be checked again, or throws if its task is canceled.
   package init(
     _ configuration: WebGateway.Configuration,
     nextCheck: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(10)) }

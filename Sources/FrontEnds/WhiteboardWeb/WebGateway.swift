@@ -47,7 +47,7 @@ package actor WebGateway {
     page = Self.page(configuration, certificate, hosts, listening.port)
   }
 
-  /// Opens a gateway; throws if the certificate or the port cannot be used. `invite` answers the pages that ask for a
+  /// Opens a gateway. Throws if the certificate or the port cannot be used. `invite` answers the pages that ask for a
   /// link to show to others.
   package static func open(
     _ configuration: Configuration,
@@ -63,7 +63,7 @@ package actor WebGateway {
   /// Closes the gateway; open web links stay open.
   package func close() async { for channel in listening.channels { try? await channel.close() } }
 
-  /// Adopts the current addresses of this machine, and renews the certificate if necessary; returns whether ``page``
+  /// Adopts the current addresses of this machine, and renews the certificate if necessary. Returns whether ``page``
   /// changed. The user's own certificate is loaded again from its files. If a certificate cannot be used, the old one
   /// remains.
   func refresh(now: Date = .now) async -> Bool {

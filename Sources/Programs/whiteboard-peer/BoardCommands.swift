@@ -174,7 +174,7 @@ struct RunCommand: AsyncParsableCommand {
 }
 
 enum BoardName {
-  /// Returns a board name as one line; throws if it is empty, too long to announce, or looks like a path.
+  /// Returns a board name as one line. Throws if it is empty, too long to announce, or looks like a path.
   static func checked(_ name: String) throws(WhiteboardError) -> String {
     let name = PlainText.line(name)
     guard !name.isEmpty, name.utf8.count <= 128 else {
@@ -222,7 +222,7 @@ struct HostedBoard {
 }
 
 enum Program {
-  /// Returns the first action of a shared board: joining the board given on the command line; throws if the target or
+  /// Returns the first action of a shared board: joining the board given on the command line. Throws if the target or
   /// the time is invalid.
   static func joining(_ target: String?, wait: Double) throws(WhiteboardError) -> BoardConfiguration.Part {
     guard (0...86_400).contains(wait) else { throw WhiteboardError(.usage, "--wait must be from 0 to 86400 seconds") }
@@ -270,7 +270,7 @@ enum Program {
     }
   }
 
-  /// Runs a shared board with lines of input and output until it stops; throws ``WhiteboardError`` with the exit status
+  /// Runs a shared board with lines of input and output until it stops. Throws ``WhiteboardError`` with the exit status
   /// of the program.
   static func run(
     _ configuration: BoardConfiguration,
@@ -306,7 +306,7 @@ enum Program {
     try outcome.get()
   }
 
-  /// Runs `body` with a screen that uses the whole terminal; throws if the terminal cannot be used as a screen, and
+  /// Runs `body` with a screen that uses the whole terminal. Throws if the terminal cannot be used as a screen, and
   /// every error of `body`.
   static func withScreen(
     dataDirectory: String,
@@ -340,7 +340,7 @@ enum Program {
 
     func set(_ sharedBoard: SharedBoard?) { self.sharedBoard = sharedBoard }
 
-    /// Asks the shared board to stop; returns false if the board asks the user first.
+    /// Asks the shared board to stop. Returns false if the board asks the user first.
     func request(asksFirst: Bool) async -> Bool {
       guard asksFirst, let sharedBoard else {
         await sharedBoard?.requestEnd()

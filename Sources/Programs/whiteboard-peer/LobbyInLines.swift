@@ -52,7 +52,7 @@ extension Program {
     return choice
   }
 
-  /// Opens the chosen board, and runs it until the user leaves it; does nothing if the user quits; throws the error
+  /// Opens the chosen board, and runs it until the user leaves it. If the user quits, does nothing. Throws the error
   /// that closed the board.
   private static func open(
     _ choice: LobbyClient.Choice,

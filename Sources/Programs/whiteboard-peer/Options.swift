@@ -39,7 +39,7 @@ struct CommonOptions: ParsableArguments {
 
   static let entries = SettingEntry.ofBoard + SettingEntry.ofTerminal
 
-  /// Returns the values of the settings; throws ``WhiteboardError`` for an invalid value. The message states where the
+  /// Returns the values of the settings. Throws ``WhiteboardError`` for an invalid value. The message states where the
   /// value was set, and which values are allowed.
   func settings(_ flags: [String: String] = [:]) throws(WhiteboardError) -> Settings {
     var flags = flags
@@ -145,7 +145,7 @@ struct BoardOptions: ParsableArguments {
     return try common.settings(flags)
   }
 
-  /// Returns the configuration of a shared board with these settings; throws if the data directory or a file in it
+  /// Returns the configuration of a shared board with these settings. Throws if the data directory or a file in it
   /// cannot be used.
   func configuration(_ part: BoardConfiguration.Part, isInteractive: Bool, _ settings: Settings)
     async throws(WhiteboardError) -> BoardConfiguration
@@ -266,7 +266,7 @@ struct CatchUpOptions: ParsableArguments {
     }
   }
 
-  /// Applies these options to the configuration of a shared board that joins a session; throws if `--offline` needs a
+  /// Applies these options to the configuration of a shared board that joins a session. Throws if `--offline` needs a
   /// saved copy, but there is none.
   func apply(to configuration: inout BoardConfiguration, isKept: Bool) async throws(WhiteboardError) {
     configuration.catchUpTimeout = .seconds(timeout)

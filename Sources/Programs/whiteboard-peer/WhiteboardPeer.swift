@@ -284,7 +284,7 @@ struct LobbyCommand: AsyncParsableCommand {
 
   @OptionGroup var options: BoardOptions
 
-  /// Runs the lobby until the user leaves it; throws if the lobby cannot start. If the user chose line mode, or the
+  /// Runs the lobby until the user leaves it. Throws if the lobby cannot start. If the user chose line mode, or the
   /// terminal has no screen, the lobby consists of lines. If the program does not run on a terminal, it prints the
   /// help, and fails with the exit status for wrong usage.
   mutating func run() async throws {

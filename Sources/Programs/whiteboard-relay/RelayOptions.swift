@@ -52,7 +52,7 @@ struct PlaceOptions: ParsableArguments {
 }
 
 extension Settings {
-  /// Returns the data directory of a relay; throws if the setting is invalid, or if `HOME` is needed but not set. It is
+  /// Returns the data directory of a relay. Throws if the setting is invalid, or if `HOME` is needed but not set. It is
   /// the directory from the settings or, if none is set, the directory from systemd. Without systemd, it is `relay` in
   /// the user's data directory.
   func relayDirectory() throws(WhiteboardError) -> String {
@@ -139,7 +139,7 @@ struct ServeOptions: ParsableArguments {
     return try place.settings(flags)
   }
 
-  /// Returns the configuration of a relay with these settings; throws if the data directory or a file in it cannot be
+  /// Returns the configuration of a relay with these settings. Throws if the data directory or a file in it cannot be
   /// used, or if two settings contradict each other.
   func configuration(_ settings: Settings) throws(WhiteboardError) -> RelayConfiguration {
     let directory = try settings.relayDirectory()

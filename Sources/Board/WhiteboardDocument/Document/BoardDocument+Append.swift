@@ -118,7 +118,7 @@ struct StepQueue: Sendable {
   /// A caller without steps only waits for the steps before it.
   var hasBarrier: Bool { callers.contains(where: \.steps.isEmpty) }
 
-  /// Adds a caller; returns whether the owner must start its loop.
+  /// Adds a caller. Returns whether the owner must start its loop.
   mutating func add(_ caller: Caller) -> Bool {
     callers.append(caller)
     defer { isRunning = true }

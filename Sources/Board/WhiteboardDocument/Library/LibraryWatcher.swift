@@ -129,7 +129,7 @@ package final class DirectoryWatch: Sendable {
       watched = Self.aim(directory, descriptor)
     }
 
-    /// Watches the directory that is currently at the path; returns whether the directory is a different one than
+    /// Watches the directory that is currently at the path. Returns whether the directory is a different one than
     /// before, or cannot be watched.
     func isOff() -> Bool {
       let now = Self.aim(directory, descriptor)

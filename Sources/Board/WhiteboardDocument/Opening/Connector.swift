@@ -87,9 +87,9 @@ enum Connector {
     return (try connectInPlace(copy, .reading), isComplete)
   }
 
-  /// Opens the database at `path` without examining its WAL file; throws if the file is empty, has a journal that names
-  /// another file, has the tables of another program, or has values that are too long. The caller must have examined
-  /// the WAL file.
+  /// Opens the database at `path` without examining its WAL file, which the caller must have examined. Throws if the
+  /// file is empty, has a journal that names another file, has the tables of another program, or has values that are
+  /// too long.
   static func connectInPlace(_ path: String, _ mode: BoardDocument.Mode) throws -> DatabaseQueue {
     try DocumentFile.checkNotEmpty(of: path)
     try DocumentFile.checkJournal(of: path)
@@ -110,7 +110,7 @@ enum Connector {
     return database
   }
 
-  /// Checks the pages of a database, but not its indices; throws if pages are damaged.
+  /// Checks the pages of a database, but not its indices. Throws if pages are damaged.
   static func quickCheck(_ db: Database, at path: String) throws {
     let found = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "nothing"
     guard found == "ok" else {

@@ -16,7 +16,7 @@ enum DocumentFile {
     return String(cString: real)
   }
 
-  /// Checks that there is a file at `path` that this process can open in the given mode; throws `notFound`,
+  /// Checks that there is a file at `path` that this process can open in the given mode. Throws `notFound`,
   /// `wrongKind`, `readOnly`, `inputOutput`.
   static func checkAccess(_ path: String, _ mode: BoardDocument.Mode) throws {
     var status = stat()
@@ -69,9 +69,10 @@ enum DocumentFile {
     return stat(path, &status) == 0 ? Int(status.st_size) : nil
   }
 
-  /// Describes damage to the version bytes in the file's header that prevents programs from writing the file; nil if
-  /// there is none, if the file is not an SQLite database, or if this process has it open. If byte 18 is greater than
-  /// 2, SQLite can only read the file. If byte 19 is greater than 2, SQLite cannot open it at all.
+  /// Describes damage to the version bytes in the file's header that prevents programs from writing the file. Returns
+  /// nil if there is no such damage, if the file is not an SQLite database, or if this process has the file open. If
+  /// byte 18 is greater than 2, SQLite can only read the file. If byte 19 is greater than 2, SQLite cannot open it at
+  /// all.
   static func headerDamage(of path: String) -> String? {
     OpenFiles.holding(path) { use in
       let descriptor = use == .none ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1
@@ -207,8 +208,8 @@ struct FileStamp: Hashable, Sendable {
 }
 
 /// A file whose inode number the kernel gives to no other file while this object exists. Without this object, a new
-/// file can get the inode number of a removed file as soon as the removed file is closed, and the two files have the
-/// same ``FileIdentity``.
+/// file can get the inode number of a removed file as soon as that file is closed. The two files then have the same
+/// ``FileIdentity``.
 final class ReservedInode: Sendable {
   let identity: FileIdentity
   /// A descriptor that was opened with `O_PATH`; -1 if the file could not be opened.

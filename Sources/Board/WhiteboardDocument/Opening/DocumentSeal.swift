@@ -117,7 +117,7 @@ enum SealedFacts {
     return try !foreign(db, seal, at: path).isEmpty
   }
 
-  /// Removes the facts that this program did not write, or seals them if the user trusts the file; returns whether
+  /// Removes the facts that this program did not write, or seals them if the user trusts the file. Returns whether
   /// facts were removed.
   static func settle(_ db: Database, _ seal: DocumentSeal, at path: String) throws -> Bool {
     let found = try foreign(db, seal, at: path)

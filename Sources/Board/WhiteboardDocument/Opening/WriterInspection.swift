@@ -7,7 +7,7 @@ struct WriterInspection: Sendable {
   let facts: DocumentFacts
   let damages: [String]
 
-  /// Inspects a file before it is opened for writing, and copies it if it is damaged; throws the reason why the
+  /// Inspects a file before it is opened for writing, and copies it if it is damaged. Throws the reason why the
   /// document cannot be opened for writing. If it throws, nothing was changed. The inspection opens the file only for
   /// reading. If the file were opened for writing, closing the connection would empty the WAL file.
   init(_ path: String, expecting expected: [UInt8]?) throws {
@@ -69,8 +69,8 @@ struct WriterInspection: Sendable {
         ? "" : " To save the intact data of both files, run: whiteboard-peer boards recover \(shellQuoted(path))")
   }
 
-  /// Opens a copy of the file with its last transaction rolled back; nil if there is nothing to roll back; throws if
-  /// the rolled-back file is damaged or belongs to a different board.
+  /// Opens a copy of the file with its last transaction rolled back. Returns nil if there is nothing to roll back.
+  /// Throws if the rolled-back file is damaged or belongs to a different board.
   private static func rolledBackCopy(of path: String) throws -> DatabaseQueue? {
     var status = stat()
     guard stat(path + "-journal", &status) == 0, status.st_size > 0 else { return nil }
@@ -137,7 +137,7 @@ struct DocumentIdentity: Sendable {
     try OpenFiles.holding(path) { use in use == .none ? try PageScanner(path, readsLog: false).firstIdentity : nil }
   }
 
-  /// Checks that a database is the document with this identity; throws if the identity differs, because the WAL file
+  /// Checks that a database is the document with this identity. Throws if the identity differs, because the WAL file
   /// belongs to another file.
   func check(_ db: Database, at path: String) throws {
     var found = Self()

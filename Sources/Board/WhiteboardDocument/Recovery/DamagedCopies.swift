@@ -42,7 +42,7 @@ enum DamagedCopies {
     return copy
   }
 
-  /// Copies one file to an unused path, and returns when the copy is on the disk; throws `full`, `readOnly`,
+  /// Copies one file to an unused path, and returns when the copy is on the disk. Throws `full`, `readOnly`,
   /// `inputOutput`. The incomplete copy is not removed.
   static func copy(_ source: String, to target: String, orEmpty mayBeMissing: Bool = false) throws(DocumentError) {
     let isEmpty = mayBeMissing && access(source, F_OK) != 0

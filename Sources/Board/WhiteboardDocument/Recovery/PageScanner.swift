@@ -31,7 +31,7 @@ final class PageScanner {
   /// The long rows that a scan already found, by rowid, length, and the part that is on the row's own page.
   private var known: Set<[UInt8]> = []
 
-  /// Opens the database file at `path` for reading, and its WAL file if there is one; throws `notFound`, `wrongKind`,
+  /// Opens the database file at `path` for reading, and its WAL file if there is one. Throws `notFound`, `wrongKind`,
   /// `inputOutput`. If the database file is missing, only the WAL file is read.
   init(_ path: String, readsLog: Bool = true) throws(DocumentError) {
     // Without O_NONBLOCK, opening a pipe that has no writer would block.

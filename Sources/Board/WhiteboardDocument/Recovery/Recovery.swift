@@ -77,7 +77,7 @@ struct Recovery: Sendable {
     }
   }
 
-  /// Writes the intact data to a new document; throws `damaged` if nothing can be saved. `board` is needed only if the
+  /// Writes the intact data to a new document. Throws `damaged` if nothing can be saved. `board` is needed only if the
   /// file no longer contains the id; `now` is in milliseconds since 1970.
   func run(to path: String, board: [UInt8]?, now: Int64) async throws(DocumentError) -> RecoveryReport {
     let (source, played) = (source, played)

@@ -36,7 +36,7 @@ struct Salvage: Sendable {
   var created: Int64? { meta[MetaKey.created.rawValue].flatMap { Int64($0) } ?? identity?.created }
   var entries: Int { rows.reduce(0) { $0 + Int($1.entries) } }
 
-  /// Reads the intact data of the file at the path `source`, and of its WAL file; throws `notFound`, `wrongKind`,
+  /// Reads the intact data of the file at the path `source`, and of its WAL file. Throws `notFound`, `wrongKind`,
   /// `inputOutput`, or `damaged` if there is no intact data.
   init(_ source: String) throws(DocumentError) {
     self.source = source

@@ -11,7 +11,7 @@ struct LogReader {
     self.path = path
   }
 
-  /// Reads the newest intact keyframe and the entries after it, up to `time`; throws `notFound` if the history of that
+  /// Reads the newest intact keyframe and the entries after it, up to `time`. Throws `notFound` if the history of that
   /// time is no longer stored, or another error if data that this state needs is damaged.
   func content(upTo time: Int64?) throws -> DocumentContent {
     var notes: [String] = []
@@ -154,7 +154,7 @@ struct LogReader {
     return Date(timeIntervalSince1970: Double(seconds)).ISO8601Format()
   }
 
-  /// Checks pages, indexes, rows and photos; returns one line for each problem. O(*n* log *n*), where *n* is the size
+  /// Checks pages, indexes, rows and photos. Returns one line for each problem. O(*n* log *n*), where *n* is the size
   /// of the file, since the order of its indexes is checked.
   func damages() -> [String] {
     let parts: [() throws -> [String]] = [

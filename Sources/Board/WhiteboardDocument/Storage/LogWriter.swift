@@ -248,7 +248,7 @@ enum StoredSizes {
 
   private static let texts: Set = ["key", "value", "name", "picture"]
 
-  /// Checks the sizes in a file, and makes SQLite refuse to read values larger than ``value``; throws `DocumentError`
+  /// Checks the sizes in a file, and makes SQLite refuse to read values larger than ``value``. Throws `DocumentError`
   /// with the code `damaged` if something is too large. The cost depends on the number of rows, not on their bytes.
   /// Missing and damaged tables are ignored here, since reading their rows reports them.
   static func check(_ db: Database, at path: String) throws {

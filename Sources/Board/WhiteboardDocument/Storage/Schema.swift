@@ -194,9 +194,9 @@ enum Meta {
   }
 }
 
-/// A second copy of the board's id and the creation time, in a table that has a single row (REC-2). The table `meta`
-/// grows. When SQLite distributes its rows over several pages, their first row moves to one of the last pages of the
-/// file, and is lost if the end of the file is lost. The row of this table stays on its page.
+/// A second copy of the board's id and the creation time, in a table that has a single row (REC-2). When the table
+/// `meta` grows, SQLite distributes its rows over several pages. The first row then moves to one of the last pages, and
+/// is lost if the end of the file is lost. The row of this table stays on its page.
 struct StoredIdentity: Hashable, Sendable {
   static let table = "identity"
 

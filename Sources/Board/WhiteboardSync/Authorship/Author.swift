@@ -201,7 +201,7 @@ package struct IncarnationRenaming {
     }
   }
 
-  /// Returns a batch with renamed incarnations, new values and a new time; throws if these values do not form a batch.
+  /// Returns a batch with renamed incarnations, new values and a new time. Throws if these values do not form a batch.
   package func batch(_ batch: Batch, _ time: HybridTime, _ changed: (Property, Value) -> Value) throws(CodecError)
     -> Batch
   {

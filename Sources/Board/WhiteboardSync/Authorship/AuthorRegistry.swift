@@ -123,7 +123,7 @@ final class AuthorRegistry {
 
   // MARK: - Receiving
 
-  /// Returns the records that a batch would add to the registry; throws if the batch purges an object of an incarnation
+  /// Returns the records that a batch would add to the registry. Throws if the batch purges an object of an incarnation
   /// without a record, and `boardFull` if there is no room for one of the records.
   func newRecords(for batch: Batch, from link: LinkChainVerifier) throws(ReceiveError) -> [AuthorRecord] {
     var new: [AuthorRecord] = []

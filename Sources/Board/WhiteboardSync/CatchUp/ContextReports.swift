@@ -92,7 +92,7 @@ final class ContextReports {
     reportToAll(by: now.uptime + peers.reportDelay)
   }
 
-  /// Compares boards with some members if a comparison is due (SYN-15); returns whether a comparison was due. Some
+  /// Compares boards with some members if a comparison is due (SYN-15). Returns whether a comparison was due. Some
   /// members receive the local bucket sums. Some members with a different context are asked for missing changes. Both
   /// numbers are limited, so that a large board needs no more messages than a small one. Other members follow at the
   /// next comparison.

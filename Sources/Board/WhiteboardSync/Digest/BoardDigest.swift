@@ -100,7 +100,7 @@ public enum BucketSums {
       start = BucketSums.start(of: state.context)
     }
 
-    /// Adds further objects with about this number of cells; returns whether all objects were added. The state must
+    /// Adds further objects with about this number of cells. Returns whether all objects were added. The state must
     /// have the revision with which the sums were begun.
     mutating func add(_ cells: Int, of state: BoardState) -> Bool {
       let records = state.records

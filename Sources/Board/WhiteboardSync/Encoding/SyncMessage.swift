@@ -254,7 +254,7 @@ package enum SyncDatagram: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Returns nil if the kind is unknown and may be skipped; throws if the bytes of a known kind are malformed.
+  /// Returns nil if the kind is unknown and may be skipped. Throws if the bytes of a known kind are malformed.
   package static func decode(_ bytes: [UInt8]) throws(CodecError) -> SyncDatagram? {
     var reader = ByteReader(bytes)
     switch try reader.byte() {

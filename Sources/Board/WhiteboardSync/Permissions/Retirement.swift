@@ -42,7 +42,7 @@ struct Retirement: Hashable, Sendable {
     signature = author.sign(Self.domain + body).complete
   }
 
-  /// ``verify(board:with:)`` checks the content; throws `CodecError` unless the bytes are the canonical encoding.
+  /// ``verify(board:with:)`` checks the content. Throws `CodecError` unless the bytes are the canonical encoding.
   init(_ bytes: [UInt8]) throws(CodecError) {
     var reader = ByteReader(bytes)
     guard try reader.byte() == Self.version else { throw .reserved("retirement version") }

@@ -71,7 +71,7 @@ public struct Revocation: Hashable, Sendable {
     self.grant = grant
   }
 
-  /// ``verify(board:with:)`` checks the content; throws `CodecError` unless the bytes are the canonical encoding.
+  /// ``verify(board:with:)`` checks the content. Throws `CodecError` unless the bytes are the canonical encoding.
   init(_ bytes: [UInt8]) throws(CodecError) {
     var reader = ByteReader(bytes)
     guard try reader.byte() == Self.version else { throw .reserved("revocation version") }
@@ -153,7 +153,7 @@ struct Revocations {
 
   func contains(_ revocation: Revocation) -> Bool { known.contains(.sha256(revocation.body)) }
 
-  /// Adds a verified revocation; returns whether the revocation is new and there was room for it. If the owner revokes
+  /// Adds a verified revocation. Returns whether the revocation is new and there was room for it. If the owner revokes
   /// the right of another issuer to grant rights, revocations by that issuer become void.
   mutating func insert(_ revocation: Revocation) -> Bool {
     guard !isFull, known.insert(.sha256(revocation.body)).inserted else { return false }

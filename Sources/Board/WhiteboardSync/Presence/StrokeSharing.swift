@@ -165,7 +165,7 @@ struct StrokeTails {
 
   private var tails: [ObjectID: Tail] = [:]
 
-  /// Adds previewed points; returns whether more points are visible after the first `committed` points.
+  /// Adds previewed points. Returns whether more points are visible after the first `committed` points.
   mutating func received(_ stroke: ObjectID, first: Int, _ points: [InkPoint], from member: MemberID, committed: Int)
     -> Bool
   {

@@ -75,7 +75,7 @@ extension MessageHandler {
 
   // MARK: - Checking and merging
 
-  /// Checks an answer completely before any of it is merged; throws ``ReceiveError``.
+  /// Checks an answer completely before any part of the answer is merged.
   private func checkAnswer(_ bytes: [UInt8], from member: MemberID) throws(ReceiveError) -> CheckedAnswer {
     let answer = try receiving { () throws(CodecError) in try Answer(bytes) }
     let record =
@@ -110,7 +110,7 @@ extension MessageHandler {
     return checked
   }
 
-  /// Merges an answer; returns false if the answer was ignored because its author's rights were revoked. If there is no
+  /// Merges an answer. Returns false if the answer was ignored because its author's rights were revoked. If there is no
   /// room for the answer, the method throws and merges nothing. `buckets` are the buckets that the request asked for; 0
   /// unless the request was for a repair.
   private func mergeAnswer(_ answer: CheckedAnswer, repairing buckets: UInt16, from member: MemberID, _ now: Moment)

@@ -237,7 +237,7 @@ extension MessageHandler {
     peer.reader.beginAuthor(record.incarnation, lastSequence: head.sequence)
   }
 
-  /// Applies the next batch of a member; throws ``ReceiveError``. The error `boardFull` is not a protocol violation by
+  /// Applies the next batch of a member. Throws ``ReceiveError``. The error `boardFull` is not a protocol violation by
   /// the member. The batch begins at `offset` in `bytes`. If the batch is early, it waits, and later messages of the
   /// same member wait behind it.
   func handleBatch(_ bytes: [UInt8], at offset: Int, from member: MemberID, _ now: Moment) throws(ReceiveError) {

@@ -147,7 +147,7 @@ public final class Replica {
     return removeActions()
   }
 
-  /// Replays a batch of this author from a recording (REC-10); throws `boardFull`, in which case nothing is written.
+  /// Replays a batch of this author from a recording (REC-10). Throws `boardFull`, in which case nothing is written.
   /// The batches of each incarnation must be written in order and without gaps. `earlier` is the chain head that
   /// another replica of this author reached under that incarnation.
   package func reenact(_ batch: Batch, under record: AuthorRecord, after earlier: BatchChain?, now: Moment)

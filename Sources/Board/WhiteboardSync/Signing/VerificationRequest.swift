@@ -132,7 +132,7 @@ final class LinkChainVerifier {
     chain = next
   }
 
-  /// Stores a verified record sent ahead of a purge (SYN-48); throws above ``BoardLimits/recordsAhead``.
+  /// Stores a verified record sent ahead of a purge (SYN-48). Throws above ``BoardLimits/recordsAhead``.
   func keepAhead(_ record: AuthorRecord) throws(ReplicaError) {
     guard ahead[record.incarnation] != nil || ahead.count < BoardLimits.recordsAhead else {
       throw .malformed(.overLimit("records"))

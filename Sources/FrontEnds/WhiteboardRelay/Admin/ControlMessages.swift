@@ -127,7 +127,7 @@ package enum ControlLine: Sendable {
     }
   }
 
-  /// Returns `nil` for an unknown kind of line from a later version; throws if the line is malformed.
+  /// Returns `nil` for an unknown kind of line from a later version. Throws if the line is malformed.
   package init?(line: [UInt8]) throws {
     let decoder = JSONDecoder()
     let data = Data(line)

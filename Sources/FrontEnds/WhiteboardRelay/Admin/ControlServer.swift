@@ -117,7 +117,7 @@ final class UnixSocket: Sendable {
     return socket
   }
 
-  /// Listens at a path; throws if another process listens there, or if the socket cannot be created. Only this user and
+  /// Listens at a path. Throws if another process listens there, or if the socket cannot be created. Only this user and
   /// root can connect. If a process that exited left a socket at the path, the socket is replaced.
   static func listen(at path: String) throws(WhiteboardError) -> UnixSocket {
     if (try? connect(to: path)) != nil {

@@ -193,7 +193,7 @@ extension Relay {
     return report(entry)
   }
 
-  /// Stops serving a board, and deletes its file; throws if the list of boards cannot be saved or the file cannot be
+  /// Stops serving a board, and deletes its file. Throws if the list of boards cannot be saved or the file cannot be
   /// deleted. The members keep their copies of the board.
   func delete(_ entry: BoardRegister.Entry) async throws(WhiteboardError) {
     guard let id = entry.id else { return }

@@ -30,7 +30,7 @@ package struct HealthServer: Sendable {
   package let port: Int
 }
 
-/// Runs a health server while `body` runs, and then closes every connection; throws ``HealthServer/BindError`` if the
+/// Runs a health server while `body` runs, and then closes every connection. Throws ``HealthServer/BindError`` if the
 /// server cannot listen on the address.
 package func withHealthServer<Result>(
   _ endpoints: HealthEndpoints,
@@ -142,8 +142,8 @@ final class HealthClients: Sendable {
 /// function does not return in time, the server answers with 503, but does not cancel the function.
 package struct HealthEndpoints: Sendable {
   /// A function that returns descriptions of the process's problems, for `/healthz`; empty if the process is healthy.
-  /// The function should call the component that does the work, such as an event loop or an actor, so that it hangs if
-  /// that component hangs.
+  /// The function should call the component that does the work, such as an event loop or an actor. If that component
+  /// hangs, the function then hangs too.
   package var ailments: @Sendable () async -> [String]
 
   /// A function that returns the reasons why the program cannot serve clients now, for `/readyz`; empty if it is ready.

@@ -91,7 +91,7 @@ struct BoundedLines {
   private var dropped = 0
   private var note: (@Sendable (Int) -> String)?
 
-  /// Adds a line, and drops the oldest lines if the total size exceeds a limit; returns the number of lines that were
+  /// Adds a line, and drops the oldest lines if the total size exceeds a limit. Returns the number of lines that were
   /// dropped. The new line is never dropped, even if it alone exceeds the limit.
   mutating func append(_ line: String, note: (@Sendable (Int) -> String)?, limit: Int) -> Int {
     let before = dropped

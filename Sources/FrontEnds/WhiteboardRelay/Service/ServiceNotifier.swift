@@ -13,7 +13,7 @@ package struct ServiceNotifier: Sendable {
   package let watchdogTimeout: Duration?
   private let socket: NotifySocket?
 
-  /// Creates a notifier from `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`; throws if sd_notify(3) or
+  /// Creates a notifier from `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`. Throws if sd_notify(3) or
   /// sd_watchdog_enabled(3) does not allow a value.
   package init(environment: [String: String]) throws(EnvironmentError) {
     socket = if let address = environment["NOTIFY_SOCKET"] { try NotifySocket(address) } else { nil }
@@ -50,7 +50,7 @@ package struct ServiceNotifier: Sendable {
     send(["STOPPING=1"] + (status.map { [Self.assignment(status: $0)] } ?? []))
   }
 
-  /// Sends two watchdog notifications in each ``watchdogTimeout`` until the task is canceled; returns immediately if
+  /// Sends two watchdog notifications in each ``watchdogTimeout`` until the task is canceled. Returns immediately if
   /// the service manager does not monitor this process. `isWell` should call the component that does the work. While
   /// `isWell` returns false or does not return, no notification is sent, and the service manager eventually restarts
   /// the program.

@@ -12,7 +12,7 @@ package struct SystemdUnit: Hashable, Sendable {
 
   private let command: String
 
-  /// Creates the unit for a service that runs a command; throws if the executable is not an absolute path, or a word
+  /// Creates the unit for a service that runs a command. Throws if the executable is not an absolute path, or a word
   /// contains a control character.
   package init(executable: String, arguments: [String] = []) throws(CommandError) {
     guard executable.hasPrefix("/") else {

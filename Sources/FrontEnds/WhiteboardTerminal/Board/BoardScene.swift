@@ -114,7 +114,7 @@ struct BoardScene: Sendable {
   }
 
   /// If a game is selected, the key acts in that game. If nothing is selected, the key acts in the only game of its
-  /// kind in which it is the local user's turn, or otherwise in the only game of its kind.
+  /// kind in which it is the local user's turn. If there is no such game, the key acts in the only game of its kind.
   func game(_ game: GameName) -> ObjectID? {
     if let selected = selection.first(where: { snapshot($0)?.kind == .game }) { return selected }
     guard selection.isEmpty else { return nil }

@@ -172,7 +172,7 @@ extension KeyMap.Command {
 }
 
 extension BoardPoint {
-  /// Creates a point with coordinates rounded to hundredths of a board unit; throws if the point is outside the board.
+  /// Creates a point with coordinates rounded to hundredths of a board unit. Throws if the point is outside the board.
   init(rounding place: Point) throws(CommandError) {
     guard let point = BoardPoint(x: place.x.inHundredths, y: place.y.inHundredths) else {
       throw CommandError(.badArgument, "this place is outside the board")

@@ -217,7 +217,7 @@ package struct BoardClient: Sendable {
 }
 
 extension BoardClient {
-  /// Applies the effects of a part of the client; returns the actions that the owner of the client must perform.
+  /// Applies the effects of a part of the client. Returns the actions that the owner of the client must perform.
   mutating func apply(_ effects: [BoardEffect]) -> [Action] { effects.flatMap { apply($0) } }
 
   private mutating func apply(_ effect: BoardEffect) -> [Action] {
@@ -317,7 +317,7 @@ extension BoardClient {
 
   // MARK: - Events
 
-  /// Handles an event of the board; returns the actions for the owner of the client.
+  /// Handles an event of the board. Returns the actions for the owner of the client.
   package mutating func receive(_ event: SharedBoard.Output, now time: Duration? = nil) -> [Action] {
     if let time { now = time }
     if case .answer(let answer, let request) = event, let answer = Answer(answer, to: request) { show(answer) }
@@ -383,7 +383,7 @@ extension BoardClient {
     say(Notice.causeFirst(note.message))
   }
 
-  /// Handles the result of a command, which comes before its answer; returns the actions for the owner of the client.
+  /// Handles the result of a command, which comes before its answer. Returns the actions for the owner of the client.
   package mutating func receive(_ outcome: CommandOutcome, of request: RequestMark) -> [Action] {
     guard let request = request.number else { return [] }
     if let id = outcome.id { prompt.gameBegan(id, by: request) }

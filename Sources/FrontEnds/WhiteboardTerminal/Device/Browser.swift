@@ -1,7 +1,7 @@
 import Foundation
 
 enum Browser {
-  /// Opens an `https` address; returns false if this computer has no screen or no browser.
+  /// Opens an `https` address. Returns false if this computer has no screen or no browser.
   static func open(_ link: String) -> Bool {
     let environment = ProcessInfo.processInfo.environment
     guard link.hasPrefix("https://"),

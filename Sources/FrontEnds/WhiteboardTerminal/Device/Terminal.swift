@@ -122,7 +122,7 @@ package final class Terminal: @unchecked Sendable {
     return size
   }
 
-  /// Writes all bytes; blocks while the terminal accepts no more. In the background, writes nothing, because the shell
+  /// Writes all bytes. Blocks while the terminal accepts no more. In the background, writes nothing, because the shell
   /// uses the terminal.
   package func write(_ bytes: [UInt8]) {
     guard terminal_guard_is_background() == 0 else { return }
@@ -153,7 +153,7 @@ package final class Terminal: @unchecked Sendable {
   /// The message if the program cannot be suspended.
   package static let cannotSuspend = "Cannot suspend: this program was not started from a shell that could continue it."
 
-  /// Suspends the program until the user continues it; returns false if no shell could continue it.
+  /// Suspends the program until the user continues it. Returns false if no shell could continue it.
   package func suspend() -> Bool {
     guard terminal_guard_can_stop() == 1 else { return false }
     leave()

@@ -83,7 +83,7 @@ package struct TerminalFeatures: Hashable, Sendable {
 
   private static let finerMouse = "\u{1B}[?1016h\u{1B}[?1016$p"
 
-  /// Handles a reply; returns the next query to send, which is usually empty.
+  /// Handles a reply. Returns the next query to send, which is usually empty.
   mutating func handle(_ reply: TerminalReply, _ settings: TerminalSettings) -> String {
     switch reply {
     case .mode(1016, 2) where settings.mouse == .auto && cellSize != nil:

@@ -205,8 +205,8 @@ package struct InputParser: Sendable {
     }
   }
 
-  /// Parses numbers separated by `;`; returns nil if one is too large. If a number has subparameters separated by `:`,
-  /// only the part before the first `:` is parsed.
+  /// Parses numbers separated by `;`. Returns nil if a number is too large. If a number has subparameters separated by
+  /// `:`, only the part before the first `:` is parsed.
   private static func numbers(_ bytes: ArraySlice<UInt8>) -> [Int]? {
     guard bytes.count <= 64 else { return nil }
     var numbers: [Int] = []
@@ -377,7 +377,7 @@ struct PasteRecognizer: Sendable {
   /// Whether a paste has begun that may continue; call ``finish()`` after a ``pause`` without input.
   var isWaiting: Bool { !burst.isEmpty }
 
-  /// Handles the events that arrived together; returns the events to handle now.
+  /// Handles the events that arrived together. Returns the events to handle now.
   mutating func feed(_ events: [InputEvent], in context: Context, opensText: (InputEvent) -> Bool) -> [InputEvent] {
     if isWaiting {
       // Only text can continue a paste.

@@ -59,7 +59,7 @@ package struct KeyMap: Hashable, Sendable {
     )
   }
 
-  /// Creates the standard key bindings with the user's changes; throws ``WhiteboardError`` with the line of the
+  /// Creates the standard key bindings with the user's changes. Throws ``WhiteboardError`` with the line of the
   /// settings if a command or a key does not exist. If the user assigns a command to a key, the key loses its standard
   /// command.
   package init(_ changes: [KeyBinding]) throws(WhiteboardError) {

@@ -30,7 +30,7 @@ package struct LineLobby: Sendable {
 
   package mutating func setBoards(_ boards: [LobbyClient.OwnBoard]) { self.boards.own = boards }
 
-  /// Adds or updates an announced board; returns the lines about a new board, with its number.
+  /// Adds or updates an announced board. Returns the lines about a new board, with its number.
   package mutating func found(_ board: SharedBoard.News.FoundBoard) -> [String] {
     guard boards.found(board), let id = board.board else { return [] }
     let row = LobbyBoards.Row.nearby(id)
@@ -39,7 +39,7 @@ package struct LineLobby: Sendable {
     return ["nearby: \(listed.count)  \(boards.text(row))"]
   }
 
-  /// Removes an announcement; returns the lines about a board that is no longer announced.
+  /// Removes an announcement. Returns the lines about a board that is no longer announced.
   package mutating func lost(_ board: SharedBoard.News.FoundBoard) -> [String] {
     guard let id = board.board else { return [] }
     let text = boards.text(.nearby(id))
@@ -102,7 +102,7 @@ package struct LineLobby: Sendable {
     }
   }
 
-  /// Handles an error that closed a board; returns the lines about the error. If a join code is required, the next line
+  /// Handles an error that closed a board. Returns the lines about the error. If a join code is required, the next line
   /// of the user is the code.
   package mutating func fail(_ error: WhiteboardError, _ choice: LobbyClient.Choice) -> [String] {
     targetThatNeedsCode = choice.targetThatNeedsCode(after: error)

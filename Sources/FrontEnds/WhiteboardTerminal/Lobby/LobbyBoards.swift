@@ -39,7 +39,7 @@ struct LobbyBoards: Sendable {
 
   // MARK: - Announcements
 
-  /// Adds or updates an announced board; returns false for the announcement of a relay.
+  /// Adds or updates an announced board. Returns false for the announcement of a relay.
   mutating func found(_ board: SharedBoard.News.FoundBoard) -> Bool {
     // A relay announces no board of its own.
     guard let id = board.board else { return false }

@@ -77,8 +77,8 @@ struct Members: Sendable {
     return rerouted.remove(id) == nil
   }
 
-  /// Removes a member that left; returns the remark for the chat; nil if the member is about to return through another
-  /// route, or if it removed the local member.
+  /// Removes a member that left, and returns the remark for the chat. Returns nil if the member is about to return
+  /// through another route, or if it removed the local member.
   mutating func leave(_ id: MemberID, _ name: UntrustedText, _ left: SharedBoard.ChangeDetails.Departure) -> String? {
     all[id] = nil
     earlyPresences[id] = nil

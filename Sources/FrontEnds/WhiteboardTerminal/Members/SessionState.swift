@@ -406,7 +406,7 @@ struct Questions: Sendable {
     return "\(name) compares the words\(left)"
   }
 
-  /// Removes the offer of a transfer that ended; returns whether the transfer was offered to the user.
+  /// Removes the offer of a transfer that ended. Returns whether the transfer was offered to the user.
   mutating func finish(_ transfer: String) -> Bool {
     fileOffers.removeAll { $0.transfer == transfer }
     return offeredTransfers.remove(transfer) != nil
@@ -418,8 +418,8 @@ struct Questions: Sendable {
     fileOffers = []
   }
 
-  /// Answers the first question with `y`, `A` (always) or `n`; returns the command with the answer; nil if the key is
-  /// not an answer, or if there is no question.
+  /// Returns the command that answers the first question: `y`, `A` (always) or `n`. Returns nil if the key is not an
+  /// answer, or if there is no question.
   mutating func answer(_ key: InputEvent.Key) -> Command? {
     guard case .character(let letter) = key else { return nil }
     guard let invitation = invitations.first else {

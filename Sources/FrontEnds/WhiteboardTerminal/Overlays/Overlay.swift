@@ -168,7 +168,7 @@ extension Menu {
     return layout.visible.first { layout.cells(of: $0).contains(x: x, y: y) }
   }
 
-  /// Handles a key that moves the highlight; returns whether the key moves it.
+  /// Handles a key that moves the highlight. Returns whether the key moves it.
   mutating func move(_ key: InputEvent.Key, in layout: ScreenLayout) -> Bool {
     let layout = MenuLayout(self, layout)
     switch key {

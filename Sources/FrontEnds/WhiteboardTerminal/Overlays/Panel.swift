@@ -71,7 +71,7 @@ struct Panel: Hashable, Sendable {
     first = min(max(0, first + count), max(0, rows.count - height))
   }
 
-  /// Changes the filter of the keys; returns whether the key does that.
+  /// Changes the filter of the keys. Returns whether the key changes the filter.
   mutating func filter(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool {
     guard content == .keys, modifiers.isSubset(of: .shift) else { return false }
     switch key {

@@ -262,7 +262,7 @@ enum PromptCommand: Sendable {
     case parser(CommandError)
   }
 
-  /// Parses a line; nil if it is empty or a comment; throws ``Failure`` with the message for the user.
+  /// Parses a line. Returns nil if the line is empty or a comment. Throws ``Failure`` with the message for the user.
   init?(_ line: String) throws(Failure) {
     let words = line.split(separator: " ", maxSplits: 1).map(String.init)
     let rest = words.count > 1 ? words[1].trimmed : ""

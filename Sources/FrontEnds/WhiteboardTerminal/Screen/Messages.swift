@@ -44,7 +44,7 @@ struct Messages: Hashable, Sendable {
   /// Restarts the time of the message, because the message is not visible yet.
   mutating func postpone(to now: Duration) { notice?.since = now }
 
-  /// Closes the message if it is in a box that contains a cell; returns whether it was closed.
+  /// Closes the message if it is in a box that contains the cell. Returns whether the message was closed.
   mutating func close(atX x: Int, y: Int, in layout: ScreenLayout, isTyping: Bool) -> Bool {
     guard isBoxed(in: layout), area(in: layout, isTyping: isTyping)?.contains(x: x, y: y) == true else { return false }
     notice = nil

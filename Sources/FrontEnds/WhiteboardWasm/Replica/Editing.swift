@@ -46,7 +46,7 @@ extension PageReplica {
     return []
   }
 
-  /// Makes an edit that is one gesture; returns the objects that it creates or changes.
+  /// Makes an edit that is one gesture. Returns the objects that it creates or changes.
   private func change(_ board: Board, _ command: EditCommand) throws(BoardError) -> [ObjectID] {
     switch command.name {
     case "createText":

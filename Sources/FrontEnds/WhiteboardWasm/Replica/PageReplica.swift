@@ -53,5 +53,5 @@ func moment(_ wall: Double, _ uptime: Double) -> Moment {
   return Moment(wall: milliseconds(wall), uptime: milliseconds(uptime))
 }
 
-/// Creates the id of a member from its bytes; returns nil if there are not exactly 32.
+/// Creates the id of a member from its bytes. Returns nil unless there are exactly 32 bytes.
 func member(_ bytes: some Collection<UInt8>) -> MemberID? { Bytes32(bytes).map { MemberID($0) } }

@@ -3,7 +3,7 @@ import Whiteboard
 import WhiteboardSync
 
 extension PageReplica {
-  /// Runs a command that is not an edit; returns nil for any other command.
+  /// Runs a command that is not an edit. Returns nil for any other command.
   func share(_ command: EditCommand, _ now: Moment) throws(BoardError) -> (ids: [ObjectID], actions: [ReplicaAction])? {
     switch command.name {
     case "presence": return ([], replica.show(try presence(command), now: now))

@@ -43,7 +43,7 @@ struct WebCertificate {
     }.joined(separator: ":")
   }
 
-  /// Loads the user's own certificate; throws if a file cannot be read, or the certificate cannot be used.
+  /// Loads the user's own certificate. Throws if a file cannot be read, or the certificate cannot be used.
   init(certificates: String, key keyFile: String) throws(WebGatewayError) {
     let (chainPEM, keyPEM) = (try Self.content(of: certificates), try Self.content(of: keyFile))
     do { chain = try NIOSSLCertificate.fromPEMBytes(chainPEM) } catch {
@@ -86,7 +86,7 @@ struct WebCertificate {
     }
   }
 
-  /// Loads the certificate that the gateway created; creates or renews it if necessary; throws if a file cannot be read
+  /// Loads the certificate that the gateway created. Creates or renews it if necessary. Throws if a file cannot be read
   /// or written.
   init(inDirectory directory: String, for hosts: Set<String>, now: Date = .now) throws(WebGatewayError) {
     let authority = try CertifiedKey.load(
@@ -274,7 +274,7 @@ struct IPAddressBytes: Equatable {
     self.bytes = bytes
   }
 
-  /// Parses an address that has neither brackets nor a scope; returns nil if the text is malformed.
+  /// Parses an address that has neither brackets nor a scope. Returns nil if the text is malformed.
   init?(_ text: String) {
     var v4 = in_addr()
     var v6 = in6_addr()

@@ -63,9 +63,9 @@ final class WebServer {
     try use(certificate)
   }
 
-  /// Uses another certificate for new connections; if TLS cannot use the certificate, throws, and nothing changes.
-  /// Certificates that the gateway made earlier remain in use for the addresses that they name, since browsers warn
-  /// again about a new certificate, and cannot ask the user while a web link reconnects.
+  /// Uses another certificate for new connections. If TLS cannot use the certificate, throws, and nothing changes.
+  /// Certificates that the gateway made earlier remain in use for the addresses that they name. Browsers warn again
+  /// about each new certificate, and cannot ask the user while a web link reconnects.
   func use(_ new: WebCertificate) throws {
     let security = try Self.security(new)
     if new.authority == nil { certificates = [] }
@@ -338,7 +338,7 @@ struct WebConnections {
     return Int(clamping: current.rlim_cur)
   }
 
-  /// Adds a connection; returns false if a limit is reached. `host` is the IP address of the other end. As for peers
+  /// Adds a connection. Returns false if a limit is reached. `host` is the IP address of the other end. As for peers
   /// (LNK-6), all addresses in an IPv6 /64 usually count as one address.
   mutating func enter(_ id: ObjectIdentifier, from host: String) -> Bool {
     let address = AddressBlock(host: host)
