@@ -22,8 +22,8 @@ extension Board {
   ///
   /// A stroke with no remaining parts is deleted, and so is a form whose line the eraser touches.
   ///
-  /// The eraser touches a stroke if it reaches the middle of the line. Strokes are skipped if they are locked, or if
-  /// another member holds them or is still drawing them.
+  /// The eraser touches a stroke if it reaches the center line of the stroke. Strokes are skipped if they are locked,
+  /// or if another member holds them or is still drawing them.
   ///
   /// - Parameters:
   ///   - path: The positions of the eraser; at least one.

@@ -20,8 +20,8 @@ package enum ZIndex {
   /// Returns a z index in front of `top` that ends with `jitter`; ``isFollowed(_:)`` must be true for `top`.
   package static func above(_ top: [UInt8]?, jitter: UInt8) -> [UInt8] {
     guard let top else { return counted(first, jitter: jitter) }
-    // Increment the number in the four bytes after the leading 0xFF bytes. Its first byte is less than 0xFF, so the sum
-    // does not overflow. The jitter byte, which is never zero, leaves room for z indexes in between.
+    // Increment the number in the four bytes after the leading 0xFF bytes. The first byte of the number is less than
+    // 0xFF, so the sum does not overflow. The jitter byte, which is never zero, leaves room for z indexes in between.
     let equal = leading(0xFF, of: top)
     return Array(top[..<equal]) + counted(number(in: top, at: equal) + 1, jitter: jitter)
   }

@@ -297,7 +297,7 @@ extension Board {
   // MARK: - Comments
 
   /// Marks a chat line about an object as settled or open.
-  /// - Throws: `unknownObject` if the object is no chat line about an object.
+  /// - Throws: `unknownObject` if the object is not a chat line about an object.
   public func resolve(_ line: ObjectID, _ isResolved: Bool) throws(BoardError) {
     try gesture { () throws(BoardError) in
       guard chatLine(line)?.about != nil else { throw .unknownObject(line) }

@@ -119,8 +119,8 @@ struct UndoHistory {
     push(entry)
   }
 
-  /// Marks the next gesture as typing. It extends the latest step if that step is recent typing in the same text
-  /// object.
+  /// Marks the next gesture as typing. The gesture extends the latest step if that step is recent typing in the same
+  /// text object.
   mutating func beginTyping(into text: ObjectID, at time: UInt64) { typing = Typing(text: text, time: time) }
 
   /// Ends the typing, so that later gestures are separate steps.
