@@ -176,7 +176,6 @@ public struct Announcement: Hashable, Sendable {
     return id
   }
 
-  /// Reads a decimal integer from 0 to 65,535 without leading zeros.
   private static func integer(_ key: Key, in info: DiscoveryInfo) throws(AnnouncementError) -> UInt16? {
     guard info.contains(key.rawValue) else { return nil }
     guard let value = info[key.rawValue], (1...5).contains(value.count),

@@ -107,7 +107,6 @@ public enum ServiceTypeError: Error, Hashable, Sendable {
 public struct InstanceName: Hashable, Sendable, CustomStringConvertible {
   /// The maximum length of a DNS label in bytes.
   public static let maximumSize = 63
-  /// The numbers of characters from the peer id and from the session id in an instance name.
   static let (peerPrefix, sessionPrefix) = (26, 8)
 
   /// The name without DNS escapes.

@@ -32,7 +32,6 @@ package struct BrowserQueue: Sendable {
     }
   }
 
-  /// An event about the discovery system comes first, then events about peers in order.
   package mutating func pop() -> BrowserEvent? {
     if let event = system {
       system = nil
@@ -53,7 +52,6 @@ package struct BrowserQueue: Sendable {
   }
 }
 
-/// The unread events of an advertiser; at most the last 16.
 package struct AdvertiserQueue: Sendable {
   package static let limit = 16
 

@@ -52,7 +52,6 @@ package struct PeerTable: Sendable {
 
   package func contains(_ key: SightingKey) -> Bool { owners[key] != nil }
 
-  /// The time at which `expire` must be called next; `nil` if nothing can expire.
   package var deadline: Duration? {
     switch (dropAll, dropUnconfirmed) {
     case (let one?, let other?): min(one, other)
@@ -60,8 +59,6 @@ package struct PeerTable: Sendable {
     }
   }
 
-  /// Records a resolved instance. If the instance belongs to the local peer or has no usable address, its sighting is
-  /// removed.
   package mutating func resolved(_ key: SightingKey, _ announcement: Announcement, at endpoint: Endpoint) {
     guard announcement.peer != own, endpoint.port != 0, endpoint.address.isUsable else { return removed(key) }
     let id = DiscoveredPeer.ID(peer: announcement.peer, session: announcement.session)

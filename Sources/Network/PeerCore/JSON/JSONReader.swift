@@ -21,7 +21,6 @@ package struct JSONReader {
   /// The maximum depth of a control payload, including the outermost object (FRM-5).
   package static let strictDepthLimit = 16
   package static let valueLimit = 16_000_000
-  /// The maximum length of a number, in bytes.
   private static let numberLength = 512
 
   private let bytes: [UInt8]
@@ -248,7 +247,6 @@ package struct JSONReader {
 
   private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  /// Skips white space, and returns the next byte without consuming it.
   private mutating func next() throws(JSONError) -> UInt8 {
     skipBlanks()
     guard let byte = peek else { throw .truncated }

@@ -47,7 +47,6 @@ struct ListenerAdmission: Sendable {
     case ask
     case codeWithoutKey
 
-    /// The peers whose tickets are accepted in this mode (TCK-1, TCK-5).
     var admitters: Membership.Admitters {
       switch self {
       case .anyone, .code, .guest, .codeWithoutKey: .members
@@ -306,7 +305,6 @@ struct ListenerAdmission: Sendable {
     }
   }
 
-  /// Handles the dialler's report on whether its user has confirmed the words (ADM-15, ADM-16).
   private mutating func decisionReceived(_ payload: [UInt8], now: Duration) throws(ControlMessageError)
     -> [ListenerAction]
   {

@@ -107,7 +107,6 @@ final class SessionAdmission {
 
   func add(_ code: InvitationCode) { invitationCodes.append(code) }
 
-  /// Replaces the code of the session, and removes all additional codes (MEM-12).
   func replaceCode(with code: JoinCode) {
     setPolicy(.code(code))
     invitationCodes = []
@@ -186,7 +185,6 @@ final class SessionAdmission {
 
   func alwaysAdmit(_ peer: PeerID) { session.transport.alwaysAdmitted.insert(peer) }
 
-  /// Forgets a peer that the user removed, so that `known` and `ask` do not admit it (MEM-12).
   func forget(_ peer: PeerID) {
     let transport = session.transport
     transport.known[peer] = nil

@@ -108,7 +108,6 @@ final class MessageDelivery {
     } catch { session.fail(link, entry, .protocolError, "An ACK confirms a message that was never sent.") }
   }
 
-  /// Acknowledges the messages that were read, immediately or after a short delay (MSG-4).
   func readCompleted(_ link: ControlLink, _ entry: PeerEntry, in session: SessionCore) {
     switch entry.acknowledgements.readCompleted() {
     case .nothing: break

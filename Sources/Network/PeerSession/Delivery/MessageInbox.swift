@@ -145,7 +145,6 @@ struct MessageRoom {
   private var waiting: [(peer: PeerID, bytes: Int, since: NIODeadline)] = []
   private var used = 0
 
-  /// A message up to ``threshold`` needs no room.
   mutating func began(_ bytes: Int, from peer: PeerID, now: NIODeadline) {
     guard bytes > Self.threshold else { return }
     left(peer)

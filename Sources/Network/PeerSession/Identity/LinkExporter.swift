@@ -24,7 +24,6 @@ struct LinkExporter: Sendable {
   private let secret: SymmetricKey
   private let suite: Suite
 
-  /// The secret has 32 bytes for SHA-256 and 48 bytes for SHA-384.
   init?(secret: some Collection<UInt8>) {
     switch secret.count {
     case 32: suite = .sha256
@@ -34,7 +33,6 @@ struct LinkExporter: Sendable {
     self.secret = SymmetricKey(data: Array(secret))
   }
 
-  /// Creates the exporter of a link from a browser (WEB-4).
   init(web secret: ProofBytes) {
     suite = .web
     self.secret = SymmetricKey(data: secret.bytes)

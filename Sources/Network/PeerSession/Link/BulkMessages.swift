@@ -103,7 +103,6 @@ extension Control {
     static let frameType = FrameType.resourceEnd
 
     var id = TransferID.none
-    /// 64 lower-case hexadecimal digits.
     var sha256 = ""
 
     mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {

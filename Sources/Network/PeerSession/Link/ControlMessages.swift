@@ -65,7 +65,6 @@ struct LinkViolation: Error, Equatable, Sendable {
   var code: CloseCode
   var message: String
 
-  /// Returns the violation for a frame that does not decode or is not allowed (FRM-4).
   static func protocolError(_ message: String) -> LinkViolation {
     LinkViolation(code: .protocolError, message: message)
   }

@@ -227,7 +227,6 @@ struct Membership: Sendable {
     removed.add(peer, reason: reason, signature: signature, isGuest: isGuest)
   }
 
-  /// Signs the removals that have no signature yet, as the host (MEM-11).
   mutating func signRemovals(by identity: PeerIdentity) {
     guard identity.peerID == host, session != .unnamed else { return }
     removed.sign(by: identity, session: session)

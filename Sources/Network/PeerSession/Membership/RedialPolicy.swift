@@ -96,7 +96,6 @@ struct RedialPolicy: Sendable {
     for peer in plans.keys { plans[peer]?.bar(.always) }
   }
 
-  /// Plans the next dial after a failed dial (LIV-3, LIV-4).
   mutating func dialFailed(_ peer: PeerID, _ dial: FailedDial, now: NIODeadline, jitter: Double) -> DialPlan.Outcome {
     if dial.code == .identityInUse {
       self[peer].ended()

@@ -196,7 +196,6 @@ struct RelayQueue {
     if item.isData { dataBytes -= item.message.count }
   }
 
-  /// Drops the messages from other members, and keeps the control messages in order (RLY-12).
   mutating func dropData() {
     items = CircularBuffer(items.filter { !$0.isData })
     dataBytes = 0

@@ -152,7 +152,6 @@ final class RelaySide {
     for peer in relayed.lost(entry.id) { settle(peer, reason == .lost ? .lost : .reset) }
   }
 
-  /// Ends the route to a relayed peer, because the local peer disconnects that peer.
   func disconnects(_ entry: PeerEntry, _ code: CloseCode) { unwant(entry.id, RouteEnd(code)) }
 
   func stateChanged(of relay: PeerEntry) {
@@ -275,7 +274,6 @@ final class RelaySide {
     }
   }
 
-  /// Returns the peer to which a relay assigned a route number, if that number is the peer's current route.
   func peer(at number: UInt8, of relay: PeerID) -> PeerID? {
     guard let peer = relayed.peer(at: number, of: relay),
       session.entries[peer]?.relayed?.route == RelayRoute(relay: relay, number: number)

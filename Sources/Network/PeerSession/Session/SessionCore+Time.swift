@@ -37,7 +37,6 @@ extension SessionCore {
     ].compactMap(\.self).min()
   }
 
-  /// Sends the local addresses to all peers if they have changed, for example in another network (MEM-4).
   private func announceAddresses(_ now: NIODeadline) {
     guard configuration.isDiallable, entries.values.contains(where: { $0.link != nil }),
       let addresses = addressWatch.changed(now: now, addresses: transport.advertisedAddresses)

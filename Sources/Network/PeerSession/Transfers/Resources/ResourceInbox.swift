@@ -171,7 +171,6 @@ actor ResourceInbox {
 
   func note(_ id: TransferID, written: Int) { active[id]?.written = written }
 
-  /// Stores the state of a transfer whose link broke (RES-1).
   func storePartial(_ id: TransferID, written: Int, hash: SHA256) async {
     // An empty file cannot be resumed, but would use space.
     guard written > 0 else { return await discard(id) }

@@ -135,7 +135,6 @@ final class StreamCore: BulkFrameSink {
     }
   }
 
-  /// Returns `nil` when the peer has finished.
   func read() async throws(SessionError) -> [UInt8]? {
     var deliverer: Waiter<Void>?
     let result = await state.wait(ifCanceled: .failure(.cancelled)) { state, reader in
