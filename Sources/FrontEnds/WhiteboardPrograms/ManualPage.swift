@@ -266,7 +266,7 @@ package struct CommandInfo: Decodable {
 }
 
 extension ManualPage {
-  /// The text looks as `man` shows it. Verbatim lines may be wider than `columns`.
+  /// Returns the page as plain text, as `man` shows it. Verbatim lines may be wider than `columns`.
   package func text(columns: Int) -> String {
     var page = PlainPage(columns: max(columns, 40))
     for element in elements { page.add(element) }

@@ -24,7 +24,8 @@ package struct RelayConfiguration: Sendable {
   package var lostAfter = Duration.seconds(60)
   /// The time limit for each step of admission that does not wait for a user.
   package var stepTimeout = Duration.seconds(5)
-  /// The time after which the relay is ready even if boards are still being opened. Diallers of these boards wait.
+  /// The time after which the relay is ready even if boards are still being opened. A peer that dials such a board
+  /// waits until the board is open.
   package var openingLimit = Duration.seconds(1)
   package var logger: Logger
   package var metrics = RelayMetrics()

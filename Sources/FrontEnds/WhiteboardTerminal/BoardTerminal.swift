@@ -327,7 +327,7 @@ package actor BoardTerminal: EventSink {
         if features.hasPixelMouse { terminal.write(Array("\u{1B}[?1016h".utf8)) }
         frames.invalidate()
       case .clipboard(let text):
-        // OSC 52 sets the clipboard; a terminal that does not allow it ignores it.
+        // OSC 52 sets the clipboard. A terminal that does not allow this ignores the sequence.
         terminal.write(Array("\u{1B}]52;c;\(Base64.encode(Array(text.utf8)))\u{1B}\\".utf8))
       case .storeCopies(let drawing):
         if let problem = await sharedBoard?.storeCopies(drawing) { board?.say(problem, isBad: true) }
@@ -341,7 +341,7 @@ package actor BoardTerminal: EventSink {
 
   // MARK: - Events of the board
 
-  /// The contents that events must include. Objects are not among them, because ``boardChanged(_:)`` receives their
+  /// The contents that events must include. Objects are not included, because ``boardChanged(_:)`` receives their
   /// changes.
   package nonisolated var contents: EventContents { .chat }
 

@@ -64,8 +64,8 @@ package actor WebGateway {
   package func close() async { for channel in listening.channels { try? await channel.close() } }
 
   /// Adopts the current addresses of this machine, and renews the certificate if necessary. Returns whether ``page``
-  /// changed. The user's own certificate is loaded again from its files. If a certificate cannot be used, the old one
-  /// remains.
+  /// changed. The user's own certificate is loaded again from its files. If the new certificate cannot be used, the old
+  /// one remains.
   func refresh(now: Date = .now) async -> Bool {
     let hosts = await Self.reachableHosts(configuration, transport)
     let isOwn = configuration.certificate != nil

@@ -250,7 +250,7 @@ enum Program {
     configuration.isTyped = isatty(input) == 1
     // Only JSON lines name the file of a photo. Otherwise, a photo is only in the board's file.
     configuration.keepsPhotoFiles = json
-    // A script in text form cannot answer questions. With `--json`, the program that writes the script can.
+    // A script in text form cannot answer questions. With `--json`, the program that writes the script can answer them.
     if configuration.files == .ask, !configuration.isTyped, !json { configuration.files = .refuse }
     let isTyped = configuration.isTyped
     let termination = Termination { signal in

@@ -24,10 +24,10 @@ extension BoardDocument {
   ///   - digest: The digest that a board in this state must have.
   ///   - time: Milliseconds since 1970.
   ///   - lost: The time from which entries are missing in the log because they could not be appended; nil if none are
-  ///     missing. The state contains the changes of these entries. A gap is stored in place of them, since they cannot
-  ///     be replayed from an earlier keyframe.
+  ///     missing. The state contains the changes of these entries. A gap is stored in their place, since the entries
+  ///     cannot be replayed from an earlier keyframe.
   ///   - position: The position of the state in the log. Entries may have been appended since then, but no other
-  ///     keyframe. If it is nil, the state contains all entries appended so far.
+  ///     keyframe may have been stored. If `position` is nil, the state contains all entries appended so far.
   /// - Throws: The errors of ``append(_:)``.
   public func writeKeyframe(
     _ bytes: [UInt8],
@@ -54,8 +54,8 @@ extension BoardDocument {
   /// The position after all entries appended so far.
   public var position: LogPosition { LogPosition(tail: tail) }
 
-  /// Waits for the transaction that runs `steps`, and returns its error if it failed. Without steps, it waits for all
-  /// steps that were enqueued before.
+  /// Waits for the transaction that runs `steps`, and returns the error if the transaction failed. If there are no
+  /// steps, waits for all steps that were enqueued before.
   func enqueue(_ steps: [LogWriter.Step]) async -> DocumentError? {
     await withCheckedContinuation { done in
       guard queue.add(StepQueue.Caller(steps: steps, done: done)) else { return }

@@ -25,8 +25,8 @@ extension BoardDocument {
 
   /// Restores a removed file at its path, if its directory still exists.
   ///
-  /// - Returns: The document that is now open at the path: this document if its file reappeared; otherwise a new
-  ///   document with all stored entries, and this document is closed.
+  /// - Returns: This document if its file reappeared. Otherwise, a new document with all stored entries, and this
+  ///   document is closed.
   /// - Throws: `removed` if the directory is missing, is on another disk, or has another file of that name; `full`,
   ///   `readOnly`, `inputOutput`. If it throws, this document is unchanged.
   public func reinstate() async throws(DocumentError) -> BoardDocument {
@@ -81,8 +81,8 @@ extension BoardDocument {
 
   /// Opens this document for writing if it is open only for reading.
   ///
-  /// - Returns: The document that is open for writing: this document if it already was; otherwise a new one, and this
-  ///   document is closed.
+  /// - Returns: This document if it is already open for writing. Otherwise, a new document that is open for writing, and
+  ///   this document is closed.
   /// - Throws: The error from opening the document for writing; `inUse` if another program changed the file since this
   ///   document was opened. If it throws, this document is unchanged.
   public func reopen() async throws(DocumentError) -> BoardDocument {

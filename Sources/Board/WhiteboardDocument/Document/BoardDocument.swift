@@ -149,7 +149,7 @@ public actor BoardDocument {
     return try await connection.read(body)
   }
 
-  /// Runs `body` in one write transaction; if it throws, nothing is stored.
+  /// Runs `body` in one write transaction. If `body` throws, nothing is stored.
   func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(DocumentError) -> T {
     try checkWritable()
     if let injectedFailure { throw injectedFailure }
@@ -359,7 +359,7 @@ extension BoardDocument {
   /// Creates a document for a new board that begins with a state of this board.
   ///
   /// Records, batches and heads are signed for one board, so the new document does not have them. It has only the given
-  /// state, and those of the given assets that this document has. It does not contain permanently deleted data.
+  /// state, and the given assets if this document has them. It does not contain permanently deleted data.
   /// - Throws: The errors of ``save(as:)``; `badName`, `wrongBoard`.
   public func duplicate(
     to path: String,

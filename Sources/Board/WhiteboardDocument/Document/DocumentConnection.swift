@@ -13,8 +13,8 @@ struct DocumentConnection: Sendable {
     try await run { db in try Self.transaction(.deferred, db, body) }.get()
   }
 
-  /// Runs `body` in one write transaction; if it throws, nothing is stored. Throws the error of `body` or of the
-  /// commit, or `removed` if the file is no longer at its path.
+  /// Runs `body` in one write transaction. If this method throws, nothing is stored. Throws the error of `body` or of
+  /// the commit, or `removed` if the file is no longer at its path.
   func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(DocumentError) -> T {
     try await run { [files] db in
       let result = try Self.transaction(.immediate, db, body)
@@ -65,7 +65,8 @@ struct DocumentConnection: Sendable {
     }
   }
 
-  /// Closes the database, even if an error is returned; a document that was open for writing becomes a single file.
+  /// Closes the database, even if this method returns an error. A document that was open for writing becomes a single
+  /// file.
   func close(at tail: LogTail) async -> DocumentError? {
     let failure: DocumentError? = await run { [files] db in
       guard let files else { return }

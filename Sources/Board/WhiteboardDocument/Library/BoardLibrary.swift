@@ -137,7 +137,7 @@ public struct BoardLibrary: Sendable {
   private static func isSafe(_ scalar: Unicode.Scalar, after before: Unicode.Scalar?) -> Bool {
     switch scalar.properties.generalCategory {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber: true
-    // A mark belongs to the letter before it.
+    // A combining mark belongs to the letter before it.
     case .nonspacingMark, .spacingMark: before.map { $0 != "-" } ?? false
     default: false
     }

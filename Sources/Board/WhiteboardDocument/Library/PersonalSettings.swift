@@ -11,9 +11,9 @@ public actor PersonalSettings {
   /// The path of the settings file.
   public nonisolated let path: String
 
-  /// Creates an accessor for the settings file at `path`; the file may be missing.
+  /// Creates an accessor for the settings file at `path`.
   ///
-  /// Its directory must exist.
+  /// The file may be missing, but its directory must exist.
   public init(path: String) { self.path = path }
 
   /// Returns all settings whose values are strings.

@@ -39,9 +39,9 @@ struct WriteAheadLog: Sendable {
 
   var replacesFirstPage: Bool { frames.prefix(usable).contains { $0.page == 1 } }
 
-  /// Reads the WAL file of the database at `path`; nil if there is none, if it is empty, or if this process writes the
-  /// database. Another process may write at the same time, so damage is reported only if it is found twice. O(*n*),
-  /// where *n* is the size of the WAL file.
+  /// Reads the WAL file of the database at `path`. Returns nil if there is no WAL file, if it is empty, or if this
+  /// process writes the database. Another process may write at the same time, so damage is reported only if it is found
+  /// twice. O(*n*), where *n* is the size of the WAL file.
   static func examine(_ path: String) -> WriteAheadLog? {
     OpenFiles.holding(path) { use in
       guard use < .writing else { return nil }

@@ -103,7 +103,7 @@ final class AuthorRegistry {
     return sorted { context.contains($0.incarnation) || limits[$0.incarnation] != nil }
   }
 
-  /// Returns the records of the incarnations with changes that a context lacks, in ascending order.
+  /// Returns the records of the incarnations that have changes outside the given context, in ascending order.
   func records(lackingIn context: Context, isRepair: Bool) -> ArraySlice<AuthorRecord> {
     let seen = board.state.context
     return sorted { record in
@@ -141,8 +141,8 @@ final class AuthorRegistry {
     return new
   }
 
-  /// Checks the incarnations that an answer would add to the context. Throws an error if one of them has no record, and
-  /// `boardFull` if there is no room for the record of one of them. The caller checks signatures later.
+  /// Checks the incarnations that an answer would add to the context. Throws an error if an incarnation has no record,
+  /// and `boardFull` if there is no room for a record. The caller checks signatures later.
   func requireRecords(in answer: Answer) throws(ReceiveError) {
     let context = board.state.context
     let new = answer.difference.context.incarnations.filter {

@@ -20,7 +20,7 @@ public enum ContextCoding {
     return set
   }
 
-  /// `order` is the array from the last call for this set; empty in the first call.
+  /// For `order`, pass the array from the last call for the same set, or an empty array in the first call.
   static func encode(_ set: DotSet, reusing order: inout [Int]) -> [UInt8] {
     var writer = ByteWriter()
     write(set, reusing: &order, to: &writer)

@@ -46,7 +46,7 @@ public enum DifferenceCoding {
     return writer.bytes
   }
 
-  /// The result is in ascending order.
+  /// Returns the incarnations in ascending order.
   private static func incarnations(of difference: Difference) -> [Incarnation] {
     var used = IncarnationTable()
     for entry in difference.entries {

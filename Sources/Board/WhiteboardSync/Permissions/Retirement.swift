@@ -12,7 +12,7 @@ struct Retirement: Hashable, Sendable {
   private static let domain = Array("whiteboard-retirement-1\n".utf8)
 
   let board: BoardID
-  /// Sorted in ascending order.
+  /// The retired incarnations, in ascending order.
   let incarnations: [Incarnation]
   let host: [UInt8]
   /// The salt of an owned board (AUT-9); empty on an open board.
@@ -89,7 +89,7 @@ final class Retirements {
   private let reports: ContextReports
   private let actions: ActionQueue
 
-  /// In order of arrival.
+  /// All retirements, in order of arrival.
   private(set) var all: [Retirement] = []
   private var known: Set<Retirement> = []
 
@@ -120,8 +120,9 @@ final class Retirements {
     return owner.salt
   }
 
-  /// If the incarnations of removed members use up much room, retires those that left nothing on the board. Returns
-  /// their number; 0 if the local author is not the host. O(*n*) in the number of cells on the board.
+  /// If the incarnations of removed members use up much room, retires the incarnations that left nothing on the board.
+  /// Returns the number of retired incarnations; 0 if the local author is not the host. O(*n*) in the number of cells
+  /// on the board.
   func retire(of members: Set<MemberID>, _ now: Moment) -> Int {
     guard let salt else { return 0 }
     let context = board.state.context

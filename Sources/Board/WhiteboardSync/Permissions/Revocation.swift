@@ -135,7 +135,7 @@ struct Revocations {
 
   private let room: Int
 
-  /// In order of arrival.
+  /// All revocations, in order of arrival.
   private(set) var all: [Revocation] = []
   private var known: Set<Bytes32> = []
   /// The effective revocations, by the member whose rights they revoke.

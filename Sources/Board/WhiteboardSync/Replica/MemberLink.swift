@@ -22,7 +22,7 @@ final class MemberLink {
   /// Whether the member violated the protocol, so that further messages on this link are ignored.
   private(set) var isClosed = false
   var lastHeard: UInt64
-  /// From the member's last report.
+  /// The context hash in the member's last report.
   var contextHash: UInt64?
   /// The context hash and the local revision for which the bucket sums of both replicas were last equal (SYN-44).
   var agreed: (contextHash: UInt64, revision: UInt64)?
@@ -232,7 +232,7 @@ final class MemberLinks {
 
   var count: Int { peers.count }
 
-  /// Sorted in ascending order.
+  /// The joined members, in ascending order.
   var members: [MemberID] { peers.keys.sorted() }
 
   var states: some Collection<MemberLink> { peers.values }

@@ -117,7 +117,7 @@ public enum ReplicaAction: Hashable, Sendable {
   case full(MemberID)
   /// Other members deleted or purged objects that the local member had changed, without having seen the changes.
   ///
-  /// `by` is the member that deleted them; nil if it is not known, because the objects were purged.
+  /// `by` is the member that deleted the objects; nil if the member is unknown, because the objects were purged.
   case deletedUnseen([ObjectID], by: MemberID?)
   /// An answer of a member was not applied, because it refers to incarnations without a record (BRD-37).
   case unrecorded(MemberID)

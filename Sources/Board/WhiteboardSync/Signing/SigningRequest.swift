@@ -13,7 +13,7 @@ public struct SigningRequest: Hashable, Sendable {
   public let bytes: [UInt8]
 }
 
-/// A value whose signature may still be missing, with 64 zero bytes in its place.
+/// A value whose signature may still be missing. Until the signature is created, 64 zero bytes take its place.
 struct Signed<Value> {
   let value: Value
   let request: SigningID?

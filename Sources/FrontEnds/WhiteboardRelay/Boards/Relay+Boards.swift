@@ -142,7 +142,7 @@ extension Relay {
     } else if let departure = details.departure {
       board.people[member.description] = nil
       board.visited = BoardFile.now
-      // The protocol defines the words for reasons.
+      // The protocol defines the possible reasons.
       metrics.add(.departures, of: departure.reason)
       metadata["reason"] = "\(departure.reason)"
       logger.notice("Peer left.", metadata: metadata)

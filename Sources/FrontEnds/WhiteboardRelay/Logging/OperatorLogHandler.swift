@@ -45,7 +45,7 @@ package struct OperatorLogHandler: LogHandler {
     set { metadata[key] = newValue }
   }
 
-  /// For the same metadata key, the call takes precedence over the task, and the task over the logger.
+  /// The metadata of the call overrides that of the task, which overrides that of the logger.
   package func log(event: LogEvent) {
     var said = metadata
     if let provided = metadataProvider?.get() { said.merge(provided) { $1 } }

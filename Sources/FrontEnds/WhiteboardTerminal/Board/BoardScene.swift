@@ -68,7 +68,7 @@ struct BoardScene: Sendable {
 
   // MARK: - Objects
 
-  /// The frames, from back to front, which is the order in which they are presented.
+  /// The frames from back to front, which is also the order of the presentation.
   var frames: [ObjectID] { canvas.inOrder(frameIDs) }
 
   func snapshot(_ id: ObjectID) -> ObjectSnapshot? { canvas.item(id)?.snapshot }

@@ -81,7 +81,7 @@ extension Workspace {
 
   // MARK: - Links
 
-  /// Goes to the object to which the link of the selection leads, or asks whether to open the address.
+  /// Follows the link of the selected object: goes to the linked object, or asks whether to open the address.
   mutating func openLink() -> [BoardEffect] {
     guard let selected = scene.onlySelected else { return [.message("select the object whose link you want to open")] }
     guard let link = selected.link else { return [.message("this object has no link; :link ID ADDRESS adds one")] }

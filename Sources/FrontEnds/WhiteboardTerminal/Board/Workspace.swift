@@ -18,7 +18,7 @@ struct Workspace: Sendable {
   /// The request for the object in which the user types as soon as it exists: the last note.
   var requestToEdit: Int64?
   private var idToEdit: ObjectID?
-  /// The request that adds what the user drew last, until the board has added it.
+  /// The request for the object that the user drew last; nil once the board has the object.
   var requestToDraw: Int64?
   /// The object that the user drew, selected or typed in last, which Enter edits.
   private(set) var latest: ObjectID?

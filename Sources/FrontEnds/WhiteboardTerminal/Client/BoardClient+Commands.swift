@@ -215,6 +215,6 @@ struct PendingRequests: Hashable, Sendable {
 }
 
 extension RequestMark {
-  /// Nil if the id is a word. The client's own request ids are always numbers.
+  /// The id as a number; nil if the id is a word. The client's own request ids are always numbers.
   var number: Int64? { if case .number(let number) = self { number } else { nil } }
 }

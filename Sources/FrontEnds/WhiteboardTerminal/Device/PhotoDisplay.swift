@@ -110,7 +110,7 @@ struct PhotoDisplay {
 }
 
 extension PhotoDisplay.Request {
-  /// Decoding can take a second.
+  /// Reads and decodes the file of the photo, which can take a second.
   func decode(_ path: String, on background: UInt32) -> PhotoDisplay.Reading {
     guard let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes) else {
       return graphics == nil ? .cells(nil) : .pixels(nil)

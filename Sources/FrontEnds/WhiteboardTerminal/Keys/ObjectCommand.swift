@@ -7,14 +7,14 @@ package struct ObjectCommand: Sendable {
   typealias Hint = (KeyMap.Command, _ effect: String) -> String
   typealias Answer = @Sendable (_ objects: String, Hint) -> String
 
-  /// The name in the settings.
+  /// The name of the command in the settings.
   let name: String
   let keys: [String]
   /// The line of the help; empty if the line of another command includes this command.
   let help: String
   /// The other commands that the line of the help includes.
   let others: [String]
-  /// The words in a menu.
+  /// The words for the command in a menu.
   let menu: String
   /// The messages after a command was run with its key or as typed text.
   let answers: [CommandName: Answer]

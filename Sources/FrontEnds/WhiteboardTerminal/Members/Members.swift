@@ -181,7 +181,7 @@ struct Members: Sendable {
 
   // MARK: - Time
 
-  /// The times without movement after which a pointer loses its name, and after which it disappears.
+  /// The times without movement after which a pointer loses its name (`faded`) and disappears (`gone`).
   static let pointerRest = (faded: Duration.seconds(3), gone: Duration.seconds(15))
 
   /// Returns whether a member's pointer or connection state must be redrawn as time passes.

@@ -19,7 +19,7 @@ struct Panel: Hashable, Sendable {
     var style: CellStyle
   }
 
-  /// One row; its parts do not overlap.
+  /// The parts of one row, which do not overlap.
   typealias Row = [Part]
 
   let title: String
@@ -75,7 +75,7 @@ struct Panel: Hashable, Sendable {
   mutating func filter(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool {
     guard content == .keys, modifiers.isSubset(of: .shift) else { return false }
     switch key {
-    // At first, q closes the panel.
+    // If no letters were typed yet, q closes the panel.
     case .character(let letter) where filter.isEmpty ? letter.isLetter && letter != "q" : true: filter.append(letter)
     case .backspace where !filter.isEmpty: filter.removeLast()
     default: return false

@@ -119,7 +119,7 @@ package struct PlayerClient: Sendable {
     if Double(next) - position > Double(Self.idleLimit) { position = Double(next - Self.idleRest) }
   }
 
-  /// The time is in milliseconds from the beginning.
+  /// Moves to a time in milliseconds from the beginning.
   package mutating func seek(to time: Int64) {
     position = Double(min(max(0, time), recording.duration))
     // At the beginning, no step is applied.

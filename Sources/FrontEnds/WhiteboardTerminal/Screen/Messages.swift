@@ -13,7 +13,7 @@ struct Messages: Hashable, Sendable {
     notice = Notice(text: text, kind: kind, since: now)
   }
 
-  /// Shows an error, below other errors that appeared within the last second; `nextRequest` is nil if no action failed.
+  /// Shows an error below other errors that appeared within the last second. `nextRequest` is nil if no action failed.
   mutating func showProblem(_ message: String, before nextRequest: Int64? = nil, at now: Duration) {
     var text = Notice.causeFirst(message)
     if let before = notice, before.kind == .problem, now - before.since < .seconds(1) {

@@ -62,7 +62,7 @@ struct ScreenLayout: Hashable, Sendable {
     return CellArea(x: 0, y: top, width: columns, height: rows - top - bottom)
   }
 
-  /// The position of the mouse is in cells.
+  /// Converts the position of the mouse, in cells, to a point on the board.
   func place(atColumn column: Double, row: Double, in viewport: Viewport) -> Point {
     viewport.place(atColumn: column - Double(board.columns.lowerBound), row: row - Double(board.rows.lowerBound))
   }

@@ -200,7 +200,7 @@ extension Tool {
   }
 }
 
-/// Whether the work is saved, the messages about it, and the question about unsaved work.
+/// The save state, the messages about it, and the question about unsaved work.
 struct SaveStatus: Sendable {
   enum Answer: Equatable, Sendable {
     case retry

@@ -66,7 +66,7 @@ struct SelectionTransforms: Sendable {
     var degrees: Double?
   }
 
-  /// The next key press continues from this target, because keys may arrive faster than answers.
+  /// The next key press continues from this target, because keys may arrive faster than answers from the board.
   private var target: Target?
 
   mutating func scale(by factor: Double, _ scene: BoardScene, _ requests: inout PendingRequests) -> [BoardEffect] {

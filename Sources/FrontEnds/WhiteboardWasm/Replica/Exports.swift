@@ -55,7 +55,7 @@ private func storedChange(_ input: [UInt8]) -> StoredChange? {
 
 // MARK: - Members and messages
 
-/// A member joined or left; the input is its id.
+/// Handles a member that joined or left. The input is the id of the member.
 @_expose(wasm, "memberChanged") @_cdecl("memberChanged") public func memberChanged(
   _ hasJoined: Bool,
   _ wall: Double,
@@ -67,7 +67,7 @@ private func storedChange(_ input: [UInt8]) -> StoredChange? {
   current.output(hasJoined ? replica.peerJoined(member, now: now) : replica.peerLeft(member, now: now))
 }
 
-/// A message or a datagram arrived; the input is the id of the member, and the bytes.
+/// Handles a message or a datagram. The input is the id of the member, and the bytes.
 @_expose(wasm, "received") @_cdecl("received") public func received(
   _ count: Int32,
   _ isReliable: Bool,
@@ -84,7 +84,7 @@ private func storedChange(_ input: [UInt8]) -> StoredChange? {
   )
 }
 
-/// An answer arrived; the input is the id of the member, and the bytes.
+/// Handles an answer. The input is the id of the member, and the bytes.
 @_expose(wasm, "receivedAnswer") @_cdecl("receivedAnswer") public func receivedAnswer(
   _ count: Int32,
   _ request: Double,
@@ -96,7 +96,7 @@ private func storedChange(_ input: [UInt8]) -> StoredChange? {
   }
 }
 
-/// Reports that sending an answer has ended; the input is the id of the member.
+/// Reports that sending an answer has ended. The input is the id of the member.
 @_expose(wasm, "answerSent") @_cdecl("answerSent") public func answerSent(
   _ request: Double,
   _ wall: Double,
@@ -107,7 +107,7 @@ private func storedChange(_ input: [UInt8]) -> StoredChange? {
   }
 }
 
-/// Passes on the answer to a request; does nothing if the input is not valid.
+/// Passes on the answer to a request. Does nothing if the input is not valid.
 private func withAnswer(
   _ count: Int32,
   _ request: Double,
@@ -118,14 +118,14 @@ private func withAnswer(
   current.output(body(current.replica, member, request, Array(input.dropFirst(32))))
 }
 
-/// The page created a signature; the input is the signature.
+/// Accepts a signature that the page created. The input is the signature.
 @_expose(wasm, "signed") @_cdecl("signed") public func signed(_ request: Int32, _ wall: Double, _ uptime: Double) {
   let signature = Buffers.takeInput(64)
   guard let id = current.signing.take(UInt32(bitPattern: request)), signature.count == 64 else { return }
   current.output(current.replica.signed(id, signature: signature, now: moment(wall, uptime)))
 }
 
-/// The page checked a key or a signature.
+/// Accepts the result of checking a key or a signature.
 @_expose(wasm, "verified") @_cdecl("verified") public func verified(
   _ request: Int32,
   _ isValid: Bool,

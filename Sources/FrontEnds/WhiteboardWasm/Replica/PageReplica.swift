@@ -16,7 +16,7 @@ final class PageReplica {
 
   init(_ replica: Replica) { self.replica = replica }
 
-  /// Sets the output of the call to the actions that a function writes.
+  /// Writes the actions of `body` to the output of the call.
   func output(_ body: (inout ActionWriter) -> Void) {
     var writer = ActionWriter(replica.board, signing, checking)
     body(&writer)
@@ -41,7 +41,7 @@ final class PageReplica {
 
 nonisolated(unsafe) var page: PageReplica?
 
-/// The replica, after ``start``.
+/// The replica that ``start`` created.
 var current: PageReplica {
   guard let page else { preconditionFailure("start must be called first") }
   return page

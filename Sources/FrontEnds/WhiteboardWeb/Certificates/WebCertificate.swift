@@ -25,8 +25,8 @@ struct WebCertificate {
   let authority: [UInt8]?
   private let validity: Validity
 
-  /// The hosts at which other devices can open the page, names first; this device's own names only if there are no
-  /// others.
+  /// The hosts at which other devices can open the page, names first. This device's own names are included only if
+  /// there are no other hosts.
   var shownHosts: [String] {
     let own: Set = ["localhost", "127.0.0.1", "::1"]
     let others = hosts.subtracting(own)

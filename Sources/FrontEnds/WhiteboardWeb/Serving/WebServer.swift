@@ -96,7 +96,7 @@ final class WebServer {
     let first = certificate(at: hosts.first, now: now).certificate
     let same = hosts.filter { host in
       guard first.hosts.contains(host) else { return false }
-      // The certificate that a connection to a name receives depends on the address of the name.
+      // The certificate for a connection to a name depends on the address to which the name resolves.
       guard IPAddressBytes(host) != nil else { return true }
       return certificate(at: host, now: now).certificate.fingerprint == first.fingerprint
     }
