@@ -22,7 +22,7 @@ package struct QRSymbol: Hashable, Sendable {
 
   /// The number of modules in a row, without the margin.
   package let size: Int
-  /// Row by row; `true` means dark.
+  /// The modules, row by row; `true` means dark.
   private let modules: [Bool]
 
   package init(_ text: String) throws(QRCodeError) {
@@ -61,7 +61,7 @@ package struct QRSymbol: Hashable, Sendable {
     }
   }
 
-  /// Contains the margin of four modules that the standard requires.
+  /// An SVG of the symbol, with the margin of four modules that the standard requires.
   package var svg: String {
     let runs = (0..<size).flatMap { y in
       (0..<size).filter { isDark($0, y) && !isDark($0 - 1, y) }.map { x in

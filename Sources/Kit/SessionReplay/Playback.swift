@@ -163,7 +163,7 @@ public struct RecordedBoard: PlayedBoard {
 }
 
 extension RestoredBoard {
-  /// Only `photos` are available on the result, which must not be edited.
+  /// Returns a board for display, on which only `photos` are available. The board must not be edited.
   package func shown(photos: Set<AssetID> = []) -> Board {
     guard let member = MemberID(bytes: [UInt8](repeating: 0, count: 32)), let incarnation = Incarnation(exactly: 1)
     else { preconditionFailure("a member id has 32 bytes, and an incarnation is not 0") }

@@ -88,7 +88,7 @@ extension Recording {
 }
 
 private struct AnonymousCrowd {
-  /// More incarnations would take minutes.
+  /// The maximum number of incarnations. Replacing more incarnations would take minutes.
   private static let limit = 4096
 
   private(set) var members: [MemberID: MemberID] = [:]
@@ -149,7 +149,7 @@ private struct AnonymousCrowd {
   }
 }
 
-/// Used for one anonymous recording, and never stored.
+/// A key that is used for one anonymous recording and never stored.
 private struct AnonymousKey: AuthorKey {
   private let key = P256.Signing.PrivateKey()
 
@@ -166,7 +166,7 @@ private struct AnonymousValues {
   let members: [MemberID: MemberID]
   let salt: UInt64
   let hidesWords: Bool
-  /// In milliseconds; all times are moved back by this amount.
+  /// The amount by which all times are moved back, in milliseconds.
   let shift: UInt64
   private var numbers: [[UInt8]: Int] = [:]
 

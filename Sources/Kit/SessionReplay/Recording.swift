@@ -159,13 +159,12 @@ public struct Recording: Sendable {
     return EncodedBatch.author(of: bytes)
   }
 
-  /// Clamps the result to the range of `Int64`.
   static func difference(_ time: Int64, _ other: Int64) -> Int64 {
     let (difference, isOver) = time.subtractingReportingOverflow(other)
     return isOver ? (time > other ? .max : .min) : difference
   }
 
-  /// Returns milliseconds, clamped to the range from 0 to 2^46.
+  /// Returns the milliseconds between two wall-clock times, clamped to the range from 0 to 2^46.
   static func elapsed(_ time: Int64, since start: Int64) -> Int64 {
     let (difference, isOver) = time.subtractingReportingOverflow(start)
     // The limit is longer than any session. It prevents overflows in calculations with the result.

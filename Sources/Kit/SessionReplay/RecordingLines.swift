@@ -235,7 +235,7 @@ public enum RecordingLines {
 extension Property {
   var name: String? { Self.names[number] }
 
-  /// By property number (BRD-8).
+  /// The display names of the properties, by number (BRD-8).
   static let names: [UInt16: String] = [
     0: "position", 1: "scale", 2: "angle", 3: "deleted", 4: "selection", 5: "size", 6: "order", 7: "created",
     8: "purged", 9: "color", 10: "line width", 11: "photo", 12: "stroke ended", 13: "author", 14: "name", 15: "said",

@@ -161,7 +161,7 @@ public struct Verification: Sendable {
 }
 
 extension SplitMix64 {
-  /// The same seed produces the same order in every release.
+  /// The same seed must produce the same order in every release.
   mutating func shuffled<Element>(_ elements: [Element]) -> [Element] {
     var elements = elements
     for last in stride(from: elements.count - 1, to: 0, by: -1) {

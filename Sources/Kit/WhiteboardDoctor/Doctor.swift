@@ -42,7 +42,7 @@ package struct Doctor: Sendable {
     }
   }
 
-  /// With `--json`, printed as a line `doctor`.
+  /// The result of one run; with `--json`, it is printed as a line `doctor`.
   package struct Report: Encodable, Sendable {
     package var findings: [Finding]
     package var likelyCause: String?
@@ -318,7 +318,7 @@ package struct Doctor: Sendable {
 }
 
 enum MulticastReading {
-  /// The mDNS group 224.0.0.251, as written in the files in `/proc/net`.
+  /// The mDNS multicast group 224.0.0.251, in the notation of the files in `/proc/net`.
   private static let group = "FB0000E0"
 
   /// Returns the interfaces on which a program listens to mDNS; `text` is `/proc/net/igmp`.

@@ -1,4 +1,4 @@
-/// The rules of a firewall. Jumps between chains are not followed, so the result is likely, but not certain.
+/// The rules of a firewall. Jumps between chains are not followed, so the answers may be wrong.
 struct FirewallRules: Equatable, Sendable {
   struct Rule: Equatable, Sendable {
     var accepts: Bool
@@ -31,7 +31,7 @@ struct FirewallRules: Equatable, Sendable {
     return acceptsByDefault
   }
 
-  /// The rules of a chain that is reached by a jump are added before all other rules.
+  /// Rules of a chain that is reached by a jump come before all other rules.
   private mutating func add(_ rule: Rule, in chain: Chain) {
     switch chain {
     case .input: rules.append(rule)

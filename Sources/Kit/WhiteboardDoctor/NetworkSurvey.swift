@@ -82,7 +82,7 @@ package enum NetworkSurvey {
   /// In milliseconds.
   private static let busTimeout: Int32 = 2_000
 
-  /// Returns the error number of the failure; nil if the bus answers in time.
+  /// Returns the error number if the bus cannot be reached, or does not answer in time.
   static func connectsToSystemBus() -> Int32? {
     let path = SystemBus.socketPath ?? "/run/dbus/system_bus_socket"
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -99,7 +99,7 @@ package enum NetworkSurvey {
     return poll(&answer, 1, busTimeout) > 0 ? nil : ETIMEDOUT
   }
 
-  /// Tries TCP and UDP on every address; returns the error number of the failure.
+  /// Tries to open the port for TCP and UDP on every address; returns the error number if this fails.
   static func bindFailure(port: Int) -> Int32? {
     for kind in [SOCK_STREAM, SOCK_DGRAM] {
       let descriptor = socket(AF_INET, Int32(kind.rawValue), 0)
@@ -130,7 +130,7 @@ package enum NetworkSurvey {
   }
 }
 
-/// Reads the state of the computer; tests replace these functions.
+/// Functions that read the state of the computer; tests replace these functions.
 package struct SystemReading: Sendable {
   package var file: @Sendable (_ path: String) -> String?
   package var exists: @Sendable (_ path: String) -> Bool

@@ -16,7 +16,7 @@ struct BoardNarrator {
     var changed: [String]
     var object: ReportedObject
     var due: Duration
-    /// Determines the order of the lines.
+    /// Lines are sorted by this number.
     let number: Int
   }
 
@@ -195,7 +195,7 @@ struct BoardNarrator {
     return names.isEmpty ? "" : ", connected to \(EventText.listed(names))"
   }
 
-  /// Commands accept the sequence number of an object's id.
+  /// The name contains the sequence number of the object's id, because commands accept this number.
   private func name(_ id: ObjectID) -> String { labels[id] ?? phrases[id] ?? "object \(id.dot.sequence)" }
 
   private func place(_ object: ReportedObject) -> String { EventText.place(object.snapshot.centerPosition) }

@@ -4,7 +4,7 @@ import Whiteboard
 import WhiteboardKit
 
 package enum EventLine {
-  /// Each line contains this version as `v`. It changes if the meaning of a key changes.
+  /// The version of the format, which each line contains as `v`. It changes if the meaning of a key changes.
   package static let version = 1
 
   /// Returns UTF-8 with a line feed at the end. `v` and `event` come first, and the other keys follow in alphabetical
@@ -15,7 +15,7 @@ package enum EventLine {
     return json.bytes
   }
 
-  /// Writes information that is not an event of a board, in the same format.
+  /// Writes a line that is about no event of a board, in the same format.
   package static func json(_ name: String, _ payload: some Encodable) -> [UInt8] {
     // No payload has a value that cannot be encoded.
     let data = try? JSONEncoder().encode(payload)
@@ -399,7 +399,6 @@ extension ReportedObject: JSONValue {
     }
   }
 
-  /// Returns the beginnings and ends of erased ranges, in numbers of points.
   private static func spans(_ ranges: [ClosedRange<Int>]) -> [Point] {
     ranges.map { Point(x: Double($0.lowerBound) / 16, y: Double($0.upperBound) / 16) }
   }

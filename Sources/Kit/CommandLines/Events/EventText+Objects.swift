@@ -11,12 +11,12 @@ extension EventText {
 
   static func prefix(of peer: String) -> String { UntrustedText(peer.prefix(8)).escaped() }
 
-  /// For a game, further lines show the game and explain its marks.
+  /// If the object is a game, further lines show the game and explain its marks.
   static func whole(_ object: ReportedObject, naming name: (String) -> String = EventText.prefix)
     -> String
   { self.object(object, naming: name) + (game(object) + rules(object)).joined() }
 
-  /// For a game, further lines show the game and explain its marks.
+  /// If the object is a game, further lines show the game and explain its marks.
   static func detailed(_ object: ReportedObject) -> String {
     (about(object, wordsLimit: wordsLimit, naming: EventText.prefix) + looks(object)).joined(separator: ", ")
       + (game(object) + rules(object)).joined()
@@ -107,7 +107,7 @@ extension EventText {
 }
 
 extension EventText {
-  /// Returns, for example, `Ben wants to send you "photo.jpg" (2.1 MB).`
+  /// Returns text such as `Ben wants to send you "photo.jpg" (2.1 MB).`
   package static func offerLine(_ offer: SharedBoard.News.ResourceOffered) -> String {
     "\(person(offer.sender, offer.peer)) wants to send you \(resource(offer.name)) "
       + "(\(ByteCount.text(Int(clamping: offer.size))))."
@@ -156,7 +156,7 @@ extension EventText {
     )
   }
 
-  /// Returns nil for queries, because their results are the answer.
+  /// Returns nil for queries, because users see their results instead.
   static func doneLine(_ name: CommandName, _ done: CommandOutcome) -> String? {
     let made = (done.ids ?? done.id.map { [$0] }) ?? []
     let verb = name.rawValue

@@ -30,7 +30,7 @@ extension EventText {
     return "! \(removed.message)\n  \(advice)"
   }
 
-  /// Converts RFC 3339 to a form for users, without seconds.
+  /// Converts a time in RFC 3339 format to text for users, without seconds.
   package static func time(_ text: String) -> String {
     let minutes = UntrustedText(String(text.prefix(16))).escaped()
     return minutes.replacing("T", with: " ") + " UTC"

@@ -4,7 +4,7 @@ import WhiteboardKit
 
 package struct LineSink: EventSink {
   private let writer: LineWriter
-  /// Nil if the output is JSON.
+  /// The writer of text; nil if the output is JSON.
   private let narration: Narration?
 
   package init(_ writer: LineWriter, isJSON: Bool) {
@@ -44,7 +44,7 @@ package struct LineSink: EventSink {
     try await writer.write(piece)
   }
 
-  /// Writes the lines about unfinished texts and movements.
+  /// Writes the lines about texts and movements that are not finished yet.
   package func finish() async throws(OutputError) { try await narration?.finish() }
 
   fileprivate static let pieceLength = 1 << 18

@@ -5,9 +5,9 @@ import WhiteboardKit
 package struct ReportedWord: Sendable {
   package let word: String
   package let meaning: String
-  /// The faults that the guarantee survives, or its limits.
+  /// The faults that the guarantee survives, or the limits of the guarantee.
   package let limits: String
-  /// Names of suites, and paths in the repository.
+  /// The tests of the guarantee: names of suites, and paths in the repository.
   package let tests: [String]
 
   package static let all = [

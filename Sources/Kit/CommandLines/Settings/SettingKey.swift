@@ -83,7 +83,7 @@ package struct SettingEntry: Sendable {
     case words(String)
   }
 
-  /// If the variable is set to any text, it implies this value of the setting.
+  /// If the environment variable is set to any text, the setting has this value.
   package struct Presence: Sendable {
     package let variable: String
     package let value: String
@@ -99,9 +99,9 @@ package struct SettingEntry: Sendable {
   package let allowed: String
   package let standard: Standard
   package let flag: String
-  /// Empty if the values cannot be listed.
+  /// All values; empty if they cannot be listed.
   package let choices: [String]
-  /// An environment variable of other programs.
+  /// An environment variable of other programs that implies a value.
   package let otherwise: Presence?
   package let isSecret: Bool
   package let check: @Sendable (String) throws(SettingFault) -> Void

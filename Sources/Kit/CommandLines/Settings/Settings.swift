@@ -18,13 +18,12 @@ package struct Settings: Sendable {
     }
   }
 
-  /// A value that differs from the default.
   package struct Choice: Equatable, Sendable {
     package let text: String
     package let origin: Origin
   }
 
-  /// Keyed by the name of the setting.
+  /// The values that differ from the defaults, by the name of the setting.
   package private(set) var choices: [String: Choice] = [:]
   package let keys: [KeyBinding]
 

@@ -34,7 +34,7 @@ package struct SettingsFile: Equatable, Sendable {
   package private(set) var lines: [Line] = []
   package private(set) var keys: [KeyBinding] = []
 
-  /// Throws for the first line that is malformed, or sets a value that was already set.
+  /// Throws if a line is malformed, or sets a value that was already set.
   package init(_ text: String, path: String) throws(Fault) {
     self.path = path
     var isInKeys = false
@@ -129,7 +129,7 @@ package struct SettingsFile: Equatable, Sendable {
 extension SettingsFile {
   package struct Place: Equatable, Sendable {
     package let path: String
-    /// A file that the user named must exist.
+    /// Whether the user named the file, which must then exist.
     package let isNamed: Bool
 
     /// Uses the given path, or else `WHITEBOARD_CONFIG`, or else `whiteboard/config` in `$XDG_CONFIG_HOME` or
@@ -179,9 +179,8 @@ extension SettingsFile {
 /// The terminal checks the names of the command and the keys, and names ``place`` in its error.
 package struct KeyBinding: Hashable, Sendable {
   package let command: String
-  /// Empty if the command has no key.
   package let keys: [String]
-  /// The file, a colon, and the line number.
+  /// The location of the binding: the file, a colon, and the line number.
   package let place: String
 
   package init(command: String, keys: [String], place: String) {

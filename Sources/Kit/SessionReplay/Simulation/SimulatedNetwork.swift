@@ -17,7 +17,7 @@ struct SimulatedNetwork {
     }
 
     let link: Link
-    /// If this connection breaks, the packet is lost.
+    /// The number of the connection. If the connection breaks, the packet is lost.
     let connection: Int
     let kind: Kind
     let bytes: [UInt8]
@@ -33,11 +33,11 @@ struct SimulatedNetwork {
   private let conditions: NetworkConditions
   private var connections: [Link: Int] = [:]
   private var lastConnection = 0
-  /// Later messages on a link must not arrive before this time.
+  /// The arrival time of the last message on each link. Later messages must not arrive before this time.
   private var lastArrival: [Link: UInt64] = [:]
   private(set) var messages = 0
   private(set) var bytes = 0
-  /// Counts lost packets, duplicated packets, and broken connections.
+  /// The number of lost packets, duplicated packets, and broken connections.
   private(set) var disturbed = 0
 
   init(_ conditions: NetworkConditions) { self.conditions = conditions }
@@ -171,7 +171,7 @@ public struct NetworkConditions: Hashable, Sendable {
   /// The crashes and restarts of peers, with their times.
   public var kills: [Kill] = []
 
-  /// In milliseconds. A peer that answers much later would be treated as silent (LIV-2).
+  /// The maximum delay, in milliseconds. A peer that answers much later would be treated as silent (LIV-2).
   private static let longestDelay = 2000.0
 
   /// Creates conditions without faults.

@@ -50,7 +50,7 @@ public final class SimulatedSession {
   private var events = ScheduledEvents<Event>()
   private var uptime = SimulatedSession.origin
   private var complaints: [String] = []
-  /// Added to times of the recording, in milliseconds.
+  /// The offset that is added to times of the recording, in milliseconds.
   private let shift: Int64
 
   /// Creates a session that replays a part of a recording.

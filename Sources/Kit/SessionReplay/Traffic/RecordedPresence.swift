@@ -16,7 +16,7 @@ public struct RecordedPresence: Sendable {
     public let points: [InkPoint]
   }
 
-  /// `presence` is `nil` if the member left.
+  /// A member's presence from a time on; nil if the member left.
   private struct Change {
     let elapsed: Int64
     let presence: Presence?
@@ -66,7 +66,8 @@ public struct RecordedPresence: Sendable {
     turns = (changes.values.flatMap(Self.turns) + previews.map(\.elapsed)).sorted()
   }
 
-  /// A visible presence changes because the member moves, leaves, or is silent for too long.
+  /// Returns the times at which the visible presence of a member changes, because the member moves, leaves, or is
+  /// silent for too long.
   private static func turns(_ changes: [Change]) -> [Int64] {
     var turns: [Int64] = []
     var seen: Presence?

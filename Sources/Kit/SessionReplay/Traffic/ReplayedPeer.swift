@@ -131,7 +131,7 @@ actor ReplayedPeer {
     listen(to: stream)
   }
 
-  /// Ignores errors, because the program's answers are compared in any case.
+  /// Ignores errors, because the replay compares the program's answers in any case.
   func write(_ bytes: [UInt8], to number: UInt64) async { try? await streams[number]?.write(bytes) }
 
   func finish(_ number: UInt64) async { try? await streams[number]?.finish() }
@@ -152,7 +152,7 @@ actor ReplayedPeer {
     return stream?.name.raw
   }
 
-  /// Returns fewer bytes if the stream ends, and nil if no bytes arrive.
+  /// Returns the next `count` bytes of a stream; fewer if the stream ends, and nil if no bytes arrive.
   func read(_ count: Int, of number: UInt64) async -> [UInt8]? {
     guard let id = streams[number]?.id else { return nil }
     _ = await found { received[id, default: []].count >= count || ended.contains(id) ? true : nil }
@@ -161,7 +161,7 @@ actor ReplayedPeer {
     return bytes.isEmpty && count > 0 ? nil : bytes
   }
 
-  /// Returns the remaining bytes; nil if the stream does not end in time.
+  /// Waits for the end of the stream; returns the remaining bytes, or nil if the stream does not end in time.
   func readToEnd(of number: UInt64) async -> [UInt8]? {
     guard let id = streams[number]?.id, await found({ ended.contains(id) ? true : nil }) != nil else { return nil }
     defer { received[id] = [] }

@@ -13,7 +13,7 @@ public actor SessionRecorder {
   private let document: BoardDocument
   private let log: TrafficLog
   private let onFailure: @Sendable (DocumentError) -> Void
-  /// In milliseconds since 1970; `nil` while recording works.
+  /// The time at which recording began to fail, in milliseconds since 1970.
   private var missingSince: Int64?
   /// The error of the last attempt to write entries; `nil` if it succeeded.
   public private(set) var failure: DocumentError?

@@ -182,7 +182,7 @@ public final class TrafficLog: Sendable {
 }
 
 extension TrafficEntry {
-  /// The maximum numbers of bytes that are shown as hexadecimal digits, or checked for text.
+  /// The maximum numbers of bytes to show as hexadecimal digits, and to check for text.
   private static let (digits, letters) = (16, 256)
 
   /// The size and the beginning of the entry's bytes, safe to print on a terminal.

@@ -7,7 +7,7 @@ import WhiteboardDocument
 import WhiteboardRendering
 import WhiteboardSync
 
-/// Operations on a board's file that need no session.
+/// Operations on the files of boards that need no session.
 package enum BoardFile {
   package struct Content: Sendable {
     package let name: String
@@ -59,7 +59,7 @@ package enum BoardFile {
     return Thumbnail.svg(of: board.snapshots, background: board.settings.background)
   }
 
-  /// If the summary is outdated, counts the objects in the file. Returns nil if the number is unknown.
+  /// If the summary is outdated, counts the objects in the file.
   package static func objectCount(of summary: DocumentSummary) async -> Int? {
     guard summary.isOutdated else { return summary.objects }
     let board = try? await replica(of: summary.path, version: nil).replica.board
@@ -284,7 +284,7 @@ extension BoardLibrary {
     self.init(directory: BoardFile.directory(inDataDirectory: directory))
   }
 
-  /// The boards in a data directory, with the seal of that directory (REC-20).
+  /// Opens the library of a data directory with the seal of this directory (REC-20).
   package init(sealedIn dataDirectory: String) {
     self.init(
       directory: BoardFile.directory(inDataDirectory: dataDirectory),
@@ -294,7 +294,7 @@ extension BoardLibrary {
 }
 
 extension BoardFile {
-  /// The board may be open in another program. The photos of all objects are loaded into memory.
+  /// The board may be open in another program. Loads the photos of all objects into memory.
   package static func export(_ path: String, version: String? = nil, of area: ExportArea = .wholeBoard)
     async throws(WhiteboardError) -> BoardExport
   {

@@ -59,7 +59,7 @@ package enum Thumbnail {
     }
   }
 
-  /// The part of the board that the thumbnail shows: all objects, centered, in the thumbnail's aspect ratio.
+  /// The visible part of the board: all objects, centered, in the thumbnail's aspect ratio.
   private struct View {
     var x = -120.0
     var y = -80.0

@@ -16,7 +16,7 @@ final class BrowserAccess {
   private var page: BrowserPage?
   private var closeGateway: (@Sendable () async -> Void)?
   private var isBeginning: Bool
-  /// False after `web off`.
+  /// Whether browsers should be able to join; false after `web off`.
   private var isWanted: Bool
   /// The time of the next attempt to open the gateway that the configuration requires; nil unless the last attempt
   /// failed.
@@ -150,7 +150,7 @@ final class BrowserAccess {
     }
   }
 
-  /// Browser links stay valid until they expire.
+  /// Disconnects all guests. Browser links stay valid until they expire.
   nonisolated(nonsending) func turnOff(request: RequestMark?) async {
     defer { checkIsolation(#isolation) }
     (isWanted, openingAgain) = (false, nil)
@@ -344,9 +344,8 @@ package struct OpenGateway: Sendable {
 }
 
 package struct BrowserPage: Equatable, Sendable {
-  /// Best first, such as `https://192.168.1.5:26443`.
+  /// The origins of the page, best first, such as `https://192.168.1.5:26443`.
   package var origins: [String]
-  /// SHA-256, as browsers show it.
   package var fingerprint: String
   /// Whether browsers warn about the certificate, because the gateway created it.
   package var isSelfMade: Bool

@@ -7,7 +7,7 @@ import WhiteboardSync
 /// Creates, closes, ends and stores the browser links of a board, and removes their guests. Confined to the actor of
 /// the board.
 final class BrowserLinks {
-  /// The number of closed links whose guests can still return.
+  /// The maximum number of closed links, whose guests can still return.
   private static let closedLimit = 64
   private static let storingInterval = Duration.seconds(5)
   private let runtime: BoardRuntime
@@ -16,7 +16,7 @@ final class BrowserLinks {
   private let replica: Replica
   private let roles: Roles
   private let persistence: Persistence
-  /// The most recently closed links come last.
+  /// The links; the most recently closed links come last.
   private var links: [BrowserLink] = []
   /// The time of the next attempt to store the links; nil unless the last attempt failed.
   private var storingAgain: ContinuousClock.Instant?
@@ -189,7 +189,7 @@ final class BrowserLinks {
     await end(reason: "The link is no longer valid.") { surplus.contains($0.secret) }
   }
 
-  /// Removes the guests that joined with these links too.
+  /// Ends links, and removes the guests that joined with them.
   nonisolated(nonsending) func end(reason: String, where isOver: (BrowserLink) -> Bool) async {
     defer { checkIsolation(#isolation) }
     let ended = links.filter(isOver)
@@ -283,9 +283,9 @@ final class BrowserLinks {
 struct BrowserLink: Codable, Equatable, Sendable {
   let secret: GuestSecret
   let isView: Bool
-  /// In milliseconds since 1970; nil if the link is valid until the board closes.
+  /// The time at which the link expires, in milliseconds since 1970; nil if the link is valid until the board closes.
   let end: UInt64?
-  /// Nil means false, as in boards of earlier versions.
+  /// Whether the link admits only one guest; nil means false, as in boards of earlier versions.
   private let isOnce: Bool?
   var guests: Set<PeerID> = []
   /// Whether only ``guests`` may use the link, because another guest was removed, or ``guestLimit`` guests joined with it.
@@ -328,7 +328,8 @@ struct BrowserLink: Codable, Equatable, Sendable {
 
   var isUnlimited: Bool { !isView && end == nil && isOnce != true }
 
-  /// A later process needs the stored guests to remove them when the link is revoked or expires.
+  /// The maximum number of guests, all of which are stored: a later process must remove them when the link is revoked
+  /// or expires.
   var guestLimit: Int { isOnce == true ? 1 : 256 }
 
   static func json(_ links: [BrowserLink]) -> String {

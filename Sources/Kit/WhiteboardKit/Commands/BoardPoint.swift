@@ -91,20 +91,20 @@ public enum StackPlace: Equatable, Sendable {
 
 /// The text form of colors: `#rrggbb` or `#rrggbbaa`.
 package enum ColorText {
-  /// Returns eight digits for a color `0xRRGGBBAA`.
+  /// Returns the text of a color `0xRRGGBBAA`, with eight digits.
   package static func text(_ color: UInt32) -> String {
     let digits = String(color, radix: 16)
     return "#" + String(repeating: "0", count: 8 - digits.count) + digits
   }
 
-  /// Accepts only what ``text(_:)`` returns.
+  /// Accepts only texts that ``text(_:)`` returned.
   package static func rgba(of text: String) -> UInt32? {
     text.hasPrefix("#") && text.utf8.count == 9 ? UInt32(text.dropFirst(), radix: 16) : nil
   }
 }
 
 extension ColorText {
-  /// Returns `0xRRGGBBAA`; a color with six digits is opaque.
+  /// Returns a color `0xRRGGBBAA`. A text with six digits means an opaque color.
   static func color(_ text: some StringProtocol) -> UInt32? {
     let digits = text.utf8.dropFirst()
     guard text.utf8.first == UInt8(ascii: "#"), digits.count == 6 || digits.count == 8,

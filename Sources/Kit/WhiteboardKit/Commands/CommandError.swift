@@ -32,7 +32,7 @@ public struct CommandError: Error, Equatable, Sendable {
     self.delivery = delivery
   }
 
-  /// Details that are already set do not change.
+  /// Returns the error with these details; details that are already set do not change.
   package func answering(verb: String?, request: RequestMark?, line: Int? = nil) -> CommandError {
     CommandError(
       code,

@@ -2,30 +2,30 @@ import PeerCore
 import Whiteboard
 
 package enum CommandLimits {
-  /// In bytes; one less than the session's limit, because one byte contains the message type.
+  /// In bytes. The limit is one less than the session's limit, because one byte contains the message type.
   package static let maximumMessageLength = 16 * 1024 * 1024 - 1
-  /// In bytes, for `send --unreliable`.
+  /// The maximum length of a message sent with `send --unreliable`, in bytes.
   package static let maximumDatagramLength = 64 * 1024 - 1
-  /// In bytes of UTF-8, for a text object or chat line.
+  /// The maximum length of a text object or chat line, in bytes of UTF-8.
   package static let maximumTextLength = 8 * 1024
   package static let maximumPoints = 65_536
   package static let maximumErasePoints = 4_096
   package static let maximumReferences = BoardLimits.objects
-  /// In a text object. This is also the maximum position.
+  /// The maximum number of characters in a text object, and therefore the maximum position.
   package static let maximumCharacters = 65_536
-  /// In board units, for lines and the eraser radius.
+  /// The maximum line width and eraser radius, in board units.
   package static let maximumWidth = 1_024.0
   /// In board units.
   package static let maximumGrid = 65_536.0
-  /// Per board unit of an exported picture.
+  /// The maximum number of pixels per board unit in an export.
   package static let maximumPixels = 64.0
-  /// In bytes of UTF-8, for a board title or checkpoint name.
+  /// The maximum length of a board title or checkpoint name, in bytes of UTF-8.
   package static let maximumTitleLength = 256
-  /// In bytes of UTF-8, for a display name.
+  /// The maximum length of a display name, in bytes of UTF-8.
   package static let maximumPersonLength = 64
-  /// In bytes of UTF-8, for a move in a game.
+  /// The maximum length of a game move, in bytes of UTF-8.
   package static let maximumMoveLength = 64
-  /// In bytes of UTF-8, for a resource or stream.
+  /// The maximum length of a resource or stream name, in bytes of UTF-8.
   package static let maximumNameLength = 16 * 1024
   package static let maximumFileCount = 256
   package static let maximumSeconds = 86_400.0

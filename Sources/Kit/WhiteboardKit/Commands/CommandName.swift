@@ -1,6 +1,6 @@
 import PeerCore
 
-/// The help lists the commands in this order.
+/// The names of the commands, in the order in which the help lists them.
 package enum CommandName: String, CaseIterable, Sendable {
   case text
   case rect
@@ -192,11 +192,10 @@ extension CommandName {
 
   package var changesBoard: Bool { rules.effect == .changesBoard }
 
-  /// The answer to a command that changes nothing does not wait for a save.
+  /// If a command changes nothing, its answer does not wait for a save.
   var changesNothing: Bool { rules.effect == .changesNothing }
 }
 
-/// Finds the word that a user most likely meant by a mistyped word.
 package enum Spelling {
   /// Returns nil if no word is similar enough. Compares only the first 32 bytes of the mistyped word.
   package static func nearest(to word: String, in words: some Sequence<String>) -> String? {

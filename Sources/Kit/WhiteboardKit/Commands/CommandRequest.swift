@@ -7,7 +7,7 @@ package struct CommandRequest: Equatable, Sendable {
   package let request: RequestMark?
   /// The number of the line in a script, from 1; nil outside of scripts.
   package var line: Int?
-  /// Identifies a caller of ``SharedBoard/perform(_:)``; nil for a command from the input.
+  /// The caller of ``SharedBoard/perform(_:)`` that gets the result; nil for a command from the input.
   let caller: Int?
 
   package init(_ command: Command, request: RequestMark? = nil, line: Int? = nil) {
@@ -61,7 +61,7 @@ public struct CommandOutcome: Equatable, Sendable {
   public var replaced: [ReplacedObject]?
   /// The ids of the transfers that the command started.
   public var transfers: [String]?
-  /// Whether the command changed the board; nil for commands that never do.
+  /// Whether the command changed the board; nil for commands that never change the board.
   public var hasChanged: Bool?
   /// The file that `export` wrote or `import` read.
   public var file: String?
@@ -142,7 +142,7 @@ public struct Command: Equatable, Sendable {
     self.run = run
   }
 
-  /// For a program that creates commands without a parser: normalizes text and checks limits, as a parser does.
+  /// Normalizes text and checks limits, as a parser does, for a program that creates commands without a parser.
   package func checked() throws(CommandError) -> Command { try check() }
 
   var answersInvitation: Bool { name == .accept || name == .decline }

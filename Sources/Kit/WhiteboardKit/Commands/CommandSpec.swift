@@ -1,5 +1,5 @@
 struct CommandRules: Equatable, Sendable {
-  /// A command of a joined peer runs only when this requirement is met.
+  /// The requirement that must be met before a joined peer runs the command.
   enum Requirement: Equatable, Sendable {
     /// The command concerns only the program or the list of members.
     case nothing
@@ -69,7 +69,7 @@ struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
     self.body = body
   }
 
-  /// For a command that changes the board in one step.
+  /// Creates an entry for a command that changes the board in one step.
   init(
     _ name: CommandName,
     rules: CommandRules = .editing,
@@ -141,7 +141,7 @@ package struct CommandEntry: Sendable {
   package let arguments: String
   package let summary: String
   package let notes: [String]
-  /// Without `verb` and `request`.
+  /// The keys of the JSON form, without `verb` and `request`.
   let keys: [Key]
   let parseWords: @Sendable (inout LineArguments) throws(CommandError) -> Command
   let parseJSON: @Sendable (JSONFields) throws(CommandError) -> Command
@@ -172,7 +172,7 @@ package struct CommandEntry: Sendable {
     return fitting.joined() + (index > 0 || required.isEmpty ? options : [])
   }
 
-  /// Splits alternatives; for `key=A|B`, each alternative has the key.
+  /// Splits alternatives. For `key=A|B`, each alternative has the key.
   private static func forms(_ token: Substring) -> [String] {
     let parts = token.split(separator: "|")
     guard let first = parts.first, let equals = first.firstIndex(of: "=") else { return parts.map(String.init) }

@@ -149,8 +149,8 @@ extension Command {
     DrawingCommands.game(game, point, opponent, alias)
   }
 
-  /// Copies objects, and moves the copies by `distance`. If it is nil, they are moved by the default distance, and
-  /// again if a copy would be exactly on an object of its kind.
+  /// Copies objects, and moves the copies by `distance`. If `distance` is nil, the copies are moved by the default
+  /// distance, and again if a copy would be exactly on an object of the same kind.
   public static func duplicate(_ objects: [ObjectReference], by distance: BoardPoint? = nil, alias: ObjectAlias?)
     -> Command
   { DrawingCommands.duplicate(objects, distance, alias) }

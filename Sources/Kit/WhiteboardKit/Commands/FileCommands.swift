@@ -149,12 +149,12 @@ extension Command {
     FileCommands.export(file, area, scale, paper, embedsDrawing, isReplacing)
   }
 
-  /// Adds the contents of a file, centered at a point; nil keeps their positions in the file.
+  /// Adds the contents of a file, centered at a point; nil keeps the positions in the file.
   public static func `import`(file: String, at point: BoardPoint?) -> Command { FileCommands.import(file, point) }
 
   /// Stores copies of objects, which `paste` can add to any board.
   public static func copy(_ objects: [ObjectReference]) -> Command { FileCommands.copy(objects) }
 
-  /// Adds the objects that were copied last, centered at a point; nil keeps their original positions.
+  /// Adds the objects that were copied last, centered at a point; nil keeps the original positions.
   public static func paste(at point: BoardPoint?) -> Command { FileCommands.paste(point) }
 }

@@ -148,7 +148,7 @@ struct LineEnds: Equatable, Sendable {
 }
 
 extension BoardEditor {
-  /// `point` is the end of the line before the end is moved to the outline of the bound object.
+  /// `point` is the end of the line, before the end is moved to the outline of the bound object.
   fileprivate func place(_ place: LineEnds.Place) throws(CommandError) -> (point: Point, binding: Binding?) {
     switch place {
     case .point(let point): return (Point(point), nil)
@@ -232,7 +232,7 @@ extension Parameter where Value == LineEnds {
 }
 
 extension Parameter where Value == [StyleChange] {
-  /// One or more properties: in a line as `word=value`, and in JSON with the keys of objects.
+  /// One or more properties, written in a line as `word=value`, and in JSON with the keys of objects.
   fileprivate static var style: Parameter {
     Parameter(
       StyleField.all.map { "[\($0.word)=…]" }.joined(separator: " "),
@@ -372,7 +372,8 @@ extension Command {
     FormCommands.line(points, "", pen, alias)
   }
 
-  /// Adds an arrow from one point to another; if `connects`, its ends are bound to the objects in which they lie.
+  /// Adds an arrow from one point to another. If `connects` is true, each end is bound to the object in which the end
+  /// lies.
   public static func arrow(from: BoardPoint, to: BoardPoint, connects: Bool, pen: Pen = .form) -> Command {
     FormCommands.arrow(LineEnds(from: .point(from), to: .point(to)), connects, "", pen, nil)
   }

@@ -1,7 +1,7 @@
 import PeerCore
 import Whiteboard
 
-/// An option can be anywhere in a line.
+/// An option of a command, which can be anywhere in the line.
 enum LineOption: Sendable {
   /// `key=value`.
   case value(String)
@@ -37,7 +37,7 @@ struct LineArguments {
 
   func list(_ name: String) -> [String] { lists[name] ?? [] }
 
-  /// The parameter itself is read later.
+  /// Leaves the words of the parameter for a later call.
   mutating func reserve<Value>(_ parameter: Parameter<Value>) { reserved += wordCount(of: parameter) }
 
   private func wordCount<Value>(of parameter: Parameter<Value>) -> Int {
@@ -164,10 +164,9 @@ struct LineArguments {
   }
 }
 
-/// Splits a line into words, with quotes, escapes and comments.
 enum LineWords {
   struct Word: Equatable, Sendable {
-    /// Without quotes and escapes.
+    /// The text of the word, without quotes and escapes.
     let text: String
     let isQuoted: Bool
 

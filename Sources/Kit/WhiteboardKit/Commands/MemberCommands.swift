@@ -172,12 +172,12 @@ enum MemberCommands {
 }
 
 extension Command {
-  /// Shows the local pointer to the other members, optionally as a laser; nil hides it.
+  /// Shows the local pointer to the other members, optionally as a laser; nil hides the pointer.
   public static func point(_ point: BoardPoint?, isLaser: Bool = false) -> Command {
     MemberCommands.point(point, isLaser)
   }
 
-  /// Shares the local view of the board with the other members; nil stops sharing it.
+  /// Shares the local view of the board with the other members; nil stops sharing.
   public static func view(_ view: BoardView?) -> Command { MemberCommands.view(view) }
 
   /// Admits a peer, confirms that the verification words match (ADM-8), or accepts an offered file.

@@ -37,7 +37,8 @@ struct Parameter<Value: Equatable & Sendable>: Sendable {
     self.check = check
   }
 
-  /// The form is one word, and in JSON a string. `what` names the parameter if it is missing.
+  /// A parameter whose text form is one word, and whose JSON form is a string. `what` names the parameter if it is
+  /// missing.
   static func word(
     _ usage: String,
     _ key: String,
@@ -55,7 +56,7 @@ struct Parameter<Value: Equatable & Sendable>: Sendable {
     }
   }
 
-  /// The text form is `key=value`, and the JSON form is a string.
+  /// A parameter whose text form is `key=value`, and whose JSON form is a string.
   static func option(
     _ key: String,
     _ form: String,
@@ -69,7 +70,7 @@ struct Parameter<Value: Equatable & Sendable>: Sendable {
     }
   }
 
-  /// The text form is `key=value`, and the JSON form is not a string.
+  /// A parameter whose text form is `key=value`, and whose JSON form is not a string.
   static func option(
     _ key: String,
     _ form: String,
@@ -102,7 +103,7 @@ extension Parameter where Value == BoardPoint {
 }
 
 extension Parameter where Value == BoardPoint? {
-  /// The distance between copies and originals; can begin with a `+`, as in `move`.
+  /// The distance between copies and their originals, which can begin with a `+`, as in `move`.
   static var distance: Parameter {
     option("by", "DX,DY", .point, default: nil) { (value) throws(CommandError) in
       try TextCommandParser.point(value.hasPrefix("+") ? value.dropFirst() : value[...])
@@ -136,7 +137,7 @@ extension Parameter where Value == BoardPoint? {
 }
 
 extension Parameter where Value == [BoardPoint] {
-  /// `line` names the figure that the points form, with its article.
+  /// `line` names the figure that the points form, with an article.
   static func points(_ what: String, limit: Int, of line: String) -> Parameter {
     Parameter("X,Y X,Y …", [("points", .points)]) { (arguments) throws(CommandError) in
       try arguments.points(what, limit: limit, of: line)
@@ -262,7 +263,7 @@ extension Parameter where Value == ObjectReference {
 }
 
 extension Parameter where Value == [ObjectReference] {
-  /// In the text form, all words except those of later parameters.
+  /// One or more objects: in the text form, all words except those of later parameters.
   static var objects: Parameter {
     Parameter("ID …", [("id", .wordOrNumber), ("ids", .objects)]) { (arguments) throws(CommandError) in
       try arguments.references()
@@ -454,7 +455,6 @@ extension Parameter where Value == Bool {
     }
   }
 
-  /// Whether a text grows from its upper left corner.
   static var startsAtCorner: Parameter { option("from", "corner", default: false, CommandParser.startsAtCorner) }
 
   static var keepsLineWidth: Parameter { option("line", "keep", default: false, CommandParser.keepsLineWidth) }
@@ -509,7 +509,7 @@ extension Parameter where Value == Double {
     }
   }
 
-  /// In seconds, for drawing a stroke.
+  /// The duration in which a stroke is drawn, in seconds.
   static var duration: Parameter {
     option("over", "SECONDS", .number, default: 0) { (value) throws(CommandError) in
       try CommandLimits.checkedSeconds(Double(value) ?? .nan, key: "over")
@@ -531,7 +531,7 @@ extension Parameter where Value == PaperSize? {
 }
 
 extension Parameter where Value == Double? {
-  /// Pixels per board unit.
+  /// The number of pixels per board unit.
   static var pixels: Parameter {
     option("scale", "N", .number, default: nil) { (text) throws(CommandError) in
       try CommandLimits.checkedPixels(TextCommandParser.number(text) ?? .nan)
@@ -553,7 +553,7 @@ extension Parameter where Value == Double? {
 }
 
 extension Parameter where Value == Int {
-  /// The number of characters before a position in a text.
+  /// A position in a text: the number of characters before the position.
   static var position: Parameter {
     Parameter("AT", [("at", .number)], wordCount: 1) { (arguments) throws(CommandError) in
       let word = try arguments.next("the position, as the number of characters before it").text
@@ -761,7 +761,7 @@ extension Parameter where Value == PurgedObjects {
 // MARK: - Messages and files
 
 extension Parameter where Value == [String] {
-  /// An empty list means all peers.
+  /// The recipients; an empty list means all peers.
   static var recipients: Parameter {
     Parameter("[--to PEER]", [("to", .peers)], options: [.list("--to", "the peer")]) {
       (arguments) throws(CommandError) in

@@ -62,7 +62,7 @@ package struct Nearby: Sendable {
     }
   }
 
-  /// Boards and their peers are ordered by id.
+  /// The boards, ordered by id.
   package var boards: [Board] {
     let sorted = peers.values.filter { !$0.isRelayAlone }.sorted {
       $0.announcement.peer.text < $1.announcement.peer.text
@@ -81,12 +81,12 @@ package struct Nearby: Sendable {
     peers.values.filter { $0.announcement.session.bytes == session.bytes }
   }
 
-  /// Relays that accept boards, ordered by id (DSC-24).
+  /// The relays that accept boards, ordered by id (DSC-24).
   package var relays: [DiscoveredPeer] {
     peers.values.filter(\.isRelayAlone).sorted { $0.announcement.peer.text < $1.announcement.peer.text }
   }
 
-  /// Returns all boards if the name is nil.
+  /// Returns the boards with this name; all boards if the name is nil.
   func boards(meantBy name: String?) -> [Board] {
     guard let name else { return boards }
     let lower = name.lowercased()

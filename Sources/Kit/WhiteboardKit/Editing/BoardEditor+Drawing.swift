@@ -105,7 +105,7 @@ extension Point {
 
 struct StrokePace: Sendable {
   let count: Int
-  /// The last point is due after this many seconds.
+  /// The duration of the stroke, in seconds; the last point is due at the end.
   let seconds: Double
 
   static let frame = Duration.milliseconds(16)

@@ -9,7 +9,7 @@ import WhiteboardSync
 final class BoardEditor {
   let runtime: BoardRuntime
   let replica: Replica
-  /// The open board owns this object.
+  /// The reference is unowned because the open board owns this object.
   unowned let active: ActiveBoard
   let members: Members
   let photos: PhotoFiles
@@ -30,7 +30,7 @@ final class BoardEditor {
 
   // MARK: - Transactions
 
-  /// Makes edits as one undo step; if the board refuses an edit, none remains.
+  /// Makes edits as one undo step. If the board refuses an edit, none of the edits is made.
   func edit<Result>(_ body: (Board) throws(BoardError) -> Result) throws(CommandError) -> Result {
     do throws(BoardError) {
       let (result, actions) = try replica.change(now: runtime.now, body)

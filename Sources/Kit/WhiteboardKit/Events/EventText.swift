@@ -31,7 +31,7 @@ package enum EventText {
     number == 1 ? "1 \(one)" : "\(number) \(many ?? one + "s")"
   }
 
-  /// Returns minutes and seconds, such as `4:59`; `0:00` if the time has passed.
+  /// Returns minutes and seconds, such as `4:59`; `0:00` if no time is left.
   package static func timeLeft(_ time: Duration) -> String {
     let seconds = max(0, Int((time / .seconds(1)).rounded(.up)))
     return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"

@@ -41,12 +41,12 @@ extension SharedBoard.News {
   package struct Ready: Sendable, Equatable {
     package var peer: String
     package var name: UntrustedText
-    /// As `HOST:PORT`, most useful first.
+    /// The addresses on which the program listens, as `HOST:PORT`, most useful first.
     package var addresses: [String]
     package var port: Int
     package var board: String
     package var boardName: UntrustedText
-    /// `ask`, `code`, `known` or `anyone`.
+    /// The admission policy: `ask`, `code`, `known` or `anyone`.
     package var admit: String
     package var code: String?
     package var link: String
@@ -71,34 +71,32 @@ extension SharedBoard.News {
 
   /// A board that discovery found nearby; its announcement is not authenticated.
   package struct FoundBoard: Sendable {
-    /// May be only a prefix of the id.
+    /// The announced peer id, or a prefix of it.
     package var peer: String
     package var name: UntrustedText
     package var board: String?
     package var boardName: UntrustedText?
     package var addresses: [String] = []
     package var participants: Int?
-    /// `member` or `relay`; not authenticated.
+    /// The announced role: `member` or `relay`.
     package var role: String?
-    /// `anyone`, `ask`, `code` or `known`; not authenticated.
+    /// The announced admission policy: `anyone`, `ask`, `code` or `known`.
     package var admit: String?
   }
 
   package struct PeerState: Sendable {
-    /// Nil while the program dials an address whose peer is unknown.
+    /// The peer; nil while the program dials an address whose peer is unknown.
     package var peer: String?
-    /// Empty before the peer sends a name.
+    /// The display name; empty before the peer sends it.
     package var name: UntrustedText
     package var state: State
-    /// The dialed address, if the peer there is unknown.
+    /// The dialed address, if the peer at this address is unknown.
     package var address: String?
 
     package enum State: String, Sendable {
-      /// The peer is dialed for the first time.
       case connecting
       case connected
       case suspect
-      /// The link broke, and the peer is dialed again.
       case reconnecting
       case lost
     }
@@ -110,7 +108,7 @@ extension SharedBoard.News {
     package var peer: String
     package var name: UntrustedText
     package var words: String?
-    /// Incoming if the other peer asks to join.
+    /// Incoming if the other peer asks to join, outgoing if the local peer asks.
     package var direction: Direction
     /// Whether the user must answer with `accept` or `decline` before the request proceeds.
     package var mustAnswer: Bool
@@ -124,7 +122,7 @@ extension SharedBoard.News {
     package var warning: String?
   }
 
-  /// Reported after a change, or as the answer to `profile`.
+  /// A member's display name and icon, reported after a change or as the answer to `profile`.
   package struct Profile: Sendable {
     package var peer: String
     package var name: UntrustedText
@@ -133,14 +131,14 @@ extension SharedBoard.News {
 
   package struct Invited: Sendable {
     package var code: String?
-    /// `editor` or `viewer`, on an owned board.
+    /// The role that the code or link gives on an owned board: `editor` or `viewer`.
     package var role: String?
     package var link: String
     /// The browser link with each address of this computer, best first.
     package var links: [String]?
-    /// The SHA-256 hash, as browsers show it; nil if browsers do not warn about the certificate.
+    /// The SHA-256 hash of the certificate, as browsers show it; nil if browsers do not warn about the certificate.
     package var fingerprint: String?
-    /// In RFC 3339 format; nil if the code or link is valid while the board is open.
+    /// The time at which the code or link expires, in RFC 3339 format; nil if it is valid while the board is open.
     package var expires: String?
 
     package var isForEveryone: Bool { role != "viewer" && expires == nil }
@@ -156,7 +154,7 @@ extension SharedBoard.News {
   package struct Role: Sendable {
     package var peer: String
     package var name: UntrustedText
-    /// `editor`, `viewer` or `relay`.
+    /// The role: `editor`, `viewer` or `relay`.
     package var role: String
     package var isOwn: Bool
   }
@@ -259,14 +257,14 @@ extension SharedBoard.News {
     package var peer: String?
     /// The number of seconds by which the peer's clock is ahead; negative if it is behind.
     package var difference: Double?
-    /// The id of the invitation, if ``code`` is `invitation-ended` or `comparing`.
+    /// The id of the invitation, in a note with the code `invitation-ended` or `comparing`.
     package var invitation: String?
     /// In RFC 3339 format.
     package var deadline: String?
 
-    /// A request to join is no longer pending.
+    /// The code of the note that a request to join is no longer pending.
     package static let invitationEnded = "invitation-ended"
-    /// An accepted peer will join when its user has confirmed the words.
+    /// The code of the note that an accepted peer will join when its user has confirmed the words.
     package static let comparing = "comparing"
     package static let fileRefused = "file-refused"
     package static let fileNotSaved = "file-not-saved"
@@ -284,7 +282,7 @@ package enum Direction: String, Sendable {
   case outgoing
 }
 
-/// `member` is a name with an id prefix, safe to display.
+/// `member` is the name of a member with an id prefix, safe to display.
 extension SharedBoard.News.Remark {
   static func diverged(from member: String) -> Self {
     Self(

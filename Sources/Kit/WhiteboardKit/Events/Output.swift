@@ -4,7 +4,7 @@ import Whiteboard
 import WhiteboardSync
 
 extension SharedBoard {
-  /// A board passes these to its sink in order; programs print them as lines of text or JSON.
+  /// The output that a board passes to its sink, in order. Programs print it as lines of text or JSON.
   package enum Output: Sendable {
     case change(Change, ChangeDetails)
     case news(News)
@@ -18,7 +18,7 @@ extension SharedBoard {
     /// The name in the member's handshake, by which commands find the member; nil if the member was never connected.
     package var name: UntrustedText?
     package var isHidden = false
-    /// Contains only data that readers do not know yet.
+    /// The data of the added or changed object that readers do not know yet.
     package var object: ReportedObject?
     package var keys: [String]?
     /// The member through which a new member is reached; nil if the new member is reached directly.

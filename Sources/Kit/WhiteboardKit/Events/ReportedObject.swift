@@ -6,7 +6,7 @@ package struct ReportedObject: Sendable, Equatable {
   package let snapshot: ObjectSnapshot
   package let game: GameDescription?
   package let path: String?
-  /// From back to front; nil if the object is not a group.
+  /// The objects of a group, from back to front; nil if this object is not a group.
   package let members: [ObjectID]?
   /// The state that readers know from earlier events; nil if the whole object is reported.
   private let known: ObjectSnapshot?
@@ -131,7 +131,7 @@ package struct RelativePoints: Sendable, Equatable {
 /// the ranges that readers do not know yet.
 package struct ErasedRanges: Sendable, Equatable {
   package let ranges: [ClosedRange<Int>]
-  /// Counts omitted ranges too; nil if no range is omitted.
+  /// The number of all ranges; nil if no range is omitted.
   package let total: Int?
   /// The earlier ranges that no longer exist; nil if the event contains all ranges.
   package let former: [ClosedRange<Int>]?
@@ -180,7 +180,7 @@ package struct TextChange: Sendable, Equatable {
     text = UntrustedText(bytes: inserted)
   }
 
-  /// Events about an existing object do not repeat a long text.
+  /// Whether the text is so long that events about an existing object do not repeat it.
   fileprivate static func isLong(_ text: UntrustedText) -> Bool {
     text.byteCount > 2000 && text.raw.unicodeScalars.count > 2000
   }

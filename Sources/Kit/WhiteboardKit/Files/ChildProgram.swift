@@ -21,14 +21,14 @@ struct ChildProgram {
   private static let memory = 2 << 20
   /// The maximum size of each file that the program writes.
   private static let fileBytes = 256 << 20
-  /// The descriptor in the child process of its end of the connection.
+  /// In the child process, the descriptor of its end of the connection.
   private static let childEnd: Int32 = 3
   #if canImport(Glibc)
   private static let socketType = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
   #else
   private static let socketType = SOCK_STREAM | SOCK_CLOEXEC
   #endif
-  /// The exit status of the shell if it does not find the program.
+  /// The exit status of the shell if the program was not found.
   private static let notFound: Int32 = 127
 
   /// Blocks the thread until the program ends; returns its standard output.

@@ -7,7 +7,7 @@ import WhiteboardRendering
 /// as JSON that contains a string with one character for each byte. In a PNG, that JSON is a text chunk; in an SVG, it
 /// is base64 between comments.
 enum EmbeddedDrawing {
-  /// Also the keyword of the document's chunk in a PNG.
+  /// The type of the document, which is also the keyword of its chunk in a PNG.
   private static let type = "application/vnd.excalidraw+json"
   private static let start = "<!-- payload-start -->"
   private static let end = "<!-- payload-end -->"
@@ -84,7 +84,7 @@ enum EmbeddedDrawing {
     return nil
   }
 
-  /// Accepts zlib and gzip data.
+  /// Decompresses zlib or gzip data.
   private static func inflated(_ bytes: ArraySlice<UInt8>, _ limit: Int) throws(Damaged) -> [UInt8] {
     var stream = z_stream()
     // 15 selects the largest window, and 32 accepts both formats.

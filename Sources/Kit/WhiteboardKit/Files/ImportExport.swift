@@ -138,7 +138,7 @@ final class ImportExport {
 
   // MARK: - Copies
 
-  /// All boards in the data directory share this file.
+  /// The file of copied objects, which all boards in the data directory share.
   private var copies: String { "\(configuration.dataDirectory)/copies.json" }
 
   nonisolated(nonsending) func copy(_ references: [ObjectReference]) async throws(CommandError) -> CommandOutcome {
@@ -151,7 +151,7 @@ final class ImportExport {
     }
   }
 
-  /// In bytes of text for the system clipboard; terminals accept a paste of this size.
+  /// The maximum size of the text for the system clipboard, in bytes. Terminals accept a paste of this size.
   private static let clipboardLimit = 1_000_000
 
   /// Stores a drawing from the system clipboard; returns the problem if this fails.
@@ -166,7 +166,7 @@ final class ImportExport {
     } catch { return error.message }
   }
 
-  /// Adds the objects that were copied last, as one undo step, without the copied board's settings.
+  /// Adds the objects that were copied last, as one undo step. Does not change the board's settings.
   nonisolated(nonsending) func paste(at place: BoardPoint?) async throws(CommandError) -> CommandOutcome {
     defer { checkIsolation(#isolation) }
     guard FileReading.size(copies) != nil else {
@@ -304,7 +304,7 @@ struct Authors {
     return try resolver.find(word, what: "author", missing: .noSuchPeer)
   }
 
-  /// The display names, for board lists; an id prefix if no name is known.
+  /// The display names of the authors, for board lists; an id prefix if no name is known.
   var listed: [String] {
     // The chat can be long, so it is read only if a name is missing.
     lazy var names = Dictionary(board.chat.compactMap { line in line.name.map { (line.author, $0) } }) { $1 }

@@ -76,7 +76,7 @@ struct NamedFile: Equatable, Sendable {
   /// In bytes; leaves room for a number.
   private static let maximumLength = 200
 
-  /// The ending includes the dot. A long ending remains part of the stem.
+  /// `ending` includes the dot. A long ending remains part of the stem.
   private static func split(_ name: String) -> (stem: String, ending: String) {
     guard let dot = name.lastIndex(of: "."), dot != name.startIndex, name[dot...].utf8.count <= 16 else {
       return (name, "")
@@ -176,7 +176,7 @@ package enum OutputFile {
     throw failure == EEXIST ? .exists(path) : refused(path, failure)
   }
 
-  /// Detects problems before the contents of the file are created.
+  /// Checks in advance whether the file can be written.
   package static func check(_ path: String, isReplacing: Bool) throws(WriteError) {
     var status = stat()
     guard stat(path, &status) == 0 else { return }

@@ -13,7 +13,7 @@ enum OtherPicture: String {
   static let formats = "JPEG, PNG, WebP, GIF, SVG, HEIC, AVIF, TIFF or BMP"
   static let byteLimit = ImportedBoard.byteLimit
   private static let program = ChildProgram(name: "vipsthumbnail", package: "libvips-tools")
-  /// In pixels, on the longer side.
+  /// The number of pixels on the longer side of a converted SVG.
   private static let drawnSide = 2048
   /// The maximum number of pixels on a side; larger pictures are scaled down.
   private static let side = 8000
@@ -52,7 +52,6 @@ enum OtherPicture: String {
 
   private static func hasMoreGIFPictures(_ bytes: [UInt8]) -> Bool {
     func byte(_ index: Int) -> Int { index < bytes.count ? Int(bytes[index]) : 0 }
-    /// Returns the size of the color table, in bytes.
     func tableSize(_ flags: Int) -> Int { flags & 0x80 == 0 ? 0 : 3 << (flags & 7 + 1) }
     var (offset, count) = (13 + tableSize(byte(10)), 0)
     while count < 2, offset < bytes.count {

@@ -10,16 +10,16 @@ enum PDFPages {
   static let limit = 100
   private static let reader = ChildProgram(name: "pdfinfo", package: "poppler-utils")
   private static let painter = ChildProgram(name: "pdftoppm", package: "poppler-utils")
-  /// In pixels per inch; lower for large pages.
+  /// The number of pixels per inch, unless a page is too large for this.
   private static let resolution = 150.0
-  /// As in exported PDF files.
+  /// The number of board units per inch, as in exported PDF files.
   private static let unitsPerInch = 96.0
   private static let pointsPerInch = 72.0
   /// In pixels.
   private static let side = 8000.0
   /// The distance between pages, in board units, and the number of pages in a row.
   private static let (gap, columns) = (40.0, 10)
-  /// No further page is drawn after this time.
+  /// In seconds. After this time, no further page is drawn.
   private static let seconds = 300
 
   static func isPDF(_ bytes: [UInt8]) -> Bool { bytes.starts(with: "%PDF-".utf8) }

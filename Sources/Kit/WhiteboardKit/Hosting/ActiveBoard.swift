@@ -138,7 +138,7 @@ final class ActiveBoard {
     session.confirm(owner: PeerID(owner))
   }
 
-  /// Lists and commands find the board by the stored title.
+  /// Stores the title of the board, by which lists and commands find the board.
   nonisolated(nonsending) func storeTitle() async {
     guard let document = persistence.document, configuration.recordingFile == nil else { return }
     do throws(DocumentError) {
@@ -146,7 +146,7 @@ final class ActiveBoard {
     } catch { configuration.logger.warning("The title was not stored.", metadata: ["reason": "\(error.message)"]) }
   }
 
-  /// The outcome counts the objects on this board that were hidden or shown.
+  /// Returns the number of objects on this board that were hidden or shown.
   nonisolated(nonsending) func setAuthor(_ word: String, isHidden: Bool) async throws(CommandError) -> CommandOutcome {
     let hidden = reports.hiddenAuthors
     let author = try authors.find(word, or: hidden.members)
@@ -237,7 +237,7 @@ final class Profiles {
   private let runtime: BoardRuntime
   private let settings: PersonalSettings?
   private let replica: Replica
-  /// The open board owns this object.
+  /// The reference is unowned because the open board owns this object.
   private unowned let active: ActiveBoard
   private let members: Members
   private let persistence: Persistence

@@ -19,7 +19,6 @@ struct BoardHost {
 
   let configuration: BoardConfiguration
   let persistence: Persistence
-  /// Whether a user or a program answers the peers that ask to join.
   let asksUser: Bool
 
   /// Opens the session of a board, and its file if boards are saved. A new board gets the id `new` if the choice has no
@@ -144,7 +143,7 @@ struct BoardHost {
 /// purges. Confined to the actor of its board.
 final class TimedWork {
   private static let purgeInterval = Duration.seconds(60)
-  /// The next purge removes further objects.
+  /// The maximum number of objects in one purge. The next purge removes further objects.
   private static let purgeLimit = 1000
 
   private let runtime: BoardRuntime

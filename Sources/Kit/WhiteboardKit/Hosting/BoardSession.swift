@@ -4,7 +4,7 @@ import WhiteboardDocument
 /// The session of a board, with the board's name and the local admission policy. Confined to the actor of its board.
 final class BoardSession {
   let session: Session
-  /// An id prefix if no name is known.
+  /// The name of the board; an id prefix if no name is known.
   private(set) var name: String
   private(set) var policy: AdmissionPolicy
   /// Whether a relay keeps the board open when the local peer leaves.
@@ -26,7 +26,6 @@ final class BoardSession {
 
   var admission: BoardConfiguration.Admission { BoardConfiguration.Admission(policy) }
 
-  /// Nil if the local peer does not admit by code.
   var code: JoinCode? { if case .code(let code) = policy { code } else { nil } }
 
   func setCode(_ code: JoinCode) { policy = .code(code) }

@@ -4,7 +4,7 @@ import WhiteboardDocument
 /// The user's choices about admission to a board that the local peer hosts; stored with the board (REC-20).
 package struct HostChoice: Hashable, Sendable {
   package var admission: BoardConfiguration.Admission?
-  /// Nil if the user made no choice (TCK-6).
+  /// Whether members may admit newcomers too (TCK-6); nil if the user made no choice.
   package var membersAdmit: Bool?
 
   init(admission: BoardConfiguration.Admission? = nil, membersAdmit: Bool? = nil) {
@@ -28,7 +28,7 @@ package struct HostChoice: Hashable, Sendable {
     return words.isEmpty ? nil : words.joined(separator: " ")
   }
 
-  /// Takes a choice from `earlier` if the user did not make it now.
+  /// Completes these choices: a choice that the user did not make now is taken from `earlier`.
   func over(_ earlier: HostChoice) -> HostChoice {
     HostChoice(
       admission: admission ?? earlier.admission,
@@ -38,12 +38,12 @@ package struct HostChoice: Hashable, Sendable {
 }
 
 extension BoardConfiguration {
-  /// If the user gives a code, peers are admitted by code.
+  /// The choices of this run. If the user gives a code, peers are admitted by code.
   var hostChoice: HostChoice {
     HostChoice(admission: admission ?? code.map { _ in .code }, membersAdmit: membersAdmit)
   }
 
-  /// The result includes a code if the policy needs one. A relay has no user to ask.
+  /// Includes a code if the policy needs one. A relay has no user to ask, so it does not use the policy `ask`.
   func hostPolicy(_ stored: HostChoice, code: JoinCode?) -> AdmissionPolicy {
     let earlier = carrier != nil && stored.admission == .ask ? nil : stored.admission
     return admissionPolicy(default: hostChoice.admission ?? earlier ?? hostAdmission, code: code)

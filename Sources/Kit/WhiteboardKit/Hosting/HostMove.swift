@@ -6,7 +6,7 @@ import PeerSession
 struct HostMove {
   private static let pauses: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2), .seconds(5), .seconds(15)]
 
-  /// These errors occur if a relay is offline, restarts, or is not ready yet.
+  /// The errors of a relay that is offline, restarts, or is not ready yet.
   private static let temporaryErrors: [SessionError.Code] = [.unreachable, .timedOut, .shuttingDown, .busy]
 
   /// The time in which the session may reconnect to a relay.

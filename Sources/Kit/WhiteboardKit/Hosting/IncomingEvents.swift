@@ -9,16 +9,16 @@ struct IncomingEvents {
   static let share = 0.25
   /// The maximum credit of a member, in seconds of processor time.
   static let burst = 1.0
-  /// If this many events are queued, the board stops reading from the session.
+  /// The number of queued events at which the board stops reading from the session.
   static let events = 4096
-  /// If a member has this many queued messages, the board stops reading from the member's link.
+  /// The number of a member's queued messages at which the board stops reading from the member's link.
   static let messages = 256
-  /// If a member has this many queued bytes, the board stops reading from the member's link.
+  /// The number of a member's queued bytes at which the board stops reading from the member's link.
   static let bytes = 1 << 20
-  /// If a member has more queued bytes, the board disconnects the member. The limit allows for bytes that were read
-  /// from the link before reading stopped.
+  /// The number of a member's queued bytes above which the board disconnects the member. The limit allows for bytes
+  /// that were read from the link before reading stopped.
   static let mostBytes = 48 << 20
-  /// In bytes; added to the length of each queued message.
+  /// The number of bytes that are added to the length of each queued message, for its overhead.
   private static let overhead = 64
 
   enum Verdict: Equatable {
@@ -145,7 +145,7 @@ struct IncomingEvents {
     return true
   }
 
-  /// `work` is in seconds of processor time.
+  /// `work` is the processor time of a handled event, in seconds.
   mutating func charge(_ work: Double, to peer: PeerID, now: Duration) {
     queues[peer]?.fill(now)
     queues[peer]?.credit -= work

@@ -8,7 +8,7 @@ final class Serving {
   let intake: SessionIntake
   let timedWork: TimedWork
   private(set) var ready: SharedBoard.News.Ready
-  /// The file exists while other programs of this user should see the board.
+  /// The file that makes the open board visible to other programs of this user.
   private var openBoard: OpenBoardFile?
 
   init(_ active: ActiveBoard, _ intake: SessionIntake, _ timedWork: TimedWork, _ ready: SharedBoard.News.Ready) {
@@ -49,7 +49,7 @@ final class Serving {
     return ready
   }
 
-  /// Returns false if the file could not be written.
+  /// Returns false if the file of the open board could not be written.
   @discardableResult func showOpenBoard(_ configuration: BoardConfiguration) -> Bool {
     // The previous file object holds the lock until the object is released.
     openBoard = nil
@@ -74,7 +74,7 @@ final class Serving {
 }
 
 extension BoardSession {
-  /// Nil if no user is asked to admit peers (HEL-9).
+  /// The pass for links to the local peer; nil if no user is asked to admit peers (HEL-9).
   func pass(_ configuration: BoardConfiguration) -> String? {
     admission == .ask ? configuration.identity.invitationPass(for: session.id).text : nil
   }
@@ -106,7 +106,7 @@ extension BoardSession {
     )
   }
 
-  /// Empty if the local peer does not listen.
+  /// Returns an empty link if the local peer does not listen.
   func link(at address: String?, of peer: String, _ configuration: BoardConfiguration) -> String {
     guard let address = address.flatMap({ HostPort($0) }) else { return "" }
     return BoardLink(

@@ -6,7 +6,7 @@ import WhiteboardSync
 /// Handles the events of the session of an open board. The events of each member are handled in order, and the members
 /// take turns, so no member uses more than its share of processor time. Confined to the actor of its board.
 final class SessionIntake {
-  /// After this many seconds of processor time, the intake lets other tasks of the board run.
+  /// The processor time, in seconds, after which the intake lets other tasks of the board run.
   private static let workAtOnce = 0.005
   /// The estimated processor time for writing a byte of output, in seconds.
   private static let workPerByte = 40e-9
@@ -17,7 +17,7 @@ final class SessionIntake {
   let localRemoval: LocalRemoval
   let discovery: BoardDiscovery
   private var incoming = IncomingEvents()
-  /// Yields an element when there may be an event to handle; ends with the session.
+  /// Yields an element when there may be an event to handle, and ends with the session.
   private let signals: AsyncStream<Void>
   private let signalSource: AsyncStream<Void>.Continuation
   private var hasEnded = false
@@ -110,7 +110,7 @@ final class SessionIntake {
     }
   }
 
-  /// Returns seconds of processor time, including an estimate for writing the output of `work`.
+  /// Returns the processor time of `work` in seconds, including an estimate for writing its output.
   private func measureWork(_ work: () -> Void) -> Double {
     let (start, bytes) = (SystemTime.processorTime, runtime.emittedBytes)
     work()

@@ -9,20 +9,20 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
   package var board: String
   package var boardName: String
   package var peer: String
-  /// `ask`, `code`, `known` or `anyone`, if known; `none` if the local peer cannot admit newcomers.
+  /// The admission policy: `ask`, `code`, `known` or `anyone`; `none` if the local peer cannot admit newcomers.
   package var admit: String?
   package var code: String?
-  /// `editor` or `viewer`; nil if the code was not created for a role.
+  /// The role that the code gives, `editor` or `viewer`; nil if the code was not created for a role.
   package var role: String?
-  /// In RFC 3339 format; nil if the code does not expire.
+  /// The time at which the code expires, in RFC 3339 format; nil if the code does not expire.
   package var expires: String?
   /// Whether a program has the board open, so that others can join now.
   package var open: Bool
-  /// One link for each address, best first.
+  /// The links, one for each address, best first.
   package var links: [String]
-  /// Nil if the links are for other programs.
+  /// Whether the links are browser links; nil if they are for other programs.
   package var web: Bool?
-  /// The SHA-256 hash, as browsers show it; nil if browsers do not warn about the certificate.
+  /// The SHA-256 hash of the certificate, as browsers show it; nil if browsers do not warn about the certificate.
   package var fingerprint: String?
 
   package init(_ board: OpenBoard, _ answer: InvitationRequest.Answer) {

@@ -19,7 +19,7 @@ package struct OpenBoard: Codable, Equatable, Sendable {
   package var listen: String?
   /// The only network interface that the program uses; nil for all interfaces.
   package var interface: String?
-  /// `ask`, `code`, `known` or `anyone`.
+  /// The admission policy: `ask`, `code`, `known` or `anyone`.
   package var admit: String
   package var code: String?
   /// The pass of the board's links; nil if no user is asked to admit peers.
@@ -35,14 +35,14 @@ package struct OpenBoard: Codable, Equatable, Sendable {
   }
 }
 
-/// The file exists until this object is released.
+/// The file of an open board; it exists until this object is released.
 final class OpenBoardFile: Sendable {
   private let path: String
   private let descriptor: Int32
 
   static func directory(in dataDirectory: String) -> String { dataDirectory + "/open" }
 
-  /// Returns nil if the file cannot be written, or another program has the board open.
+  /// Creates and locks the file; returns nil if it cannot be written, or another program has the board open.
   init?(_ board: OpenBoard, inDataDirectory dataDirectory: String) {
     let directory = Self.directory(in: dataDirectory)
     mkdir(directory, 0o700)

@@ -64,7 +64,7 @@ struct JoinSearch: Sendable {
   private let boards: Boards
   private let redialLimit: Duration
   private var deadline: Duration
-  /// In order of appearance.
+  /// The announced candidates, in order of appearance.
   private var shown: [Candidate] = []
   private var asked: [Candidate] = []
   private var outcomes: [Candidate.ID: Outcome] = [:]
@@ -165,7 +165,8 @@ struct JoinSearch: Sendable {
     }
   }
 
-  /// Compares the ranks first, then the numbers of attempts at the addresses, then the order of appearance.
+  /// Returns the candidate with the highest rank; of these, the one with the fewest attempts at its address, then the
+  /// first to appear.
   private func best(of candidates: [Candidate]) -> Candidate? {
     let places = asked.map { $0.addresses.first?.host }
     let ordered = candidates.enumerated().map { index, candidate in

@@ -70,7 +70,7 @@ extension Joiner {
     return WhiteboardError(.timedOut, "\(name) did not accept in time. Ask \(name) to accept, then join again.")
   }
 
-  /// Describes the failure of a link whose peer did not answer, and the refusals of announced peers.
+  /// Describes why no peer answered at the address in a link, and why announced peers refused.
   func failure(_ error: SessionError, _ refusals: [(peer: PeerID, error: SessionError)], hasCode: Bool)
     -> WhiteboardError
   {

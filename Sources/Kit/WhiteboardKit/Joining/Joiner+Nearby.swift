@@ -143,7 +143,7 @@ extension Joiner {
     )
   }
 
-  /// Updates the listeners that a link can use, until the board is joined or closed.
+  /// Passes the announced peers to the attempt to join by a link, until the board is joined or closed.
   nonisolated(nonsending) func follow(_ announced: AnnouncedListeners, _ board: SessionID?, _ peer: PeerID?) async {
     defer { checkIsolation(#isolation) }
     while runtime.ending == nil, runtime.call({ $0.joiner != nil }) {

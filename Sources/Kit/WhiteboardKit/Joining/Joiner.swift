@@ -27,13 +27,13 @@ final class Joiner {
   let transport: PeerTransport
   var known = KnownPeers()
   var attempt = Attempt()
-  /// Set when a remote user is asked to admit the local peer.
+  /// The time at which a remote user was asked to admit the local peer.
   var questionStart: ContinuousClock.Instant?
   /// Reserves the local copy of the requested board, because two programs must not join with the same copy.
   var reservation: (board: SessionID, copy: BoardReservation?)?
   private var retryReason: SessionError.Code?
   private var reportedSteps: [SharedBoard.News.Joining] = []
-  /// Used if the local peer is the host of the board.
+  /// The stored choices of the user, if the local peer is the host of the board.
   private var hostChoice = HostChoice()
 
   init(
@@ -183,7 +183,7 @@ final class Joiner {
     return try await askOnce(request, of: peer, isAgain: isAgain)
   }
 
-  /// Releases the copy of the previously requested board.
+  /// Reserves the local copy of a board, and releases the copy that was reserved before.
   private nonisolated(nonsending) func reserve(_ board: SessionID) async throws(WhiteboardError) {
     defer { checkIsolation(#isolation) }
     guard reservation?.board != board else { return }
@@ -246,7 +246,7 @@ final class Joiner {
     return board
   }
 
-  /// Prefers the announced name to the name that the host sent; an id prefix if both are unknown.
+  /// Returns the announced name, or else the name that the host sent, or else an id prefix.
   private func name(of session: Session, announcedAs announced: UntrustedText) -> String {
     guard announced.isEmpty else { return announced.raw }
     return session.name.isEmpty ? session.id.short : session.name.raw

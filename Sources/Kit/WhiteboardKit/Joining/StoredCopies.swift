@@ -8,11 +8,11 @@ import WhiteboardDocument
 struct StoredCopies: Sendable {
   struct Member: Sendable {
     let board: SessionID
-    /// Contains the ticket that admits the local peer.
+    /// The members of the board, with the ticket that admits the local peer.
     let membership: MembershipRecord?
     /// The join code that admitted the local peer; nil if no code was used, or the code is known to be wrong.
     let code: JoinCode?
-    /// Used if the local peer hosts the board.
+    /// The user's choices about admission, if the local peer hosts the board.
     let hostChoice: HostChoice
   }
 

@@ -14,7 +14,7 @@ import PeerSession
 /// }
 /// ```
 public struct Boards: Sendable {
-  /// Names no board to host or join.
+  /// The configuration that all boards share, without the board to host or join.
   private let template: BoardConfiguration
   private let open: OpenBoards
 
@@ -238,7 +238,7 @@ private actor OpenBoards {
   }
 }
 
-/// For boards that report changes only through ``SharedBoard/changes``.
+/// A sink that ignores events, for boards that report changes only through ``SharedBoard/changes``.
 private struct NoEvents: EventSink {
   var contents: EventContents { [] }
 

@@ -8,12 +8,12 @@ final class ChangeReaders: Sendable {
     var isFinished = false
   }
 
-  /// The buffer lives as long as its reader.
+  /// The reference is weak because the buffer must live only as long as its reader.
   private struct Weak: Sendable { weak var buffer: ChangeBuffer? }
 
   private let state = Locked(State())
 
-  /// If there are no readers, no changes need to be created.
+  /// Whether there are no readers, so that no changes need to be created.
   var isEmpty: Bool { state.withLock { $0.buffers.isEmpty } }
 
   func add() -> ChangeBuffer {
@@ -44,20 +44,20 @@ final class ChangeReaders: Sendable {
 
 final class ChangeBuffer: Sendable {
   static let capacity = 4_096
-  /// In bytes; a single larger change is dropped immediately.
+  /// The maximum size of the buffered changes, in bytes. A single larger change is dropped immediately.
   static let byteCapacity = 64 << 20
 
   private struct State {
-    /// In order; an element is nil if a later presence update of the same member replaced it.
+    /// The changes, in order; an element is nil if a later presence update of the same member replaced it.
     var changes: [SharedBoard.Change?] = []
     /// The number of elements in ``changes`` that are not nil.
     var count = 0
-    /// The approximate size of ``changes``.
+    /// The approximate size of ``changes``, in bytes.
     var bytes = 0
     var start = 0
     /// For each member, the index of its buffered presence update, which a later update replaces.
     var presences: [PeerID: Int] = [:]
-    /// The number of dropped changes that the reader does not know of yet.
+    /// The number of dropped changes that were not reported to the reader yet.
     var missed = 0
     var isFinished = false
     var waiter: CheckedContinuation<SharedBoard.Change?, Never>?
@@ -119,7 +119,7 @@ final class ChangeBuffer: Sendable {
 
   private let state = Locked(State())
 
-  /// Includes nil elements; for tests.
+  /// The number of elements in memory, including nil elements; for tests.
   var storedCount: Int { state.withLock { $0.changes.count } }
 
   func append(_ change: SharedBoard.Change) {
@@ -159,7 +159,7 @@ final class ChangeBuffer: Sendable {
 }
 
 extension SharedBoard.Change {
-  /// Approximate; counts only content of variable size.
+  /// The approximate number of bytes of content that varies in size.
   fileprivate var byteCount: Int {
     switch self {
     case .added(let object, _), .changed(let object, _):

@@ -227,7 +227,7 @@ public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
   /// The host and the port, separated by a colon; an IPv6 address is in brackets.
   public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// In a link, an IPv6 scope follows `%25`.
+  /// The address as written in a link, where an IPv6 scope follows `%25`.
   fileprivate var textInLink: String {
     guard let percent = host.firstIndex(of: "%") else { return description }
     return "[\(host[..<percent])%25\(host[percent...].dropFirst())]:\(port)"

@@ -8,11 +8,11 @@ import WhiteboardSync
 /// The other members of the session, and the display names of all members. Confined to the actor of its board.
 final class Members: Sequence {
   struct Member {
-    /// From the handshake. Commands find the member by this name.
+    /// The name in the member's handshake, by which commands find the member.
     var name: UntrustedText
     var state: SharedBoard.News.PeerState.State
     var address: String?
-    /// Nil if the member is reached directly.
+    /// The member or relay through which this member is reached; nil if it is reached directly.
     var relay: PeerID?
     var since: ContinuousClock.Instant
 
@@ -41,7 +41,7 @@ final class Members: Sequence {
 
   // MARK: - The list
 
-  /// Replaces the member if its process restarted; returns whether the member is new.
+  /// Adds a member, or replaces it if its process restarted; returns whether the member is new.
   @discardableResult func add(_ peer: PeerID, _ member: Member) -> Bool {
     lost[peer] = nil
     hasMet = true
@@ -94,13 +94,13 @@ final class Members: Sequence {
 
   func described(_ member: MemberID) -> SharedBoard.Member { described(PeerID(member)) }
 
-  /// Nil means the local member.
+  /// Describes the author of a change; nil means the local member.
   func author(_ member: MemberID?) -> SharedBoard.Change.Author {
     guard let member, PeerID(member) != localPeer else { return .me }
     return .other(described(member))
   }
 
-  /// Contains an id prefix; safe to display.
+  /// The display name with an id prefix, safe to display.
   func label(of peer: PeerID) -> String { EventText.person(name(of: peer), peer.text) }
 
   func label(of member: MemberID) -> String {
@@ -125,7 +125,7 @@ final class HiddenAuthors {
 
   func contains(_ member: MemberID) -> Bool { members.contains(member) }
 
-  /// Also stores the change; throws if too many authors are hidden.
+  /// Also stores the change. Throws if too many authors are hidden.
   nonisolated(nonsending) func set(_ member: MemberID, isHidden: Bool) async throws(CommandError) {
     guard !isHidden || members.count < Self.limit else {
       throw CommandError(

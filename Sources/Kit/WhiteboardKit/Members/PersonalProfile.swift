@@ -6,7 +6,7 @@ extension PersonalSettings {
 
   var icon: ProfileIcon? { get throws(DocumentError) { try value("icon").flatMap { ProfileIcon(rawValue: $0) } } }
 
-  /// Nil leaves the stored value unchanged.
+  /// A nil name or icon leaves the stored value unchanged.
   func store(name: String?, icon: IconChange?) throws(DocumentError) {
     var changes: [String: String?] = [:]
     if let name { changes["name"] = name }

@@ -16,11 +16,11 @@ final class Invitations {
     let name: UntrustedText
     let end: ContinuousClock.Instant
 
-    /// Contains the id prefix; safe to display.
+    /// The name with an id prefix, safe to display.
     var label: String { EventText.person(name, peer.text) }
   }
 
-  /// Stored to explain why a late answer has no effect.
+  /// A question that is no longer pending, stored to explain a late answer.
   private struct Ended {
     let id: String
     let peer: PeerID
@@ -160,7 +160,7 @@ final class Invitations {
     continuation.resume(returning: comparison)
   }
 
-  /// Can be called more than once.
+  /// Closes all questions; can be called more than once.
   func close() {
     for id in comparisons { answerComparison(id, .stopped) }
     pending = [:]
@@ -237,7 +237,7 @@ final class Invitations {
     }
   }
 
-  /// An accepted peer joins only after its user has confirmed the words.
+  /// Reports that the accepted peer joins only after its user has confirmed the words.
   private func reportComparing(_ id: String) {
     // The request may have ended in the meantime.
     guard let question = accepted[id] else { return }

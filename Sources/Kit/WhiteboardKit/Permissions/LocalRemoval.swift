@@ -134,7 +134,7 @@ final class LocalRemoval {
 
   // MARK: - Refused joins
 
-  /// Also stores the removal with the local copy.
+  /// Explains that the host removed the local peer, and stores the removal with the local copy.
   nonisolated(nonsending) func explanation(of error: SessionError, _ request: JoinRequest, _ hostName: UntrustedText)
     async -> WhiteboardError
   {
@@ -196,9 +196,9 @@ final class LocalRemoval {
 
 package struct Removal: Codable, Equatable, Sendable {
   package var by: String
-  /// The host's display name, not authenticated; empty if unknown.
+  /// The host's display name, which is not authenticated; empty if unknown.
   package var name: UntrustedText
-  /// The host's words; may be empty.
+  /// The host's reason, in its own words; may be empty.
   package var reason: UntrustedText
   /// In milliseconds since 1970.
   package var at: UInt64

@@ -9,12 +9,11 @@ import WhiteboardSync
 /// because every member can edit there. Confined to the actor of its board.
 final class Roles {
   static let viewLabel = "view"
-  /// The maximum time to wait until the host sends the local role.
   private static let roleTimeout = Duration.seconds(3)
 
   private let runtime: BoardRuntime
   private let replica: Replica
-  /// The open board owns this object.
+  /// The reference is unowned because the open board owns this object.
   private unowned let active: ActiveBoard
   private let members: Members
   private var reportedRole: Role?
@@ -100,7 +99,7 @@ final class Roles {
 
   // MARK: - State
 
-  /// Nil on a board without an owner.
+  /// Returns nil on a board without an owner.
   func role(of peer: PeerID) -> String? {
     guard replica.isOwned else { return nil }
     return replica.role(of: MemberID(peer))?.word

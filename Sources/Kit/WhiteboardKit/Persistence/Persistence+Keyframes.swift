@@ -52,14 +52,14 @@ extension Persistence {
     write()
   }
 
-  /// Stops the keyframe checks if no work is left. The next recorded change schedules them again.
+  /// Stops the keyframe checks if no work is left. The next recorded change starts them again.
   private nonisolated(nonsending) func stopKeyframeChecks(_ document: BoardDocument) async {
     defer { checkIsolation(#isolation) }
     guard await document.keyframeDue == nil else { return }
     if !queue.isBehind, queue.loss == nil, queue.counted == queue.recorded { nextKeyframe = nil }
   }
 
-  /// Board lists show these counts.
+  /// Stores the counts of objects and members, which board lists show.
   private nonisolated(nonsending) func updateLibrary(_ document: BoardDocument) async {
     defer { checkIsolation(#isolation) }
     guard let replica, queue.counted != queue.recorded else { return }
@@ -152,7 +152,7 @@ extension Persistence {
     }
   }
 
-  /// The caller must write the entries and the board.
+  /// Copies the board and takes the entries; the caller must write both.
   private func beginBoard(_ replica: Replica) -> BoardCopy {
     queue.isWriting = true
     queue.isWritingBoard = true
@@ -188,7 +188,7 @@ extension Persistence {
 
   // MARK: - Removed and locked files
 
-  /// Does not write to the file.
+  /// Checks that the file still exists, without writing to the file.
   nonisolated(nonsending) func checkPresence() async {
     defer { checkIsolation(#isolation) }
     guard let document, !queue.isWriting, !queue.isBehind else { return }
@@ -199,7 +199,7 @@ extension Persistence {
     }
   }
 
-  /// Also writes the whole board. If the directory is missing, this is retried later.
+  /// Recreates a removed file, and writes the whole board. If the directory is missing, this is retried later.
   private nonisolated(nonsending) func recreateFile(of document: BoardDocument) async {
     queue.isWriting = true
     do throws(DocumentError) {

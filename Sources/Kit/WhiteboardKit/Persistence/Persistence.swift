@@ -10,9 +10,8 @@ import WhiteboardSync
 /// queue. Changes are written in groups, concurrently with other work of the board. Confined to the actor of its board.
 final class Persistence {
   struct Environment {
-    /// For board lists.
     let authorNames: () -> [String]
-    /// Nil if another peer hosts the board.
+    /// The join code of the board; nil if another peer hosts the board.
     let hostedCode: () -> HostedCode?
     let photoStored: (AssetID) -> Void
   }
@@ -28,16 +27,14 @@ final class Persistence {
   var queue = PersistenceQueue()
   /// The display names in the document, by peer id.
   private(set) var names: [String: UntrustedText] = [:]
-  /// Nil if traffic is not recorded.
+  /// The traffic that is not stored yet; nil if traffic is not recorded.
   private var traffic: TrafficLog?
   var unstoredMembership: MembershipRecord?
   private var lastCode: JoinCode?
   var idleWaiter: CheckedContinuation<Void, Never>?
   /// The time of the next keyframe check; nil if nothing was recorded since the last check.
   var nextKeyframe: ContinuousClock.Instant?
-  /// The time of the next check that the file still exists.
   var nextPresenceCheck: ContinuousClock.Instant
-  /// Nil before the file is open.
   var reportedState: SaveState?
   var reportedProblem: SaveProblem?
   /// Whether the user was warned that exiting the program loses work, and nothing was saved since then.
@@ -66,7 +63,7 @@ final class Persistence {
 
   // MARK: - Recording
 
-  /// The change is written within milliseconds, together with other changes.
+  /// Records a change, which is then written within milliseconds, together with other changes.
   func record(_ change: StoredChange) {
     queue.record(DocumentEntry(change, time: BoardFile.now))
     scheduleKeyframe()
@@ -271,7 +268,7 @@ extension Persistence {
     if let problem = state.problem { throw CommandError(.notSaved, problem.sentence) }
   }
 
-  /// Works even if the board's own file cannot be written.
+  /// Writes the board to another file, even if the board's own file cannot be written.
   nonisolated(nonsending) func saveCopy(to path: String, photos: PhotoFiles) async throws(CommandError) {
     let document = try openDocument
     do throws(DocumentError) { try await saveCopy(to: path, of: document, photos) } catch { throw CommandError(error) }

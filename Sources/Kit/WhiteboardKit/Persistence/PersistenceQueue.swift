@@ -12,19 +12,19 @@ struct PersistenceQueue {
   struct Work {
     /// Oldest first.
     let entries: [DocumentEntry]
-    /// The number of recorded items when the work was taken.
+    /// The number of items that were recorded when the work was taken.
     let mark: Int
   }
 
-  /// Not appended to the document yet; oldest first.
+  /// The entries that are not appended to the document yet, oldest first.
   private(set) var entries: [DocumentEntry] = []
-  /// Not stored yet; oldest first. Entries that show these photos may be stored earlier, because the photo directory
-  /// keeps the file of a photo until the photo is stored.
+  /// The photos that are not stored yet, oldest first. Entries that show these photos may be stored earlier, because
+  /// the photo directory keeps the file of a photo until the photo is stored.
   private(set) var photos: [Photo] = []
   private var storing: Set<Photo> = []
-  /// Photos that could not be stored, with the errors; storing them is retried.
+  /// The photos that could not be stored, with the errors. Storing them is retried.
   private(set) var missing: [Photo: DocumentError] = [:]
-  /// Photos that can never be stored, because their files are missing or have other contents.
+  /// The photos that can never be stored, because their files are missing or have other contents.
   private var lost: [Photo: DocumentError] = [:]
   var membershipFailure: DocumentError?
   /// The reason why the document is open only for reading.
@@ -33,50 +33,50 @@ struct PersistenceQueue {
   private var changed = 0
   /// The last complete copy in another file, and the value of ``recorded`` when the copy was started.
   private var copy: (mark: Int, path: String)?
-  /// The next answer confirms that these photos are stored.
+  /// The photos whose storage the next answer confirms.
   private var awaited: Set<Photo> = []
   private var byteCount = 0
-  /// The limits above which callers must wait.
+  /// The numbers of queued bytes and queued answers above which callers must wait.
   private static let room = (byteCount: 16 << 20, answers: 4_096)
   private(set) var recorded = 0
   /// The number of recorded changes of the board, without those that were discarded.
   private(set) var changes = 0
   private(set) var stored = 0
-  /// An entry could not be appended, so a keyframe must complete the document.
+  /// Whether an entry could not be appended, so that a keyframe must complete the document.
   private(set) var isBehind = false
   /// The time of the first change that the log lacks, in milliseconds since 1970.
   private(set) var behindSince: Int64?
   private(set) var failure: DocumentError?
-  /// Without a document, nothing is recorded.
+  /// Whether a document was opened; without a document, nothing is recorded.
   private(set) var isOpen = false
   private(set) var isClosed = false
   /// Whether a keyframe that completes the document is being written. It does not contain items recorded after it was
   /// started.
   private var isMending = false
   var isWriting = false
-  /// While the whole board is written, entries can be written too.
+  /// Whether the whole board is being written; entries can be written at the same time.
   var isWritingBoard = false
-  /// While photos are stored, entries can be written too.
+  /// Whether photos are being stored; entries can be written at the same time.
   var isStoringPhotos = false
   /// The value of ``recorded`` when the counts for board lists were last stored.
   var counted = 0
   /// Whether an item that belongs in a keyframe was recorded since the last keyframe.
   var isKeyframeDue = false
-  /// The keyframe after the pause contains the changes made during the pause.
+  /// Whether recording is paused. The keyframe after the pause contains the changes made during the pause.
   private(set) var isPaused = false
   private var answers: [Answer] = []
 
   private struct Answer {
-    /// ``stored`` must reach this value before the answer is sent.
+    /// The value of ``recorded`` that must be stored before the answer is sent.
     let mark: Int
-    /// These photos must be stored before the answer is sent.
+    /// The photos that must be stored before the answer is sent.
     let photos: Set<Photo>
     let respond: (DocumentError?) -> Void
   }
 
   mutating func open() { isOpen = true }
 
-  /// Pending and later answers fail, because the board is closed.
+  /// Closes the queue; pending and later answers fail.
   mutating func close() {
     isClosed = true
     if failure == nil { failure = DocumentError(.closed, "the board is closed") }
@@ -104,7 +104,7 @@ struct PersistenceQueue {
     }
   }
 
-  /// A photo that is already being stored is stored again, because its file may have changed.
+  /// Queues a photo; if it is already being stored, it is stored again, because its file may have changed.
   mutating func record(_ photo: Photo, isAwaited: Bool = false) {
     guard isOpen else { return }
     if isAwaited { awaited.insert(photo) }
@@ -124,7 +124,7 @@ struct PersistenceQueue {
     return Work(entries: entries, mark: recorded)
   }
 
-  /// The caller must report the result for each photo.
+  /// Returns the photos to store now. The caller must report the result for each photo.
   mutating func takePhotos() -> [Photo] {
     defer { photos = [] }
     storing.formUnion(photos)
@@ -150,7 +150,7 @@ struct PersistenceQueue {
       || missing.keys.contains { $0.sha256 == sha256 }
   }
 
-  /// The photo can never be stored, so the answer that waits for it fails.
+  /// A photo can never be stored, so the answer that waits for this photo fails.
   mutating func didLose(_ photo: Photo, _ error: DocumentError) {
     storing.remove(photo)
     missing[photo] = nil
@@ -160,7 +160,7 @@ struct PersistenceQueue {
   /// The file at `path` contains the whole board.
   mutating func didCopy(upTo mark: Int, to path: String) { copy = (mark, path) }
 
-  /// Storing the photo is retried. Returns whether this is its first failure.
+  /// Storing the photo will be retried. Returns whether this is its first failure.
   mutating func didMiss(_ photo: Photo, _ error: DocumentError) -> Bool {
     storing.remove(photo)
     return missing.updateValue(error, forKey: photo) == nil
@@ -192,7 +192,7 @@ struct PersistenceQueue {
     forgetEntries()
   }
 
-  /// The caller must write the whole board first.
+  /// Resumes recording. The caller must write the whole board first.
   mutating func resume() { isPaused = false }
 
   /// Queues an answer until everything recorded so far is stored. An answer that is not about changes keeps its
@@ -229,7 +229,7 @@ struct PersistenceQueue {
 
   var hasUnsavedWork: Bool { obstacle == nil ? loss != nil : changed > stored }
 
-  /// Every report about saving is derived from this value.
+  /// The save state, from which every report about saving is derived.
   var state: SaveState {
     guard isOpen, !isPaused else { return .off }
     if let loss {
@@ -241,6 +241,7 @@ struct PersistenceQueue {
     return recorded > stored || hasPendingPhotos ? .saving : .saved
   }
 
-  /// If writing fails, entries are discarded and a keyframe is written later, so callers need not wait.
+  /// Whether there is room for more entries. If writing fails, entries are discarded and a keyframe is written later,
+  /// so callers need not wait.
   var hasRoom: Bool { byteCount < Self.room.byteCount && answers.count < Self.room.answers }
 }

@@ -16,9 +16,9 @@ final class PhotoFiles {
   let members: Members
   let persistence: Persistence
   private(set) var replica: Replica?
-  /// Performs the actions of the replica; nil before the board is open.
+  /// The open board, which performs the actions of the replica; nil before the board is open.
   weak var active: ActiveBoard?
-  /// The id prefix of the board, for the names of temporary files.
+  /// The id prefix of the board, which the names of temporary files contain.
   private var board = ""
   private var paths: [AssetID: String] = [:]
   private var readers: [AssetID: Int] = [:]
@@ -39,7 +39,7 @@ final class PhotoFiles {
 
   func existingPath(_ id: AssetID) -> String? { paths[id] }
 
-  /// The file may not exist.
+  /// Returns the path for a photo's file, even if the file does not exist.
   func path(_ id: AssetID, _ format: PhotoFormat) -> String {
     // Boards share the photo directory, so the names of temporary files contain the board.
     let board = configuration.keepsPhotoFiles ? "" : "-\(board)"
@@ -71,7 +71,7 @@ final class PhotoFiles {
     return path
   }
 
-  /// Call this once for each ``open(_:)``.
+  /// Releases the file; call this once for each ``open(_:)``.
   func close(_ id: AssetID) {
     guard let count = readers.removeValue(forKey: id), count > 1 else { return remove(id) }
     readers[id] = count - 1
@@ -247,7 +247,7 @@ extension PhotoFiles {
     return try converter.photo(of: bytes, mayCompress: false)
   }
 
-  /// The next answer confirms that the photo is stored.
+  /// Writes the file of a photo; the next answer confirms that the photo is stored.
   func store(_ bytes: [UInt8], _ reference: AssetReference) throws(CommandError) {
     try requireRoom(for: reference)
     let path = path(reference.id, reference.format)

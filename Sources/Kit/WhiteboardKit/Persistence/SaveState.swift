@@ -103,7 +103,7 @@ public struct SaveProblem: Hashable, Sendable {
     self.hasUnsavedWork = hasUnsavedWork
   }
 
-  /// For a status line.
+  /// The problem with its cause, for a status line.
   package var headline: String { "NOT SAVED: \(cause.words)" }
 
   package var sentence: String {
@@ -177,7 +177,7 @@ extension Persistence {
     if let failure = queue.failure { throw failure }
   }
 
-  /// Throws if the name is too long or already in use, or if the marker cannot be written.
+  /// Throws if the name is too long or already in use, or the marker cannot be written.
   nonisolated(nonsending) func addMarker(_ name: String) async throws(DocumentError) {
     defer { checkIsolation(#isolation) }
     guard let document else { throw DocumentError(.closed, "nothing is being recorded") }

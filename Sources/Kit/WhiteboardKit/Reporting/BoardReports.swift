@@ -35,7 +35,7 @@ final class BoardReports {
     self.hiddenAuthors = hiddenAuthors
   }
 
-  /// Reports to the sink, without events.
+  /// Passes the stored board to the sink, without events.
   func showStoredBoard() {
     for snapshot in board.snapshots {
       objects[snapshot.id] = snapshot
@@ -56,7 +56,7 @@ final class BoardReports {
     report(.added(snapshot, by: members.author(member)), about: snapshot.id, by: member) { description(snapshot) }
   }
 
-  /// Writes no line if only the selection changed.
+  /// Reports a changed object, without a line if only the selection changed.
   func objectChanged(_ snapshot: ObjectSnapshot, by member: MemberID?) {
     guard let old = objects.updateValue(snapshot, forKey: snapshot.id) else { return objectAdded(snapshot, by: member) }
     let game = game(snapshot)
@@ -88,7 +88,7 @@ final class BoardReports {
 
   // MARK: - Chat and settings
 
-  /// The sink does not receive lines of hidden authors.
+  /// Reports a line of the chat; the sink receives it only if its author is not hidden.
   func chatAdded(_ line: ChatLine, by member: MemberID?) {
     let change = SharedBoard.Change.chat(line, by: members.author(member))
     guard runtime.sink.contents.contains(.chat), !isHidden(line.id) else { return report(change, about: line.id) }
@@ -97,7 +97,7 @@ final class BoardReports {
 
   var chat: [ChatLine] { board.chat.filter { !isHidden($0.id) } }
 
-  /// Returns whether the title changed.
+  /// Reports changed settings; returns whether the title changed.
   func reportSettings() -> Bool {
     guard board.takeSettingsChange() else { return false }
     let keys = board.settings.changedKeys(since: settings)
@@ -116,12 +116,12 @@ final class BoardReports {
 
   // MARK: - Hidden authors
 
-  /// Writes no line. The sink does not receive changes by hidden authors.
+  /// Reports a change without a line; the sink receives it only if the author is not hidden.
   private func report(_ change: SharedBoard.Change, about id: ObjectID) {
     runtime.report(change, isHidden: isHidden(id))
   }
 
-  /// If `member` is nil, the local member made the change. Adds a line if the sink reads objects.
+  /// Reports a change with a line, if the sink reads objects. If `member` is nil, the local member made the change.
   private func report(
     _ change: SharedBoard.Change,
     about id: ObjectID,
@@ -139,7 +139,7 @@ final class BoardReports {
     runtime.sink.boardChanged(.added(snapshot, by: members.author(author(of: snapshot.id))))
   }
 
-  /// Also hides the author's pointer, if `isShown` is false; returns the number of affected objects.
+  /// Shows or hides all objects of an author, and hides the author's pointer; returns the number of objects.
   func setShown(_ isShown: Bool, author: MemberID) -> Int {
     let affected = objectsOfAuthor(author)
     for snapshot in affected {
@@ -258,7 +258,7 @@ enum ClockText {
       + "this board was last saved (\(then)). The clock was ahead then, or is behind now. " + "Check the date and time."
   }
 
-  /// The result, such as `20 years`, is in the largest unit that fits at least twice.
+  /// Returns a duration, such as `20 years`, in the largest unit that fits at least twice.
   static func duration(_ milliseconds: UInt64) -> String {
     let units: [(milliseconds: UInt64, name: String)] = [
       (31_557_600_000, "year"), (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"),

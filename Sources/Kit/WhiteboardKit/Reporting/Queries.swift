@@ -108,6 +108,6 @@ extension BoardSettings {
     return keys
   }
 
-  /// Nil if the background is fully transparent, because such a background is shown as none.
+  /// The background color; nil if the background is fully transparent, because it is then shown as none.
   package var backgroundText: String? { background.flatMap { $0 & 0xFF == 0 ? nil : ColorText.text($0) } }
 }

@@ -38,7 +38,7 @@ package struct TextSearch: Hashable, Sendable {
     return Array(String(folded).precomposedStringWithCanonicalMapping.utf8)
   }
 
-  /// Does the same as ``folded(_:)`` for ASCII, but much faster, because most texts are ASCII.
+  /// Returns the same as ``folded(_:)`` for ASCII, in a fraction of the time, because most texts are ASCII.
   private static func foldedASCII(_ text: String) -> [UInt8] {
     let space = UInt8(ascii: " ")
     var folded: [UInt8] = []

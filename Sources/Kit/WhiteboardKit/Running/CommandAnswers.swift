@@ -10,7 +10,7 @@ final class CommandAnswers {
   private let runtime: BoardRuntime
   private let script: BoardConfiguration.Script
   private let persistence: Persistence
-  /// Set only for a script that continues after failures.
+  /// The first failed command of a script that continues after failures.
   private(set) var firstFailure: WhiteboardError?
   private var callers = Callers()
 
@@ -34,7 +34,7 @@ final class CommandAnswers {
 
   // MARK: - Answers
 
-  /// The answer is sent when the changes of the command are stored.
+  /// Emits the answer to a successful command when its changes are stored.
   func succeed(_ request: CommandRequest, _ outcome: CommandOutcome) {
     let isAboutChanges = outcome.hasChanged ?? !request.command.name.changesNothing
     persistence.whenStored(isAboutChanges: isAboutChanges) { failure in
@@ -55,7 +55,7 @@ final class CommandAnswers {
     fail(error.answering(verb: request.command.name.rawValue, request: request.request, line: request.line))
   }
 
-  /// The event comes after all earlier answers. A script that does not continue after failures ends immediately.
+  /// Emits a failure after all earlier answers. A script that does not continue after failures ends immediately.
   func fail(_ error: CommandError) {
     persistence.whenStored { _ in self.runtime.answer(.error(error), to: error.request) }
     guard case .run(let continues) = script else { return }
@@ -64,7 +64,7 @@ final class CommandAnswers {
     if !continues { runtime.end(.failed(failure)) }
   }
 
-  /// Answers `send`. Messages are not stored, so the answer need not wait for the disk.
+  /// Answers `send` without waiting for the disk, because messages are not stored.
   func answer(_ request: CommandRequest, with report: DeliveryReport) {
     if report.undelivered.isEmpty, let caller = request.caller {
       callers.answer(caller, with: .success(CommandOutcome()))
@@ -132,7 +132,7 @@ struct Callers {
     return last
   }
 
-  /// Resumes the caller immediately if the board is closed.
+  /// Adds a caller, which is resumed immediately if the board is closed.
   mutating func add(_ caller: Int, _ continuation: CheckedContinuation<Outcome, Never>) {
     guard !isClosed else { return continuation.resume(returning: .failure(.closed)) }
     waiting[caller] = continuation
@@ -142,7 +142,7 @@ struct Callers {
     waiting.removeValue(forKey: caller)?.resume(returning: outcome)
   }
 
-  /// Later callers are resumed immediately.
+  /// Resumes all callers, because the board is closed. Later callers are resumed immediately.
   mutating func close() {
     isClosed = true
     for continuation in waiting.values { continuation.resume(returning: .failure(.closed)) }

@@ -34,7 +34,7 @@ final class CommandBuffer {
 
   // MARK: - The runner
 
-  /// Waits for a command; nil after the last command, or if the buffer is closed.
+  /// Waits for the next command; nil after the last command, or if the buffer is closed.
   nonisolated(nonsending) func nextCommand() async -> CommandInput? {
     while !isClosed {
       if let input = queue.popFirst() {
@@ -64,7 +64,7 @@ final class CommandBuffer {
 
   // MARK: - The end
 
-  /// Can be called more than once.
+  /// Resumes both waiting tasks; can be called more than once.
   func close() {
     isClosed = true
     resumeConsumer()
@@ -141,7 +141,7 @@ package final class CommandFeed: CommandSource {
 
   package init() {}
 
-  /// Never waits, even if many commands are queued.
+  /// Adds a command; never waits, even if many commands are queued.
   package func push(_ request: CommandRequest) { push(.request(request)) }
 
   package func push(_ input: CommandInput) {

@@ -16,7 +16,7 @@ final class CommandRunner {
   let transfers: Transfers
   let buffer: CommandBuffer
   private var openBoard: ActiveBoard?
-  /// Counts commands that transfer files and are not answered yet.
+  /// The number of running commands that transfer files and are not answered yet.
   private var concurrentCommands = 0
   /// Whether `quit` was refused because work would have been lost.
   private var isQuitRefused = false
@@ -57,7 +57,7 @@ final class CommandRunner {
 
   // MARK: - Reading
 
-  /// Reads no faster than the commands run.
+  /// Reads commands until the input ends, no faster than they run.
   nonisolated(nonsending) func readCommands(from input: any CommandSource) async {
     while runtime.ending == nil {
       let next: CommandInput?
@@ -98,7 +98,7 @@ final class CommandRunner {
     }
   }
 
-  /// The commands of a script wait instead.
+  /// Refuses the commands that a user typed; the commands of a script wait until the board is joined.
   private func refuseTypedCommands() {
     guard configuration.isTyped, configuration.script == .none, runtime.call({ $0.joiner != nil }) else { return }
     while let input = buffer.popFirst() { refuse(input, Self.notYetJoined) }
@@ -134,7 +134,7 @@ final class CommandRunner {
     }
   }
 
-  /// Nil if the argument of `accept` or `decline` names a request to join.
+  /// Returns nil if the argument of `accept` or `decline` names a request to join.
   func fileOffer(_ word: String) -> TransferID? { (try? invitations.find(word)) == nil ? transfers.offer(word) : nil }
 
   // MARK: - Running
@@ -177,7 +177,7 @@ final class CommandRunner {
     return CommandOutcome()
   }
 
-  /// Later commands run at the same time; the command is answered when it finishes.
+  /// Runs a command while later commands run, and answers it when it finishes.
   func runConcurrently(
     _ request: CommandRequest,
     _ body: @escaping @Sendable (isolated SharedBoard) async throws(CommandError) -> [String]
@@ -202,7 +202,6 @@ final class CommandRunner {
     await session.leave()
   }
 
-  /// Waits until all messages are answered, then answers `quit` and closes the board.
   nonisolated(nonsending) func quit(_ request: CommandRequest) async {
     await finishMessages()
     answers.succeed(request, CommandOutcome())
@@ -214,14 +213,13 @@ final class CommandRunner {
     await openBoard?.messages.finish(before: runtime.limitOfGoodbye())
   }
 
-  /// Throws ``CommandError`` with the code `notSaved` if work would be lost.
   nonisolated(nonsending) func checkQuit() async throws(CommandError) {
     guard await persistence.wouldLoseWork() else { return }
     isQuitRefused = true
     throw CommandError(.notSaved, persistence.unsavedAdvice)
   }
 
-  /// Without a script, closes the board only if `quit` was refused.
+  /// Closes the board after the input ended, if the input was a script or `quit` was refused.
   private nonisolated(nonsending) func inputEnded(_ board: ActiveBoard) async {
     defer { checkIsolation(#isolation) }
     guard case .run = configuration.script else {
@@ -299,7 +297,7 @@ extension CommandRunner {
   }
 }
 
-/// Functions for the entries of the command table.
+/// The functions with which the entries of the command table run their commands.
 extension CommandRunner {
   /// Also reports whether the board changed. If `endsStroke` is true, ends the current stroke first, because its undo
   /// step must contain no other change.

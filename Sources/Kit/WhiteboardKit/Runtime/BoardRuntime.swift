@@ -4,7 +4,7 @@ import WhiteboardSync
 /// The services that the components of a board share: events, conditions, tasks, time and termination. Confined to the
 /// actor of its board; each component holds a reference to it.
 final class BoardRuntime {
-  /// Runs on the board's actor, concurrently with the other jobs.
+  /// A function that runs on the board's actor, concurrently with the other jobs.
   typealias Job = @Sendable (isolated SharedBoard) async -> Void
 
   enum Ending: Equatable {
@@ -26,12 +26,12 @@ final class BoardRuntime {
   let clock = ContinuousClock()
   let start: ContinuousClock.Instant
   let sink: any EventSink
-  /// The board adds these jobs to its task group.
+  /// The jobs to run; the board adds them to its task group.
   let jobs: AsyncStream<Job>
 
   private(set) var ending: Ending?
 
-  /// The board owns the runtime; a strong reference would keep the board alive.
+  /// The reference is unowned because the board owns the runtime.
   unowned let sharedBoard: SharedBoard
   private let jobSource: AsyncStream<Job>.Continuation
   private var pump = EventPump()
@@ -57,21 +57,19 @@ final class BoardRuntime {
 
   // MARK: - Jobs
 
-  /// The job is canceled when the board closes.
+  /// Runs a job, which is canceled when the board closes.
   func spawn(_ job: @escaping Job) { jobSource.yield(job) }
 
   func finishJobs() { jobSource.finish() }
 
   // MARK: - The end
 
-  /// Later calls do nothing.
   func end(_ reason: Ending) {
     guard ending == nil else { return }
     ending = reason
     finish()
   }
 
-  /// Does nothing while the board is running.
   func replaceEnding(_ reason: Ending) { if ending != nil { ending = reason } }
 
   /// Resumes every waiter of the runtime and the board; can be called more than once.
@@ -108,13 +106,13 @@ final class BoardRuntime {
     if !isHidden { sink.boardChanged(change) }
   }
 
-  /// The line of the change follows all earlier lines.
+  /// Reports a change with a line that follows all earlier lines.
   func report(_ change: SharedBoard.Change, _ details: SharedBoard.ChangeDetails) {
     report(change, isHidden: details.isHidden)
     emit(.change(change, details))
   }
 
-  /// With a request id, the news also answer the command.
+  /// Emits news, which also answer the command with the request id, if there is one.
   func emit(_ news: SharedBoard.News, answering request: RequestMark? = nil) {
     emit(request == nil ? .news(news) : .answer(.news(news), to: request))
   }
@@ -127,7 +125,7 @@ final class BoardRuntime {
     deliver()
   }
 
-  /// Approximate; does not count events that were merged into a pending event.
+  /// The approximate number of bytes of all events so far, without events that were merged into a pending event.
   var emittedBytes: Int { pump.appendedBytes }
 
   private func deliver() {
@@ -142,7 +140,7 @@ final class BoardRuntime {
     }
   }
 
-  /// Call this when the sink has accepted events, or failed.
+  /// Continues after the sink has accepted events, or failed.
   func delivered(_ failure: OutputError?) {
     for waiter in pump.end(failure) { waiter.resume() }
     if let failure {
@@ -173,7 +171,7 @@ final class BoardRuntime {
     }
   }
 
-  /// Can be called on any thread.
+  /// Reports a change of state from any thread.
   var wake: @Sendable () -> Void { { [jobSource] in jobSource.yield { $0.runtime.changed() } } }
 
   /// Waits until a condition holds, which is checked now and after each ``changed()``. Returns false if the wait timed
@@ -232,7 +230,7 @@ final class BoardRuntime {
   /// Returns the first instant at which the uptime of ``now`` reaches a value in milliseconds.
   func instant(_ uptime: UInt64) -> ContinuousClock.Instant { start + .milliseconds(Int64(clamping: uptime) - 1) }
 
-  /// ``wake(by:)`` and ``wakeNow()`` can end the sleep early.
+  /// Sleeps until `due`, unless ``wake(by:)`` or ``wakeNow()`` ends the sleep earlier.
   nonisolated(nonsending) func sleep(until due: ContinuousClock.Instant) async {
     guard ending == nil, !isWorkDue else {
       isWorkDue = false
@@ -251,7 +249,7 @@ final class BoardRuntime {
 
   func wake(by due: ContinuousClock.Instant) { wakeTimer.wake(by: due) }
 
-  /// If no task sleeps now, the next ``sleep(until:)`` returns immediately.
+  /// Ends the current ``sleep(until:)``; if no task sleeps, the next call returns immediately.
   func wakeNow() {
     isWorkDue = true
     wakeTimer.wake(by: clock.now)
@@ -264,7 +262,6 @@ struct WakeTimer {
   private var until: ContinuousClock.Instant?
   private var sleeper: Task<Void, Never>?
 
-  /// Returns a task that ends when the timer fires.
   mutating func begin(until due: ContinuousClock.Instant) -> Task<Void, Never> {
     // The task ends at the deadline, or when `wake(by:)` cancels it.
     let sleeper = Task.detached { _ = try? await ContinuousClock().sleep(until: due) }
@@ -281,7 +278,7 @@ struct WakeTimer {
   func wake(by due: ContinuousClock.Instant) { if let until, due < until { sleeper?.cancel() } }
 }
 
-/// Returns nil after a timeout; `body` is then canceled and awaited.
+/// Returns the result of `body`; after a timeout, cancels `body`, waits for it, and returns nil.
 package func firstOf<Success: Sendable>(within limit: Duration, _ body: @escaping @Sendable () async -> Success?) async
   -> Success?
 {

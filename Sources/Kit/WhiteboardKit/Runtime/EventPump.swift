@@ -15,7 +15,7 @@ struct EventPump {
   /// The approximate number of bytes that the sink is receiving. Only a large event can make this exceed twice the
   /// capacity.
   private var tellingBytes = 0
-  /// Approximate; does not count events that were merged into a pending event.
+  /// The approximate number of bytes of all events so far, without events that were merged into a pending event.
   private(set) var appendedBytes = 0
   /// For each object, the index of its pending event that a later event may replace.
   private var replaceable: [ObjectID: Int] = [:]
@@ -37,10 +37,9 @@ struct EventPump {
       && tellingBytes < 2 * EventPump.byteCapacity) || failure != nil
   }
 
-  /// Also true after the sink failed.
   var isIdle: Bool { (pending.isEmpty && !isDelivering) || failure != nil }
 
-  /// Merges the event into the pending event of the same object if possible.
+  /// Appends an event, or merges it into the pending event of the same object.
   mutating func append(_ event: SharedBoard.Output) {
     guard failure == nil else { return }
     switch event.subject {
@@ -64,7 +63,6 @@ struct EventPump {
 
   private var isBehind: Bool { pending.count >= EventPump.backlog || pendingBytes >= EventPump.byteBacklog }
 
-  /// Returns nil if there are no events, or the sink is still receiving.
   mutating func begin() -> [SharedBoard.Output]? {
     guard !isDelivering, !pending.isEmpty, failure == nil else { return nil }
     isDelivering = true
@@ -77,7 +75,7 @@ struct EventPump {
     return pending
   }
 
-  /// Call this when the sink has accepted the events, or failed; returns the waiters to resume.
+  /// Call this when the sink has accepted the events, or failed. Returns the waiters to resume.
   mutating func end(_ error: OutputError?) -> [CheckedContinuation<Void, Never>] {
     isDelivering = false
     tellingBytes = 0
@@ -122,7 +120,7 @@ extension SharedBoard.Output {
     return .change(change, second)
   }
 
-  /// Approximate number of bytes; counts only content of variable size.
+  /// The approximate number of bytes of content that varies in size.
   fileprivate var weight: Int {
     switch self {
     case .change(.message(let bytes, _, _), _): bytes.count * 7 / 3
@@ -138,7 +136,7 @@ extension SharedBoard.Output {
 }
 
 extension ReportedObject {
-  /// Approximate number of bytes in an output line.
+  /// The approximate number of bytes of the object in an output line.
   fileprivate var weight: Int {
     let pairs = (points?.count ?? 0) + (erased?.ranges.count ?? 0)
     let ids = snapshot.groups.count + (members?.count ?? 0)
@@ -151,7 +149,7 @@ package protocol EventSink: Sendable {
   /// Receives events in order; returns when the sink has room for more events; throws if it can receive no more.
   func write(_ events: [SharedBoard.Output]) async throws(OutputError)
 
-  /// The content that the sink reads; all by default. Events with other content are not created.
+  /// The content that the sink reads. Events with other content are not created.
   var contents: EventContents { get }
 
   /// Receives a change of the board before the event about it, and also the stored objects and settings, but no changes

@@ -9,7 +9,7 @@ final class ApplicationMessages {
   private let runtime: BoardRuntime
   private let session: Session
   private let replica: Replica
-  /// The open board owns this object.
+  /// The reference is unowned because the open board owns this object.
   private unowned let active: ActiveBoard
   private let members: Members
   private let outbox: BoardOutbox
@@ -62,7 +62,7 @@ final class ApplicationMessages {
     active.perform(replica.sendData(bytes, to: peers.map { MemberID($0) }, isReliable: false, now: runtime.now))
   }
 
-  /// Returns before the recipients confirm the message, so later commands can run.
+  /// Queues a message; returns before the recipients confirm it, so that later commands can run.
   nonisolated(nonsending) func send(_ bytes: [UInt8], to words: [String], answering request: CommandRequest)
     async throws(CommandError)
   {
@@ -79,7 +79,7 @@ final class ApplicationMessages {
 
   var isEmpty: Bool { deliveries.isEmpty }
 
-  /// Asks the recipients to confirm the message.
+  /// Requests confirmations of a message that the session accepted.
   func accepted(_ number: Int, _ receipt: SendReceipt) {
     for peer in deliveries.taken(number, receipt) {
       runtime.spawn { sharedBoard in await sharedBoard.board?.messages.awaitConfirmations(by: peer) }
@@ -106,7 +106,7 @@ final class ApplicationMessages {
     answer(ended)
   }
 
-  /// At `limit`, ends the deliveries that are not confirmed yet.
+  /// Waits until all messages are confirmed; at `limit`, ends the remaining deliveries.
   nonisolated(nonsending) func finish(before limit: ContinuousClock.Instant) async {
     while runtime.clock.now < limit, !deliveries.isEmpty { try? await runtime.clock.sleep(for: .milliseconds(5)) }
     for peer in deliveries.peers { endDeliveries(to: peer, reason: "ending") }

@@ -13,7 +13,7 @@ final class BoardOutbox {
   private let logger: Logger
   private let handleReceipt: (Int, SendReceipt) -> Void
   private let handleSent: () -> Void
-  /// Keyed by the directly connected peer of each route.
+  /// The queue of each route, by the directly connected peer of the route.
   private var queues: [PeerID: SendQueue] = [:]
   private var lastNumber = 0
   /// The directly connected peer through which each member is reached.
@@ -36,7 +36,7 @@ final class BoardOutbox {
 
   // MARK: - Members
 
-  /// The peer receives the messages that are queued from now on.
+  /// Adds a peer, which receives the messages that are queued from now on.
   func join(_ peer: Peer, _ session: Session) {
     let route = peer.relay ?? peer.id
     routes[peer.id] = route
@@ -49,7 +49,7 @@ final class BoardOutbox {
     queues[route]?.enter(peer.id, joining: peer.joinGeneration)
   }
 
-  /// The queue remains if other members are reached through the same peer.
+  /// Removes a peer; its queue remains if other members are reached through the same peer.
   func leave(_ peer: PeerID) {
     guard let route = routes.removeValue(forKey: peer) else { return }
     guard let queue = queues[route], queue.isLast(peer) else {
@@ -65,7 +65,7 @@ final class BoardOutbox {
     datagramSource.finish()
   }
 
-  /// A disconnected peer may reconnect and catch up (MSG-5).
+  /// Disconnects peers that accept data too slowly (MSG-5). They may reconnect and catch up.
   func dropSlowPeers(of session: Session, where isReached: (PeerID) -> Bool) {
     for (route, queue) in queues where isReached(route) && queue.isTooSlow {
       queues[route]?.close()
@@ -134,7 +134,7 @@ final class BoardOutbox {
 
   // MARK: - Datagrams
 
-  /// Does not wait; the datagram may be lost.
+  /// Queues a datagram without waiting; the datagram may be lost.
   func enqueueDatagram(_ bytes: [UInt8], to peers: [PeerID]) {
     datagramSource.yield(Datagram(bytes: bytes, peers: peers))
   }

@@ -19,7 +19,7 @@ struct MessageDeliveries {
 
   private struct Recipient {
     var messages: [(number: Int, receipt: SendReceipt?)] = []
-    /// The number of messages that the session accepted; only these have a receipt.
+    /// The number of messages that the session accepted; only these messages have a receipt.
     var taken = 0
     var isConfirming = false
   }
@@ -29,7 +29,7 @@ struct MessageDeliveries {
   private var last = 0
   private var byteCount = 0
 
-  /// When a limit is reached, `send` waits.
+  /// The maximum numbers of unanswered messages and of their bytes. When a limit is reached, `send` waits.
   static let capacity = (messages: 16_384, bytes: SendQueue.patience)
 
   var hasRoom: Bool { messages.count < Self.capacity.messages && byteCount < Self.capacity.bytes }

@@ -7,7 +7,7 @@ struct SendQueue {
     let bytes: [UInt8]
     /// The recipients with their join generations, without those that joined again after the message was queued.
     let joinings: [PeerID: UInt64]
-    /// Nil if the recipients need not confirm the message.
+    /// The number of the message; nil if the recipients need not confirm it.
     let number: Int?
   }
 
@@ -23,7 +23,7 @@ struct SendQueue {
     let first: Int
   }
 
-  /// Distinguishes this queue from earlier queues of the same route.
+  /// A number that distinguishes this queue from earlier queues of the same route.
   let number: Int
 
   private var entries: [PeerID: Entry] = [:]
@@ -32,7 +32,7 @@ struct SendQueue {
   private var queued = 0
   private var waiter: CheckedContinuation<Message?, Never>?
   private(set) var isClosed = false
-  /// Includes the bytes that are being passed to the outbox.
+  /// The number of queued bytes, including those that are being passed to the outbox.
   private(set) var byteCount = 0
 
   /// The time at which the outbox last accepted ``pace`` bytes, or the first message was queued.
@@ -46,7 +46,7 @@ struct SendQueue {
   static let standstill = Duration.seconds(5)
   /// The time after which a connected peer that accepts data too slowly is disconnected (MSG-5).
   static let tooSlow = Duration.seconds(30)
-  /// A peer that accepts fewer bytes within a time limit is considered stalled.
+  /// The number of bytes that a peer must accept within a time limit; otherwise, the peer is considered stalled.
   static let pace = 256 * 1024
   /// The number of queued bytes at which the peer is disconnected, however fast it accepts data.
   static let limit = 128 * 1024 * 1024
@@ -78,7 +78,7 @@ struct SendQueue {
 
   // MARK: - Members on this route
 
-  /// The member can receive the messages that are queued from now on.
+  /// Adds a member, which can receive the messages that are queued from now on.
   mutating func enter(_ peer: PeerID, joining: UInt64) { entries[peer] = Entry(joining: joining, first: queued) }
 
   mutating func leave(_ peer: PeerID) { entries[peer] = nil }
@@ -104,7 +104,7 @@ struct SendQueue {
     }
   }
 
-  /// Resumes the continuation with the next message, or with nil if the queue is closed.
+  /// Passes the next message to the sender, or nil if the queue is closed.
   mutating func dequeue(_ continuation: CheckedContinuation<Message?, Never>) {
     while head < items.count {
       let item = items[head]

@@ -72,51 +72,49 @@ package struct BoardConfiguration: Sendable {
 
   package var part: Part
   package var script = Script.none
-  /// If a user types the commands, quitting does not wait for unfinished commands.
+  /// Whether a user types the commands, so that quitting does not wait for unfinished commands.
   package var isTyped = false
   package var displayName: String
   package var identity: PeerIdentity
-  /// The peers that were seen in earlier sessions; nil if no peers are remembered.
   package var peerStore: PeerStore?
-  /// The directory is created if it is missing; only its owner can access it.
+  /// The data directory; if it is missing, it is created, and only its owner can access it.
   package var dataDirectory: String
-  /// The stored name and icon of the user; nil if they are not stored.
   package var personalSettings: PersonalSettings?
   /// Whether boards are saved, so that a board with the same name is available in the next run.
   package var remembersBoards = true
-  /// Nil for the file with the board's name in the data directory.
+  /// The file of the board to host; nil for the file with the board's name in the data directory.
   package var boardFile: String?
   /// Whether to use the members, the join code, a removal and the browser links in a file that another computer or
   /// program wrote (REC-20).
   package var trustsFile = false
-  /// Shared by several boards of a process while they are opened.
+  /// The list of board files that several boards of a process share while they are opened.
   package var listing: LibraryListing?
-  /// Records a joined board without changing it; if nil, the board is saved in the data directory.
+  /// The file that records a joined board without changing it; if nil, the board is saved in the data directory.
   package var recordingFile: String?
-  /// Nil if the board's file records no traffic.
+  /// The part of the session's traffic that the board's file records; nil for none.
   package var recordedTraffic: TrafficScope?
   /// Shared by several boards of a process; nil if the board has its own transport. The owner of the transport must let
   /// the session's board decide about resources; see ``SharedBoard/wants(_:)``.
   package var transport: PeerTransport?
-  /// Set if this program relays the session of another host.
+  /// The session of another host that this program relays; nil if there is none.
   package var carriage: RelayHosting?
-  /// Nil if a hosted board does not move to a relay.
+  /// The relays to which a hosted board can move; nil if the board does not move.
   package var carrier: Carrier?
   /// Whether the local user owns a new board, and decides which members can edit it.
   package var isOwned = false
-  /// Distinguishes a new board from other boards of the same owner; nil for a random salt.
+  /// The salt that distinguishes a new board from other boards of the same owner; nil for a random salt.
   package var salt: [UInt8]?
-  /// A relay stays in the session when all other members have left, and is announced as a relay.
+  /// Whether the local peer is a relay, which stays in the session when all other members have left.
   package var isRelay = false
   /// Whether each photo also has a file outside the board, for events that contain the file's path. If false, a photo
   /// is stored only in the board's file, and has its own file only while the photo is read or sent.
   package var keepsPhotoFiles = true
   package var isListening = true
-  /// Nil for all addresses, on the default port or the next free port.
+  /// The address on which to listen; nil for all addresses, on the default port or the next free port.
   package var listen: PeerAddress?
-  /// Nil to use all interfaces.
   package var interface: String?
-  /// A joined board is announced only if it was found nearby and the local peer can admit others.
+  /// Whether to announce the board. A joined board is announced only if it was found nearby and the local peer can
+  /// admit others.
   package var isAnnounced = true
   /// Nil for the default: ``hostAdmission`` for a host. A member admits peers as the host does, if the host allows this
   /// (MEM-17).
@@ -127,22 +125,22 @@ package struct BoardConfiguration: Sendable {
   /// Whether members may admit newcomers to a hosted board if the host asks its user; nil means that they may unless
   /// the board has an owner (TCK-6).
   package var membersAdmit: Bool?
-  /// If the code is nil, a host that needs a code creates one.
+  /// The join code; if it is nil, a host that needs a code creates one.
   package var code: JoinCode?
-  /// Includes the local peer.
+  /// The maximum number of peers on a hosted board, including the local peer.
   package var maximumPeers = 16
   package var files = FilePolicy.ask
-  /// Files of other members are refused, and the user gets a note.
+  /// The members whose files may be accepted. Files of other members are refused, and the user gets a note.
   package var fileSenders = FileSenders.anyone
-  /// Received files are saved here under their own names; nil leaves them in the inbox.
+  /// The folder in which received files are saved under their own names; nil leaves them in the inbox.
   package var saveDirectory: String?
-  /// In bytes; nil means the default.
+  /// The maximum size of the inbox, in bytes; nil means the default.
   package var inboxQuota: Int?
   /// Answers a request to join; nil if the user answers with commands.
   var answerInvitation: (@Sendable (Invitation) async -> InvitationAnswer)?
   /// Reads a byte stream that a member opened; nil if events report its bytes.
   var readStream: (@Sendable (PeerStream, SharedBoard) async -> Void)?
-  /// A peer is considered lost when its link has been broken for this time (LIV-4).
+  /// The time after which a peer whose link is broken is considered lost (LIV-4).
   package var lostAfter = Duration.seconds(60)
   /// The time limit for each step of admission that does not wait for a user.
   package var stepTimeout = Duration.seconds(5)
@@ -150,21 +148,17 @@ package struct BoardConfiguration: Sendable {
   package var catchUpTimeout = Duration.seconds(30)
   /// Whether to use a copy of another peer's board offline, without announcing or searching.
   package var isOffline = false
-  /// A new member that sends no introduction in this time is treated as a member without a board.
+  /// The time after which a new member that sent no introduction is treated as a member without a board.
   var introductionTime = Duration.seconds(5)
   /// Runs before the board reads the first event of its session. Tests use this to fix the order of tasks.
   var beforeSessionEvents: (@Sendable (SharedBoard) async -> Void)?
-  /// Exports boards to images and documents; nil if the program cannot export.
   package var pages: (any PageWriter)?
-  /// Checks photos and converts other pictures to photos; nil if the program cannot do this.
   package var photos: (any PhotoConverter)?
-  /// Nil if the program has no gateway for browsers.
   package var browserGateway: (any BrowserGateway)?
   /// Whether browsers can join a hosted board from the start.
   package var servesBrowsers = false
   /// Whether the pages of guests can get links to invite others; nil means that they can unless the board has an owner.
   package var guestsInvite: Bool?
-  /// Nil for no announcements and no search.
   package var discovery: (any Discovery)?
   package var logger: Logger
 
@@ -203,7 +197,7 @@ package struct BoardConfiguration: Sendable {
     }
   }
 
-  /// For a transport that only this board uses.
+  /// The configuration of a transport that only this board uses.
   var transportConfiguration: TransportConfiguration {
     var transport = TransportConfiguration(
       identity: identity,
@@ -222,7 +216,7 @@ package struct BoardConfiguration: Sendable {
     return transport
   }
 
-  /// The error names the directory and the reason.
+  /// Throws an error that names the directory and the reason.
   func createDirectories() throws(WhiteboardError) {
     for directory in [dataDirectory, inboxDirectory, assetsDirectory, boardsDirectory, answersDirectory] {
       do {
@@ -249,24 +243,24 @@ package protocol PhotoConverter: Sendable {
 }
 
 package struct ConversionError: Error, Hashable, Sendable {
-  /// The wording can follow the file's name.
+  /// The problem with the file, worded so that it can follow the file's name.
   package let message: String
 
   package init(_ message: String) { self.message = message }
 }
 
 enum SystemTime {
-  /// Of the current thread, in seconds.
+  /// The processor time that the current thread has used, in seconds.
   static var processorTime: Double {
     var time = timespec()
     guard clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0 else { return 0 }
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// Since 1970; zero if the clock shows an earlier time.
+  /// The current time in milliseconds since 1970; zero if the clock shows an earlier time.
   static var milliseconds: UInt64 { Moment.now().wall }
 
-  /// The timeout begins now; the result is in RFC 3339 format.
+  /// Returns the end of a timeout that begins now, in RFC 3339 format.
   static func deadlineText(_ timeout: Duration) -> String {
     Timestamp.text(milliseconds: milliseconds + UInt64(max(timeout / .milliseconds(1), 0)))
   }

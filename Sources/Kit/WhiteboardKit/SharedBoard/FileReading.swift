@@ -58,7 +58,7 @@ package final class FileReading: Sendable {
     return Int(status.st_size)
   }
 
-  /// Returns false if moving failed.
+  /// Replaces an existing file; returns whether this succeeded.
   static func move(_ file: String, over name: String) -> Bool { rename(file, name) == 0 }
 
   /// Throws `fileUnreadable`, or `tooBig` if the file exceeds `limit` bytes.
@@ -70,7 +70,6 @@ package final class FileReading: Sendable {
     return try whole(descriptor, file, limit: limit)
   }
 
-  /// Throws the errors of ``whole(_:limit:)``.
   package static func standardInput(limit: Int) throws(CommandError) -> [UInt8] {
     try whole(STDIN_FILENO, "standard input", limit: limit)
   }

@@ -16,7 +16,7 @@ extension SharedBoard {
 
   package var saveState: SaveState { persistence.state }
 
-  /// In bytes, with the write-ahead log; nil if there is no file.
+  /// The size of the board's file in bytes, with the write-ahead log; nil if there is no file.
   package var documentSize: Int? {
     guard let path = persistence.document?.path else { return nil }
     return (FileReading.size(path) ?? 0) + (FileReading.size(path + "-wal") ?? 0)
@@ -40,7 +40,7 @@ extension SharedBoard {
   /// returns nil.
   package func openPhoto(_ id: AssetID) async -> String? { await photos.open(id) }
 
-  /// Call this once for each ``openPhoto(_:)``.
+  /// Releases a photo's file; call this once for each ``openPhoto(_:)``.
   package func closePhoto(_ id: AssetID) { photos.close(id) }
 
   // MARK: - Recordings
@@ -51,10 +51,10 @@ extension SharedBoard {
   /// changes cannot be written, throws, and recording continues.
   package func pauseRecording() async throws(DocumentError) { try await persistence.pauseRecording() }
 
-  /// Writes a keyframe of the current board. If this fails, throws, and the keyframe is written later.
+  /// Resumes recording with a keyframe of the current board. If this fails, throws, and the keyframe is written later.
   package func resumeRecording() async throws(DocumentError) { try await persistence.resumeRecording() }
 
-  /// Throws if the name is too long or already in use, or if the marker cannot be written.
+  /// Throws if the name is too long or already in use, or the marker cannot be written.
   package func markRecording(_ name: String) async throws(DocumentError) { try await persistence.addMarker(name) }
 
   package var presentNames: [UntrustedText] { members.ids.compactMap { members[$0]?.name } }
@@ -72,7 +72,7 @@ extension SharedBoard {
       ? try await board.browsers.invite(terms) : try await board.admission.invite(terms)
   }
 
-  /// `paste` then adds the stored drawing. Returns the problem if it cannot be stored.
+  /// Stores a drawing from the system clipboard, which `paste` then adds; returns the problem if this fails.
   package func storeCopies(_ drawing: String) async -> String? { await board?.files.storeCopies(drawing) }
 
   package func revokeBrowsers() async { await board?.browsers.revokeAll() }
@@ -109,7 +109,6 @@ extension SharedBoard {
     return true
   }
 
-  /// Counts refused changes since the board was opened, by reason.
   package var refusals: Refusals { replica?.refusals ?? Refusals() }
 }
 
@@ -132,7 +131,7 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
 
   static var shortestPrefix: Int { 4 }
 
-  /// Several targets can have the same name.
+  /// Adds a target; several targets can have the same name.
   mutating func add(id: String, names: [UntrustedText], value: Value) {
     entries.append(Entry(id: id, names: names, value: value))
   }

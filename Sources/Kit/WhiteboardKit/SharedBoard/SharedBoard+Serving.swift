@@ -55,7 +55,7 @@ extension SharedBoard {
 
   // MARK: - Beginning
 
-  /// Returns early if the board closes before it is joined.
+  /// Hosts or joins the board; returns early if the board closes before it is joined.
   private func begin(_ transport: PeerTransport) async throws {
     let copies = StoredCopies(configuration)
     if configuration.isGuest {
@@ -112,7 +112,7 @@ extension SharedBoard {
 
   // MARK: - Admission
 
-  /// Continues until the session ends (MEM-17).
+  /// Follows the host's admission policy until the session ends (MEM-17).
   private func followAdmission(of session: Session) async {
     for await policy in session.admissionChanges {
       guard let serving, ending == nil else { return }

@@ -191,7 +191,7 @@ extension SharedBoard {
 
   // MARK: - Saving
 
-  /// A caller that does not wait could exhaust the memory.
+  /// Waits until the board accepts more changes; otherwise, a fast caller could exhaust the memory.
   private func room() async {
     await runtime.room()
     await outbox.room()

@@ -33,14 +33,14 @@ public actor SharedBoard {
   var phase = BoardPhase.starting
   /// Whether the program will open the board again at its next start.
   private(set) var comesBack = false
-  /// Set if the local user owns a new board.
+  /// The owner's key and rights, if the local user owns a new board.
   var owner: BoardOwner?
   /// Announces a joined board; nil if the board is not announced, or is announced already.
   var announceLater: ((BoardSession) -> Void)?
 
   private(set) var life: Task<Void, Never>?
 
-  /// Nothing runs until ``run()``.
+  /// Creates a board; nothing runs until ``run()``.
   package init(_ configuration: BoardConfiguration, input: (any CommandSource)?, sink: any EventSink) {
     self.configuration = configuration
     members = Members(localPeer: configuration.identity.peerID, ownName: configuration.displayName)
@@ -114,7 +114,7 @@ public actor SharedBoard {
     return input != nil && configuration.script == .none
   }
 
-  /// The local user owns the new board if the configuration requires this.
+  /// Returns the id for a new board, which the local user owns if the configuration requires this.
   func newBoard() -> SessionID {
     guard configuration.isOwned else { return .ofOpenBoard(hostedBy: configuration.identity.peerID) }
     let owner = BoardOwner(identity: configuration.identity, salt: configuration.salt)
@@ -143,7 +143,7 @@ public actor SharedBoard {
 
   func emit(_ news: News) { runtime.emit(news) }
 
-  /// Returns false if the wait timed out, or if the board closes.
+  /// Waits until a condition holds; returns false if the wait timed out, or the board closes.
   func wait(timeout: Duration? = nil, until holds: @escaping () -> Bool) async -> Bool {
     await runtime.wait(timeout: timeout, until: holds)
   }

@@ -32,7 +32,7 @@ final class CatchUp {
     joined = runtime.clock.now
   }
 
-  /// Typed commands are not held, because the user sees the board's state.
+  /// Whether commands are held. Typed commands are not held, because the user sees the board's state.
   private var holdsCommands: Bool { configuration.isGuest && !configuration.isTyped }
 
   /// Waits until the requirement is met, if commands are held; returns the error that prevents the command from
@@ -61,7 +61,7 @@ final class CatchUp {
     return nil
   }
 
-  /// Only the first answer is reported.
+  /// A member's answer was applied; only the first answer is reported.
   func caughtUp(with member: MemberID) {
     guard !isCaughtUp, hasArrived(from: member) else { return }
     isCaughtUp = true

@@ -8,7 +8,7 @@ final class Convergence {
   private let configuration: BoardConfiguration
   private let session: Session
   private let replica: Replica
-  /// The open board owns this object.
+  /// The reference is unowned because the open board owns this object.
   private unowned let active: ActiveBoard
   private let members: Members
   private let outbox: BoardOutbox
@@ -40,7 +40,7 @@ final class Convergence {
   /// Whether the local peer made changes that no other member is known to have.
   var hasUnsharedChanges: Bool { replica.board.written != sharedDots }
 
-  /// Nil means no limit.
+  /// Waits until boards are equal, or all local changes have arrived; a nil timeout means no limit.
   nonisolated(nonsending) func wait(_ scope: SyncScope, timeout: Duration?) async -> SyncReport {
     let clock = runtime.clock
     let deadline = clock.now + (timeout ?? .seconds(Int64(CommandLimits.maximumSeconds)))
@@ -67,7 +67,8 @@ final class Convergence {
     return report(scope, isComplete: false)
   }
 
-  /// Acknowledgements come in order, so the acknowledgement of an empty message covers all earlier messages.
+  /// Waits for the acknowledgement of an empty message. Acknowledgements come in order, so this covers all earlier
+  /// messages.
   nonisolated(nonsending) func isConfirmed(by peers: [PeerID], within limit: Duration) async -> Bool {
     defer { checkIsolation(#isolation) }
     return await firstOf(within: limit) { [session] in
@@ -154,7 +155,7 @@ enum SyncScope {
 package struct SyncReport: Equatable, Sendable {
   /// The members whose boards equal the local board, or contain the local changes.
   package var synced: [SharedBoard.SyncedMember] = []
-  /// Includes lost members.
+  /// The members that are not synced, including lost members.
   package var notSynced: [SharedBoard.SyncedMember] = []
   var isComplete = false
 

@@ -114,7 +114,7 @@ extension Transfers {
     }
   }
 
-  /// If the user chose a folder, saves the file there before reporting it.
+  /// Reports a received file; if the user chose a folder, saves the file there first.
   private func fileArrived(
     _ resource: ReceivedResource,
     from info: ResourceInfo,
@@ -149,7 +149,7 @@ extension Transfers {
     return true
   }
 
-  /// Removes a photo that was not requested or has other contents.
+  /// Stores a requested photo; removes a photo that was not requested or has other contents.
   private func receiveAsset(
     _ id: AssetID,
     from peer: PeerID,
@@ -190,7 +190,7 @@ extension Transfers {
     return references.contains { $0.hasHeader(header) } ? header.format : nil
   }
 
-  /// Removes the photo if `format` is nil.
+  /// Moves a received photo to the photo directory; removes the photo if `format` is nil.
   private func finishAsset(
     _ id: AssetID,
     from member: MemberID,
@@ -324,7 +324,7 @@ extension Transfers {
     }
   }
 
-  /// These answers belong to an earlier process that was killed.
+  /// Removes the answers that an earlier process was sending when it was killed.
   func removeOldAnswers() {
     let directory = configuration.answersDirectory
     for file in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {

@@ -19,7 +19,7 @@ final class Transfers {
 
     var content: ResourceContent? { if case .resource(_, let content) = kind { content } else { nil } }
 
-    /// Catch-up answers are not reported to the user.
+    /// Whether this is a catch-up answer, which is not reported to the user.
     var isAnswer: Bool { content?.isAnswer ?? false }
   }
 
@@ -62,7 +62,7 @@ final class Transfers {
 
   func begin(on active: ActiveBoard) { self.active = active }
 
-  /// Finds the unfinished transfer, but never a catch-up answer, that an argument of `cancel` names.
+  /// Finds the unfinished transfer that an argument of `cancel` names, but never a catch-up answer.
   func transfer(_ word: String) throws(CommandError) -> PendingTransfer {
     var resolver = ReferenceResolver<PendingTransfer>()
     for (id, transfer) in pending where !transfer.isAnswer {
@@ -135,7 +135,7 @@ extension Transfers {
     )
   }
 
-  /// Uses a separate stream for each peer; returns when each peer has read the file.
+  /// Sends a file to each peer through a separate stream; returns when each peer has read the file.
   nonisolated(nonsending) func sendStream(_ file: String, named name: String, to peers: [PeerID])
     async throws(CommandError) -> [String]
   {
@@ -193,7 +193,7 @@ extension Transfers {
     return id
   }
 
-  /// Reads no faster than the sink accepts the events.
+  /// Reports the bytes of a stream, and reads no faster than the sink accepts the events.
   nonisolated(nonsending) func readStream(_ stream: PeerStream) async {
     let id = stream.id.text
     let peer = stream.peer.text
