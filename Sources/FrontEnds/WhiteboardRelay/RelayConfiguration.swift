@@ -33,8 +33,8 @@ package struct RelayConfiguration: Sendable {
   /// The limits that may change while a relay runs, when the settings are reloaded.
   package struct Limits: Equatable, Sendable {
     package var boards = BoardsTaken.allowList
-    /// Under ``BoardsTaken/allowList``, boards from all other hosts are refused. Under ``BoardsTaken/any``, stricter
-    /// limits apply to boards from all other hosts.
+    /// The hosts that the operator allows. Under ``BoardsTaken/allowList``, boards from other hosts are refused. Under
+    /// ``BoardsTaken/any``, stricter limits apply to boards from other hosts.
     package var allowed: [PeerID] = []
     package var maximumBoards = 100
     package var maximumPeople = 128

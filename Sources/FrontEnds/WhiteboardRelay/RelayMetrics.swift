@@ -80,7 +80,7 @@ package final class RelayMetrics: Sendable {
 
   package func logLineWasDropped() { add(.droppedLogLines) }
 
-  /// A metric without a label is included even if it has no value yet; then it is 0.
+  /// A metric without a label is included as 0 even before it gets a value.
   package func text() -> String {
     readProcess()
     let values = values.withLock { $0 }
@@ -113,7 +113,7 @@ extension RelayMetrics {
     set(.people, Double(boards.reduce(0) { $0 + $1.people.count }))
   }
 
-  /// After a session has ended, its tally is zero.
+  /// After a session has ended, its tally is zero. Negative differences are ignored.
   func passed(since before: RelayTally, _ now: RelayTally) {
     add(.relayedCopies, now.copies - before.copies)
     add(.relayedBytes, now.bytes - before.bytes)

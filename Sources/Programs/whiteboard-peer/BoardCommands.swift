@@ -306,8 +306,8 @@ enum Program {
     try outcome.get()
   }
 
-  /// Runs `body` with a screen that uses the whole terminal. Throws if the terminal cannot be used as a screen, and
-  /// every error of `body`.
+  /// Runs `body` with a screen that uses the whole terminal. Throws an error if the terminal cannot be used as a
+  /// screen, and rethrows the errors of `body`.
   static func withScreen(
     dataDirectory: String,
     _ settings: Settings,

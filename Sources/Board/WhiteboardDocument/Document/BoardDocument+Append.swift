@@ -7,7 +7,7 @@ extension BoardDocument {
   /// concurrent calls from different tasks is not defined.
   /// - Throws: `full`, `quota`, `readOnly`, `tooLarge`, `closed` or `inputOutput` if none of these entries was stored.
   ///   Entries that were acknowledged before are safe, and later calls try again. `removed` if the file is no longer at
-  ///   its path; ``reinstate()`` restores it.
+  ///   its path; ``reinstate()`` restores the file.
   public func append(_ entries: [DocumentEntry]) async throws(DocumentError) {
     try checkWritable()
     for case .marker(let name, _) in entries { try DocumentName.check(name) }

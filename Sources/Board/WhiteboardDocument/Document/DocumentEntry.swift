@@ -149,7 +149,7 @@ package struct LogRow: Hashable, Sendable {
 }
 
 extension DocumentEntry {
-  /// In milliseconds since 1970; nil if this kind of entry has no time.
+  /// The time in milliseconds since 1970; nil if this kind of entry has no time.
   package var time: Int64? {
     switch self {
     case .batch(_, let time), .answer(_, let time), .marker(_, let time), .end(let time): time

@@ -191,7 +191,7 @@ struct FileIdentity: Hashable, Sendable {
   }
 }
 
-/// A file and its last change, as far as the directory entry shows it.
+/// A file, its size and the time of its last change, according to stat(2).
 struct FileStamp: Hashable, Sendable {
   let file: FileIdentity
   private let size: Int64

@@ -32,7 +32,7 @@ struct Salvage: Sendable {
     return bytes?.count == BoardDocument.boardIDLength ? bytes : identity?.board
   }
   var name: String? { meta[MetaKey.name.rawValue] }
-  /// In milliseconds since 1970; nil if it is lost.
+  /// The creation time in milliseconds since 1970; nil if it is lost.
   var created: Int64? { meta[MetaKey.created.rawValue].flatMap { Int64($0) } ?? identity?.created }
   var entries: Int { rows.reduce(0) { $0 + Int($1.entries) } }
 
@@ -241,7 +241,7 @@ extension Salvage {
     return own.first { row in known[row.id].map { $0 != row } ?? false }?.id
   }
 
-  /// From the first different row on, the rows of `other` come first.
+  /// Returns the rows of both logs in order. From the first different row on, the rows of `other` come first.
   private static func merged(_ own: [LogRow], _ other: [LogRow], _ fork: Int64?) -> [LogRow] {
     let fork = fork ?? .max
     let known = Set(other.map(\.id))

@@ -81,7 +81,7 @@ struct AssetExchange {
     return advance(now)
   }
 
-  /// The caller must then request all missing assets again.
+  /// After this call, the caller must request all missing assets again.
   mutating func beginAgain() { hasOverflowed = false }
 
   /// Stops tracking an asset that a member could not send, so that unavailable assets do not block others. Returns

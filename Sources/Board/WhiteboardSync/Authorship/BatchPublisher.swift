@@ -238,7 +238,7 @@ public struct BatchChain: Hashable, Sendable {
 
   /// Adds the next batch, given in its full form.
   ///
-  /// `sequence` is the sequence number of its last operation.
+  /// `last` is the sequence number of the last operation in the batch.
   /// - Complexity: One SHA-256 of the batch.
   public mutating func append(_ batch: [UInt8], through last: UInt64) {
     var next = SHA256()

@@ -25,7 +25,7 @@ package struct Answer {
     as incarnation: Incarnation
   ) -> [UInt8] { make(records, difference, by: author, as: incarnation).complete }
 
-  /// The signature at the end may be missing.
+  /// The signature at the end of the result may still be missing.
   static func make(
     _ records: some Collection<AuthorRecord>,
     _ difference: Difference,

@@ -228,7 +228,7 @@ final class Permissions {
     for revocation in revocations.all { actions.queue(.revocation(revocation.bytes), to: member) }
   }
 
-  /// The replica ignores answers by that author.
+  /// The replica ignores answers by an author whose rights are revoked.
   func isRevoked(_ record: AuthorRecord) -> Bool { revocations.limit(of: record) != nil }
 
   /// Returns whether an author's answer is accepted, and counts a refusal.

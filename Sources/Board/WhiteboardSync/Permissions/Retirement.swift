@@ -1,8 +1,8 @@
 import PeerCore
 import Whiteboard
 
-/// A statement by a board's host that all replicas ignore everything from some incarnations. The host makes this
-/// statement after it removed the author of these incarnations. The incarnations then no longer use up room (BRD-37).
+/// A statement by a board's host: all replicas must ignore everything from the listed incarnations. The host makes the
+/// statement after it has removed the author of these incarnations, which then no longer use up room (BRD-37).
 /// Implements AUT-17.
 struct Retirement: Hashable, Sendable {
   static let incarnationLimit = 4096
@@ -78,7 +78,7 @@ struct Retirement: Hashable, Sendable {
 
 /// The retirements on a board (AUT-17), whose effect does not depend on their order.
 final class Retirements {
-  /// The number of incarnations up to which the host retires none, because they use up little room.
+  /// If removed members have at most this many incarnations, the host retires none, because they use up little room.
   private static let tolerated = BoardLimits.incarnationsPerRun
 
   private let board: Board

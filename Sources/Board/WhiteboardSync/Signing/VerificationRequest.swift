@@ -62,8 +62,8 @@ final class ReplicaVerifier: SignatureVerifier {
 
   var isImmediate: Bool { local != nil }
 
-  /// Checks the signatures in a message of a member; if results are missing, requests them and returns nil. The check
-  /// must then run again when they have arrived, so `body` must have no side effects.
+  /// Checks the signatures in a message of a member. If results are missing, requests them and returns nil. When the
+  /// results have arrived, the check must run again, so `body` must have no side effects.
   func check<Checked, Failure: Error>(
     _ verification: inout VerificationState,
     for member: MemberID,
@@ -132,7 +132,8 @@ final class LinkChainVerifier {
     chain = next
   }
 
-  /// Stores a verified record sent ahead of a purge (SYN-48). Throws above ``BoardLimits/recordsAhead``.
+  /// Stores a verified record sent ahead of a purge (SYN-48). Throws if there are more than
+  /// ``BoardLimits/recordsAhead``.
   func keepAhead(_ record: AuthorRecord) throws(ReplicaError) {
     guard ahead[record.incarnation] != nil || ahead.count < BoardLimits.recordsAhead else {
       throw .malformed(.overLimit("records"))

@@ -57,7 +57,7 @@ extension Workspace {
 
   mutating func editSelection() -> [BoardEffect] {
     if let requestToDraw {
-      // What the user drew last does not exist yet, so edit its text when it exists.
+      // The object that the user drew last does not exist yet. Edit its text when it exists.
       requestToEdit = requestToDraw
       return []
     }

@@ -404,7 +404,7 @@ struct PasteRecognizer: Sendable {
     guard context == .commands else { return hasMoreLines }
     guard letters.count >= leastCount else { return false }
     if hasMoreLines { return true }
-    // A key that repeats is held down.
+    // A key that repeats is held down, not pasted.
     guard Set(letters).count > 1 else { return false }
     // The first letter may be the key that opens a line to type in. If so, a single line or a command line is treated
     // as typed.

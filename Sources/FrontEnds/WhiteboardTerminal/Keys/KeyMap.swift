@@ -45,7 +45,7 @@ package struct KeyMap: Hashable, Sendable {
     }
   }
 
-  /// Sorted in the order of the help.
+  /// All bindings, in the order of the help.
   package private(set) var bindings: [Binding]
   private var table: [String: Command]
 

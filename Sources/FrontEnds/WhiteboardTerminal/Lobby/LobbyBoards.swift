@@ -87,8 +87,8 @@ struct LobbyBoards: Sendable {
     return (title ?? announcement(of: board)?.boardName)?.displayed ?? ""
   }
 
-  /// Returns the display names of all peers that announce a board. If several peers have the same name, their peer ids
-  /// follow.
+  /// Returns the display names of all peers that announce a board. If several peers have the same name, each name is
+  /// followed by the peer's id.
   private func announcers(_ board: String) -> [String] {
     let found = (nearby[board] ?? [:]).values.sorted { ($0.name, $0.peer) < ($1.name, $1.peer) }
     return found.map { board in

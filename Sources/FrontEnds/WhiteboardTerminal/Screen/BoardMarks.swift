@@ -77,7 +77,7 @@ struct BoardMarks {
     }
   }
 
-  /// Returns whether a note would neither hide letters or other notes nor touch a word.
+  /// Returns whether a note at this place hides no letters and no other notes, and touches no word.
   private func isFree(_ place: CellArea, on screen: Screen, _ drawn: [CellArea]) -> Bool {
     let columns = place.columns.lowerBound - 1..<place.columns.upperBound + 1
     return place.rows.allSatisfy { y in

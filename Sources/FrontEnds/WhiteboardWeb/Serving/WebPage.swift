@@ -43,9 +43,9 @@ struct WebPage: Sendable {
     )
   }
 
-  /// Returns a script without the lines that contain only a comment. These lines remain empty, so that the numbers of
-  /// lines in errors are those of the source. In the scripts of the page, no string has a line that looks like a
-  /// comment; a test verifies this.
+  /// Returns a script in which the lines that contain only a comment are empty, so that the line numbers in errors are
+  /// those of the source. In the scripts of the page, no string has a line that looks like a comment; a test verifies
+  /// this.
   static func withoutComments(_ script: some Collection<UInt8>) -> [UInt8] {
     var isInComment = false
     let lines = String(decoding: script, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
