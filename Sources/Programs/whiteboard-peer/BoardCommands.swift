@@ -159,7 +159,6 @@ struct RunCommand: AsyncParsableCommand {
     try await Program.run(configuration, options, settings, input: descriptor)
   }
 
-  /// Opens the file with the commands; nil or `-` means standard input.
   private static func opened(_ file: String?) throws(WhiteboardError) -> Int32 {
     guard let file, file != "-" else { return STDIN_FILENO }
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)

@@ -81,7 +81,6 @@ struct BoardLine: Encodable {
     return cells + ["\(byteCount)"] + open + [path]
   }
 
-  /// The problems of the file, each on a separate line; nil if there are none.
   private var note: String? {
     let problems = [error, damage.map { "DAMAGED: \($0)" }].compactMap(\.self)
     guard !problems.isEmpty else { return nil }

@@ -106,7 +106,6 @@ struct ImportCommand: AsyncParsableCommand {
     )
   }
 
-  /// Asks on the terminal whether to create the board; without a terminal, the answer is no.
   private static func confirms(_ problem: String) -> Bool {
     guard Console.isTerminal else { return false }
     Console.complain("\(problem). Create it? Type y and Enter:")

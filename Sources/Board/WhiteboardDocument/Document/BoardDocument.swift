@@ -56,7 +56,6 @@ public actor BoardDocument {
   package internal(set) var groupsCommitted = 0
   /// The number of the last row of the log, for tests.
   package var lastRow: Int64 { tail.id }
-  /// An error that every write throws, set by tests.
   private(set) var injectedFailure: DocumentError?
 
   init(_ opened: OpenedDocument, obstacle: DocumentError? = nil, groupInterval: Duration = .milliseconds(5)) {

@@ -16,7 +16,6 @@ struct BoardScene: Sendable {
   private(set) var marked: Set<ObjectID> = []
   /// The ids of the frames, so that a presentation does not search all objects for them.
   private var frameIDs: Set<ObjectID> = []
-  /// The games in which it is the local user's turn.
   private(set) var ourTurns: Set<ObjectID> = []
 
   init(_ canvas: BoardCanvas) { self.canvas = canvas }
@@ -73,7 +72,6 @@ struct BoardScene: Sendable {
 
   func snapshot(_ id: ObjectID) -> ObjectSnapshot? { canvas.item(id)?.snapshot }
 
-  /// Returns the frontmost object at a point, with a tolerance of one cell.
   func object(at place: Point) -> ObjectID? {
     canvas.itemsInOrder.last { item in
       // The cells in which a game is drawn can extend beyond its bounds.
@@ -123,7 +121,6 @@ struct BoardScene: Sendable {
     return ours.count == 1 ? ours.first : open.count == 1 ? open.first : nil
   }
 
-  /// The size of the box in which a new photo fits.
   static let photoSize = Size(width: 200, height: 200)
 
   /// The size of the box in which the cells of a new game fit at the present zoom.

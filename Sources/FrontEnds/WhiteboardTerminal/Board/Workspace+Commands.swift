@@ -138,7 +138,6 @@ enum BoardEffect: Equatable, Sendable {
   /// Stop following a member, since the user moved the view.
   case viewMoved
   case stopFollowing
-  /// Begin to type in an existing text object.
   case typeIn(ObjectSnapshot)
   case typeText(at: Point)
   case openPrompt(Prompt.Purpose)

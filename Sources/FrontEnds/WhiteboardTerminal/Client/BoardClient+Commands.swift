@@ -64,7 +64,6 @@ extension BoardClient {
     return apply(workspace.present())
   }
 
-  /// Shows that a link could not be opened in a browser, and was copied instead.
   package mutating func linkCopied(_ link: String, isWanted: Bool) -> [Action] {
     say(isWanted ? "copied: \(link)" : "no browser can be opened here; the link was copied, to paste it in one")
     return [.clipboard(link)]

@@ -13,7 +13,6 @@ package struct BoardClient: Sendable {
   package enum Action: Equatable, Sendable {
     case command(CommandRequest)
     case quit
-    /// Clear the terminal and draw the whole screen.
     case redraw
     case suspend
     case clipboard(String)
@@ -67,7 +66,6 @@ package struct BoardClient: Sendable {
   /// Sets the user's home directory, for which `~` stands in paths.
   package mutating func setHome(_ home: String?) { prompt.home = home }
 
-  /// Shows an attempt to join until the session is connected.
   package mutating func connect(to target: String, now: Duration) {
     self.now = now
     session.connect(to: target, now: now)
@@ -249,7 +247,6 @@ extension BoardClient {
 
   mutating func send(_ command: Command) -> [Action] { apply(workspace.requests.issue(command)) }
 
-  /// Shows a chat line as a message if no chat is visible.
   private mutating func announce(_ text: UntrustedText, by author: UntrustedText) {
     guard !layout.hasSidePanel, !isChatOpen else {
       session.chat.unreadCount = 0

@@ -150,7 +150,6 @@ package final class Terminal: @unchecked Sendable {
     if log >= 0 { dup2(errors, STDERR_FILENO) }
   }
 
-  /// The message if the program cannot be suspended.
   package static let cannotSuspend = "Cannot suspend: this program was not started from a shell that could continue it."
 
   /// Suspends the program until the user continues it. Returns false if no shell could continue it.

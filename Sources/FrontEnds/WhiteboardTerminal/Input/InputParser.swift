@@ -7,7 +7,6 @@ package struct InputParser: Sendable {
   /// Whether the remaining bytes of a sequence are skipped, because it is too long.
   private var isSkipping = false
 
-  /// The maximum number of bytes of one sequence.
   private static let sequenceLimit = 4096
   /// The maximum number of bytes of one paste; further bytes are dropped.
   package static let pasteLimit = 1 << 20
@@ -128,7 +127,6 @@ package struct InputParser: Sendable {
     }
   }
 
-  /// Parses a UTF-8 character or a control character.
   private static func text(_ bytes: [UInt8]) -> Parsed {
     let first = bytes[0]
     if first < 0x80 { return character(first).map { .event(.key($0.0, $0.1)) } ?? .nothing }

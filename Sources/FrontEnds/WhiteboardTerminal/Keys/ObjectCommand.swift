@@ -14,7 +14,6 @@ package struct ObjectCommand: Sendable {
   let help: String
   /// The other commands that the line of the help includes.
   let others: [String]
-  /// The words for the command in a menu.
   let menu: String
   /// The messages after a command was run with its key or as typed text.
   let answers: [CommandName: Answer]

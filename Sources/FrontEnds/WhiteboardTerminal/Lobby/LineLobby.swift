@@ -13,7 +13,6 @@ package struct LineLobby: Sendable {
   /// The listed boards; the user chooses one by its number, from 1.
   private var listed: [LobbyBoards.Row] = []
   private let suggestion: String
-  /// The board whose join code the user must type.
   private var targetThatNeedsCode: String?
 
   private static let help = [

@@ -195,7 +195,6 @@ package struct LobbyClient: Sendable {
     }
   }
 
-  /// Whether a part of the screen changes without input, as time passes.
   package var isTicking: Bool { boards.hasNoneNearby && now < .seconds(600) }
 }
 
@@ -210,7 +209,6 @@ extension LobbyClient {
     return indexes
   }
 
-  /// The number of rows for the list, without the title, the last row and the error.
   var listRows: Int { max(rows - 2 - failureRows.count, 1) }
 
   private var visibleLines: [(row: Int, line: Line)] {

@@ -160,7 +160,6 @@ struct BoardInfo: Hashable, Sendable {
   var webLink: String?
   /// The SHA-256 hash of the certificate; nil if browsers do not warn about it.
   var webFingerprint: String?
-  /// Whether discovery shows the board to peers on this network.
   var isAnnounced = false
   /// Why boards cannot be found or announced on this network; nil if they can.
   var discoveryProblem: String?

@@ -213,7 +213,6 @@ extension Menu {
   }
 }
 
-/// A list of commands from which the user picks one.
 struct Menu: Hashable, Sendable {
   struct Item: Hashable, Sendable {
     let command: KeyMap.Command

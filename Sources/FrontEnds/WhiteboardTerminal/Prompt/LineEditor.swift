@@ -30,7 +30,6 @@ package struct LineEditor: Hashable, Sendable {
     case typing
     case entered(String)
     case canceled
-    /// The user asked for the completion of a word.
     case complete
   }
 

@@ -31,7 +31,6 @@ struct Prompt: Sendable {
       }
     }
 
-    /// Whether the typed text is the path of a file.
     fileprivate var isFile: Bool {
       switch self {
       case .photo, .export: true
@@ -137,7 +136,6 @@ struct Prompt: Sendable {
     }
   }
 
-  /// The command depends on the purpose of the prompt.
   private func command(_ text: String) throws(PromptCommand.Failure) -> PromptCommand? {
     switch purpose {
     case .command: return try PromptCommand(text.trimmed)

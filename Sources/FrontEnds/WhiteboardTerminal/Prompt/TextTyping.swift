@@ -14,7 +14,6 @@ struct TextTyping: Sendable {
   private let isLabel: Bool
   /// The text that the user sees, including changes that are not sent yet.
   private(set) var scalars: [Unicode.Scalar]
-  /// The index at which the next letter is inserted.
   private(set) var caret: Int
   /// The text that results from the commands sent so far.
   private var sent: [Unicode.Scalar]

@@ -261,7 +261,6 @@ struct StatusLine {
   let members: Members
   /// The peers that announce the board and are not connected.
   let missing: [String]
-  /// Whether the contents of the board have not arrived yet.
   let isBoardAwaited: Bool
   /// The newcomer whose user is still comparing the words, and the time that is left.
   let comparison: String?
@@ -343,7 +342,6 @@ struct Dialog {
   private let lines: [String]
   private let leastWidth: Int
 
-  /// Creates a dialog whose text has at least this width.
   init(_ lines: [String], leastWidth: Int = 0) {
     self.lines = lines
     self.leastWidth = leastWidth

@@ -11,7 +11,6 @@ struct TitleBar {
   /// The peers that announce the board and are not connected.
   let missing: [String]
   let isOurTurn: Bool
-  /// The number of chat lines that arrived while no chat was visible.
   let unreadCount: Int
   let tool: Tool
   let ink: UInt32?

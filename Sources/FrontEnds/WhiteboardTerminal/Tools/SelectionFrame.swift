@@ -35,7 +35,6 @@ struct SelectionFrame: Hashable, Sendable {
     /// Whether the width and height of a single form change in proportion. In other selections, they always do.
     var keepsProportions = false
 
-    /// The place that the resize does not move.
     var pivot: Point { isCentered ? frame.center : frame.place(-grip.x, -grip.y, of: frame.half(scalesLines)) }
 
     var factor: Double {

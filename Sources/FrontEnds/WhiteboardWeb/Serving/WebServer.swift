@@ -158,7 +158,6 @@ final class WebServer {
   private static let idleHandler = "idle"
   private static let idleClosing = "idle closing"
 
-  /// Turns a connection into a web link of the transport.
   func beginLink(_ channel: any Channel, origin: String) throws {
     // The web link has its own timeouts (session.md, section 9).
     for name in [Self.idleHandler, Self.idleClosing] {
