@@ -4,8 +4,8 @@ import WhiteboardKit
 /// A shared board that code controls with lines or commands. The code can read each answer and all events.
 package actor ScriptedBoard: EventSink {
   private let feed = CommandFeed()
-  /// Set while ``run(_:)`` runs. The board refers to this object as its sink, so a longer reference would keep both,
-  /// with their open files.
+  /// The board while ``run(_:)`` runs. The board refers to this object as its sink, so a longer reference would keep
+  /// both objects, with their open files.
   package private(set) var sharedBoard: SharedBoard?
   package private(set) var requestCount: Int64 = 0
   private var answers: [Int64: CheckedContinuation<Result<CommandOutcome, CommandError>, Never>] = [:]
@@ -36,8 +36,8 @@ package actor ScriptedBoard: EventSink {
     watchers = []
   }
 
-  /// Waits for the answer; throws the error that the board answers, or `ending` if the board is closed before the
-  /// answer. Canceling the task does not end the wait, but ``end()`` does.
+  /// Runs the command of a line, and waits for the answer; throws the error that the board answers, or `ending` if the
+  /// board is closed before the answer. Canceling the task does not end the wait, but ``end()`` does.
   @discardableResult package func perform(_ line: String) async throws(CommandError) -> CommandOutcome {
     guard let request = try CommandParser.parse(line) else { throw CommandError(.syntax, "the line has no command") }
     return try await perform(request.command)

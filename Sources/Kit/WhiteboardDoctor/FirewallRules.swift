@@ -17,7 +17,7 @@ struct FirewallRules: Equatable, Sendable {
   var acceptsByDefault = true
   var rules: [Rule] = []
 
-  /// The first rule that applies to all packets to the port decides.
+  /// The first rule that applies to every packet to the port decides.
   func accepts(_ transport: String, _ port: Int) -> Bool {
     for rule in rules {
       guard rule.transport.map({ $0 == transport }) ?? true,

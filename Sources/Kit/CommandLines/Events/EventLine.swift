@@ -17,7 +17,7 @@ package enum EventLine {
 
   /// Writes a line that is about no event of a board, in the same format.
   package static func json(_ name: String, _ payload: some Encodable) -> [UInt8] {
-    // No payload has a value that cannot be encoded.
+    // All payloads can be encoded.
     let data = try? JSONEncoder().encode(payload)
     let tree = data.flatMap { try? JSONReader.read(Array($0)) }
     var json = JSONWriter()

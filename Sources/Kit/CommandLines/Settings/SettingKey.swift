@@ -83,7 +83,7 @@ package struct SettingEntry: Sendable {
     case words(String)
   }
 
-  /// If the environment variable is set to any text, the setting has this value.
+  /// If the environment variable is set to any text, it implies `value` for the setting.
   package struct Presence: Sendable {
     package let variable: String
     package let value: String

@@ -7,7 +7,7 @@ import WhiteboardSync
 /// Creates, closes, ends and stores the browser links of a board, and removes their guests. Confined to the actor of
 /// the board.
 final class BrowserLinks {
-  /// The maximum number of closed links, whose guests can still return.
+  /// The maximum number of closed links. The guests of closed links can still return.
   private static let closedLimit = 64
   private static let storingInterval = Duration.seconds(5)
   private let runtime: BoardRuntime
@@ -290,7 +290,8 @@ struct BrowserLink: Codable, Equatable, Sendable {
   var guests: Set<PeerID> = []
   /// Whether only ``guests`` may use the link, because another guest was removed, or ``guestLimit`` guests joined with it.
   var isClosed = false
-  /// Does not change if the system's time is set back; nil if the link never expires. The deadline is not stored.
+  /// The time at which the link expires, even if the system's time is set back; nil if the link never expires. This
+  /// deadline is not stored.
   private(set) var deadline: ContinuousClock.Instant?
 
   private enum CodingKeys: String, CodingKey {
@@ -328,8 +329,8 @@ struct BrowserLink: Codable, Equatable, Sendable {
 
   var isUnlimited: Bool { !isView && end == nil && isOnce != true }
 
-  /// The maximum number of guests, all of which are stored: a later process must remove them when the link is revoked
-  /// or expires.
+  /// The maximum number of guests. All guests are stored, because a later process must remove them when the link is
+  /// revoked or expires.
   var guestLimit: Int { isOnce == true ? 1 : 256 }
 
   static func json(_ links: [BrowserLink]) -> String {

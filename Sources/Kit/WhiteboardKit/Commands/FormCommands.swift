@@ -181,7 +181,7 @@ extension Parameter where Value == BoardPoint {
 }
 
 extension Pen {
-  /// A pen in the default color of lines of forms.
+  /// The default pen for the lines of forms.
   public static let form = Pen(width: ObjectDefaults.formLineWidth)
 }
 

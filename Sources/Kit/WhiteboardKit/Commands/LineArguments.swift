@@ -37,7 +37,7 @@ struct LineArguments {
 
   func list(_ name: String) -> [String] { lists[name] ?? [] }
 
-  /// Leaves the words of the parameter for a later call.
+  /// Reserves the words of a parameter that is read later.
   mutating func reserve<Value>(_ parameter: Parameter<Value>) { reserved += wordCount(of: parameter) }
 
   private func wordCount<Value>(of parameter: Parameter<Value>) -> Int {

@@ -170,7 +170,7 @@ final class BoardDiscovery {
       announcingProblem = nil
       guard !isAnnounced else { return }
       isAnnounced = true
-      // The event `ready` reports an earlier confirmation.
+      // If the announcement is confirmed before the event `ready`, that event reports the confirmation.
       if isReadyReported {
         let code = runtime.call { $0.phase.board?.code }.map { " --code \($0.text)" } ?? ""
         let message = "On this network: whiteboard-peer join\(code)"

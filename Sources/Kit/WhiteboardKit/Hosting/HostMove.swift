@@ -18,8 +18,8 @@ struct HostMove {
   let localPeer: PeerID
   let carrier: BoardConfiguration.Carrier
 
-  /// A relay that returns with its key receives the board from the session. A relay that lost its data returns with
-  /// another key, so this function moves the board again.
+  /// Keeps the board at a relay. A relay that returns with its key receives the board from the session. A relay that
+  /// lost its data returns with another key, so this function moves the board again.
   nonisolated(nonsending) func run() async {
     defer { checkIsolation(#isolation) }
     var former: PeerID?

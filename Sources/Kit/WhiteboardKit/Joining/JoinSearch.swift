@@ -134,8 +134,8 @@ struct JoinSearch: Sendable {
     return true
   }
 
-  /// The announced candidates that were not asked yet at their current addresses, without unknown boards if only known
-  /// boards may be tried and at least one board is known.
+  /// The announced candidates that were not asked yet at their current addresses. If only known boards may be tried,
+  /// and at least one board is known, candidates of unknown boards are excluded.
   private var new: [Candidate] {
     guard attempts < Self.maximumCandidates else { return [] }
     // Members are not asked if the host itself declined. Any peer can announce a board and decline, so the id of the
@@ -165,8 +165,8 @@ struct JoinSearch: Sendable {
     }
   }
 
-  /// Returns the candidate with the highest rank; of these, the one with the fewest attempts at its address, then the
-  /// first to appear.
+  /// Returns the candidate with the highest rank. Among equal ranks, prefers the fewest attempts at the address, and
+  /// then the earliest appearance.
   private func best(of candidates: [Candidate]) -> Candidate? {
     let places = asked.map { $0.addresses.first?.host }
     let ordered = candidates.enumerated().map { index, candidate in

@@ -54,8 +54,8 @@ final class Joiner {
     self.transport = transport
   }
 
-  /// Also returns whether the board was found by its announcement. Throws if no board or several boards are found, or
-  /// no peer admits the local peer.
+  /// Joins a board, and returns whether it was found by its announcement. Throws if no board or several boards are
+  /// found, or no peer admits the local peer.
   nonisolated(nonsending) func join(_ target: JoinTarget, timeout: Duration) async throws -> (
     BoardSession, isAnnounced: Bool
   ) {

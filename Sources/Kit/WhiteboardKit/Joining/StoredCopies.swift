@@ -99,8 +99,8 @@ struct StoredCopies: Sendable {
 }
 
 extension BoardDocument {
-  /// Returns nil if there is no membership record (MEM-7), or it cannot be read, because the board can be opened
-  /// without it.
+  /// Returns the membership record (MEM-7); nil if there is none, or it cannot be read. The board can be opened without
+  /// this record.
   func membershipRecord(logger: Logger) async -> MembershipRecord? {
     guard let text = try? await fact(.membership) else { return nil }
     let record = MembershipRecord(json: text)

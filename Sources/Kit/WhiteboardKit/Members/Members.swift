@@ -125,7 +125,7 @@ final class HiddenAuthors {
 
   func contains(_ member: MemberID) -> Bool { members.contains(member) }
 
-  /// Also stores the change. Throws if too many authors are hidden.
+  /// Hides or shows an author, and stores the change. Throws if too many authors are hidden.
   nonisolated(nonsending) func set(_ member: MemberID, isHidden: Bool) async throws(CommandError) {
     guard !isHidden || members.count < Self.limit else {
       throw CommandError(

@@ -51,8 +51,8 @@ final class PhotoFiles {
     runtime.report(.photo(id))
   }
 
-  /// Returns nil if there is no photo. The file exists until ``close(_:)``. Each call needs a matching call of
-  /// ``close(_:)``, even if the result is nil.
+  /// Returns the path of a photo's file; nil if there is no photo. The file exists until ``close(_:)``. Each call needs
+  /// a matching call of ``close(_:)``, even if the result is nil.
   nonisolated(nonsending) func open(_ id: AssetID) async -> String? {
     readers[id, default: 0] += 1
     if let path = paths[id] { return path }

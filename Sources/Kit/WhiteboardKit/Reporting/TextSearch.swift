@@ -17,9 +17,9 @@ package struct TextSearch: Hashable, Sendable {
     return (0...text.count - words.count).contains { text[$0...].starts(with: words) }
   }
 
-  /// Returns the text in lower case, without accents, and with one space between words. Only accents, and the points of
-  /// Hebrew and Arabic, have the removed combining classes. The marks of Indic, Thai and Japanese scripts form letters,
-  /// so they remain.
+  /// Returns the text in lower case, without accents, and with one space between words. The removed combining classes
+  /// contain only accents, and the points of Hebrew and Arabic. The marks of Indic, Thai and Japanese scripts form
+  /// letters, so they remain.
   private static func folded(_ text: String) -> [UInt8] {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return foldedASCII(text) }
     var folded = String.UnicodeScalarView()

@@ -83,8 +83,9 @@ final class CommandBuffer {
 }
 
 /// The commands that were read and have not run yet, in order. `accept`, `decline` and `cancel` refer to a request, an
-/// offer or a transfer. If this is pending, the command runs immediately, even while another command waits. Otherwise,
-/// the command runs in order. The meaning of a script therefore does not depend on how fast the script is read.
+/// offer or a transfer. If the request, offer or transfer is pending, the command runs immediately, even while another
+/// command waits. Otherwise, the command runs in order. The meaning of a script therefore does not depend on how fast
+/// the script is read.
 struct CommandQueue: Sendable {
   private var entries: [CommandInput] = []
   private var head = 0

@@ -109,8 +109,8 @@ final class CommandRunner {
     "you have not joined the board yet; only `quit`, `help` and `peers` work now"
   )
 
-  /// The board was closed before the local peer joined it, so the commands cannot run. A script needs no answers,
-  /// because its first error ends it.
+  /// Refuses the remaining commands, because the board was closed before the local peer joined it. A script needs no
+  /// answers, because its first error ends it.
   func refuseRest() {
     guard openBoard == nil, configuration.script == .none else { return }
     while let input = buffer.popFirst() { refuse(input, .closed) }
@@ -299,8 +299,8 @@ extension CommandRunner {
 
 /// The functions with which the entries of the command table run their commands.
 extension CommandRunner {
-  /// Also reports whether the board changed. If `endsStroke` is true, ends the current stroke first, because its undo
-  /// step must contain no other change.
+  /// Runs a command that changes the board, and reports whether the board changed. If `endsStroke` is true, ends the
+  /// current stroke first, because its undo step must contain no other change.
   nonisolated(nonsending) func withEditor(
     endsStroke: Bool = true,
     _ body: nonisolated(nonsending) (BoardEditor) async throws(CommandError) -> CommandOutcome

@@ -93,8 +93,8 @@ package struct BoardConfiguration: Sendable {
   package var recordingFile: String?
   /// The part of the session's traffic that the board's file records; nil for none.
   package var recordedTraffic: TrafficScope?
-  /// Shared by several boards of a process; nil if the board has its own transport. The owner of the transport must let
-  /// the session's board decide about resources; see ``SharedBoard/wants(_:)``.
+  /// The transport that several boards of a process share; nil if the board has its own transport. The owner of the
+  /// transport must let the session's board decide about resources; see ``SharedBoard/wants(_:)``.
   package var transport: PeerTransport?
   /// The session of another host that this program relays; nil if there is none.
   package var carriage: RelayHosting?
@@ -116,11 +116,11 @@ package struct BoardConfiguration: Sendable {
   /// Whether to announce the board. A joined board is announced only if it was found nearby and the local peer can
   /// admit others.
   package var isAnnounced = true
-  /// Nil for the default: ``hostAdmission`` for a host. A member admits peers as the host does, if the host allows this
-  /// (MEM-17).
+  /// The admission policy; nil for the default, which is ``hostAdmission`` for a host. A member admits peers as the
+  /// host does, if the host allows this (MEM-17).
   package var admission: Admission?
-  /// The policy of a host whose user chose none, neither now nor when the board was hosted before (``HostChoice``). The
-  /// host may open the board, or join members that have it open.
+  /// The policy of a host whose user chose no policy, neither now nor when the board was hosted before
+  /// (``HostChoice``). The host may open the board, or join members that have it open.
   package var hostAdmission = Admission.code
   /// Whether members may admit newcomers to a hosted board if the host asks its user; nil means that they may unless
   /// the board has an owner (TCK-6).

@@ -37,7 +37,6 @@ extension SharedBoard {
 
   /// Returns the path of a photo's file; nil if there is no photo. The file exists until ``closePhoto(_:)``. Each call
   /// needs a matching call of ``closePhoto(_:)``, even if the result is nil.
-  /// returns nil.
   package func openPhoto(_ id: AssetID) async -> String? { await photos.open(id) }
 
   /// Releases a photo's file; call this once for each ``openPhoto(_:)``.
