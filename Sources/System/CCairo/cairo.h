@@ -56,8 +56,9 @@ static inline void whiteboard_png_write(png_structp png, png_bytep bytes, size_t
 
 static inline void whiteboard_png_flush(png_structp png) { (void)png; }
 
-// Encodes an opaque image of cairo whose pixels have mostly the color of their neighbors. cairo tries all filters on each
-// row, which takes four times as long for such an image, and makes the file larger. Returns 0 if the memory is too small.
+// Encodes an opaque image of cairo as PNG without filters, because most pixels have the color of their neighbors. For
+// such an image, cairo's own encoder takes four times as long and writes a larger file, because it tries all filters
+// on each row. Returns 0 if there is not enough memory.
 static inline int whiteboard_png(
     const unsigned char *pixels, int width, int height, int stride, cairo_write_func_t write, void *closure) {
   struct whiteboard_png_sink sink = {write, closure};
@@ -74,7 +75,7 @@ static inline int whiteboard_png(
       png, info, (png_uint_32)width, (png_uint_32)height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
       PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_write_info(png, info);
-  // The bytes of a pixel are blue, green, red, and one that is not used.
+  // Each pixel has four bytes: blue, green, red, and an unused byte.
   png_set_bgr(png);
   png_set_filler(png, 0, PNG_FILLER_AFTER);
   for (int row = 0; row < height; row++) png_write_row(png, pixels + (size_t)row * stride);

@@ -16,7 +16,6 @@ struct BoardNarrator {
     var changed: [String]
     var object: ReportedObject
     var due: Duration
-    /// Lines are sorted by this number.
     let number: Int
   }
 

@@ -99,7 +99,6 @@ package struct SettingEntry: Sendable {
   package let allowed: String
   package let standard: Standard
   package let flag: String
-  /// All values; empty if they cannot be listed.
   package let choices: [String]
   /// An environment variable of other programs that implies a value.
   package let otherwise: Presence?

@@ -90,7 +90,6 @@ struct JSONFields: Decodable {
     }
   }
 
-  /// A string, or a whole number stored as text.
   private struct WordOrNumber: Decodable {
     let text: String
 

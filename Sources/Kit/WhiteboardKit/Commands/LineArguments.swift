@@ -37,7 +37,6 @@ struct LineArguments {
 
   func list(_ name: String) -> [String] { lists[name] ?? [] }
 
-  /// Reserves the words of a parameter that is read later.
   mutating func reserve<Value>(_ parameter: Parameter<Value>) { reserved += wordCount(of: parameter) }
 
   private func wordCount<Value>(of parameter: Parameter<Value>) -> Int {

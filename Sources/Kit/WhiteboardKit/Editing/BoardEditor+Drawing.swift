@@ -2,7 +2,6 @@ import Whiteboard
 import WhiteboardSync
 
 extension BoardEditor {
-  /// If `seconds` is 0, the stroke is drawn immediately.
   nonisolated(nonsending) func draw(_ points: [BoardPoint], _ pen: Pen, seconds: Double, _ alias: ObjectAlias?)
     async throws(CommandError) -> CommandOutcome
   {

@@ -84,7 +84,6 @@ enum EmbeddedDrawing {
     return nil
   }
 
-  /// Decompresses zlib or gzip data.
   private static func inflated(_ bytes: ArraySlice<UInt8>, _ limit: Int) throws(Damaged) -> [UInt8] {
     var stream = z_stream()
     // 15 selects the largest window, and 32 accepts both formats.

@@ -150,7 +150,6 @@ final class TimedWork {
   private let configuration: BoardConfiguration
   private let board: ActiveBoard
   private var nextPurge: ContinuousClock.Instant
-  /// The time at which each deletion was first seen.
   private var deletionAges = DeletionAges()
 
   init(_ runtime: BoardRuntime, _ configuration: BoardConfiguration, _ board: ActiveBoard) {

@@ -8,7 +8,6 @@ final class Serving {
   let intake: SessionIntake
   let timedWork: TimedWork
   private(set) var ready: SharedBoard.News.Ready
-  /// The file that makes the open board visible to other programs of this user.
   private var openBoard: OpenBoardFile?
 
   init(_ active: ActiveBoard, _ intake: SessionIntake, _ timedWork: TimedWork, _ ready: SharedBoard.News.Ready) {

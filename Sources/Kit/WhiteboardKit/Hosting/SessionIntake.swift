@@ -54,7 +54,6 @@ final class SessionIntake {
     signalSource.finish()
   }
 
-  /// Handles events until the session ends, and then removes all members and ends their deliveries.
   nonisolated(nonsending) func handleEvents() async {
     defer { markEnded() }
     await handleIncoming()
@@ -71,7 +70,6 @@ final class SessionIntake {
     runtime.changed()
   }
 
-  /// Returns when the session has ended and all events are handled or dropped.
   private nonisolated(nonsending) func handleIncoming() async {
     defer { checkIsolation(#isolation) }
     var signal = signals.makeAsyncIterator()

@@ -16,7 +16,6 @@ final class Members: Sequence {
     var relay: PeerID?
     var since: ContinuousClock.Instant
 
-    /// Whether the link is usable: connected, or silent for only a moment.
     var isReached: Bool { state == .connected || state == .suspect }
   }
 

@@ -160,7 +160,6 @@ final class Invitations {
     continuation.resume(returning: comparison)
   }
 
-  /// Closes all questions; can be called more than once.
   func close() {
     for id in comparisons { answerComparison(id, .stopped) }
     pending = [:]

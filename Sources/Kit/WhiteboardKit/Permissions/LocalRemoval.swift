@@ -198,7 +198,6 @@ package struct Removal: Codable, Equatable, Sendable {
   package var by: String
   /// The host's display name, which is not authenticated; empty if unknown.
   package var name: UntrustedText
-  /// The host's reason, in its own words; may be empty.
   package var reason: UntrustedText
   /// In milliseconds since 1970.
   package var at: UInt64

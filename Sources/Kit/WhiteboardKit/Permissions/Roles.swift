@@ -99,7 +99,6 @@ final class Roles {
 
   // MARK: - State
 
-  /// Returns nil on a board without an owner.
   func role(of peer: PeerID) -> String? {
     guard replica.isOwned else { return nil }
     return replica.role(of: MemberID(peer))?.word

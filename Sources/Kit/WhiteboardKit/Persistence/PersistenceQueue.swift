@@ -76,7 +76,6 @@ struct PersistenceQueue {
 
   mutating func open() { isOpen = true }
 
-  /// Closes the queue; pending and later answers fail.
   mutating func close() {
     isClosed = true
     if failure == nil { failure = DocumentError(.closed, "the board is closed") }

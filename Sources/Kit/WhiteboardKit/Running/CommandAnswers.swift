@@ -132,7 +132,6 @@ struct Callers {
     return last
   }
 
-  /// Adds a caller, which is resumed immediately if the board is closed.
   mutating func add(_ caller: Int, _ continuation: CheckedContinuation<Outcome, Never>) {
     guard !isClosed else { return continuation.resume(returning: .failure(.closed)) }
     waiting[caller] = continuation
@@ -142,7 +141,6 @@ struct Callers {
     waiting.removeValue(forKey: caller)?.resume(returning: outcome)
   }
 
-  /// Resumes all callers, because the board is closed. Later callers are resumed immediately.
   mutating func close() {
     isClosed = true
     for continuation in waiting.values { continuation.resume(returning: .failure(.closed)) }

@@ -64,7 +64,6 @@ final class CommandBuffer {
 
   // MARK: - The end
 
-  /// Resumes both waiting tasks; can be called more than once.
   func close() {
     isClosed = true
     resumeConsumer()

@@ -112,7 +112,6 @@ final class BoardRuntime {
     emit(.change(change, details))
   }
 
-  /// Emits news, which also answer the command with the request id, if there is one.
   func emit(_ news: SharedBoard.News, answering request: RequestMark? = nil) {
     emit(request == nil ? .news(news) : .answer(.news(news), to: request))
   }

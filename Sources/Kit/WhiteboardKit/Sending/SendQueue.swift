@@ -65,7 +65,6 @@ struct SendQueue {
 
   var isTooSlow: Bool { load == .excessive || isStalled(for: SendQueue.tooSlow) }
 
-  /// Whether much is queued, and the peer accepted too few bytes in the given time.
   func isStalled(for duration: Duration) -> Bool { load > .light && ContinuousClock.now - movedAt >= duration }
 
   /// The time at which the queue will be stalled or its peer too slow; nil if few bytes are queued.

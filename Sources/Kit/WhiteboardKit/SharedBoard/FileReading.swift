@@ -12,7 +12,6 @@ package final class FileReading: Sendable {
   private let file: String
   private let queue = DispatchQueue(label: "whiteboard.file")
 
-  /// Throws `fileUnreadable`.
   init(_ file: String) throws(CommandError) {
     try FileReading.check(file)
     descriptor = open(file, O_RDONLY | O_CLOEXEC)

@@ -177,7 +177,6 @@ extension SharedBoard {
     try await perform(.wait(.synced, timeout: seconds))
   }
 
-  /// Returns false if the board closes before its session is open.
   func opened() async -> Bool { await wait { self.serving != nil } }
 
   /// Leaves the board: sends an exit message to the members, and closes the file.
