@@ -3,7 +3,7 @@
 import re
 
 import browser
-from browser import SHIFT
+from browser import CONTROL, SHIFT
 from page_drawing import nodes, script
 
 CAMERA = "whiteboard.ui.camera"
@@ -238,6 +238,74 @@ def check_connectors(page, checks):
     check("a line is not bound", "startBinding" not in top(page), top(page))
 
 
+#: Counts the pixels of the live layer in the accent color, or nearly, in an area of the screen.
+ACCENTED = """
+const [left, top, width, height] = arguments, { canvas } = whiteboard.ui.live, frame = canvas.getBoundingClientRect();
+const copy = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d", { willReadFrequently: true });
+copy.fillStyle = whiteboard.ui.accent;
+copy.fillRect(0, 0, 1, 1);
+const accent = copy.getImageData(0, 0, 1, 1).data;
+copy.clearRect(0, 0, 1, 1);
+copy.drawImage(canvas, frame.left - left, frame.top - top);
+const { data } = copy.getImageData(0, 0, width, height);
+let count = 0;
+for (let index = 0; index < data.length; index += 4) count += data[index + 3] > 200 && [0, 1, 2].every((part) => Math.abs(data[index + part] - accent[part]) < 24);
+return count;
+"""
+
+
+def check_anchors(page, checks):
+    """Ends of arrows snap to near objects, and show to which object they will be bound."""
+    check = checks.check
+    clear(page)
+    box, oval = form(page, "rectangle", [-200, 0], size=[100, 60]), form(page, "ellipse", [200, 0], size=[100, 60])
+    page.run("whiteboard.ui.tools.select.set([])")
+    page.key("a")
+
+    def mouse(kind, x, y, buttons):
+        page.command("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left" if buttons or kind == "mouseReleased" else "none", clickCount=1, buttons=buttons)
+        settle(page)
+
+    def marked(x):
+        return page.run(ACCENTED, x - 60, 360, 120, 80)
+
+    mouse("mouseMoved", 640, 300, 0)
+    check("nothing is marked far from objects", marked(440) == 0, marked(440))
+    mouse("mouseMoved", 498, 400, 0)
+    check("the object at the pointer is marked before an arrow begins", marked(440) > 100, marked(440))
+    mouse("mousePressed", 498, 400, 1)
+    mouse("mouseMoved", 640, 400, 1)
+    check("the object at the start stays marked", marked(440) > 100 and marked(840) == 0, (marked(440), marked(840)))
+    mouse("mouseMoved", 783, 398, 1)
+    check("the object at the end is marked, too", marked(440) > 100 and marked(840) > 100, (marked(440), marked(840)))
+    checks.picture(page, "forms-anchors")
+    mouse("mouseReleased", 783, 398, 0)
+    arrow = top(page)
+    bound = lambda: [object_of(page, arrow["id"]).get(f"{end}Binding", {}).get("id") for end in ("start", "end")]
+    check("an arrow between places beside two objects is bound to both", arrow["form"] == "arrow" and bound() == [box, oval], arrow)
+    page.run("whiteboard.ui.tools.select.set([])")
+    settle(page)
+    check("afterwards, nothing is marked", marked(840) == 0, marked(840))
+    page.run("whiteboard.ui.tools.select.set([arguments[0]])", arrow["id"])
+    settle(page)
+    x, y = script(page, "const { shown } = await import('./geometry.mjs'), o = board.objects.get(given[0]); return camera.toScreen(shown(o, o.points[1]))", arrow["id"])
+    mouse("mousePressed", x, y, 1)
+    mouse("mouseMoved", 700, 500, 1)
+    check("an end that is dragged away marks nothing", marked(840) == 0 and bound() == [box, None], (marked(840), bound()))
+    mouse("mouseMoved", 840, 438, 1)
+    check("an end that is dragged near an object marks it", marked(840) > 100, marked(840))
+    mouse("mouseReleased", 840, 438, 0)
+    check("and is bound to it", bound() == [box, oval], bound())
+    page.key("a")
+    page.drag([(498, 400), (640, 300), (783, 398)], CONTROL)
+    free = top(page)
+    check("with Ctrl, an end beside an object stays where it is", free["id"] != arrow["id"] and not {"startBinding", "endBinding"} & set(free), free)
+    page.key("a")
+    page.drag([(400, 385), (420, 400), (480, 415)])
+    inner = top(page)
+    check("only one end of an arrow inside an object is bound to it", inner.get("startBinding", {}).get("id") == box and "endBinding" not in inner, inner)
+
+
 def choose(page, group, label):
     """Presses a button of the style panel."""
     found = page.run("""const group = [...document.querySelectorAll('#selection .part')].find(({ ariaLabel }) => ariaLabel === arguments[0]);
@@ -435,7 +503,7 @@ def check_panels(page, checks):
 
 def check_forms(address, checks):
     for is_phone, bodies in [
-        (False, [check_tools, check_labels, check_sizes, check_points, check_connectors]), (False, [check_styles, check_panels, check_crowd, check_short_arrow, check_hits, check_pictures]), (True, [check_touch, check_panels]),
+        (False, [check_tools, check_labels, check_sizes, check_points, check_connectors, check_anchors]), (False, [check_styles, check_panels, check_crowd, check_short_arrow, check_hits, check_pictures]), (True, [check_touch, check_panels]),
     ]:
         page = browser.Page(address, is_phone)
         try:

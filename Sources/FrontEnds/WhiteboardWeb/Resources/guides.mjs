@@ -1,6 +1,7 @@
 /** Guides that appear while objects are moved or resized: edges and centers snap to those of near objects, and to the grid. */
 
-import { gridSpacing, shapeOf, touches, union, widened } from "./geometry.mjs";
+import { contains, flattened, hasPoints, outlineOf } from "./forms.mjs";
+import { gridSpacing, local, rectangle, shapeOf, shown, touches, union, widened } from "./geometry.mjs";
 
 /** The distance from which edges snap, in CSS pixels, and the number of near objects to which they snap. */
 const REACH = 6, NEAR = 60;
@@ -60,3 +61,51 @@ export class Guides {
 
 /** The coordinates of an area that can snap: both edges and the middle, for both axes. */
 export const edgesOf = (area) => SIDES.map(([start, end]) => [area[start], area[end], middle([area[start], area[end]])]);
+
+/** The distance from which an end of an arrow snaps to an object, in CSS pixels; a place in the object is a little inside its outline. */
+const ANCHOR_REACH = 12, INSIDE = 0.98;
+
+/**
+ * Returns the object to which an end of the arrow `id` at a position on the board will be bound, by the rule of `Board.connect`, with
+ * the `place` of the end in it; null if there is none. An end beside an object snaps to it, unless `isFree`.
+ */
+export function anchorAt({ scene, board, camera }, at, { id = null, isFree = false } = {}) {
+  const reach = isFree ? 0 : ANCHOR_REACH / camera.zoom, near = widened(rectangle(at, at), reach);
+  for (let index = scene.items.length - 1; index >= 0; index -= 1) {
+    const { object, bounds } = scene.items[index], { type, form } = object;
+    if (!touches(bounds, near) || object.id === id || !board.objects.has(object.id)) continue;
+    if (form === "frame" || hasPoints(object) || (type === "drawing" && !form)) continue;
+    const place = placeIn(object, at, reach);
+    if (place) return { object, place };
+  }
+  return null;
+}
+
+function placeIn(object, at, reach) {
+  const { width, height } = shapeOf(object), [x, y] = local(object, at), points = flattened(edgeOf(object));
+  if (contains(points, [x, y])) return at;
+  const isInBox = 2 * Math.abs(x) <= width && 2 * Math.abs(y) <= height;
+  if (!reach) return isInBox ? at : null;
+  let nearest = null, distance = isInBox ? Infinity : reach / object.scale;
+  for (let index = 1; index < points.length; index += 1) {
+    const [[u, v], [a, b]] = [points[index - 1], points[index]], [across, down] = [a - u, b - v];
+    const share = Math.min(Math.max(((x - u) * across + (y - v) * down) / (across * across + down * down || 1), 0), 1);
+    const point = [u + share * across, v + share * down], way = Math.hypot(x - point[0], y - point[1]);
+    if (way <= distance) [nearest, distance] = [point, way];
+  }
+  return nearest && shown(object, nearest.map((value) => value * INSIDE));
+}
+
+/** Returns the outline of an object; the box of a text, photo or game. */
+function edgeOf(object) {
+  const { width, height, outline } = shapeOf(object);
+  return outline ?? outlineOf({ form: "rectangle" }, width, height);
+}
+
+/** Marks the object of an anchor, and the place in it; returns the area that was drawn on. */
+export function drawAnchor(painter, { accent, camera: { zoom } }, { object, place: [x, y] }) {
+  const stroke = { rgb: accent, opacity: 1 }, { bounds } = shapeOf(object), lineWidth = 3 / zoom, radius = 4 / zoom;
+  painter.place(object, () => painter.outlines([edgeOf(object)], { stroke, width: lineWidth / object.scale, scale: object.scale }));
+  painter.box(x - radius, y - radius, 2 * radius, 2 * radius, { fill: accent, radius });
+  return union(widened(bounds, lineWidth), widened(rectangle([x, y], [x, y]), radius));
+}

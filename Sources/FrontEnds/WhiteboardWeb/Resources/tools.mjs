@@ -1,6 +1,6 @@
 import { contains, fillOf, hasPoints } from "./forms.mjs";
 import { cornersOf, covers, Ink, isInside, local, rectangle, resized, shapeOf, shown, touches, union, visibleParts, widened, withPoints } from "./geometry.mjs";
-import { edgesOf, Guides } from "./guides.mjs";
+import { anchorAt, drawAnchor, edgesOf, Guides } from "./guides.mjs";
 
 /** The smoothing of strokes without pressure: each point moves this share of the way to the pointer. */
 const SMOOTHING = 0.6;
@@ -60,7 +60,7 @@ export class Tools {
   }
 
   draw(painter, now) {
-    return [this.all.select, this.active, this.all.laser].filter((tool, index, all) => tool && all.indexOf(tool) === index)
+    return [this.all.select, this.active ?? this.current, this.all.laser].filter((tool, index, all) => tool && all.indexOf(tool) === index)
       .reduce((area, tool) => union(area, tool.draw(painter, now)), null);
   }
 }
@@ -175,10 +175,35 @@ const areaOf = (points, margin) => widened(points.reduce((area, point) => union(
 class ShapeTool extends Tool {
   #from = null;
   #to = null;
+  /** The place of the mouse while nothing is drawn. */
+  #hovered = null;
+  /** Whether the ends of an arrow do not snap to objects. */
+  #isFree = false;
 
-  down(place) {
+  down(place, event) {
     this.#from = place;
-    this.#to = null;
+    this.#to = this.#hovered = null;
+    this.#isFree = event.ctrlKey || event.metaKey;
+  }
+
+  hover(place) {
+    const isMarked = this.ui.tool === "arrow" && !this.#from;
+    if (!isMarked && !this.#hovered) return;
+    this.#hovered = isMarked ? place : null;
+    this.ui.drawLive();
+  }
+
+  /** Returns where the ends of the arrow are bound, each an object and a place, or null. */
+  get #anchors() {
+    if (this.ui.tool !== "arrow") return [null, null];
+    const [start, end] = [this.#from, this.#to].map((place) => anchorAt(this.ui, this.board(place), { isFree: this.#isFree }));
+    return [start, start && end?.object.id === start.object.id ? null : end];
+  }
+
+  /** The positions on the board between which the form is drawn. */
+  get #ends() {
+    const anchors = this.#anchors;
+    return [this.#from, this.#to].map((place, index) => anchors[index]?.place ?? this.board(place));
   }
 
   move(places, event) {
@@ -195,15 +220,16 @@ class ShapeTool extends Tool {
       }
     }
     this.#to = [u, v];
+    this.#isFree = event.ctrlKey || event.metaKey || event.shiftKey;
     this.ui.drawLive();
   }
 
   up() {
     const [from, to] = [this.#from, this.#to], isNote = ["note", "frame"].includes(this.ui.tool);
+    const isTap = !to || Math.hypot(from[0] - to[0], from[1] - to[1]) < 4, ends = isTap ? null : this.#ends;
     this.cancel();
-    const isTap = !to || Math.hypot(from[0] - to[0], from[1] - to[1]) < 4;
-    if (isTap && isNote) this.add(this.board(from));
-    else if (!isTap) this.#create(this.board(from), this.board(to));
+    if (ends) this.#create(...ends);
+    else if (isNote) this.add(this.board(from));
   }
 
   /** Creates a form of the usual size around a point on the board. */
@@ -223,13 +249,19 @@ class ShapeTool extends Tool {
   }
 
   cancel() {
-    this.#to = null;
+    this.#from = this.#to = this.#hovered = null;
     this.ui.drawLive();
   }
 
   draw(painter) {
-    if (!this.#to) return null;
-    const { ui } = this, { tool: form } = ui, [from, to] = [this.board(this.#from), this.board(this.#to)];
+    const { ui } = this, hovered = this.#hovered && anchorAt(ui, this.board(this.#hovered));
+    if (!this.#to) return hovered && drawAnchor(painter, ui, hovered);
+    const area = this.#drawForm(painter);
+    return this.#anchors.filter(Boolean).reduce((all, anchor) => union(all, drawAnchor(painter, ui, anchor)), area);
+  }
+
+  #drawForm(painter) {
+    const { ui } = this, { tool: form } = ui, [from, to] = this.#ends;
     const object = { type: "drawing", form, centerPosition: [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2], scale: 1, angle: 0, ...ui.formPen };
     const size = [0, 1].map((axis) => Math.abs(to[axis] - from[axis]));
     if (!hasPoints(object)) return ui.drawObject(painter, { ...object, size });
@@ -562,11 +594,13 @@ export class SelectTool extends Tool {
   #reshape(place, event) {
     const gesture = this.#gesture, { object, at, handle: { sides, index, isNew } } = gesture;
     if (sides && !object.angle) place = this.#snapped(place, event);
-    const [to, from] = [local(object, place), local(object, at)];
+    let [to, from] = [local(object, place), local(object, at)];
     if (gesture.isCrop) gesture.shown = cropped(object, sides, [to[0] - from[0], to[1] - from[1]]);
     else if (sides) gesture.shown = resized(object, sides, [to[0] - from[0], to[1] - from[1]], event.shiftKey);
     else {
       const points = object.points.map(([x, y]) => [x, y]), drop = DROP / this.ui.camera.zoom / object.scale;
+      gesture.anchor = this.#anchor(gesture, place, event);
+      if (gesture.anchor) to = local(object, gesture.anchor.place);
       points.splice(index, isNew ? 0 : 1, to);
       const isOnNeighbor = [points[index - 1], points[index + 1]].some((point) => point && Math.hypot(to[0] - point[0], to[1] - point[1]) < drop);
       if (isOnNeighbor && points.length > 2) points.splice(index, 1);
@@ -596,6 +630,14 @@ export class SelectTool extends Tool {
     });
     this.#gesture.appliedAt = performance.now();
     if (problem) this.cancel();
+  }
+
+  /** Returns where the dragged end of an arrow will be bound; null for other points, and if there is no object. */
+  #anchor({ object, handle: { index, isNew } }, place, event) {
+    const isEnd = index === object.points.length - 1;
+    if (object.form !== "arrow" || isNew || !(index === 0 || isEnd)) return null;
+    const anchor = anchorAt(this.ui, place, { id: object.id, isFree: event.ctrlKey || event.metaKey });
+    return anchor?.object.id === (isEnd ? object.startBinding : object.endBinding)?.id ? null : anchor;
   }
 
   /** Binds an end of an arrow that was dragged into an object. */
@@ -718,7 +760,10 @@ export class SelectTool extends Tool {
     }
     if (gesture?.kind === "band") area = union(area, this.#drawBand(painter, gesture));
     if (isChange(gesture)) area = union(area, gesture.guides.draw(painter));
-    if (gesture?.kind === "reshape") return union(area, this.ui.drawObject(painter, gesture.shown));
+    if (gesture?.kind === "reshape") {
+      area = union(area, this.ui.drawObject(painter, gesture.shown));
+      return gesture.anchor ? union(area, drawAnchor(painter, this.ui, gesture.anchor)) : area;
+    }
     const frame = !isChange(gesture) && this.#frame;
     return frame ? union(area, this.#drawFrame(painter, frame)) : area;
   }
