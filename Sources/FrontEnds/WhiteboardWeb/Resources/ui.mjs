@@ -143,14 +143,15 @@ export class UI {
     return item ? this.board.objects.get(item.id) : null;
   }
 
-  /** Returns the topmost form around a position, also if it is empty. */
+  /** Returns the topmost form around a position, also if it is empty; a frame only if there is no other form. */
   formAround(place) {
     const at = this.camera.toBoard(place), near = rectangle(at, at);
-    const item = this.scene.items.findLast(({ id, object, bounds }) => {
+    const found = this.scene.items.filter(({ id, object, bounds }) => {
       if (!touches(bounds, near)) return false;
       const { outline } = shapeOf(object);
       return this.board.objects.has(id) && object.form && !hasPoints(object) && outline && contains(flattened(outline), local(object, at));
     });
+    const item = found.findLast(({ object }) => object.form !== "frame") ?? found.at(-1);
     return item ? this.board.objects.get(item.id) : null;
   }
 
