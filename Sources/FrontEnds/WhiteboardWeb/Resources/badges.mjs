@@ -28,18 +28,31 @@ export function openLink(ui, link) {
   anchor.focus();
 }
 
+/** An address without a scheme: a name with a dot, and perhaps a port, a path, a query or a fragment. */
+const HOST = /^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+([:/?#]|$)/u;
+
+/** Returns an address as browsers write it, such as with percent codes; null for other texts. */
+function addressOf(text) {
+  try {
+    return new URL(HOST.test(text) ? `https://${text}` : text);
+  } catch {
+    return null;
+  }
+}
+
 /** Asks for the link of the selection. */
 export function askLink(ui) {
   const { objects } = ui.tools.select, [{ link = "" }] = objects;
-  const field = element("input", { value: link, placeholder: "https://…", ariaLabel: "Link", type: "url", maxLength: 2048, autocomplete: "off" });
+  const field = element("input", { value: link, placeholder: "https://…", ariaLabel: "Link", inputMode: "url", spellcheck: false, autocapitalize: "none", maxLength: 2048, autocomplete: "off" });
   const save = (event) => {
     event.preventDefault();
-    const text = field.value.trim();
+    const text = field.value.trim(), address = addressOf(text);
     try {
-      ui.board.setLink(objects.map(({ id }) => id), text || null);
+      ui.board.setLink(objects.map(({ id }) => id), (address?.href ?? text) || null);
       close();
     } catch (error) {
-      toast(error.code === "out-of-range" ? "A link must begin with https://, or be # and the id of an object." : error.message);
+      const rule = address?.username || address?.password ? "A link must not contain a user name or password. Remove the part up to @." : "A link must begin with https://, or be # and the id of an object.";
+      toast(error.code === "out-of-range" ? rule : error.message);
     }
   };
   const close = openDialog("Link of the selection", element("form.name", { onsubmit: save }, field, element("button.primary", {}, "Save")));
