@@ -197,8 +197,15 @@ def check_flowcharts(page, checks):
     check("the layers are below each other", layers == sorted(set(layers)) and near([nodes["Ship it"]["centerPosition"][1]], [nodes["Debug"]["centerPosition"][1]]), layers)
     check("the shapes of a subgraph are in its frame", [name for name, one in nodes.items() if one.get("frame") == nodes["Later"]["id"]] == ["G", "H"], nodes)
     check("a message says what was lost", "16 objects were added" in shown and "not understood" in shown and "similar ones (2)" in shown, shown)
+    check("a drawing that fits on the screen does not change the zoom", page.run("return whiteboard.ui.camera.zoom") == 1)
     page.run("whiteboard.ui.tools.select.set([]); whiteboard.ui.fit()")
     checks.picture(page, "paste-mermaid")
+    clear(page)
+    page.run("whiteboard.ui.zoomBy(4)")
+    objects = pasted(page, 16, PASTE, {"text/plain": CHART})
+    outside = page.run("""const { board, ui: { camera } } = whiteboard, { left, top, right, bottom } = camera.area;
+      return [...board.objects.values()].filter(({ centerPosition: [x, y] }) => x < left || x > right || y < top || y > bottom).length""")
+    check("a drawing that is larger than the screen is shown completely", outside == 0, outside)
     for chart, labels, lines, lost in UNUSUAL_CHARTS:
         clear(page)
         page.run("document.querySelector('#toasts').replaceChildren()")

@@ -293,8 +293,19 @@ export class Clipboard {
         for (const object of objects) pasted.push(...made.get(object) ?? []);
       }
     });
-    if (pasted.length) this.ui.selectNew(pasted);
+    if (pasted.length) {
+      this.ui.selectNew(pasted);
+      this.#show(pasted);
+    }
     return objects.filter((object) => made.get(object)?.length).length;
+  }
+
+  /** Shows all of the added objects if the screen is too small for them. */
+  #show(ids) {
+    const { board, camera } = this.ui, objects = ids.map((id) => board.objects.get(id)).filter(Boolean);
+    if (!objects.length) return;
+    const { left, top, right, bottom } = objects.map((object) => shapeOf(object).bounds).reduce(union);
+    if ((right - left) * camera.zoom > camera.width || (bottom - top) * camera.zoom > camera.height) this.ui.fit(ids);
   }
 
   /** Creates an object, without its scale and rotation; returns the ids of its parts. */
