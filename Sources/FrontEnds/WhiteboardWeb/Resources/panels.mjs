@@ -403,7 +403,8 @@ export class Members {
     this.#shown = state;
     const shown = [[board.me.id, board.me], ...people].slice(0, 3);
     $("people").replaceChildren(...shown.map(([, member]) => avatar(member)));
-    if (people.length > 2) $("people").append(element("span.avatar.more", {}, people.length + 1));
+    // A phone has no room for three members.
+    if (people.length > 1) $("people").append(element(people.length > 2 ? "span.avatar.more" : "span.avatar.more.few", {}, people.length + 1));
     const count = people.length + 1;
     $("people").ariaLabel = count === 1 ? "People: only you" : `People: ${count} on this board`;
     if (ui.sheet.name !== this.name) return;
