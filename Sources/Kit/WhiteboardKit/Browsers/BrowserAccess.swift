@@ -197,7 +197,7 @@ final class BrowserAccess {
       throw .forbidden("This page is not connected to the board now. Try again when it is.")
     }
     guard configuration.guestsInvite ?? !replica.isOwned else {
-      throw .forbidden("The host of this board has chosen to invite people itself. Ask the host for a link.")
+      throw .forbidden("The host of this board does not let browsers invite people. Ask the host for a link.")
     }
     let now = runtime.clock.now
     if now - requests.since >= .seconds(60) { requests = (now, [:]) }
@@ -268,9 +268,9 @@ final class BrowserAccess {
     runtime.spawn { sharedBoard in await sharedBoard.board?.browsers.openRequired() }
   }
 
-  /// Closes the gateway when the local peer leaves, and revokes the browser links without a time limit, unless a relay
-  /// keeps the board open. If `comesBack` is true, the board will be opened again at the next start, so all browser
-  /// links stay valid.
+  /// Closes the gateway when the local peer leaves. Also revokes the browser links that have no time limit, unless a
+  /// relay keeps the board open. If `comesBack` is true, the board will be opened again at the next start, so all
+  /// browser links stay valid.
   nonisolated(nonsending) func close(comesBack: Bool) async {
     defer { checkIsolation(#isolation) }
     (isWanted, openingAgain) = (false, nil)

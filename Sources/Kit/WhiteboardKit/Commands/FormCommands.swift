@@ -327,7 +327,7 @@ private struct StyleField: Sendable {
     -> StyleField
   {
     StyleField(word: word, key: key, kind: .flag) { (text) throws(CommandError) in
-      guard ["yes", "no"].contains(text) else { throw CommandError(.badArgument, "\(word) is yes or no") }
+      guard ["yes", "no"].contains(text) else { throw CommandError(.badArgument, "\(word) must be yes or no") }
       return change(text == "yes")
     }
   }

@@ -38,7 +38,7 @@ enum ReferenceCommands {
 
   static let resolve = CommandSpec(
     .resolve,
-    "mark the question of a comment as settled; with `off`, as open again",
+    "mark a comment as resolved; with `off`, as open again",
     notes: ["LINE is the id of the comment, which `comment` answers and `chat` lists."],
     .word("LINE", "line", "the id of the comment", checkedLine),
     .flag("off")
@@ -164,7 +164,7 @@ extension Command {
     ReferenceCommands.comment(object, words)
   }
 
-  /// Marks the question of a comment as settled or open.
+  /// Marks a comment as resolved or open.
   public static func resolve(_ line: ObjectID, isOpen: Bool = false) -> Command {
     ReferenceCommands.resolve(line, isOpen)
   }

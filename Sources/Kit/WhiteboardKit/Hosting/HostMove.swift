@@ -121,8 +121,8 @@ struct HostMove {
     let reason = UntrustedText(error.message).escaped()
     let message =
       isAway
-      ? "The relay does not have the board at the moment: \(reason) While it is away, others can join "
-        + "only while a member is online."
+      ? "The relay does not have the board at the moment: \(reason) Until it has the board again, "
+        + "others can join only while a member is online."
       : "The relay did not accept the board: \(reason) This peer's id, for the relay's allow setting, "
         + "is \(localPeer.text)."
     runtime.emit(.warning(.init(code: "not-carried", message: message)))
