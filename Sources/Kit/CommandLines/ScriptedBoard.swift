@@ -36,8 +36,8 @@ package actor ScriptedBoard: EventSink {
     watchers = []
   }
 
-  /// Runs the command of a line, and waits for the answer; throws the error that the board answers, or `ending` if the
-  /// board is closed before the answer. Canceling the task does not end the wait, but ``end()`` does.
+  /// Runs the command of a line, and waits for the answer; throws the error in the answer, or `ending` if the board is
+  /// closed before the answer. Canceling the task does not end the wait, but ``end()`` does.
   @discardableResult package func perform(_ line: String) async throws(CommandError) -> CommandOutcome {
     guard let request = try CommandParser.parse(line) else { throw CommandError(.syntax, "the line has no command") }
     return try await perform(request.command)

@@ -59,7 +59,7 @@ public struct Recording: Sendable {
   ///   - board: The id of the board.
   ///   - name: The name of the board.
   ///   - start: The time of the first change, in milliseconds since 1970.
-  /// - Throws: `damaged` if the board id is invalid. This never happens, because a `BoardID` is always valid.
+  /// - Throws: `damaged` if the board id is invalid, which a `BoardID` never is.
   public init(of changes: [StoredChange], on board: BoardID, name: String, from start: Int64) throws(DocumentError) {
     var (steps, authors): ([DocumentHistory.Step], [StoredAuthor]) = ([], [])
     for (number, change) in changes.enumerated() {

@@ -138,7 +138,7 @@ struct SettingsIndex: Sendable {
     }
   }
 
-  /// `legal` has the cells with a value of the right type.
+  /// The cells of one setting. `legal` contains the cells whose value has the right type, and `others` the rest.
   private struct Cells: Sendable {
     var legal = ChunkedSortedArray<Entry>()
     var others = ChunkedSortedArray<Entry>()

@@ -227,7 +227,7 @@ public struct ChatLine: Hashable, Sendable {
   public let sentAt: UInt64
   /// The object that the line is about; nil for a line about nothing in particular.
   public let about: ObjectID?
-  /// Whether a chat line about an object is marked as settled.
+  /// Whether a chat line about an object is marked as resolved.
   public let isResolved: Bool
   /// The hybrid time of the line.
   ///

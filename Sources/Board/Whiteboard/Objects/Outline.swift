@@ -49,7 +49,8 @@ public struct Outline: Hashable, Sendable {
     }
   }
 
-  /// Creates a box whose corners are quarters of an ellipse. `x` and `y` are half of its width and height.
+  /// Creates a box with half the width `x` and half the height `y`. Each corner is a quarter of an ellipse with the
+  /// given radii.
   private init(roundedBox x: Double, _ y: Double, radius: (x: Double, y: Double)) {
     let (u, v) = (x - radius.x, y - radius.y)
     let (a, b) = (u + radius.x * Self.quarter, v + radius.y * Self.quarter)

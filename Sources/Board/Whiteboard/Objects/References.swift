@@ -296,7 +296,7 @@ extension Board {
 
   // MARK: - Comments
 
-  /// Marks a chat line about an object as settled or open.
+  /// Marks a chat line about an object as resolved or open.
   /// - Throws: `unknownObject` if the object is not a chat line about an object.
   public func resolve(_ line: ObjectID, _ isResolved: Bool) throws(BoardError) {
     try gesture { () throws(BoardError) in

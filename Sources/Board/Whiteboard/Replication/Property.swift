@@ -160,7 +160,7 @@ extension Property {
   public static let flip = Property(45)
   /// The object that a chat line is about: a dot.
   public static let about = Property(46)
-  /// Whether a chat line about an object is marked as settled: unsigned, 0 or 1.
+  /// Whether a chat line about an object is marked as resolved: unsigned, 0 or 1.
   public static let resolved = Property(47)
 
   /// Returns the property for a chunk of a stroke's points.

@@ -35,7 +35,7 @@ extension BoardDocument {
     try await write { [seal, path] db in try SealedFacts.set(db, fact.key, text, seal, at: path) }
   }
 
-  /// Stores that the board is hosted on this computer, and its join code.
+  /// Stores that this computer hosts the board, and stores the board's join code.
   ///
   /// - Parameter code: The join code; nil leaves the stored code unchanged.
   /// - Throws: `readOnly`, `full`, `closed`.

@@ -42,7 +42,7 @@ struct PageShape {
     cairo_set_line_cap(page, CAIRO_LINE_CAP_ROUND)
     cairo_set_line_join(page, CAIRO_LINE_JOIN_ROUND)
     cairo_set_line_width(page, form.width * snapshot.scale)
-    // Overlaps of the line and its ends must not be visible.
+    // Without a group, a translucent line would be darker where its ends overlap it.
     let isGroup = form.color.opacity < 1
     if isGroup { cairo_push_group(page) }
     form.color.set(on: page, isCovering: isGroup)

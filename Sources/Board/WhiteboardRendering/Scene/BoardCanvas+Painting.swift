@@ -96,7 +96,7 @@ extension BoardCanvas {
     label.draw(on: &ground, in: area)
   }
 
-  /// Whether an area has no letters.
+  /// Returns whether an area has no letters.
   private func isFree(_ area: CellArea) -> Bool {
     area.rows.allSatisfy { y in area.columns.allSatisfy { isBare(ground[$0, y]) } }
   }

@@ -120,7 +120,7 @@ extension BoardCanvas {
     guard let text = snapshot.text, !text.isEmpty else { return nil }
     let cell = Double(DotGrid.fine.across) / viewport.scale
     let own = snapshot.style
-    // Below 100 % zoom, use the lines of 100 %, cut to the cells that the letters cover on the board.
+    // Below 100 % zoom, break lines as at 100 %, and cut them to the cells that the text covers on the board.
     let isSmall = viewport.zoom < 1
     let lineCell = isSmall ? cell * viewport.zoom : cell
     let columns = own.isAutoWidth ? 400 : Int(min(snapshot.size.width * snapshot.scale / lineCell, 400))
@@ -254,7 +254,7 @@ package enum BoxFilter {
     return result
   }
 
-  /// Returns the range of pixels that pixel `index` of the result replaces; at least one.
+  /// Returns the pixels of a row or column that become pixel `index` of the result; at least one.
   private static func range(_ index: Int, of count: Int, in size: Int) -> Range<Int> {
     let first = index * size / count
     return first..<max(first + 1, (index + 1) * size / count)

@@ -27,7 +27,7 @@ final class ContextReports {
   private var awaitingSums: Set<MemberID> = []
   /// The time before which a large board sends no bucket sums.
   private var nextSums: UInt64 = 0
-  /// The time before which the sums of a large board that has not changed are not computed again.
+  /// The earliest time at which the sums are computed again although the board has not changed; 0 for a small board.
   private var nextFaultCheck: UInt64 = 0
   private var nextComparison: UInt64
   private var receivingSums: Turn

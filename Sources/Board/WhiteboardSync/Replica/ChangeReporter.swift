@@ -75,7 +75,7 @@ final class ChangeReporter {
         actions.append(.objectChanged(snapshot, from: member))
         updateSharing(of: snapshot, from: member, now)
       } else if let line = board.chatLine(id), line.about != nil {
-        // The line was marked as settled or open.
+        // The line was marked as resolved or open.
         actions.append(.chat(line, from: member))
       }
     case .removed(let id):

@@ -404,8 +404,8 @@ struct PasteRecognizer: Sendable {
     if hasMoreLines { return true }
     // A key that repeats is held down, not pasted.
     guard Set(letters).count > 1 else { return false }
-    // The first letter may be the key that opens a line to type in. If so, a single line or a command line is treated
-    // as typed.
+    // If the first letter is a key that opens a line for text, treat a single line as typed. Treat lines that begin
+    // with a colon as typed too, because they are commands.
     guard opensText(first) else { return true }
     return lines.count > 1 && first != .key(.character(":"), [])
   }

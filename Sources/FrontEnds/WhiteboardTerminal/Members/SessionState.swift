@@ -16,7 +16,7 @@ struct SessionState: Sendable {
 
   // MARK: - Connecting
 
-  /// The attempt is shown until the session is connected.
+  /// Shows the attempt to connect until the session is connected.
   mutating func connect(to target: String, now: Duration) {
     connection = ConnectionAttempt(to: target, since: now)
     board.isAwaited = true
@@ -133,7 +133,7 @@ struct SessionState: Sendable {
     return removed.readOnly ? [.membershipEnded] : []
   }
 
-  /// Returns false if the chat already has the line. In that case, the line was only marked as settled or open.
+  /// Returns false if the chat already has the line. In that case, the line was only marked as resolved or open.
   private mutating func append(_ line: ChatLine) -> Bool {
     let id = line.id.description
     chat.openComments[id] = line.isResolved ? nil : line.about

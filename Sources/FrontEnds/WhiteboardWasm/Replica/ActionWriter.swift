@@ -23,7 +23,8 @@ struct ActionWriter {
     case sendAnswer = 7
     /// The id of a member, the hash of an asset, and the name of a resource.
     case sendAsset = 8
-    /// The id of a member, whether the bytes arrived in a message, and the bytes of another program.
+    /// The id of a member, 1 for a reliable message or 0 for a datagram, and the bytes that the member's application
+    /// sent.
     case data = 9
     /// JSON that describes a change for the user.
     case event = 10

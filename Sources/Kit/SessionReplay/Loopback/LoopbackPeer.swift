@@ -4,7 +4,7 @@ import Whiteboard
 import WhiteboardSync
 
 actor LoopbackPeer {
-  /// The first byte of a packet: a message from the replica, or an answer. In an answer, the bytes follow the name.
+  /// The first byte of a packet. After `answer` come the name of the resource, with its length, and then the answer.
   private enum Kind {
     static let message: UInt8 = 0
     static let answer: UInt8 = 1

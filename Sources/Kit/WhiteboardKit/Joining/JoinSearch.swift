@@ -22,9 +22,10 @@ struct JoinSearch: Sendable {
 
   /// The boards that a search tries if several boards match the user's request.
   enum Boards: Sendable {
-    /// One board; if several boards match, the user must choose.
+    /// Any board that matches; if several boards match, the user must choose.
     case one
-    /// The known board; unless exactly one known board matches, the user must choose.
+    /// The known boards that match, or any board that matches if none of them is known. If several boards remain, the
+    /// user must choose.
     case known
     /// All matching boards, one after the other. Only members of the intended board can prove that they know the code.
     case all

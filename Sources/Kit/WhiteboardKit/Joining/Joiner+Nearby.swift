@@ -25,7 +25,7 @@ extension Joiner {
         do { return try await join(candidate, isAgain: retried.contains(candidate.id)) } catch let error as SessionError
           where error.code != .cancelled
         {
-          // Without a user, the words of the other members cannot be compared either.
+          // Do not ask other members: without a user, their verification words cannot be compared either.
           if error.code == .withdrawn, let problem = attempt.problem { throw problem }
           let isAskedAgain = search.refused(
             by: candidate.id,

@@ -149,7 +149,7 @@ struct PersistenceQueue {
       || missing.keys.contains { $0.sha256 == sha256 }
   }
 
-  /// A photo can never be stored, so the answer that waits for this photo fails.
+  /// Records that a photo cannot be stored at all. The answer that waits for the photo fails.
   mutating func didLose(_ photo: Photo, _ error: DocumentError) {
     storing.remove(photo)
     missing[photo] = nil

@@ -56,8 +56,8 @@ package struct TextSearch: Hashable, Sendable {
 }
 
 extension TextSearch {
-  /// Returns the objects whose text matches, and those in `named`, whose aliases match, from top to bottom and from
-  /// left to right.
+  /// Returns the objects whose text or alias matches, from top to bottom and from left to right. `named` contains the
+  /// objects whose aliases match.
   package func objects(in snapshots: some Sequence<ObjectSnapshot>, named: Set<ObjectID> = []) -> [ObjectSnapshot] {
     snapshots.filter { named.contains($0.id) || $0.text.map(matches) ?? false }.sorted {
       let (left, right) = ($0.centerPosition, $1.centerPosition)

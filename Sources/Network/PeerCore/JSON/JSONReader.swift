@@ -279,7 +279,7 @@ package indirect enum JSONTree: Hashable, Sendable {
   case string(String)
   /// A list that contains only numbers, such as a point.
   case numbers([Double])
-  /// A list that is empty, or contains a value that is not a `number`.
+  /// Any other list: an empty list, or a list with a value that is not a ``number(_:)``.
   case list([JSONTree])
   /// An object; if a key occurs twice, its last value is used.
   case object([String: JSONTree])

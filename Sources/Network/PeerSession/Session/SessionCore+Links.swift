@@ -45,7 +45,7 @@ extension SessionCore {
 
     entry.link = link
     link.entry = entry
-    // During admission, users may have decided for longer than an open link may be silent (LIV-2).
+    // The users may have needed more time to decide about the peer than an open link may be silent (LIV-2).
     link.excuseSilence(until: .now())
     entry.linkNumber = max(entry.linkNumber, opening.number)
     entry.passes = opening.introduction.passes ?? RelayRate()

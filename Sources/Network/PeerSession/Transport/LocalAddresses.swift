@@ -137,7 +137,7 @@ package struct ListeningInterface: Equatable, Sendable {
 }
 
 extension ChannelOption where Self == ChannelOptions.Types.SocketOption {
-  /// The index of the only interface whose packets a socket receives, `SO_BINDTOIFINDEX`.
+  /// The socket option `SO_BINDTOIFINDEX`: a socket receives packets only from the interface with this index.
   ///
   /// Only recent kernels know the option.
   static var boundInterface: Self {

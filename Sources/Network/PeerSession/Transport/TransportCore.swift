@@ -402,8 +402,8 @@ public struct TransportThreads: Sendable {
   /// Every transport that uses the threads must end before `body` returns.
   ///
   /// - Parameters:
-  ///   - count: The number of threads for links, and the number of threads for transfers. Each session uses one thread
-  ///     of each kind.
+  ///   - count: The number of threads of each kind: threads for links, and threads for transfers. Each session uses one
+  ///     thread of each kind.
   ///   - body: The operation that uses the threads.
   /// - Returns: The result of `body`.
   /// - Throws: The error of `body`.

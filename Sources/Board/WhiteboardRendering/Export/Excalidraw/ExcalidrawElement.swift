@@ -124,8 +124,8 @@ struct ExcalidrawElement {
     return min(height, Excalidraw.lineHeight)
   }
 
-  /// Whether the rows are noticeably closer together on a board than in Excalidraw. The line height 1.35 of
-  /// Excalidraw's font Nunito does not count.
+  /// Whether the rows are noticeably closer together on a board than in Excalidraw. The difference is
+  /// not noticeable with the line height 1.35 of Excalidraw's font Nunito.
   var losesRowHeight: Bool { (tree["lineHeight"]?.number ?? 0) > 1.4 && tree["text"]?.string?.contains("\n") == true }
 
   /// The typeface, and whether it is only similar to the typeface in the file.

@@ -134,7 +134,7 @@ private struct ExcalidrawWriter {
     }
   }
 
-  /// `own` has the properties that only this program has.
+  /// `own` contains the properties that Excalidraw does not have. They are added to the element's `customData`.
   private func element(
     _ type: String,
     of snapshot: ObjectSnapshot,

@@ -11,7 +11,7 @@ struct Flowchart {
     var classes: [String] = []
     /// The index of the frame around the node.
     var frame: Int?
-    /// The direction in a frame; nil for the direction around the frame.
+    /// The direction inside a frame; nil if it is the same as outside the frame.
     var direction: Direction?
     var link: String?
   }

@@ -50,7 +50,7 @@ extension ImportedBoard {
       let pair: Set = [edge.ends.from, edge.ends.to]
       let (count, position) = siblings[pair] ?? (1, 0)
       siblings[pair] = (count, position + 1)
-      // Several lines between the same nodes are beside each other.
+      // Place lines between the same two nodes side by side.
       let shift = count > 1 ? (Double(position) / Double(count - 1) - 0.5) * 0.6 : 0
       let direction = places.frames[index].flatMap { chart.nodes[$0].direction } ?? chart.direction
       var draft = line(
@@ -127,7 +127,7 @@ extension ImportedBoard {
 }
 
 extension Flowchart {
-  /// The number of frames around a node; boxes are deeper than all frames.
+  /// Returns the number of frames around a frame. Returns the maximum for a box, because boxes are in front of frames.
   fileprivate func depth(of index: Int) -> Int {
     guard nodes[index].form == .frame else { return .max }
     var (depth, next) = (0, nodes[index].frame)

@@ -127,7 +127,7 @@ struct FlowchartLayout {
   private static let nodeGap = 48.0
   private static let layerGap = 64.0
   private static let sweeps = 12
-  /// The maximum number of places of long edges; with more of them, edges are straight.
+  /// The maximum number of layers that all edges cross together. If they cross more layers, all edges are straight.
   private static let placeLimit = 50_000
 
   init(_ chart: Flowchart, sizes: [Size]) {

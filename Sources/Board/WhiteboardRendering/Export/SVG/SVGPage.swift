@@ -45,7 +45,7 @@ package struct SVGPage {
 
   private static func name(_ id: ObjectID) -> String { "object-\(id)" }
 
-  /// Returns the start of a link; nil if it leads to an object that is not on the page.
+  /// Returns the start tag of a link; nil if the link leads to an object that is not on the page.
   private static func link(_ link: String, _ targets: Set<ObjectID>) -> String? {
     guard let target = ObjectLink.target(of: link) else {
       let address = XML.escaped(link)

@@ -306,7 +306,7 @@ actor ResourceReceiver {
       endpoint.receiverEnded(self, info, .failure(error))
     case .interrupted:
       if let file = admission.file {
-        // After a failed write, the sender starts again and then receives the disk error.
+        // Discard the file after a failed write. The sender then starts again, and receives the disk error.
         if isIntact { await storePartial(file, admission) } else { await inbox.discard(offer.id) }
       }
       endpoint.receiverEnded(self, info, nil)

@@ -67,8 +67,8 @@ final class ResourceSource: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Returns the block at `offset` in frames, and the hash up to the block's end; `hash` covers the bytes before the
-  /// block.
+  /// Returns the block at `offset`, divided into frames, and the hash up to the end of the block. `hash` covers the
+  /// bytes before the block.
   func block(at offset: Int, after hash: SHA256) throws(SessionError) -> Block {
     let count = min(Self.blockSize, size - offset)
     var hash = hash
