@@ -38,7 +38,7 @@ package actor BoardTerminal: EventSink {
   private static let inputInterval = Duration.milliseconds(5)
   /// The maximum time for showing changes of the board before the next input is handled.
   private static let drainTime = Duration.milliseconds(10)
-  /// The maximum number of boards that the lobby checks, and of addresses for each board.
+  /// The maximum number of boards that the lobby checks, and the maximum number of addresses that it tries for each.
   private static let maximumProbes = 32
   /// The longest time between an Escape and the other bytes of the same key.
   private static let escapeTimeout = Duration.milliseconds(30)

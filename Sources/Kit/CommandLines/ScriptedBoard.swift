@@ -4,8 +4,8 @@ import WhiteboardKit
 /// A shared board that code controls with lines or commands. The code can read each answer and all events.
 package actor ScriptedBoard: EventSink {
   private let feed = CommandFeed()
-  /// The board while ``run(_:)`` runs. The board refers to this object as its sink, so a longer reference would keep
-  /// both objects, with their open files.
+  /// The board while ``run(_:)`` runs. The board refers to this object as its sink, so a reference that remains after
+  /// that would keep both objects, with their open files.
   package private(set) var sharedBoard: SharedBoard?
   package private(set) var requestCount: Int64 = 0
   private var answers: [Int64: CheckedContinuation<Result<CommandOutcome, CommandError>, Never>] = [:]

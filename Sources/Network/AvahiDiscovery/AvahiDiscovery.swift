@@ -134,7 +134,7 @@ final class StallWatch: Sendable {
   private let report: @Sendable () -> Void
   private let state = Locked(State())
 
-  /// `report` is called on any thread.
+  /// `report` can be called on any thread.
   init(_ limit: Duration, report: @escaping @Sendable () -> Void) {
     self.limit = limit
     self.report = report

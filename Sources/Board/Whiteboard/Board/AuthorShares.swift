@@ -26,8 +26,8 @@ struct AuthorShares {
       usage.bytes += more.bytes
     }
 
-    /// Returns whether the usage is within a limit after it grew by `more`. A number that did not grow may exceed the
-    /// limit, because a lone author has a higher limit.
+    /// Returns whether the usage, which already includes `more`, is within a limit. A number that `more` does not
+    /// increase may exceed the limit, because a lone author has a higher limit.
     func isWithin(_ limit: Usage, after more: Usage) -> Bool {
       (more.objects == 0 || objects <= limit.objects) && (more.cells == 0 || cells <= limit.cells)
         && (more.bytes == 0 || bytes <= limit.bytes)
@@ -194,7 +194,7 @@ extension BoardState {
       || bytes > BoardLimits.bytesPerLoneAuthor
   }
 
-  /// Whether the board holds so much that one more batch might exceed the limit of one author.
+  /// Whether the content of the whole board and one more batch might exceed the limit of a single author.
   var mayHoldWholeShare: Bool {
     let most = BoardLimits.operationsPerBatch
     return objectCount > BoardLimits.objectsPerAuthor - most || cellCount > BoardLimits.cellsPerAuthor - most

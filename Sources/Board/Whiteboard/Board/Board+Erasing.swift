@@ -82,7 +82,7 @@ extension ObjectRecord {
 enum Erasure: Equatable {
   case nothing
   case wholeStroke
-  /// The eraser removes visible parts; the caller must write the given erasures.
+  /// Some visible parts are erased; the caller must write the associated values as erasures.
   case parts([Value])
 
   init(_ spans: StrokeSpans, of record: ObjectRecord, isBeingDrawn: Bool) throws(BoardError) {

@@ -366,7 +366,7 @@ struct CopyPlace: Hashable {
 }
 
 extension BoardState {
-  /// Returns the smallest multiple of an offset, at least `first` times the offset, at which no copy lies exactly on an
+  /// Returns `offset` times the smallest number, at least `first`, for which no moved copy would lie exactly on an
   /// object.
   func freeOffset(ofCopiesAt places: [CopyPlace], by offset: Point, first: Int) -> Point {
     let kinds = Set(places.map { $0.kind })

@@ -105,8 +105,8 @@ public class BoardReplica {
   /// - Throws: `BoardError.boardFull`. If it throws, nothing is applied.
   public final func receive(_ batch: Batch) throws(BoardError) { try receive(batch, purgingWithin: [:]) }
 
-  /// Applies a batch, but ignores purges of objects whose sequence number exceeds the number in `last` for their
-  /// incarnation.
+  /// Applies a batch, but ignores the purge of an object if the sequence number in the object's id exceeds the number
+  /// that `last` contains for the incarnation in the id.
   package final func receive(_ batch: Batch, purgingWithin last: [Incarnation: UInt64]) throws(BoardError) {
     hideStaged()
     try cells.apply(batch, purgingWithin: last, changes: &output.changes)

@@ -8,7 +8,7 @@ struct SelectionLeases {
   private struct Lease {
     let member: MemberID
     var end: UInt64
-    /// Whether the object's present selection is by this member.
+    /// Whether the member still has the object selected.
     var isCurrent = true
     var isTaken = false
     var isReported = false

@@ -62,8 +62,8 @@ public struct BoardState: Sendable {
     try apply(batch, purgingWithin: [:], changes: &changes)
   }
 
-  /// Applies a batch, but ignores purges of objects whose sequence number exceeds the number in `last` for their
-  /// incarnation.
+  /// Applies a batch, but ignores the purge of an object if the sequence number in the object's id exceeds the number
+  /// that `last` contains for the incarnation in the id.
   package mutating func apply(_ batch: Batch, purgingWithin last: [Incarnation: UInt64], changes: inout ChangeLog)
     throws(BoardError)
   {

@@ -100,7 +100,7 @@ public struct ChangeLog: Sendable {
     var others = groups.isEmpty ? [] : state.objects(below: groups).filter { state.isReported($0) }
     // The position of a bound end of a line depends on the object to which the end is bound.
     others += state.lines(boundTo: entries.lazy.filter { $0.content || $0.wasVisible != nil }.map { $0.object })
-    // Whether an object belongs to its frame depends on the frame.
+    // A change of a frame can change which objects belong to it.
     for entry in entries where entry.grouping || entry.wasVisible != nil {
       others += state.objects.frames.members(of: entry.object).filter { state.isReported($0) }
     }

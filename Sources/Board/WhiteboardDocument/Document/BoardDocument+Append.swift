@@ -79,8 +79,8 @@ extension BoardDocument {
     }
   }
 
-  /// Waits for steps that can share the next transaction, if the last transaction was just before. Steps that arrive
-  /// rarely are stored without a timer. Closing the document does not wait.
+  /// If the last transaction was less than `groupInterval` ago, waits for the rest of this interval, so that more steps
+  /// share the next transaction. Steps that arrive rarely are stored immediately. Closing the document does not wait.
   private func gatherSteps() async {
     guard !queue.isEmpty, !queue.hasBarrier, nextGroup > .now else { return }
     try? await Task.sleep(until: nextGroup, clock: .continuous)

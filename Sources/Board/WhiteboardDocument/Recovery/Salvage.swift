@@ -241,7 +241,7 @@ extension Salvage {
     return own.first { row in known[row.id].map { $0 != row } ?? false }?.id
   }
 
-  /// Returns the rows of both logs in order. From the first different row on, the rows of `other` come first.
+  /// Returns the rows of both logs in order. The rows of `own` from `fork` on come after all other rows, with new ids.
   private static func merged(_ own: [LogRow], _ other: [LogRow], _ fork: Int64?) -> [LogRow] {
     let fork = fork ?? .max
     let known = Set(other.map(\.id))

@@ -258,8 +258,9 @@ struct InkPlacement {
   /// The number of points in each part of a stroke. A part is drawn or left out as a whole.
   static let runLength = 16
 
-  /// Returns the parts of a stroke to draw in an area, with one point more on either side. The line at the additional
-  /// points differs from that of the whole stroke, but only outside the area: in the boxes of parts that are left out.
+  /// Returns the ranges of a stroke's points to draw in an area: the parts that touch the area, with one more point on
+  /// either side. Near this additional point, the line can differ from the line of the whole stroke. It differs only
+  /// outside the area, because the omitted parts do not touch the area.
   func runs(of points: [InkPoint], in area: DotArea, margin: Double) -> [Range<Int>] {
     var runs: [Range<Int>] = []
     for first in stride(from: 0, to: max(points.count - 1, 1), by: Self.runLength) {

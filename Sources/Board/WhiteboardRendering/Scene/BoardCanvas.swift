@@ -402,8 +402,8 @@ package struct BoardCanvas: Sendable {
 
   private func isInFrontOfBase(_ id: ObjectID) -> Bool { base.map { !isBehind(id, $0.first) } ?? false }
 
-  /// Makes a base behind a stroke that grows again, unless the present base is behind it; removes a base that has too
-  /// many objects in front of it.
+  /// Makes a base behind a stroke when the stroke grows for the second time, unless the present base is already behind
+  /// the stroke. Removes a base that has too many objects in front of it.
   private mutating func updateBase(behind id: ObjectID) {
     if let base, order.count - index(of: base.first) > DotBase.frontLimit { removeBase(before: base.first) }
     guard !isInFrontOfBase(id) else { return }
@@ -458,8 +458,8 @@ package struct BoardCanvas: Sendable {
 
   package var isPainted: Bool { damage.isEmpty && growths.isEmpty && job == nil && unplaced.isEmpty }
 
-  /// Updates the screen, as far as the work (in dots) allows; returns the painted areas. An area of the screen changes
-  /// only when it is complete. A single object can exceed the work.
+  /// Updates the screen until `work`, a number of dots, is used up; returns the painted areas. An area of the screen
+  /// changes only when it is complete. Painting a single object can exceed `work`.
   @discardableResult package mutating func paint(_ work: Int = .max) -> [CellArea] {
     var work = work
     placeRest(&work)

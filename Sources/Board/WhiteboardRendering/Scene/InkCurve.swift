@@ -229,7 +229,7 @@ enum DenseInk {
       lengths = Array(repeating: 0, count: divisions * divisions)
     }
 
-    /// Adds a segment, unless most of it is in parts that are full; returns whether to draw it.
+    /// Adds a segment, unless most of it is in full parts of the box; returns whether to draw it.
     mutating func add(from start: Point, to end: Point) -> Bool {
       let (dx, dy) = (end.x - start.x, end.y - start.y)
       let count = Int(max((dx / part.width).magnitude, (dy / part.height).magnitude)) + 1

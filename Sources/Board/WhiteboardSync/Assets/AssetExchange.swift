@@ -31,7 +31,7 @@ struct AssetExchange {
   private var wants: [AssetID: Want] = [:]
   private var order: [AssetID] = []
   private var members: Set<MemberID> = []
-  /// Whether some missing asset could not be tracked, because ``most`` assets were tracked already.
+  /// Whether more than ``most`` assets were missing, so that not all of them could be tracked.
   private(set) var hasOverflowed = false
   /// The time when ``tick(_:)`` must be called next; later progress can postpone it.
   private(set) var nextDeadline: UInt64?

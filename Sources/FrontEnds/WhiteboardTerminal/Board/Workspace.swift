@@ -15,7 +15,7 @@ struct Workspace: Sendable {
   var pendingMenu: Menu.Cell?
   /// The request whose objects are selected as soon as they exist: the last duplicate or paste.
   var requestToSelect: Int64?
-  /// The request for the object in which the user types as soon as it exists: the last note.
+  /// The request that adds the last note. As soon as the note exists, the user types in it.
   var requestToEdit: Int64?
   private var idToEdit: ObjectID?
   /// The request for the object that the user drew last; nil once the board has the object.

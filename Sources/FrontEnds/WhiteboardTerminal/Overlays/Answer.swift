@@ -102,7 +102,7 @@ enum Answer {
     case .undelete: return "restored the object"
     case .checkpoint: return "saved the checkpoint \(UntrustedText(name).quoted())"
     case .restore: return "restored the checkpoint \(UntrustedText(name).quoted())"
-    // The chat shows the line, and its own events show that a session ends or continues.
+    // The chat shows the line of `say`. Separate events show that a session ends or continues.
     case .say, .leave, .quit, .continue: return nil
     default: return EventText.line(.answer(.done(command.name, done))).map(withoutSymbol)
     }
@@ -119,7 +119,7 @@ enum Answer {
     }
   }
 
-  /// Returns the message that a command has even if the user did not type it; nil if there is none.
+  /// Returns the message for a command that is confirmed even if the user did not type it; nil for other commands.
   private static func message(_ verb: CommandName, _ done: CommandOutcome, _ keys: KeyMap) -> String? {
     switch verb {
     case .undo: return EventText.steps(verb, done, hint: keys.key(for: .redo).map { "Press \($0) to redo." })

@@ -131,7 +131,7 @@ struct Notice: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
     case remark
     case problem
-    /// A problem that is shown in one line, which a key removes.
+    /// A problem in one line; any key removes the line.
     case hint
     case chat
   }

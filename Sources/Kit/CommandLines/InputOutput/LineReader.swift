@@ -59,7 +59,7 @@ package actor LineReader {
       case .bytes(let bytes): buffer.append(contentsOf: bytes)
       case .end: isAtEnd = true
       case .cancelled:
-        // The signal may belong to an earlier call, which ended before it was canceled.
+        // The signal may come from an earlier call, whose task was canceled after the call had read its bytes.
         guard !Task.isCancelled else { return nil }
       case .failed(let number): throw InputError(number: number)
       }

@@ -122,7 +122,7 @@ struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
         return try self.checked(repeat try arguments.read(each self.parameters))
       },
       parseJSON: { (fields) throws(CommandError) in
-        // Check the numbers first, so that an error about missing values names a number before the objects.
+        // Check the numbers first: if a number and the objects are missing, the error then names the number.
         for parameter in repeat each self.parameters { if parameter.isNumber { _ = try parameter.json(fields) } }
         return try self.checked(repeat try (each self.parameters).json(fields))
       }

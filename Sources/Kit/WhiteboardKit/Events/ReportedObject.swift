@@ -54,7 +54,7 @@ package struct ReportedObject: Sendable, Equatable {
     }
   }
 
-  /// The result replaces the events of both objects.
+  /// Returns the object for one event that replaces the event about `earlier` and the event about this object.
   func joined(after earlier: ReportedObject) -> ReportedObject {
     ReportedObject(
       snapshot,

@@ -159,8 +159,8 @@ extension Persistence {
     return BoardCopy(board: replica.copyForKeeping(), work: queue.take(), time: BoardFile.now)
   }
 
-  /// Stores the entries before the board, and then lets later entries be written; returns the board's position in the
-  /// log.
+  /// Stores the entries that precede the keyframe of the board, and then allows later entries to be written. Returns
+  /// the keyframe's position in the log.
   private nonisolated(nonsending) func storeEntries(of copy: BoardCopy, in document: BoardDocument)
     async throws(DocumentError) -> LogPosition
   {

@@ -2,7 +2,7 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Waits until all members' boards are equal, or have all local changes (SYN-44). Confined to the actor of its board.
+/// Waits until all members have the same board, or all local changes (SYN-44). Confined to the actor of its board.
 final class Convergence {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
@@ -40,7 +40,7 @@ final class Convergence {
   /// Whether the local peer made changes that no other member is known to have.
   var hasUnsharedChanges: Bool { replica.board.written != sharedDots }
 
-  /// Waits until boards are equal, or all local changes have arrived; a nil timeout means no limit.
+  /// Waits until each member in `scope` has what the scope requires; a nil timeout means no limit.
   nonisolated(nonsending) func wait(_ scope: SyncScope, timeout: Duration?) async -> SyncReport {
     let clock = runtime.clock
     let deadline = clock.now + (timeout ?? .seconds(Int64(CommandLimits.maximumSeconds)))

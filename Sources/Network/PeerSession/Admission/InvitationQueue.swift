@@ -102,7 +102,8 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
     if entries.count < maximum, isKnown || strangers.count < maximum - reserved { return .place(evicting: nil) }
     // An unknown peer never takes the slot of a known peer.
     var candidates = isKnown ? entries : strangers
-    // First, networks get fair shares, then the smaller networks and the addresses in the newcomer's own network.
+    // Compare the large networks first. If the newcomer's network already has a fair share, evict only within it: the
+    // loop then compares the smaller networks and the addresses in it.
     for level in block.groups.indices {
       let group = block.groups[level]
       let own = entries.count { $0.block.groups[level] == group }

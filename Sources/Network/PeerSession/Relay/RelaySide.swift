@@ -161,7 +161,7 @@ final class RelaySide {
     }
   }
 
-  /// Requests relayed routes that are due, to peers that are not reachable otherwise (RLY-6).
+  /// Requests a route to each peer that has neither a link nor a route, if the request is due (RLY-6).
   func tick(_ now: NIODeadline) {
     closeStuck(now)
     isStar = hasRelays && memberCount > session.configuration.meshSize
@@ -202,8 +202,9 @@ final class RelaySide {
     guard entry.isVouched, !entry.member.isGuest, entry.member.incarnation != .unknown,
       let bridge = relayed.nextBridge(to: entry.id, entry.member.incarnation), hasRoom(behind: bridge)
     else { return nil }
-    // A member that the newcomer cannot dial dials the newcomer after 3 s (MEM-2). A broken link usually returns soon,
-    // but a route would end its delivery state (RLY-8). If the session has relays, they answer first.
+    // Wait, because a link may still open: if a newcomer cannot dial a member, the member dials the newcomer after 3 s
+    // (MEM-2). A broken link usually returns soon, but a route would end its delivery state (RLY-8). If the session has
+    // relays, they answer first.
     let wait = TimeAmount.seconds((entry.delivery == nil ? 4 : 5) + (hasRelays ? 1 : 0))
     // A peer without an address cannot be dialed, so do not wait for a link.
     let isImmediate = entry.addresses.isEmpty && entry.delivery == nil && !entry.wasOverrun

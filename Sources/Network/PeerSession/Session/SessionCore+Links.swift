@@ -45,7 +45,7 @@ extension SessionCore {
 
     entry.link = link
     link.entry = entry
-    // The users may have needed more time to decide about the peer than an open link may be silent (LIV-2).
+    // While users decided about the peer, the link may have been silent for longer than an open link may be (LIV-2).
     link.excuseSilence(until: .now())
     entry.linkNumber = max(entry.linkNumber, opening.number)
     entry.passes = opening.introduction.passes ?? RelayRate()
