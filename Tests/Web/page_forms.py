@@ -289,6 +289,8 @@ def check_anchors(page, checks):
     page.run("whiteboard.ui.tools.select.set([arguments[0]])", arrow["id"])
     settle(page)
     x, y = script(page, "const { shown } = await import('./geometry.mjs'), o = board.objects.get(given[0]); return camera.toScreen(shown(o, o.points[1]))", arrow["id"])
+    page.drag([(x, y), (x + 1, y)])
+    check("a click on a bound end changes nothing", bound() == [box, oval] and object_of(page, arrow["id"])["points"] == arrow["points"], object_of(page, arrow["id"]))
     mouse("mousePressed", x, y, 1)
     mouse("mouseMoved", 700, 500, 1)
     check("an end that is dragged away marks nothing", marked(840) == 0 and bound() == [box, None], (marked(840), bound()))

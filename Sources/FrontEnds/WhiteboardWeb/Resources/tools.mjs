@@ -537,7 +537,7 @@ export class SelectTool extends Tool {
     const { ui } = this;
     const at = this.board(place);
     const handle = this.#handleAt(place, event.pointerType === "touch" ? 22 : 11);
-    if (handle?.sides || handle?.index !== undefined) return this.#beginReshape(at, handle);
+    if (handle?.sides || handle?.index !== undefined) return this.#beginReshape(place, at, handle);
     if (handle) return this.#beginDrag(at, { handle });
     const tapped = ui.objectAt(place);
     if (event.shiftKey && tapped) {
@@ -582,13 +582,17 @@ export class SelectTool extends Tool {
   }
 
   /** Begins to change the size of a form or text, or the points of a line. */
-  #beginReshape(at, handle) {
-    const { ui } = this, [object] = this.objects, { index, isNew } = handle;
+  #beginReshape(from, at, handle) {
+    const { ui } = this, [object] = this.objects;
     ui.board.beginStep(this.isCropping ? "crop" : handle.sides ? "resize" : "points");
-    this.#gesture = { kind: "reshape", isCrop: this.isCropping, at, handle, object, guides: new Guides(ui, [object.id], shapeOf(object).bounds), shown: object, appliedAt: 0 };
+    this.#gesture = { kind: "reshape", isCrop: this.isCropping, from, at, hasMoved: false, handle, object, guides: new Guides(ui, [object.id], shapeOf(object).bounds), shown: object, appliedAt: 0 };
     ui.hideObjects([object.id]);
-    const isBound = !isNew && [object.startBinding && index === 0, object.endBinding && index === object.points?.length - 1];
-    if (isBound && isBound.some(Boolean) && ui.attempt(() => ui.board.release(object.id, Boolean(isBound[1])))) this.cancel();
+  }
+
+  /** Releases a bound end that is dragged; a click does not release it. */
+  #release({ object, handle: { index, isNew } }) {
+    const isBound = isNew ? [] : [object.startBinding && index === 0, object.endBinding && index === object.points?.length - 1];
+    if (isBound.some(Boolean) && this.ui.attempt(() => this.ui.board.release(object.id, Boolean(isBound[1])))) this.cancel();
   }
 
   #reshape(place, event) {
@@ -651,7 +655,11 @@ export class SelectTool extends Tool {
     const gesture = this.#gesture;
     if (!gesture) return;
     const place = places.at(-1);
-    if (gesture.kind === "reshape") this.#reshape(this.board(place), event);
+    if (gesture.kind === "reshape" && !gesture.hasMoved && Math.hypot(place[0] - gesture.from[0], place[1] - gesture.from[1]) > 2) {
+      gesture.hasMoved = true;
+      this.#release(gesture);
+    }
+    if (gesture.hasMoved && this.#gesture === gesture) this.#reshape(this.board(place), event);
     if (gesture.kind === "wait" && Math.hypot(place[0] - gesture.from[0], place[1] - gesture.from[1]) > 3) {
       this.#beginDrag(gesture.at, { isCopy: event.altKey });
     }
@@ -714,7 +722,7 @@ export class SelectTool extends Tool {
   up(place, event) {
     const gesture = this.#gesture;
     if (gesture?.kind === "drag") this.#apply();
-    if (gesture?.kind === "reshape") {
+    if (gesture?.hasMoved) {
       this.#applyShape();
       this.#connect(gesture);
     }
