@@ -494,6 +494,12 @@ def check_panels(page, checks):
         page.click(f"#sheet [data-id='{id}'] .grow")
         checks.check(f"the list does not cover the object at {place}", *is_clear(id, "#sheet"))
     page.run("whiteboard.ui.sheet.close()")
+    for place, id in places.items():
+        at = {(0, 0): (340, 0), (0, 150): (340, 150), (-60, 250): (-60, 250)}[place] if page.run("return innerWidth") > 800 else place
+        page.run("Object.assign(whiteboard.ui.camera, { zoom: 1, x: -innerWidth / 2, y: -innerHeight / 2 }); whiteboard.ui.panBy(0, 0); const { board } = whiteboard"
+                 "; const { centerPosition: [x, y] } = board.objects.get(arguments[0]); board.move([arguments[0]], [arguments[1] - x, arguments[2] - y]); whiteboard.ui.comment(arguments[0])", id, *at)
+        checks.check(f"the chat does not cover the object at {at} on which one comments", *is_clear(id, "#sheet"))
+        page.run("whiteboard.ui.sheet.close()")
     large = form(page, "rectangle", [0, 0], size=[2000, 2000])
     page.click("#selection .opens button")
     settle(page)

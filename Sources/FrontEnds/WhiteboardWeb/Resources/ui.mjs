@@ -413,6 +413,7 @@ export class UI {
     if (this.sheet.name !== "chat") this.sheet.toggle(this.panels.chat);
     this.panels.chat.comment(id);
     this.panels.chat.focus();
+    this.uncover([id]);
   }
 
   /** Shows the first comment about an object that is not resolved. */
@@ -421,6 +422,7 @@ export class UI {
     const line = this.board.chat.find(({ about, isResolved }) => about === id && !isResolved);
     if (line) this.panels.chat.reveal(line.id);
     if (!this.isViewer) this.panels.chat.comment(id);
+    this.uncover([id]);
   }
 
   goTo(id) {
