@@ -82,7 +82,8 @@ export class Finder {
     if (kind === "object") {
       ui.reveal(id);
       if (ui.tool !== "select") ui.setTool("select");
-      ui.tools.select.set([id]);
+      // A search must not take an object that another member has selected.
+      ui.tools.select.set(ui.board.isHeld(id) ? [] : [id]);
       return;
     }
     const panel = kind === "chat" ? panels.chat : panels.members;
