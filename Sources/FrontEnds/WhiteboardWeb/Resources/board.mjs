@@ -201,11 +201,11 @@ export class Board extends EventTarget {
     return this.#edit({ do: "createForm", form, at: [x, y], ...shape, text: string(text), lineWidth, color: number(color), style: styled(style) }).ids[0];
   }
 
-  /** Creates a form that reaches from one point to another. */
-  createShape(form, from, to, style = {}) {
+  /** Creates a form that reaches from one point to another. The ends of an arrow are bound as with `createForm`, unless `connects` is false. */
+  createShape(form, from, to, { connects = true, ...style } = {}) {
     if (!Array.isArray(from) || !Array.isArray(to)) throw new BoardError("bad-argument");
     const [[x, y], [u, v]] = [from, to], center = [(x + u) / 2, (y + v) / 2];
-    if (POINTED.has(form)) return this.createForm(form, center, { ...style, connects: form === "arrow", points: [from, to].map(([a, b]) => [a - center[0], b - center[1]]) });
+    if (POINTED.has(form)) return this.createForm(form, center, { ...style, connects: connects && form === "arrow", points: [from, to].map(([a, b]) => [a - center[0], b - center[1]]) });
     return this.createForm(form, center, { ...style, size: [Math.max(Math.abs(u - x), 1), Math.max(Math.abs(v - y), 1)] });
   }
 

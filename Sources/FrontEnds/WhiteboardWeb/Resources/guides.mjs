@@ -67,10 +67,10 @@ const ANCHOR_REACH = 12, INSIDE = 0.98;
 
 /**
  * Returns the object to which an end of the arrow `id` at a position on the board will be bound, by the rule of `Board.connect`, with
- * the `place` of the end in it; null if there is none. An end beside an object snaps to it, unless `isFree`.
+ * the `place` of the end in it; null if there is none. If `snaps`, an end beside an object snaps to it.
  */
-export function anchorAt({ scene, board, camera }, at, { id = null, isFree = false } = {}) {
-  const reach = isFree ? 0 : ANCHOR_REACH / camera.zoom, near = widened(rectangle(at, at), reach);
+export function anchorAt({ scene, board, camera }, at, { id = null, snaps = true } = {}) {
+  const reach = snaps ? ANCHOR_REACH / camera.zoom : 0, near = widened(rectangle(at, at), reach);
   for (let index = scene.items.length - 1; index >= 0; index -= 1) {
     const { object, bounds } = scene.items[index], { type, form } = object;
     if (!touches(bounds, near) || object.id === id || !board.objects.has(object.id)) continue;

@@ -143,7 +143,7 @@ const EDITING = [
   ["Ctrl+Shift+L", "Lock, unlock"], ["Shift+H, Shift+V", "Flip horizontally, vertically"], ["Ctrl+K", "Set a link"], ["F", "Frame"], ["Alt+A, D, W, S", "Align left, right, top, bottom"], ["Alt+H, Alt+V", "Align centers, middles"],
   ["Shift+Alt+H, Shift+Alt+V", "Distribute horizontally, vertically"], ["Delete", "Delete the selection"], ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit a text or label, open a game"],
   ["Enter with the tool of a form or text", "Add it in the middle of the screen"], ["C", "Connect two objects with an arrow"], ["Alt+arrow keys", "Add a connected form beside the selected one"], ["S", "Style of the selection"], ["Ctrl+arrow keys", "Change the size of a form (Shift: faster)"],
-  ["Ctrl+] or [", "Bring forward, send backward (Shift: all the way)"], ["Shift while drawing or resizing", "Keep the proportions or the angle"], ["Ctrl while moving, resizing or connecting", "Do not snap to guides and objects"],
+  ["Ctrl+] or [", "Bring forward, send backward (Shift: all the way)"], ["Shift while drawing or resizing", "Keep the proportions or the angle"], ["Ctrl while moving or resizing", "Do not snap to guides"], ["Ctrl while drawing an arrow", "Do not connect it"],
 ];
 const VIEWING = [
   ["Ctrl+F or /", "Find texts, labels, chat and names"], ["Shift+F10 or right click", "Menu with actions"], ["Enter, Tab, Shift+Tab", "Select the first, next, previous object"], ["Ctrl+A", "Select everything"], ["Alt+drag on the empty board", "Select with a loop"], ["Shift+Alt+C", "Copy as a picture (PNG)"], ["Hold Space", "Move the board"], ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100%"],

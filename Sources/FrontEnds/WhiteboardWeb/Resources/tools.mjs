@@ -177,13 +177,19 @@ class ShapeTool extends Tool {
   #to = null;
   /** The place of the mouse while nothing is drawn. */
   #hovered = null;
-  /** Whether the ends of an arrow do not snap to objects. */
+  /** Whether the ends of an arrow are not bound to objects (Ctrl), and whether they do not snap to them (Shift). */
   #isFree = false;
+  #isStraight = false;
 
   down(place, event) {
     this.#from = place;
     this.#to = this.#hovered = null;
-    this.#isFree = event.ctrlKey || event.metaKey;
+    this.#setKeys(event);
+  }
+
+  #setKeys({ ctrlKey, metaKey, shiftKey }) {
+    this.#isFree = ctrlKey || metaKey;
+    this.#isStraight = shiftKey;
   }
 
   hover(place) {
@@ -195,8 +201,8 @@ class ShapeTool extends Tool {
 
   /** Returns where the ends of the arrow are bound, each an object and a place, or null. */
   get #anchors() {
-    if (this.ui.tool !== "arrow") return [null, null];
-    const [start, end] = [this.#from, this.#to].map((place) => anchorAt(this.ui, this.board(place), { isFree: this.#isFree }));
+    if (this.ui.tool !== "arrow" || this.#isFree) return [null, null];
+    const [start, end] = [this.#from, this.#to].map((place) => anchorAt(this.ui, this.board(place), { snaps: !this.#isStraight }));
     return [start, start && end?.object.id === start.object.id ? null : end];
   }
 
@@ -220,7 +226,7 @@ class ShapeTool extends Tool {
       }
     }
     this.#to = [u, v];
-    this.#isFree = event.ctrlKey || event.metaKey || event.shiftKey;
+    this.#setKeys(event);
     this.ui.drawLive();
   }
 
@@ -228,7 +234,7 @@ class ShapeTool extends Tool {
     const [from, to] = [this.#from, this.#to], isNote = ["note", "frame"].includes(this.ui.tool);
     const isTap = !to || Math.hypot(from[0] - to[0], from[1] - to[1]) < 4, ends = isTap ? null : this.#ends;
     this.cancel();
-    if (ends) this.#create(...ends);
+    if (ends) this.#create(...ends, { connects: !this.#isFree });
     else if (isNote) this.add(this.board(from));
   }
 
@@ -239,10 +245,10 @@ class ShapeTool extends Tool {
     this.#create(...[-1, 1].map((side) => [x + side * width / 2, y + side * height / 2]));
   }
 
-  #create([x, y], [u, v]) {
+  #create([x, y], [u, v], { connects = true } = {}) {
     const { ui } = this, isNote = ["note", "frame"].includes(ui.tool);
     let id;
-    const problem = ui.attempt(() => { id = ui.board.createShape(ui.tool, [x, y], [u, v], ui.formPen); });
+    const problem = ui.attempt(() => { id = ui.board.createShape(ui.tool, [x, y], [u, v], { ...ui.formPen, connects }); });
     if (problem) return;
     ui.finishTool([id]);
     if (isNote) ui.editText(id);
@@ -254,8 +260,8 @@ class ShapeTool extends Tool {
   }
 
   draw(painter) {
-    const { ui } = this, hovered = this.#hovered && anchorAt(ui, this.board(this.#hovered));
-    if (!this.#to) return hovered && drawAnchor(painter, ui, hovered);
+    const { ui } = this, hovered = ui.tool === "arrow" && this.#hovered && anchorAt(ui, this.board(this.#hovered));
+    if (!this.#to) return hovered ? drawAnchor(painter, ui, hovered) : null;
     const area = this.#drawForm(painter);
     return this.#anchors.filter(Boolean).reduce((all, anchor) => union(all, drawAnchor(painter, ui, anchor)), area);
   }
@@ -639,8 +645,8 @@ export class SelectTool extends Tool {
   /** Returns where the dragged end of an arrow will be bound; null for other points, and if there is no object. */
   #anchor({ object, handle: { index, isNew } }, place, event) {
     const isEnd = index === object.points.length - 1;
-    if (object.form !== "arrow" || isNew || !(index === 0 || isEnd)) return null;
-    const anchor = anchorAt(this.ui, place, { id: object.id, isFree: event.ctrlKey || event.metaKey });
+    if (object.form !== "arrow" || isNew || !(index === 0 || isEnd) || event.ctrlKey || event.metaKey) return null;
+    const anchor = anchorAt(this.ui, place, { id: object.id });
     return anchor?.object.id === (isEnd ? object.startBinding : object.endBinding)?.id ? null : anchor;
   }
 
@@ -724,7 +730,7 @@ export class SelectTool extends Tool {
     if (gesture?.kind === "drag") this.#apply();
     if (gesture?.hasMoved) {
       this.#applyShape();
-      this.#connect(gesture);
+      if (!event.ctrlKey && !event.metaKey) this.#connect(gesture);
     }
     if (gesture?.kind === "band" && (gesture.found?.length || gesture.before.length)) this.set([...gesture.before, ...(gesture.found ?? [])]);
     const tapped = gesture && !isChange(gesture) && !gesture.found && gesture.tapped;
