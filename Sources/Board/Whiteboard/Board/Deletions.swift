@@ -48,9 +48,8 @@ extension BoardState {
     }
     cells.sort { $0.cell.dot < $1.cell.dot }
     guard let middle = cells.firstIndex(where: { $0.cell.dot == deletion.dot }) else { return [] }
-    // If a deletion overwrites a time far ahead of the wall clock, its time differs from the times of the other
-    // deletions in its gesture (BRD-32). Assign such a deletion to the gesture that wrote the deletions with
-    // neighboring sequence numbers.
+    // A deletion that overwrites a time far ahead of the wall clock has a time that does not show to which gesture it
+    // belongs (BRD-32). Assign such a deletion to the gesture of the deletions with neighboring sequence numbers.
     let latest = wallClock + BoardLimits.drift
     let isFar = cells.map { $0.cell.time.milliseconds > latest }
     let isNext = cells.indices.map { $0 > 0 && cells[$0].cell.dot.sequence == cells[$0 - 1].cell.dot.sequence + 1 }

@@ -67,7 +67,7 @@ struct HistoryReader {
       if base == nil {
         damage("rows before row \(next) of the log are missing")
       } else {
-        // Older versions stay in the file, but the history does not begin with them.
+        // The file still has keyframes of older versions. They are before the beginning of the history: leave them out.
         annotations.removeAll { $0.isKeyframe && $0.log < beginning }
       }
     }

@@ -15,7 +15,7 @@ public struct DocumentSummary: Hashable, Sendable {
   public let board: [UInt8]?
   /// The number of objects on the board, as of the last keyframe; nil if the file does not state it.
   public let objects: Int?
-  /// Whether the file has changes that the number of objects and the names do not include.
+  /// Whether the file has changes that ``objects`` and ``people`` do not include yet.
   public let isOutdated: Bool
   /// The names of the users who drew on the board, as of the last keyframe.
   public let people: [String]

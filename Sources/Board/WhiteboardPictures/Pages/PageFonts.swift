@@ -9,7 +9,7 @@ final class PageFonts {
   private let map = pango_cairo_font_map_new()
   private let context: OpaquePointer?
   private let layout: OpaquePointer?
-  /// The fonts that were used, by face with the factor 1.
+  /// The descriptions of the fonts that were used, at the factor 1, by face.
   private var descriptions: [PageFace: OpaquePointer?] = [:]
   /// The number of rows with letters that no font has, and the text of the first such row.
   private var incomplete: (count: Int, first: String) = (0, "")

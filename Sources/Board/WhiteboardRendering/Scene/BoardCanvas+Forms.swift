@@ -48,8 +48,8 @@ extension BoardCanvas {
   /// The number of dots for each of a form's own board units.
   private func factor(_ snapshot: ObjectSnapshot) -> Double { snapshot.scale * viewport.scale }
 
-  /// Returns the number of columns to which a label is wrapped. If letters are as large as on a page, this is the
-  /// number on a page.
+  /// Returns the maximum number of columns of a label's rows. If letters on the screen are as large as on a page, the
+  /// number is the same as on a page.
   private func columns(_ snapshot: ObjectSnapshot, _ room: CellArea) -> Int {
     guard let inner = TextLayout.innerWidth(of: snapshot.form, width: snapshot.size.width),
       snapshot.rotation.sine == 0

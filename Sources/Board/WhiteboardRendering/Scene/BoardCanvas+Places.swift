@@ -37,7 +37,8 @@ extension BoardCanvas {
     }
   }
 
-  /// Returns whether a form can cover cells in view, with a label that takes up to two cells more than on a page.
+  /// Returns whether a form with these bounds can cover cells in view. In cells, its label can extend up to two cells
+  /// beyond the bounds, which are those on a page.
   private func isInView(_ bounds: Rectangle) -> Bool {
     let (least, greatest) = (viewport.cell(of: bounds.least), viewport.cell(of: bounds.greatest))
     return least.x < viewport.columns + 2 && greatest.x >= -2 && least.y < viewport.rows + 2 && greatest.y >= -2

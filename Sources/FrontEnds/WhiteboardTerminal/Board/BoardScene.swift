@@ -198,7 +198,7 @@ struct BoardScene: Sendable {
     )
   }
 
-  /// Returns the clockwise rotation if the knob of a frame is dragged to a point.
+  /// Returns the clockwise rotation, in degrees, that results from dragging the knob of a frame to a point.
   func degrees(_ frame: SelectionFrame, to place: Point, isSnapping: Bool) -> Double {
     let by = frame.degrees(to: place)
     guard isSnapping else { return by }

@@ -357,7 +357,7 @@ package struct InputParser: Sendable {
 struct PasteRecognizer: Sendable {
   /// The part of the screen that receives the keys.
   enum Context: Sendable {
-    /// A line or a text on the board, which receives letters as text.
+    /// An input line, or a text object on the board: keys enter letters.
     case text
     /// The board or the lobby, where keys run commands.
     case commands

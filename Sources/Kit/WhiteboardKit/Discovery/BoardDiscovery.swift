@@ -83,7 +83,8 @@ final class BoardDiscovery {
     runtime.changed()
   }
 
-  /// Whether to inform the user if discovery does not work. Discovery is only an aid if the board is not announced.
+  /// Whether to inform the user if discovery does not work. A host that does not announce its board, and does not look
+  /// for a relay nearby, does not depend on discovery.
   private var isWanted: Bool { configuration.isGuest || configuration.isAnnounced || configuration.carrier == .nearby }
 
   private func warn(_ message: String) {

@@ -217,7 +217,7 @@ struct FlowchartLayout {
         }
       }
       if steps[index] == 1 || isBent, from != to { join(last, to) }
-      // A label needs room between the nodes within a layer, unless its edge has a box there.
+      // If the edge has boxes between its nodes, the first one needs room for the label.
       if let middle = way.first, !edge.label.isEmpty { boxes[middle].breadth = 80 }
       ways.append(forward[index] ? way : way.reversed())
     }
