@@ -1,6 +1,9 @@
 """Checks of forms: drawing them with the tools, their labels, sizes, points and styles, with the mouse, touches and keys."""
 
+import os
+import pathlib
 import re
+import tempfile
 
 import browser
 from browser import CONTROL, SHIFT
@@ -236,6 +239,38 @@ def check_connectors(page, checks):
     page.key("l")
     page.drag([(440, 400), (640, 410), (700, 400)])
     check("a line is not bound", "startBinding" not in top(page), top(page))
+
+
+#: Fonts as on a Linux computer that moves each letter to a whole pixel.
+FONTS = """<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><dir>/usr/share/fonts</dir><cachedir>{0}/fonts</cachedir></fontconfig>"""
+#: How much of the text that is typed is hidden below or beside the field, in CSS pixels of the field.
+HIDDEN = "const field = document.activeElement; return [field.scrollHeight - field.clientHeight, field.scrollWidth - field.clientWidth]"
+
+
+def check_typing(page, checks):
+    """A text is wrapped while it is typed as it is afterwards, so that all of its letters are visible."""
+    check = checks.check
+    for zoom in (1, 0.7, 2):
+        clear(page)
+        page.run("whiteboard.ui.zoomBy(arguments[0])", zoom)
+        page.key("t")
+        page.drag([(200, 300)])
+        page.type("A line of a text that is rather long, and is not wrapped")
+        settle(page)
+        hidden = page.run(HIDDEN)
+        check(f"at a zoom of {zoom}, a long line is completely visible while it is typed", max(hidden) <= 4, hidden)
+        page.key("Escape")
+    clear(page)
+    note = form(page, "note", [0, 0], size=[200, 200])
+    page.key("Enter")
+    page.type("Words of a label that fill several lines of the note, each up to its end")
+    settle(page)
+    found = page.run("const field = document.activeElement; return [field.scrollHeight, parseFloat(field.style.lineHeight)]")
+    page.key("Escape")
+    settle(page)
+    rows = object_of(page, note)["rows"]
+    check("a label has as many lines while it is typed as afterwards", abs(found[0] / found[1] - len(rows)) < 0.5 and len(rows) > 3, (found, rows))
 
 
 #: Counts the pixels of the live layer in the accent color, or nearly, in an area of the screen.
@@ -520,6 +555,15 @@ def check_panels(page, checks):
 
 
 def check_forms(address, checks):
+    with tempfile.TemporaryDirectory() as folder:
+        fonts = pathlib.Path(folder) / "fonts.conf"
+        fonts.write_text(FONTS.format(folder))
+        page = browser.Page(address, False, environment={**os.environ, "FONTCONFIG_FILE": str(fonts)})
+        try:
+            page.open()
+            check_typing(page, checks)
+        finally:
+            page.close()
     for is_phone, bodies in [
         (False, [check_tools, check_labels, check_sizes, check_points, check_connectors, check_anchors]), (False, [check_styles, check_panels, check_crowd, check_short_arrow, check_hits, check_pictures]), (True, [check_touch, check_panels]),
     ]:
