@@ -254,6 +254,27 @@ async function editing(check) {
   check("a closed board refuses edits", await code(() => anna.createText("x", [0, 0])) === "closed");
 }
 
+/** Undo keeps what others have changed, and says so. */
+async function undoing(check) {
+  const network = new Network();
+  const [anna, bert] = [await open({ network }), await open({ network })];
+  const text = anna.createText("first", [0, 200]), box = anna.createForm("rectangle", [0, 0], { size: [100, 60] });
+  await has(bert, box);
+  bert.setText(box, "by Bert");
+  await has(anna, box, (object) => object.text === "by Bert");
+  check("undo skips a creation that others have changed since, and undoes an earlier step", anna.undo() === 1 && anna.objects.has(box) && !anna.objects.has(text));
+  check("an undo that skips nothing says so", anna.redo() === 0 && anna.objects.has(text) && anna.undo() === 0);
+  const other = anna.createForm("ellipse", [0, 0], { size: [100, 60] });
+  await has(bert, other);
+  bert.setText(other, "by Bert, too");
+  await has(anna, other, (object) => object.text === "by Bert, too");
+  let error = null;
+  try { anna.undo(); } catch (thrown) { error = thrown; }
+  check("if all steps are skipped, the error says so", error?.code === "nothing-to-undo" && error.detail.skipped === 1 && error.message.includes("others have changed"));
+  check("the boards are equal", await equal(anna, bert));
+  for (const board of [anna, bert]) await board.close();
+}
+
 async function merging(check) {
   const network = new Network();
   const [anna, bert] = [await open({ network }), await open({ network })];
@@ -509,7 +530,7 @@ async function damaging(check, seeds) {
 window.run = async (seeds) => {
   const results = [];
   const parts = {
-    editing, merging, storing, fuzzing: (check) => fuzzing(check, seeds), damaging: (check) => damaging(check, seeds),
+    editing, undoing, merging, storing, fuzzing: (check) => fuzzing(check, seeds), damaging: (check) => damaging(check, seeds),
   };
   for (const [part, body] of Object.entries(parts)) {
     const check = (what, holds) => results.push([`${part}: ${what}`, Boolean(holds)]);

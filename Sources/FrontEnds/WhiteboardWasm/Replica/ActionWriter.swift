@@ -72,6 +72,7 @@ struct ActionWriter {
     switch error {
     case .held(_, let member): event.add("by", member.text)
     case .outOfRange(let name), .tooLong(let name): event.add("name", name)
+    case .nothingToUndo(let skipped), .nothingToRedo(let skipped): event.add(skipped)
     default: break
     }
     write(.error, event)
@@ -83,11 +84,13 @@ struct ActionWriter {
     write(.error, event)
   }
 
-  /// Writes the result of an edit: the objects that it concerned, and whether it changed anything.
-  mutating func write(result ids: [ObjectID], isChanged: Bool) {
+  /// Writes the result of an edit: the objects that it concerned, whether it changed anything, and the steps that an undo
+  /// or a redo skipped.
+  mutating func write(result ids: [ObjectID], isChanged: Bool, skipped: [SkippedStep]) {
     var event = EventJSON()
     event.add("ids", ids)
     event.add("isChanged", json: isChanged ? "true" : "false")
+    event.add(skipped)
     write(.result, event)
   }
 
@@ -246,4 +249,10 @@ private struct EventJSON {
   mutating func add(_ key: String, json text: String) { json.add(key, json: text) }
 
   mutating func add(_ key: String, _ ids: [ObjectID]) { json.add(key, strings: ids.map { $0.description }) }
+
+  /// Adds the number of skipped steps, without those that would have changed nothing.
+  mutating func add(_ skipped: [SkippedStep]) {
+    let count = skipped.filter { $0.reason != .unchanged }.count
+    if count > 0 { add("skipped", Double(count)) }
+  }
 }

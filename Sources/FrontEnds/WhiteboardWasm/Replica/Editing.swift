@@ -31,8 +31,8 @@ extension PageReplica {
   /// Makes an edit that concerns neither a stroke in progress nor members.
   fileprivate func edit(_ board: Board, _ command: EditCommand) throws(BoardError) -> [ObjectID] {
     switch command.name {
-    case "undo": try board.undo()
-    case "redo": try board.redo()
+    case "undo": skipped = try board.undo().skipped
+    case "redo": skipped = try board.redo().skipped
     case "setText": try update(board[try command.id()], try command.text("text"), try command.text("base"))
     case "beginStep":
       board.beginStep(try command.text("text"))

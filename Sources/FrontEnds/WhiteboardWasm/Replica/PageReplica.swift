@@ -11,6 +11,8 @@ final class PageReplica {
   var strokes: Set<ObjectID> = []
   /// The number of undo steps that the page has begun and not ended.
   var openSteps = 0
+  /// The steps that the last undo or redo skipped.
+  var skipped: [SkippedStep] = []
   /// For each deleted object, the time at which the deletion was first seen.
   var deletionAges = DeletionAges()
 
@@ -31,11 +33,12 @@ final class PageReplica {
   func output(_ result: Result<[ObjectID], BoardError>, _ actions: [ReplicaAction], since before: UInt64) {
     output { writer in
       switch result {
-      case .success(let ids): writer.write(result: ids, isChanged: lastSequence != before)
+      case .success(let ids): writer.write(result: ids, isChanged: lastSequence != before, skipped: skipped)
       case .failure(let error): writer.write(error)
       }
       for action in actions { writer.write(action) }
     }
+    skipped = []
   }
 }
 

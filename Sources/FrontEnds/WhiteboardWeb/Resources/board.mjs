@@ -291,8 +291,9 @@ export class Board extends EventTarget {
   /** Begins an undo step of several edits, such as a drag; `endStep` must follow. */
   beginStep(label = "") { this.#edit({ do: "beginStep", text: string(label) }); }
   endStep() { this.#edit({ do: "endStep" }); }
-  undo() { this.#edit({ do: "undo" }); }
-  redo() { this.#edit({ do: "redo" }); }
+  /** Undoes the last step; returns the number of later steps that were skipped, because others have changed their objects since. */
+  undo() { return this.#edit({ do: "undo" }).skipped ?? 0; }
+  redo() { return this.#edit({ do: "redo" }).skipped ?? 0; }
 
   /** Sends a chat line; `about` is the object on which it comments. */
   sendChat(text, about = null) { return this.#edit({ do: "chat", text: string(text), name: this.me.name, icon: this.me.icon, about }).ids[0]; }

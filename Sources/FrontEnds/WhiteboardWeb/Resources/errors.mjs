@@ -1,5 +1,8 @@
 import { isolated } from "./ids.mjs";
 
+/** Why changes are neither undone nor redone. */
+export const CHANGED_SINCE = "others have changed or deleted the same objects since.";
+
 /** The messages for refused edits that a user of the page can make; a function receives the `detail` of the error. */
 const MESSAGES = {
   __proto__: null,
@@ -12,8 +15,8 @@ const MESSAGES = {
   "empty": "There is nothing to add.",
   "stack-full": "There is no free layer between these objects. Bring one of them to the front or send it to the back first.",
   "too-many-operations": "There are too many objects for one change. Select fewer objects.",
-  "nothing-to-undo": "There is nothing to undo.",
-  "nothing-to-redo": "There is nothing to redo.",
+  "nothing-to-undo": ({ skipped }) => skipped ? `Nothing was undone, because ${CHANGED_SINCE}` : "There is nothing to undo.",
+  "nothing-to-redo": ({ skipped }) => skipped ? `Nothing was redone, because ${CHANGED_SINCE}` : "There is nothing to redo.",
   "board-full": "The board is full. Delete objects that are not needed.",
   "share-used": "You have reached the storage limit for one member of this board. Delete some of your objects.",
   "photos-used": "Your photos on this board are too large in total. Delete some of them.",

@@ -7,7 +7,7 @@ import { boundsOf, Camera, LiveLayer, Scene } from "./canvas.mjs";
 import { Clipboard } from "./clipboard.mjs";
 import { $, button, element, icon, isComposing, settings, toast } from "./dom.mjs";
 import { drawObject, Palette } from "./draw.mjs";
-import { refusal } from "./errors.mjs";
+import { CHANGED_SINCE, refusal } from "./errors.mjs";
 import { exportPicture, Photos, prepared } from "./files.mjs";
 import { Finder } from "./find.mjs";
 import { playGame } from "./games.mjs";
@@ -654,7 +654,10 @@ export class UI {
   undo(isRedo = false) {
     this.stopTyping();
     this.tools.cancel();
-    this.attempt(() => isRedo ? this.board.redo() : this.board.undo());
+    this.attempt(() => {
+      const skipped = isRedo ? this.board.redo() : this.board.undo();
+      if (skipped) toast(`${skipped === 1 ? "A later change was" : `${skipped} later changes were`} skipped, because ${CHANGED_SINCE}`);
+    });
   }
 
   askName() {
