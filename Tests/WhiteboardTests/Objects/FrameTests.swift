@@ -48,6 +48,25 @@ import Testing
     #expect(board.snapshot(stroke)?.frame == frame)
   }
 
+  @Test("an arrow between objects in a frame is connected to the objects, not to the frame") func connecting() throws {
+    let board = boards.anna
+    let shapes = try [-100.0, 100].map {
+      try board.createForm(.rectangle, at: Point(x: $0, y: 0), size: Size(width: 80, height: 40))
+    }
+    let frame = try board.createForm(.frame, at: zero, size: Size(width: 400, height: 300))
+    func targets(_ length: Double) throws -> [ObjectID?] {
+      let points = [zero, Point(x: length, y: 0)]
+      let arrow = try board.createForm(.arrow, at: Point(x: -100, y: 0), points: points)
+      try board.connect([.start, .end], of: arrow)
+      let shown = try #require(board.snapshot(arrow))
+      return [shown.start?.target, shown.end?.target]
+    }
+    #expect(try targets(200) == shapes)
+    #expect(try targets(100) == [shapes[0], nil])
+    let arrow = try board.createForm(.arrow, at: zero, points: [zero, Point(x: 0, y: 300)], from: Binding(to: frame))
+    #expect(board.snapshot(arrow)?.start?.target == frame)
+  }
+
   @Test("[BRD-54] an object settles in the frontmost frame under its center") func overlapping() throws {
     let board = boards.anna
     let frames = try [0.0, 100].map {

@@ -197,7 +197,7 @@ extension Board {
 
   /// Binds ends of a line or arrow to the frontmost objects in which they lie, if there are any.
   ///
-  /// An end is never bound to ink, and the two ends are never bound to the same object.
+  /// An end is never bound to ink or to a frame, and the two ends are never bound to the same object.
   /// - Throws: The same errors as `bind(_:of:to:)`.
   public func connect(_ sides: [LineSide], of id: ObjectID) throws(BoardError) {
     try gesture { () throws(BoardError) in
@@ -212,7 +212,8 @@ extension Board {
 
   private func canConnect(_ line: ObjectID, to id: ObjectID, at place: Point) -> Bool {
     guard let record = state.record(id), record.ink == nil, record.form?.hasPoints != true else { return false }
-    return id != line && record.placement(points: nil).distance(to: place) == 0
+    // A frame that was added around objects is in front of them, and would take all ends.
+    return id != line && record.form != .frame && record.placement(points: nil).distance(to: place) == 0
   }
 
   /// Returns a binding to an object that aims at a position on the board; nil if lines cannot be bound to the object.

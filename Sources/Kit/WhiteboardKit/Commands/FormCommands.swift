@@ -47,7 +47,7 @@ enum FormCommands {
     "add an arrow between two objects or points",
     notes: [
       "An end at an object stays at the object's outline when the object is moved. With `connect`, this also",
-      "applies to ends at points that lie in an object.",
+      "applies to ends at points that lie in an object other than a frame.",
     ],
     .lineEnds,
     .flag("connect"),
