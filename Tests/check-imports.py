@@ -4,6 +4,8 @@
 The compiler lets a target import any module that happens to be built; this script does not. Run it in the directory of
 Package.swift. A module is checked if it is a target of the package, or has the name of a product that some
 target declares. The modules of the toolchain (Foundation, Glibc, ...) need no declaration.
+
+The packages of the fuzzers compile the same code, but are seldom built. Their targets must declare what they import, too.
 """
 
 import json
@@ -50,6 +52,24 @@ IMPORT = re.compile(
 )
 
 
+def of_fuzzers(known):
+    """Returns what is wrong in the packages of the fuzzers. Reading a package this way resolves no dependency."""
+    complaints, fuzzing = [], pathlib.Path("Tests/Fuzzing")
+    for package in [fuzzing / "Package.swift", *sorted(fuzzing.glob("*/Package.swift"))]:
+        dumped = subprocess.run(
+            ["swift", "package", "--package-path", package.parent, "dump-package"], stdout=subprocess.PIPE, check=True
+        ).stdout
+        for target in json.loads(dumped)["targets"]:
+            folder = package.parent / target["path"]
+            declared = {target["name"], *(name for each in target["dependencies"] for name, *_ in each.values())}
+            parts = [folder / source for source in target.get("sources", [""])]
+            sources = {path for part in parts for path in ([part] if part.is_file() else part.rglob("*.swift"))}
+            imported = {module for path in sources for module in IMPORT.findall(path.read_text(encoding="utf-8"))}
+            complaints += [f"{package}: {target['name']} imports {module}, and does not declare it"
+                           for module in sorted(imported & known - declared)]
+    return complaints
+
+
 def main():
     described = subprocess.run(
         ["swift", "package", "describe", "--type", "json"], stdout=subprocess.PIPE, text=True, check=True
@@ -77,6 +97,7 @@ def main():
                     complaints.append(f"{path}: imports {module}, but {name} is pure")
                 if target["type"] != "test" and name not in CONFINED.get(module, {name}):
                     complaints.append(f"{path}: imports {module}, which is not for {name}")
+    complaints += of_fuzzers(known)
     for other in pathlib.Path("Tests").glob("*/**/Package.swift"):
         for path in re.findall(r'path: "([^"]+)"', other.read_text(encoding="utf-8")):
             if not (other.parent / path).exists():
