@@ -318,7 +318,7 @@ MUTATIONS = [
     ),
     expression(
         "link-hides-its-host", "Board/Whiteboard/Objects/References.swift",
-        "return !host.isEmpty && «!host.contains(UInt8(ascii: \"@\"))»", "true",
+        "guard «!host.contains(UInt8(ascii: \"@\"))» else", "true",
         "WhiteboardTests.FrameTests",
     ),
     expression(

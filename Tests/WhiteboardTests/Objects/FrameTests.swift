@@ -125,6 +125,19 @@ import Testing
     #expect(board.snapshot(id)?.link == nil)
   }
 
+  @Test(
+    "[BRD-55] a text that is no link has one problem",
+    arguments: [
+      ("https://a.org/" + String(repeating: "a", count: 2_048), .tooLong), ("#5", .notAnObject),
+      ("http://example.org", .otherScheme), ("", .otherScheme), ("HTTPS://example.org", .otherScheme),
+      ("https://", .noHost), ("https:///etc", .noHost), ("https://a@b.org", .hasUser),
+      ("https://examplé.org", .hostNotASCII), ("https://example.org/é", .notASCII),
+      ("https://example.org/ x", .forbiddenCharacter), ("https://a.org/\u{7}", .forbiddenCharacter),
+      ("https://a.org/\u{7F}", .forbiddenCharacter), (#"https://a.org/\"#, .forbiddenCharacter),
+      (#"https://a"b"#, .forbiddenCharacter),
+    ] as [(String, ObjectLink.Problem)]
+  ) func linkProblems(link: String, problem: ObjectLink.Problem) { #expect(ObjectLink.problem(in: link) == problem) }
+
   @Test("[BRD-56] each member has one vote for each reaction, and can undo it") func votes() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let id = try anna.createText("a", at: zero)

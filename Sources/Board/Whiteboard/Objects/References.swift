@@ -44,20 +44,38 @@ extension ObjectRecord {
 public enum ObjectLink {
   /// Returns whether a text is a link that may be opened: an address that begins with `https://`, or `#` and the id of
   /// an object of the board (BRD-55).
-  public static func isValid(_ text: String) -> Bool {
-    guard text.utf8.count <= BoardLimits.linkBytes else { return false }
-    if text.utf8.first == UInt8(ascii: "#") { return target(of: text) != nil }
-    let start = Array("https://".utf8)
-    guard text.utf8.count > start.count, text.utf8.starts(with: start) else { return false }
-    let rest = text.utf8.dropFirst(start.count)
-    // A space, a control character, or a name before an `@` could hide where the link leads.
-    guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") })
-    else {
-      return false
-    }
+  public static func isValid(_ text: String) -> Bool { problem(in: text) == nil }
+
+  /// The reason why a text is not a link.
+  package enum Problem: Hashable, Sendable {
+    case tooLong
+    case notAnObject
+    /// The text does not begin with `https://`.
+    case otherScheme
+    case noHost
+    /// A name before an `@` could hide where the link leads.
+    case hasUser
+    case hostNotASCII
+    case notASCII
+    /// A space, a control character, `"` or `\`, which could hide where the link leads.
+    case forbiddenCharacter
+  }
+
+  /// Returns why a text is not a link; nil if it is one.
+  package static func problem(in text: String) -> Problem? {
+    let scheme = "https://".utf8
+    guard text.utf8.count <= BoardLimits.linkBytes else { return .tooLong }
+    if text.utf8.first == UInt8(ascii: "#") { return target(of: text) == nil ? .notAnObject : nil }
+    guard text.utf8.starts(with: scheme) else { return .otherScheme }
+    let rest = text.utf8.dropFirst(scheme.count)
     let ends = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
     let host = rest.prefix { !ends.contains($0) }
-    return !host.isEmpty && !host.contains(UInt8(ascii: "@"))
+    guard !host.isEmpty else { return .noHost }
+    guard !host.contains(UInt8(ascii: "@")) else { return .hasUser }
+    guard host.allSatisfy({ $0 < 0x80 }) else { return .hostNotASCII }
+    guard rest.allSatisfy({ $0 < 0x80 }) else { return .notASCII }
+    let forbidden = [UInt8(ascii: "\""), UInt8(ascii: "\\")]
+    return rest.allSatisfy { $0 > 0x20 && $0 < 0x7F && !forbidden.contains($0) } ? nil : .forbiddenCharacter
   }
 
   /// Returns the object to which a link leads; nil for an address.

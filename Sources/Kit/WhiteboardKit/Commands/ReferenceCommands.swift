@@ -91,30 +91,20 @@ enum ReferenceCommands {
 
   /// Returns why a link cannot lead to this address, and what to change; nil if it can.
   private static func problem(ofAddress word: String) -> String? {
-    let scheme = "https://"
-    guard word.utf8.count <= BoardLimits.linkBytes else {
-      return "the link has \(word.utf8.count) bytes; use an address of at most \(BoardLimits.linkBytes) bytes"
-    }
-    guard word.utf8.starts(with: scheme.utf8) else {
-      return word.lowercased().utf8.starts(with: scheme.utf8)
-        ? "write https:// at the start of the link in small letters"
-        : "\(UntrustedText(word).quoted()) is not a link; give an address that begins with https://, an object, or none"
-    }
-    let rest = word.utf8.dropFirst(scheme.utf8.count)
-    let ends = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
-    let host = rest.prefix { !ends.contains($0) }
-    guard !host.isEmpty else { return "the link has no host; give an address like https://example.org" }
+    switch ObjectLink.problem(in: word) {
+    case nil: nil
+    case .tooLong: "the link has \(word.utf8.count) bytes; use an address of at most \(BoardLimits.linkBytes) bytes"
+    case .otherScheme where word.lowercased().hasPrefix("https://"):
+      "write https:// at the start of the link in small letters"
+    case .otherScheme, .notAnObject:
+      "\(UntrustedText(word).quoted()) is not a link; give an address that begins with https://, an object, or none"
+    case .noHost: "the link has no host; give an address like https://example.org"
     // The message does not repeat the link, because it can contain a password.
-    guard !host.contains(UInt8(ascii: "@")) else {
-      return "a link must not contain a user name or password; remove the part up to @ before the host"
+    case .hasUser: "a link must not contain a user name or password; remove the part up to @ before the host"
+    case .hostNotASCII: "write the host of the link in its ASCII form, which begins with xn--"
+    case .notASCII: "write letters like é in a link as percent codes, like %C3%A9"
+    case .forbiddenCharacter: #"write spaces, " and \ in a link as percent codes, like %20 for a space"#
     }
-    guard host.allSatisfy({ $0 < 0x80 }) else {
-      return "write the host of the link in its ASCII form, which begins with xn--"
-    }
-    guard !ObjectLink.isValid(word) else { return nil }
-    return rest.allSatisfy { $0 < 0x80 }
-      ? #"write spaces, " and \ in a link as percent codes, like %20 for a space"#
-      : "write letters like é in a link as percent codes, like %C3%A9"
   }
 
   private static func checkedReaction(_ word: String) throws(CommandError) -> String {
