@@ -295,6 +295,54 @@ import WhiteboardRendering
     converter.release()
   }
 
+  @Test("a board that closes during a large import closes at once, and keeps none of its objects") func endOfParts()
+    async throws
+  {
+    try await withRoom { room in
+      let file = room.path("large.excalidraw")
+      let elements = (0..<6_000).map {
+        #"{"type":"rectangle","id":"\#($0)","x":\#($0 % 100 * 50),"y":\#($0 / 100 * 50),"width":40,"height":40}"#
+      }
+      try Data(#"{"type":"excalidraw","elements":[\#(elements.joined(separator: ","))]}"#.utf8).write(
+        to: URL(fileURLWithPath: file)
+      )
+      let hosting = await room.configuration(.host(boardName: "board"), "ada")
+      func run(_ host: ScriptedBoard, _ body: @escaping @Sendable () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { try await host.run(hosting) }
+          if await host.ready() == nil { try await group.next() }
+          try await body()
+          await host.end()
+          try await group.waitForAll()
+        }
+      }
+      // The sink accepts no event after the first new rectangle until the board closes, so the import cannot complete.
+      let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+      let (ended, ending) = AsyncStream.makeStream(of: Void.self)
+      let isFirst = Locked<Void?>(())
+      let host = ScriptedBoard { event in
+        guard case .change(.added(let object, _), _) = event, object.kind == .drawing,
+          isFirst.withLock({ $0.take() }) != nil
+        else { return }
+        beginning.yield()
+        for await _ in ended { break }
+      }
+      try await run(host) {
+        try await host.perform("text 0,0 before")
+        async let answer = self.error(host, "import \(file)")
+        for await _ in begun { break }
+        await host.end()
+        ending.yield()
+        #expect(await answer == .ending)
+      }
+      let again = ScriptedBoard()
+      try await run(again) {
+        let objects = try await self.objects(again)
+        #expect(objects.map(\.text) == ["before"])
+      }
+    }
+  }
+
   @Test("of an animated WebP, the first picture is imported, with a warning") func animatedWebP() async throws {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Cases")
     let file = folder.appendingPathComponent("animated.webp").path

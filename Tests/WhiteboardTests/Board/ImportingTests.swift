@@ -29,6 +29,84 @@ import Whiteboard
     #expect(board.objectIDs == made)
   }
 
+  @Test("edits between the parts of an import are steps of their own") func partByPart() throws {
+    let board = try board()
+    var addition = try board.beginImport(Array(repeating: stroke, count: 400))
+    var texts: [ObjectID] = []
+    while !addition.isComplete {
+      let before = board.written
+      try board.writePart(of: &addition)
+      // A part is at most one batch.
+      #expect(board.takeBatches().count <= 1 && (board.written != before || addition.isComplete))
+      texts.append(try board.createText("between", at: Point(x: 0, y: 0)))
+      _ = board.takeBatches()
+    }
+    #expect(texts.count > 2 && board.undoLabel == "text")
+    let made = board.endImport(addition)
+    #expect(made.count == 400 && board.undoLabel == "import")
+    try board.undo()
+    #expect(board.objectIDs == texts)
+    try board.undo()
+    #expect(board.objectIDs == texts.dropLast())
+    try board.redo()
+    try board.redo()
+    #expect(Set(board.objectIDs) == Set(made + texts))
+  }
+
+  @Test("an import inside a step of another kind, such as a stroke in progress, is a step of its own") func inStep()
+    throws
+  {
+    let board = try board()
+    board.beginStep("drawing")
+    let first = try board.createText("first", at: Point(x: 0, y: 0))
+    var addition = try board.beginImport([stroke])
+    while !addition.isComplete { try board.writePart(of: &addition) }
+    let second = try board.createText("second", at: Point(x: 0, y: 0))
+    board.endImport(addition)
+    board.endStep()
+    #expect(board.undoLabel == "drawing")
+    try board.undo()
+    #expect(board.objectIDs == addition.objects && ![first, second].contains(addition.objects[0]))
+    try board.undo()
+    #expect(board.objectIDs.isEmpty && !board.canUndo)
+  }
+
+  @Test("a canceled import leaves nothing but what other members have changed") func cancellation() throws {
+    let boards = TwoBoards()
+    let earlier = try boards.anna.createText("earlier", at: Point(x: 0, y: 0))
+    var addition = try boards.anna.beginImport(
+      Array(repeating: stroke, count: 400),
+      groups: [nil],
+      settings: BoardSettings(title: "theirs")
+    )
+    #expect(boards.anna.cancelImport(addition) == 0)
+    try boards.anna.writePart(of: &addition)
+    try boards.anna.writePart(of: &addition)
+    let some = addition.objects
+    #expect(!addition.isComplete && some.count > 1 && some.count < 400)
+    try boards.share()
+    try boards.bob.move([some[0]], by: Point(x: 5, y: 5))
+    try boards.share()
+    #expect(boards.anna.cancelImport(addition) == 1)
+    #expect(boards.anna.objectIDs == [earlier, some[0]] && boards.anna.settings == BoardSettings())
+    #expect(boards.anna.undoLabel == "text" && !boards.anna.canRedo)
+    try boards.share()
+    #expect(boards.bob.snapshots == boards.anna.snapshots)
+  }
+
+  @Test("if a canceled import cannot be deleted, it is an undo step") func cancellationByViewer() throws {
+    let board = try board()
+    var addition = try board.beginImport(Array(repeating: stroke, count: 400))
+    try board.writePart(of: &addition)
+    board.isReadOnly = true
+    #expect(throws: BoardError.viewer) { try board.writePart(of: &addition) }
+    #expect(board.cancelImport(addition) == addition.objects.count)
+    #expect(board.objectIDs == addition.objects && !addition.objects.isEmpty)
+    board.isReadOnly = false
+    try board.undo()
+    #expect(board.objectIDs.isEmpty)
+  }
+
   @Test("an error in one object rejects all of them") func refusals() throws {
     let board = try board()
     var far = stroke

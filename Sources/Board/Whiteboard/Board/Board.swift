@@ -209,27 +209,13 @@ extension Board {
     groups: [Int?] = [],
     settings: BoardSettings = BoardSettings()
   ) throws(BoardError) -> [ObjectID] {
-    precondition(!isInGesture, "objects must not be added inside a gesture")
-    var plan = ImportPlan(groups)
-    for draft in drafts { try plan.add(draft) }
-    guard !isReadOnly else { throw .viewer }
-    try requireShare(forObjects: plan.objectCount)
-    try requireRoom(values: plan.changes.map { $0.change.length })
-    return try step("import") { () throws(BoardError) in
-      let made = try plan.write(on: self)
-      fill(settings)
-      return Array(made.dropFirst(groups.count))
+    var addition = try beginImport(drafts, groups: groups, settings: settings)
+    do throws(BoardError) { while !addition.isComplete { try writePart(of: &addition) } } catch {
+      _ = cancelImport(addition)
+      throw error
     }
+    return endImport(addition)
   }
-
-  private func fill(_ new: BoardSettings) {
-    let old = settings
-    if old.title == nil, let title = new.title { try? setTitle(title) }
-    if old.background == nil, let background = new.background { try? setBackground(background) }
-    if old.grid == nil, let grid = new.grid { try? setGrid(grid) }
-    if old.language == nil, let language = new.language { try? setLanguage(language) }
-  }
-
 }
 
 extension Board {

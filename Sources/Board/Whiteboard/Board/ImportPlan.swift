@@ -127,23 +127,59 @@ struct ImportPlan {
     guard erased.ranges.allSatisfy({ $0.lowerBound >= 0 && $0.upperBound <= end }) else { throw .outOfRange("erased") }
     for value in erased.values { append(.erasure(value)) }
   }
+}
 
-  // MARK: - Writing
+/// The addition of the objects of a file to the board, part by part. Other edits can come between the parts; they are
+/// not part of the undo step of the import.
+package struct BoardImport {
+  /// Each part fits in one batch.
+  private let parts: [ArraySlice<(index: Int, change: ImportPlan.Change)>]
+  private let groupCount: Int
+  private let settings: BoardSettings
+  /// The new groups and objects, in their order.
+  private var made: [ObjectID] = []
+  /// The number of parts that are written; the settings are the part after the last one.
+  private var writtenCount = 0
+  fileprivate var step = UndoHistory.SeparateStep(label: "import")
 
-  /// Makes the changes, in as few batches as possible; returns the new groups and objects, in their order.
-  func write(on board: BoardReplica) throws(BoardError) -> [ObjectID] {
-    var made: [ObjectID] = []
-    for run in changes.batches(length: { $0.change.length }) {
-      try board.gesture { () throws(BoardError) in
-        for (index, change) in run { try stage(change, at: index, of: &made, on: board) }
-      }
-    }
-    return made
+  fileprivate init(_ plan: ImportPlan, groupCount: Int, _ settings: BoardSettings) {
+    parts = plan.changes.batches(length: { $0.change.length })
+    self.groupCount = groupCount
+    self.settings = settings
   }
 
-  private func stage(_ change: Change, at index: Int, of made: inout [ObjectID], on board: BoardReplica)
-    throws(BoardError)
-  {
+  package var isComplete: Bool { writtenCount > parts.count }
+
+  /// The objects that are on the board so far, without groups.
+  package var objects: [ObjectID] { Array(made.dropFirst(groupCount)) }
+
+  fileprivate mutating func writePart(on board: Board) throws(BoardError) {
+    guard writtenCount < parts.count else {
+      board.fill(settings)
+      writtenCount = parts.count + 1
+      return
+    }
+    var made = self.made
+    self.made = []
+    defer { self.made = made }
+    let (part, count) = (parts[writtenCount], made.count)
+    do throws(BoardError) {
+      try board.gesture { () throws(BoardError) in
+        for (index, change) in part { try stage(change, at: index, of: &made, on: board) }
+      }
+    } catch {
+      made.removeSubrange(count...)
+      throw error
+    }
+    writtenCount += 1
+  }
+
+  private func stage(
+    _ change: ImportPlan.Change,
+    at index: Int,
+    of made: inout [ObjectID],
+    on board: Board
+  ) throws(BoardError) {
     switch change {
     case .create(let kind): made.append(try board.create(kind))
     case .raise: try board.stageZIndex(made[index])
@@ -160,5 +196,59 @@ struct ImportPlan {
     case .run(let value): try board.stage(made[index], .run(board.nextDot()), value)
     case .erasure(let value): try board.stage(made[index], .erasure(board.nextDot()), value)
     }
+  }
+}
+
+extension Board {
+  /// Begins to add objects in front of all other objects, in the given order, as one undo step; throws if the board
+  /// cannot take all of them. The enclosing group of each new group has a smaller index.
+  package func beginImport(_ drafts: [ObjectDraft], groups: [Int?] = [], settings: BoardSettings = BoardSettings())
+    throws(BoardError) -> BoardImport
+  {
+    var plan = ImportPlan(groups)
+    for draft in drafts { try plan.add(draft) }
+    guard !isReadOnly else { throw .viewer }
+    try requireShare(forObjects: plan.objectCount)
+    try requireRoom(values: plan.changes.map { $0.change.length })
+    return BoardImport(plan, groupCount: groups.count, settings)
+  }
+
+  /// Adds the objects of the next part, in one batch. Do not call this method inside a gesture.
+  package func writePart(of addition: inout BoardImport) throws(BoardError) {
+    precondition(!isInGesture, "objects must not be added inside a gesture")
+    history.exchange(&addition.step)
+    defer { history.exchange(&addition.step) }
+    try addition.writePart(on: self)
+  }
+
+  /// Makes the written parts of an import the latest undo step; returns the new objects.
+  @discardableResult package func endImport(_ addition: BoardImport) -> [ObjectID] {
+    history.push(addition.step)
+    return addition.objects
+  }
+
+  /// Deletes the objects of an import again, except objects that other members have changed.
+  ///
+  /// The import is then no undo step. If an object cannot be deleted now, for example because another member holds it,
+  /// all objects stay, and the import becomes the latest undo step.
+  ///
+  /// - Returns: The number of objects and groups that are still on the board.
+  package func cancelImport(_ addition: BoardImport) -> Int {
+    guard let entry = addition.step.entry else { return 0 }
+    do throws(BoardError) {
+      let outcome = try revert(entry)
+      return outcome.kept + outcome.played
+    } catch {
+      endImport(addition)
+      return addition.objects.count
+    }
+  }
+
+  fileprivate func fill(_ new: BoardSettings) {
+    let old = settings
+    if old.title == nil, let title = new.title { try? setTitle(title) }
+    if old.background == nil, let background = new.background { try? setBackground(background) }
+    if old.grid == nil, let grid = new.grid { try? setGrid(grid) }
+    if old.language == nil, let language = new.language { try? setLanguage(language) }
   }
 }

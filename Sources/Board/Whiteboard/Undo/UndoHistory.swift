@@ -112,6 +112,22 @@ struct UndoHistory {
     if depth == 0 { closeStep() }
   }
 
+  /// A step that has gestures of other steps between its own.
+  struct SeparateStep {
+    fileprivate(set) var entry: UndoEntry?
+    fileprivate var depth = 1
+
+    init(label: String) { entry = UndoEntry(label: label) }
+  }
+
+  /// Makes a separate step the current step, and stores the current step in its place; another call reverts this.
+  mutating func exchange(_ step: inout SeparateStep) {
+    swap(&open, &step.entry)
+    swap(&depth, &step.depth)
+  }
+
+  mutating func push(_ step: SeparateStep) { if let entry = step.entry { push(entry) } }
+
   mutating func closeStep() {
     depth = 0
     guard let entry = open else { return }
@@ -311,6 +327,17 @@ extension BoardReplica {
   @discardableResult public func redo() throws(BoardError) -> UndoOutcome {
     history.closeStep()
     return try replayLatest(of: history.undone, .redo)
+  }
+
+  /// Undoes a step that is not on the stack; throws the same errors as `undo`, in which case nothing is changed.
+  func revert(_ entry: UndoEntry) throws(BoardError) -> UndoOutcome {
+    precondition(!isInGesture, "undo must not be called inside a gesture")
+    leaveClaimedIncarnation()
+    defer { history.discardNotes() }
+    var plan = UndoPlan(entry, .undo, on: state, as: incarnation, isOwn: isOwn, &history)
+    try plan.write(on: self)
+    history.commitNotes()
+    return plan.outcome
   }
 
   private func replayLatest(of entries: [UndoEntry], _ direction: UndoPlan.Direction) throws(BoardError) -> UndoOutcome

@@ -17,6 +17,10 @@ final class BoardEditor {
   var aliases: [ObjectAlias: ObjectID] = [:]
   private(set) var lastObject: ObjectID?
   var stroke: ObjectID?
+  /// The import in progress; nil also after the import was stopped.
+  private var importing: BoardImport?
+  /// The number of objects that were not deleted when the last import was stopped.
+  private var remainingCount = 0
 
   var board: Board { replica.board }
 
@@ -156,20 +160,66 @@ final class BoardEditor {
 
   // MARK: - Imports
 
-  func add(_ imported: ImportedBoard, isCopy: Bool) throws(CommandError) -> CommandOutcome {
+  /// Adds the contents of a file in parts, as one undo step. Between the parts, the board does other work. If the board
+  /// closes or refuses a part, the objects of the earlier parts are deleted again.
+  nonisolated(nonsending) func add(_ imported: ImportedBoard, isCopy: Bool) async throws(CommandError)
+    -> CommandOutcome
+  {
+    defer { checkIsolation(#isolation) }
     var files = imported.photos
     for case .photo(let asset, _) in imported.objects.map(\.content) {
       guard let bytes = files.removeValue(forKey: asset.id) else { continue }
       try photos.store(bytes, asset)
       active.perform(replica.assetStored(asset.id, now: runtime.now))
     }
-    let ids = try editInSteps { (board) throws(BoardError) in
+    do throws(BoardError) {
       var objects = imported.objects
       if isCopy { try board.separate(&objects) }
-      return try board.add(objects, groups: imported.groups, settings: imported.settings)
+      importing = try board.beginImport(objects, groups: imported.groups, settings: imported.settings)
+    } catch { throw refusal(error) }
+    while importing?.isComplete == false {
+      if let error = writePart() { throw stopped(error.code, error.message) }
+      await runtime.room()
+      await active.outbox.room()
+      await active.persistence.room()
+      await Task.yield()
     }
+    guard let complete = importing else { throw stopped(.ending, "the program ended before the import was complete") }
+    importing = nil
+    let ids = board.endImport(complete)
     if let last = ids.last { name(last) }
     return CommandOutcome(ids: ids)
+  }
+
+  /// Writes the next part of the import in progress; returns the error of the board, after which the import is stopped.
+  private func writePart() -> CommandError? {
+    guard var part = importing else { return nil }
+    // Clear the property, so that the import has only one reference and is not copied.
+    importing = nil
+    do throws(CommandError) {
+      try editInSteps { (board) throws(BoardError) in try board.writePart(of: &part) }
+      importing = part
+      return nil
+    } catch {
+      importing = part
+      stopImport()
+      return error
+    }
+  }
+
+  /// Deletes the objects of an import in progress, because the rest of them will not be added.
+  func stopImport() {
+    guard let part = importing else { return }
+    importing = nil
+    let (remaining, actions) = replica.step(now: runtime.now) { $0.cancelImport(part) }
+    active.perform(actions)
+    if case .success(let count) = remaining { remainingCount = count }
+  }
+
+  private func stopped(_ code: CommandError.Code, _ reason: String) -> CommandError {
+    guard remainingCount > 0 else { return CommandError(code, "\(reason), so nothing was added") }
+    let rest = remainingCount == 1 ? "1 of its objects is" : "\(remainingCount) of its objects are"
+    return CommandError(code, "\(reason); \(rest) on the board")
   }
 
   nonisolated(nonsending) func importPhoto(_ file: String, at center: Point) async throws(CommandError)

@@ -174,7 +174,7 @@ final class ImportExport {
     }
     guard var imported = try await read(copies, nil) else { return CommandOutcome(ids: []) }
     imported.settings = BoardSettings()
-    return try add(imported, at: place, from: copies, isCopy: true)
+    return try await add(imported, at: place, from: copies, isCopy: true)
   }
 
   // MARK: - Import
@@ -186,21 +186,25 @@ final class ImportExport {
     guard let imported = try await read(file, configuration.photos) else {
       return try await editor.importPhoto(file, at: place.map { Point($0) } ?? Point(x: 0, y: 0))
     }
-    var outcome = try add(imported, at: place, from: file)
+    var outcome = try await add(imported, at: place, from: file)
     (outcome.file, outcome.count) = (file, outcome.ids?.count)
     return outcome
   }
 
-  private func add(_ imported: ImportedBoard, at place: BoardPoint?, from file: String, isCopy: Bool = false)
-    throws(CommandError) -> CommandOutcome
-  {
+  private nonisolated(nonsending) func add(
+    _ imported: ImportedBoard,
+    at place: BoardPoint?,
+    from file: String,
+    isCopy: Bool = false
+  ) async throws(CommandError) -> CommandOutcome {
+    defer { checkIsolation(#isolation) }
     var imported = imported
     if let place { imported.center(at: Point(place)) }
     report(imported.warnings, as: "import", about: file)
     for remark in imported.remarks {
       runtime.emit(.note(.init(code: "import", message: "\(UntrustedText(file).quoted(limit: 256)): \(remark)")))
     }
-    return try editor.add(imported, isCopy: isCopy)
+    return try await editor.add(imported, isCopy: isCopy)
   }
 
   /// Does not block the board; returns nil for a picture that contains no drawing. If a converter is given, pictures in

@@ -277,6 +277,7 @@ extension SharedBoard {
     serving.hideOpenBoard()
     let active = serving.active
     await active.browsers.close(comesBack: comesBack)
+    active.editor.stopImport()
     _ = try? active.editor.liftPen()
     _ = try? active.editor.edit { (board) throws(BoardError) in try board.deselectAll() }
     active.perform(active.replica.prepareToLeave(now: now))
