@@ -407,18 +407,23 @@ def check_styles(page, checks):
 
 
 def check_short_arrow(page, checks):
-    """The label of a short arrow does not hide its head."""
+    """The label of a short arrow is beside it, and does not hide its head."""
     clear(page)
     id = form(page, "arrow", [0, 0], points=[[-35, 0], [35, 0]], text="request")
     alphas = script(page, """
       const { CanvasPainter, drawObject } = await import("./draw.mjs"), canvas = Object.assign(document.createElement("canvas"), { width: 400, height: 200 });
       const context = canvas.getContext("2d", { willReadFrequently: true }), object = board.objects.get(given[0]);
+      context.fillStyle = "#fff";
+      context.fillRect(0, 0, 400, 200);
       context.setTransform(4, 0, 0, 4, 200, 100);
       drawObject(new CanvasPainter(context, 4), object, scene.looks);
       const isDark = (x, y) => context.getImageData(200 + 4 * x, 100 + 4 * y, 1, 1).data[0] < 100;
-      // The head is 16 units long and wide; the label ends 7 units before its tip.
-      return [isDark(25, -5), isDark(25, 5), isDark(30, 0)];""", id)
-    checks.check("the label of a short arrow does not hide its head", alphas == [True, True, True], alphas)
+      // The head is 16 units long and wide. The label is 12 units above the line.
+      const { data } = context.getImageData(200 - 4 * 28, 100 - 4 * 28, 4 * 56, 4 * 16), letters = data.filter((value, index) => index % 4 === 0 && value < 100);
+      return [isDark(25, -5), isDark(25, 5), isDark(30, 0), isDark(0, 0), letters.length > 100];""", id)
+    checks.check("the label of a short arrow does not hide its head, and is beside the line", alphas == [True] * 5, alphas)
+    at = lambda x, y: page.run("return whiteboard.ui.objectAt([arguments[0], arguments[1]])?.id ?? null", x, y) == id
+    checks.check("the label beside a short arrow is hit", at(640, 380) and not at(640, 360), (at(640, 380), at(640, 360)))
 
 
 def check_hits(page, checks):

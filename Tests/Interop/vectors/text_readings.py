@@ -127,6 +127,23 @@ def labels_of_lines():
     yield line("a closed curve", (0, 0), (100, 0), (100, 60), (0, 0), more=[curve])
     yield line("scaled and rotated", (0, 0), (100, 0), (100, 60), more=[cell(cells.SCALE, 131_072), cell(cells.ANGLE, 512)])
     yield line("an automatic width", (0, 0), (100, 0), more=[AUTO, cell(cells.ALIGNMENT, 2)])
+    # The label is 40 by 32 units, and the mark needs 28 units.
+    yield line("just long enough", (0, 0), (96, 0))
+    yield line("too short", (0, 0), (95, 0))
+    yield line("just high enough", (0, 0), (0, 88))
+    yield line("too low", (0, 0), (0, 87))
+    yield line("short, to the left", (0, 0), (-60, 20))
+    yield line("short, as wide as high", (0, 0), (30, -30))
+    yield line("short, three points", (0, 0), (40, 0), (40, 20))
+    yield line("a short curve", (0, 0), (40, 0), (40, 20), more=[curve])
+    yield line("short, scaled and rotated", (0, 0), (40, 10), more=[cell(cells.SCALE, 131_072), cell(cells.ANGLE, 512)])
+    thin = cell(cells.LINE_WIDTH, 64)
+    for name, start, end in (("no", 0, 0), ("two", 2, 1), ("one", 4, 0)):
+        marks = [thin, cell(cells.LINE_START, start), cell(cells.LINE_END, end)]
+        yield line(f"{name} marks, a thin line of 46 units", (0, 0), (46, 0), more=marks)
+        yield line(f"{name} marks, a thin line of 60 units", (0, 0), (60, 0), more=marks)
+        yield line(f"{name} marks, a thin line of 70 units", (0, 0), (70, 0), more=marks)
+    yield line("ends that meet", (0, 0), (200, 0), (200, 60), (0, 60), (0, 0))
 
 
 def bound_to_boxes():

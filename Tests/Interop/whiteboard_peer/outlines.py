@@ -9,6 +9,7 @@ MARK_NONE, MARK_ARROW, MARK_TRIANGLE, MARK_BAR, MARK_DOT = range(5)
 
 QUARTER = 0.5522847498307936
 LARGEST_RADIUS = 32
+LABEL_SPACE = 4
 
 
 class Outline(NamedTuple):
@@ -40,6 +41,22 @@ class Outline(NamedTuple):
                 return add(start, add(end, start, -1), rest / way)
             rest -= way
         return places[-1]
+
+    def label_center(self, size, ends, line_width):
+        """The center of a label of this size (BRD-53); `ends` are the marks at the first and the last point."""
+        middle = self.middle()
+        rooms = [line_width if mark == MARK_NONE else 8 + 4 * line_width for mark in ends]
+        places = self.points()
+        if not any(
+            all(abs(place[axis] - middle[axis]) < size[axis] / 2 + room for axis in (0, 1))
+            for place, room in zip((places[0], places[-1]), rooms)
+        ):
+            return middle
+        (left, top), (right, bottom) = self.box()
+        distance = LABEL_SPACE + max(rooms) / 2
+        if right - left > bottom - top:
+            return middle[0], top - distance - size[1] / 2
+        return right + distance + size[0] / 2, middle[1]
 
     def moved(self, offset):
         pieces = [[add(point, offset) for point in piece] for piece in self.pieces]

@@ -481,7 +481,9 @@ def label_of(state, identifier):
     rows, centre = label_rows(state, identifier), (0.0, 0.0)
     outline = outline_of(state, identifier)
     if form in outlines.HAS_POINTS and outline:
-        centre = outline.middle()
+        ends = [word_of(state, identifier, number)[0] for number in (cells.LINE_START, cells.LINE_END)]
+        size = layout.size_of(rows, text_size_of(state, identifier))
+        centre = outline.label_center(size, ends, line_width_of(state, identifier))
     elif form == outlines.FRAME:
         left, top = outline.start
         width, height = layout.size_of(rows, text_size_of(state, identifier))

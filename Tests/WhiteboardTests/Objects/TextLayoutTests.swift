@@ -95,4 +95,27 @@ import Testing
     // The gap is 4 units and half of both lines.
     #expect(center.y + end.y == 32 + 4 + 1 + 1)
   }
+
+  @Test("[BRD-53] the label of a short line touches neither its ends nor their marks", arguments: LineEnd.allCases)
+  func shortLines(mark: LineEnd) throws {
+    var besideCount = 0
+    for (length, width) in [(0.0, 1.0), (16, 2), (30, 2), (60, 4), (90, 2), (140, 6), (300, 2)] {
+      for turn in 0..<16 {
+        let rotation = Rotation(steps: UInt64(turn * 256))
+        let points = [zero, Point(x: length * rotation.cosine, y: length * rotation.sine)]
+        let id = try board.createForm(.line, at: zero, points: points, label: "calls", lineWidth: width)
+        try board.restyle([id], [.start(mark), .end(mark)])
+        let snapshot = try #require(board.snapshot(id))
+        let layout = try #require(TextLayout(snapshot))
+        let ends = try #require(snapshot.points).map { Rectangle($0, $0) } + snapshot.endMarks.map(\.box)
+        #expect(!ends.contains { $0.touches(layout.box) }, "\(length), \(width), \(turn)")
+        if layout.center != layout.middle { besideCount += 1 }
+        // The label is hit where it is shown.
+        let center = snapshot.centerPosition + layout.center
+        #expect(board.objects(at: center).contains(id) && snapshot.isNear(center, within: 0))
+        try board.delete([id])
+      }
+    }
+    #expect((16..<7 * 16).contains(besideCount))
+  }
 }

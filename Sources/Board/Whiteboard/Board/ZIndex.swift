@@ -112,7 +112,8 @@ extension ObjectRecord {
     let (ink, form) = (ink, form)
     let placement = placement(points: ink)
     let outline = outline(placement.size)
-    if form?.hasLabelOutside == true, let label = TextLayout(text, style, form, placement.size, outline),
+    if form?.hasLabelOutside == true,
+      let label = TextLayout(text, style, form, placement.size, outline, lineWidth: lineWidth),
       label.box.distance(to: placement.offset(of: place)) <= tolerance / placement.scale
     {
       return true

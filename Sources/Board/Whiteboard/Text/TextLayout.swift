@@ -4,6 +4,8 @@ import PeerCore
 package struct TextLayout: Hashable, Sendable {
   package let letter: Size
   package let center: Point
+  /// The middle of a line; for other objects, the center of the text.
+  package let middle: Point
   /// The number of columns of the longest row, at least 1.
   package let columns: Int
   private let rows: TextRows
@@ -13,18 +15,26 @@ package struct TextLayout: Hashable, Sendable {
 
   /// The size of a letter at the text size 16.
   package static let letter = Size(width: 8, height: 16)
-  /// The distance between the name of a frame and its outline, in board units.
+  /// The distance between the name of a frame, or a label beside a short line, and the outline, in board units.
   private static let space = 4.0
   /// The range for the number of columns to which a text object is wrapped.
   private static let columnLimits = 4.0...4_096.0
 
   package init?(_ snapshot: ObjectSnapshot) {
     guard let text = snapshot.text else { return nil }
-    self.init(text, snapshot.style, snapshot.form, snapshot.size, snapshot.outline)
+    let lineWidth = snapshot.lineWidth ?? ObjectDefaults.lineWidth
+    self.init(text, snapshot.style, snapshot.form, snapshot.size, snapshot.outline, lineWidth: lineWidth)
   }
 
-  /// The outline is used only for lines and arrows.
-  init?(_ text: String, _ style: ObjectStyle, _ form: DrawingForm?, _ size: Size, _ outline: Outline?) {
+  /// The outline and the line width are used only for lines and arrows.
+  init?(
+    _ text: String,
+    _ style: ObjectStyle,
+    _ form: DrawingForm?,
+    _ size: Size,
+    _ outline: Outline?,
+    lineWidth: Double = 0
+  ) {
     guard !text.isEmpty else { return nil }
     let factor = style.textSize / ObjectStyle.textSize
     letter = Size(width: Self.letter.width * factor, height: Self.letter.height * factor)
@@ -39,13 +49,17 @@ package struct TextLayout: Hashable, Sendable {
     columns = max(rows.columns, 1)
     room = max(inner ?? 0, Double(columns) * letter.width)
     alignment = style.alignment
+    let (across, down) = (Double(columns) * letter.width, Double(rows.count) * letter.height)
     switch form {
-    case .line, .arrow: center = outline?.middle ?? Point(x: 0, y: 0)
+    case .line, .arrow:
+      middle = outline?.middle ?? Point(x: 0, y: 0)
+      let label = Size(width: across, height: down)
+      center = outline?.center(of: label, around: middle, style, lineWidth, space: Self.space) ?? middle
     case .frame:
       // The name of a frame is above the left end of its upper side.
-      let (across, down) = (Double(columns) * letter.width, Double(rows.count) * letter.height)
       center = Point(x: (across - size.width) / 2, y: -(size.height + down) / 2 - Self.space)
-    default: center = Point(x: 0, y: 0)
+      middle = center
+    default: (center, middle) = (Point(x: 0, y: 0), Point(x: 0, y: 0))
     }
   }
 
@@ -196,6 +210,27 @@ struct FormInset {
 }
 
 extension Outline {
+  /// Returns the center of a label of a line: the middle of the line, or a point beside the line if the line is so short
+  /// that a label around the middle would touch an end, or the mark at an end.
+  fileprivate func center(
+    of label: Size,
+    around middle: Point,
+    _ style: ObjectStyle,
+    _ lineWidth: Double,
+    space: Double
+  ) -> Point {
+    func room(_ end: LineEnd) -> Double { end == .none ? lineWidth : 8 + 4 * lineWidth }
+    let ends = [(start, room(style.start)), (pieces.last?.end ?? start, room(style.end))]
+    let isCovered = ends.contains { end, room in
+      (end.x - middle.x).magnitude < label.width / 2 + room && (end.y - middle.y).magnitude < label.height / 2 + room
+    }
+    guard isCovered else { return middle }
+    let (box, distance) = (box, space + max(ends[0].1, ends[1].1) / 2)
+    return box.greatest.x - box.least.x > box.greatest.y - box.least.y
+      ? Point(x: middle.x, y: box.least.y - distance - label.height / 2)
+      : Point(x: box.greatest.x + distance + label.width / 2, y: middle.y)
+  }
+
   fileprivate var middle: Point? {
     let points = points()
     guard var last = points.first else { return nil }

@@ -261,16 +261,7 @@ extension BoardPicture {
     guard let label = TextLayout(snapshot) else { return marks }
     let isOnLine = snapshot.form?.hasPoints == true
     // The line would make the letters illegible.
-    if isOnLine {
-      marks.append(.box(label.box, fill: PageColor(rgb: background ?? 0xFFFFFF), border: nil))
-      // A long label can hide the heads of its line, so draw the open heads again. Do not draw closed heads again,
-      // because they would make the letters illegible.
-      for end in snapshot.endMarks
-      where !end.isClosed && end.points().contains(where: { label.box.contains(Rectangle($0, $0)) }) {
-        let color = ink.lineColor(snapshot.color, around: nil)
-        marks.append(.line(PageOutline(outline: end, ends: [], width: width, dashes: [], color: color)))
-      }
-    }
+    if isOnLine { marks.append(.box(label.box, fill: PageColor(rgb: background ?? 0xFFFFFF), border: nil)) }
     // The name of a frame is above its fill.
     let letters = isOnLine ? PageInk(paper: background) : isFrame ? ink : ink.over(fill)
     return marks + Self.words(label, style, letters.color(style.textColor ?? (isFrame ? Self.frameColor : nil)))

@@ -79,7 +79,7 @@ extension BoardCanvas {
     -> (cut: CellArea, whole: CellArea)
   {
     let rotation = snapshot.rotation
-    let middle = viewport.cell(of: snapshot.shown(layout.center, sine: rotation.sine, cosine: rotation.cosine))
+    let middle = viewport.cell(of: snapshot.shown(layout.middle, sine: rotation.sine, cosine: rotation.cosine))
     let points = shape.dots(of: shape.line, in: viewport, .fine)
     let ends = [points.first, points.last].compactMap(\.self).map { cells(of: [$0]) }
     let marks = shape.ends.map { cells(of: shape.dots(of: $0, in: viewport, .fine)) }

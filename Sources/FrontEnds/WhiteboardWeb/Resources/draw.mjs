@@ -320,15 +320,9 @@ function drawForm(painter, object, looks, scale) {
   } else if (isFrame) painter.outlines([around(object, Math.max(width, (painter.leastWidth ?? 0) / scale))], { stroke: color, width, dashes, scale });
   else if (object.form !== "note") painter.outlines([outline], { stroke: color, width, dashes, scale });
   if (!label) return;
-  const [x, y] = label.center, paper = { rgb: looks.palette.paper, opacity: 1 };
-  if (isLine) {
-    painter.outlines([boxAround(label)], { fill: paper });
-    // A label that is as long as its line must not hide the direction, so draw the open heads again. Letters on closed
-    // heads would be illegible.
-    const isCovered = ({ start, pieces, isClosed }) => !isClosed && [start, ...pieces].some(([u, v]) => 2 * Math.abs(u - x) <= label.width && 2 * Math.abs(v - y) <= label.height);
-    painter.outlines(marks.filter(isCovered), { stroke: color, width, scale });
-  }
-  drawLetters(painter, object, label, [x, y], labelColor(object, looks));
+  const paper = { rgb: looks.palette.paper, opacity: 1 };
+  if (isLine) painter.outlines([boxAround(label)], { fill: paper });
+  drawLetters(painter, object, label, label.center, labelColor(object, looks));
 }
 
 /** Returns the line of a frame, which is outside of its area, so that a picture of the same size does not hide it. */

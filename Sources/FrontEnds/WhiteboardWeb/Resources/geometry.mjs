@@ -1,6 +1,6 @@
 /** The positions and outlines of objects, by the same rules as `Whiteboard` and `WhiteboardRendering`. */
 
-import { contains, flattened, hasPoints, marksOf, middleOf, outlineOf, fillOf } from "./forms.mjs";
+import { contains, endsOf, flattened, hasPoints, marksOf, middleOf, outlineOf, fillOf } from "./forms.mjs";
 
 /** The size of a letter on the board (`BoardPicture.letter`), and the font in which letters have this width. */
 export const LETTER = { width: 8, height: 16, font: 13.3, family: '"DejaVu Sans Mono", Menlo, Consolas, monospace' };
@@ -379,11 +379,16 @@ export function shapeOf(object) {
   return shape;
 }
 
+/** Returns the box around all points and control points of an outline. */
+function boxOf({ start, pieces }) {
+  const all = [start];
+  for (const piece of pieces) for (let at = 0; at < piece.length; at += 2) all.push(piece.slice(at, at + 2));
+  return all.map((point) => rectangle(point, point)).reduce(union);
+}
+
 /** Returns a line or arrow with other points, relative to its center; the center of the result is the center of these points. */
 export function withPoints(object, points) {
-  const { start, pieces } = outlineOf({ ...object, points }), all = [start];
-  for (const piece of pieces) for (let at = 0; at < piece.length; at += 2) all.push(piece.slice(at, at + 2));
-  const { left, top, right, bottom } = all.map((point) => rectangle(point, point)).reduce(union), [x, y] = [(left + right) / 2, (top + bottom) / 2];
+  const { left, top, right, bottom } = boxOf(outlineOf({ ...object, points })), [x, y] = [(left + right) / 2, (top + bottom) / 2];
   const { lineWidth } = object, size = [right - left + lineWidth, bottom - top + lineWidth];
   return { ...object, centerPosition: shown(object, [x, y]), size, points: points.map(([u, v]) => [u - x, v - y]) };
 }
@@ -419,11 +424,24 @@ function formShape(object) {
   if (object.form === "frame") return { width, height, outline, marks, label, margin: Math.max(lineWidth, label ? label.height + 4 : 0, label ? label.width - width : 0) };
   let margin = Math.max(object.form === "note" ? 0 : lineWidth / 2, label ? (label.width - width) / 2 : 0);
   if (label && hasPoints(object) && outline) {
-    label.center = middleOf(flattened(outline));
-    margin = Math.max(margin, label.width / 2, label.height / 2);
+    const [x, y] = label.center = lineLabelCenter(object, outline, label);
+    margin = Math.max(margin, Math.abs(x) + (label.width - width) / 2, Math.abs(y) + (label.height - height) / 2);
   }
   if (marks.length) margin = Math.max(margin, 4 + 2.5 * lineWidth);
   return { width, height, outline, marks, label, margin };
+}
+
+/**
+ * Returns the center of the label of a line: the middle of the line, or a point beside the line if the line is so short that a
+ * label around the middle would touch an end, or the mark at an end (BRD-53).
+ */
+function lineLabelCenter(object, outline, label) {
+  const [x, y] = middleOf(flattened(outline)), { start, pieces } = outline, { lineWidth = 5 } = object;
+  const [first, last] = endsOf(object).map((end) => end === "none" ? lineWidth : 8 + 4 * lineWidth);
+  const ends = [[start, first], [pieces.at(-1)?.slice(-2) ?? start, last]];
+  if (!ends.some(([[u, v], room]) => Math.abs(u - x) < label.width / 2 + room && Math.abs(v - y) < label.height / 2 + room)) return [x, y];
+  const { left, top, right, bottom } = boxOf(outline), distance = 4 + Math.max(first, last) / 2;
+  return right - left > bottom - top ? [x, top - distance - label.height / 2] : [right + distance + label.width / 2, y];
 }
 
 function distance([x, y], [ax, ay], [bx, by]) {
