@@ -53,8 +53,22 @@ import Testing
     #expect(TextLines.wrapped(text, columns: columns, limit: 9) == lines)
   }
 
+  @Test(
+    "words that are too long are cut, and other text is broken where no word is split",
+    arguments: [
+      ("hello there world", 11, ["hello there", "world"]), ("abcdefghij", 4, ["abc…"]),
+      ("the asynchronous call", 6, ["the", "async…", "call"]), ("asynchronous  x", 6, ["async…", " x"]),
+      ("auto-complete it", 9, ["auto-", "complete", "it"]), ("auto-completion it", 6, ["auto-", "compl…", "it"]),
+      ("漢字漢字", 5, ["漢字", "漢字"]), ("API接口", 5, ["API接", "口"]), ("asynchronous接口", 6, ["async…", "接口"]),
+      ("สวัสดีครับ", 4, ["สวัสดี", "ครับ"]), ("asynchronous-ly", 6, ["async…", "ly"]), ("a\nbcdef\ng", 3, ["a", "bc…", "g"]),
+    ]
+  ) func cuttingWords(text: String, columns: Int, lines: [String]) {
+    #expect(TextLines.wrapped(text, columns: columns, limit: 9, cutsWords: true) == lines)
+  }
+
   @Test("text beyond the last line is replaced by an ellipsis") func cutting() {
     #expect(TextLines.wrapped("a b c d", columns: 1, limit: 2) == ["a", "…"])
+    #expect(TextLines.wrapped("abcdef g h", columns: 4, limit: 1, cutsWords: true) == ["abc…"])
     #expect(TextLines.cut("hello", columns: 4) == "hel…")
     #expect(TextLines.cut("漢字", columns: 3) == "漢…")
     #expect(TextLines.cut("hello", columns: 5) == "hello")

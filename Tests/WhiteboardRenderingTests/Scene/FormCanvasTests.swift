@@ -143,6 +143,56 @@ import Testing
     }
   }
 
+  @Test("below 100 %, each word of a label is whole or cut, never on two rows", arguments: DotStyle.allCases)
+  func wholeWords(style: DotStyle) throws {
+    let words = ["asynchronous", "projects", "it", "deadline", "retrospective", "we", "shipped"]
+    for form in [DrawingForm.rectangle, .roundedRectangle, .ellipse, .diamond, .note, .arrow] {
+      for zoom in [0.9, 0.75, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15] {
+        let board = try Scenes.board()
+        let id = try board.createForm(
+          form,
+          at: Point(x: 3, y: 5),
+          size: Size(width: 200, height: 200),
+          points: form.hasPoints ? [Point(x: -100, y: -10), Point(x: 100, y: 10)] : [],
+          label: words.joined(separator: " ")
+        )
+        var viewport = Self.viewport
+        viewport.zoom = zoom
+        let canvas = Scenes.canvas(board, viewport, style)
+        guard let label = canvas.place(of: id)?.shownLabel?.label else { continue }
+        let lines = label.lines.map { $0.map(\.text).joined() }
+        for word in lines.flatMap({ $0.split(separator: " ") }) {
+          let isCut = word.last == "…" && (words + [""]).contains { $0.hasPrefix(word.dropLast()) }
+          #expect(words.contains(String(word)) || isCut, "\(form), \(zoom): \(lines)")
+        }
+        // A word that fits in the room of the label is not cut, except the last word shown.
+        let cut = lines.dropLast().flatMap { $0.split(separator: " ") }.filter { $0.last == "…" }
+        #expect(cut.allSatisfy { $0.count == label.width }, "\(form), \(zoom): \(lines)")
+      }
+    }
+  }
+
+  @Test("below 100 %, the caret is at its letter, or at the end of the cut word that hides the letter") func caret()
+    throws
+  {
+    let board = try Scenes.board()
+    let text = "the asynchronous names"
+    let id = try board.createForm(.note, at: Point(x: 0, y: 0), size: Size(width: 160, height: 160), label: text)
+    var viewport = Self.viewport
+    viewport.zoom = 0.4
+    let canvas = Scenes.canvas(board, viewport)
+    let label = try #require(canvas.place(of: id)?.label)
+    #expect(label.label.lines.map { $0.map(\.text).joined() } == ["the", "asynchr…", "names"])
+    let places = (0...text.count).compactMap { canvas.caret(in: id, after: $0) }
+    let (left, top) = (label.area.columns.lowerBound, label.area.rows.lowerBound)
+    #expect(
+      places.map { $0.y - top } == Array(repeating: 0, count: 4) + Array(repeating: 1, count: 13)
+        + Array(repeating: 2, count: 6)
+    )
+    #expect(places[4...16].map { $0.x - left } == [0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8, 8, 8])
+    #expect(places[17...22].map { $0.x - left } == (0...5).map { $0 + label.label.indent(ofRow: 2) })
+  }
+
   @Test("a fill hides what is behind it, and a very transparent one does not") func fills() throws {
     let board = try Scenes.board()
     try board.createText("behind", at: Point(x: 0, y: 0))

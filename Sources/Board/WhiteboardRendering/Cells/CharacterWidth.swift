@@ -50,31 +50,52 @@ extension Character {
 
 package enum TextLines {
   /// Breaks text at spaces, if possible, into lines of at most `columns` columns; after `limit` lines, it ends in `…`.
-  package static func wrapped(_ text: String, columns: Int, limit: Int) -> [String] {
+  ///
+  /// A word that is too long for a line is broken, too. If `cutsWords` is true, it is cut instead, and ends in `…`; text
+  /// can then also be broken after hyphens, and between letters of scripts without spaces.
+  package static func wrapped(_ text: String, columns: Int, limit: Int, cutsWords: Bool = false) -> [String] {
     let columns = max(columns, 1)
     var lines: [String] = []
     for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
       var line = ""
       var width = 0
-      var space: String.Index?
+      // Where the line can be broken: the end of its first part, and the start of its second part.
+      var gap: (end: String.Index, start: String.Index)?
+      // Whether the line ends in a word that is cut.
+      var isCut = false
+      var previous: Character?
       for character in paragraph {
+        defer { previous = character }
         let size = max(CharacterWidth.columns(character), 1)
+        let isGap = cutsWords && previous.map { canBreak($0, character) } ?? false
+        if isCut {
+          guard isGap || character == " " else { continue }
+          lines.append(line)
+          (line, width, gap, isCut) = ("", 0, nil, false)
+          if character == " " { continue }
+        } else if isGap {
+          gap = (line.endIndex, line.endIndex)
+        }
         if width + size > columns, !line.isEmpty {
-          if let at = space, character != " " {
-            let rest = String(line[line.index(after: at)...])
-            lines.append(String(line[..<at]))
+          if let at = gap, character != " " {
+            let rest = String(line[at.start...])
+            lines.append(String(line[..<at.end]))
             line = rest
+          } else if cutsWords, character != " " {
+            line = cut(line + "…", columns: columns)
+            isCut = true
+            continue
           } else {
             lines.append(line)
             line = ""
           }
           width = CharacterWidth.columns(line)
-          space = nil
+          gap = nil
           if character == " ", line.isEmpty { continue }
         }
         line.append(character)
         width += size
-        if character == " " { space = line.index(before: line.endIndex) }
+        if character == " " { gap = (line.index(before: line.endIndex), line.endIndex) }
         guard lines.count <= limit else { break }
       }
       lines.append(line)
@@ -82,8 +103,30 @@ package enum TextLines {
     }
     guard lines.count > limit else { return lines }
     lines.removeLast(lines.count - limit)
-    if let last = lines.popLast() { lines.append(cut(last + "…", columns: columns)) }
+    if let last = lines.popLast() { lines.append(last.last == "…" ? last : cut(last + "…", columns: columns)) }
     return lines
+  }
+
+  /// Returns whether a line can be broken between two characters that are not spaces.
+  private static func canBreak(_ first: Character, _ second: Character) -> Bool {
+    guard first != " ", second != " " else { return false }
+    return first == "-" && second != "-" || hasNoSpaces(first) || hasNoSpaces(second)
+  }
+
+  /// Returns the part of a text, from an index, that is not shown if a word is cut there.
+  static func restOfWord(in text: String, from start: String.Index) -> Substring {
+    var previous = text[..<start].last
+    return text[start...].prefix { character in
+      defer { previous = character }
+      return character != " " && character != "\n" && !(previous.map { canBreak($0, character) } ?? false)
+    }
+  }
+
+  /// Returns whether a character belongs to a script that puts no spaces between words, such as Chinese or Thai.
+  private static func hasNoSpaces(_ character: Character) -> Bool {
+    guard let first = character.unicodeScalars.first?.value, first >= 0x0E00 else { return false }
+    return CharacterWidth.columns(character) == 2 || first < 0x0F00 || (0x1000..<0x10A0).contains(first)
+      || (0x1780..<0x1800).contains(first)
   }
 
   /// Returns the text in at most `columns` columns; if it is truncated, it ends in `…`.

@@ -24,22 +24,30 @@ extension BoardCanvas {
     switch snapshot.form {
     case .line, .arrow:
       let rooms = lineRooms(snapshot, shape, layout)
-      place.label = label(text, of: snapshot, shape, in: rooms.cut)
-      if rooms.whole != rooms.cut { place.wholeLabel = label(text, of: snapshot, shape, in: rooms.whole) }
-    case .frame: place.label = label(text, of: snapshot, shape, in: nameRoom(snapshot, layout))
+      place.label = label(text, layout, of: snapshot, shape, in: rooms.cut)
+      if rooms.whole != rooms.cut { place.wholeLabel = label(text, layout, of: snapshot, shape, in: rooms.whole) }
+    case .frame: place.label = label(text, layout, of: snapshot, shape, in: nameRoom(snapshot, layout))
     default:
       guard let room = self.room(snapshot, shape), room.touches(place.area) else { return }
-      place.label = label(text, of: snapshot, shape, in: room)
+      place.label = label(text, layout, of: snapshot, shape, in: room)
     }
   }
 
-  private func label(_ text: String, of snapshot: ObjectSnapshot, _ shape: FormShape, in room: CellArea) -> PlacedLabel
-  {
+  private func label(
+    _ text: String,
+    _ layout: TextLayout,
+    of snapshot: ObjectSnapshot,
+    _ shape: FormShape,
+    in room: CellArea
+  ) -> PlacedLabel {
     let isOutside = snapshot.form?.hasLabelOutside == true
     let own = snapshot.style
     var style = CellStyle(color(own.textColor, on: isOutside ? nil : shape.fill))
     if own.isBold { style.attributes.insert(.bold) }
-    let lines = TextLines.wrapped(text, columns: columns(snapshot, room), limit: room.height)
+    // If letters are larger than on a page, words can be too long for a form in which they fit on a page.
+    let isTight = layout.letter.width * factor(snapshot) < Double(DotGrid.fine.across)
+    let columns = isTight ? room.width : columns(snapshot, room)
+    let lines = TextLines.wrapped(text, columns: columns, limit: room.height, cutsWords: isTight)
     var label = PlacedLabel(Label(lines: lines.map { [.init($0, style)] }, alignment: own.alignment))
     label.move(into: room)
     return label

@@ -519,27 +519,31 @@ extension BoardCanvas {
       return nil
     }
     let lines = placed.label.lines
-    // Lines are consecutive parts of the text. Only spaces and line feeds between them are left out.
+    // Lines are consecutive parts of the text. Only spaces and line feeds between them, and the rest of a word that is
+    // cut, are left out.
     var rest = text.unicodeScalars[...]
     var count = 0
     for (row, line) in lines.enumerated() {
-      let words = line.first?.text.unicodeScalars ?? "".unicodeScalars
+      var words = line.first?.text.unicodeScalars ?? "".unicodeScalars
       while let first = rest.first, first != words.first, count < scalars {
         (rest, count) = (rest.dropFirst(), count + 1)
         if first == "\n" { break }
       }
+      let isCut = words.last == "…" && rest.dropFirst(words.count - 1).first != "…"
+      if isCut { words.removeLast() }
+      let hidden = isCut ? TextLines.restOfWord(in: text, from: rest.dropFirst(words.count).startIndex) : ""
       let inLine = scalars - count
-      if inLine <= words.count || row == lines.count - 1 {
+      if inLine <= words.count + hidden.unicodeScalars.count || row == lines.count - 1 {
         let before = String(String.UnicodeScalarView(words.prefix(max(0, inLine))))
         // Trailing spaces are not shown, but a caret after them must be at the right column.
-        let blanks = max(0, inLine - words.count)
+        let blanks = min(max(0, inLine - words.count), isCut ? 1 : .max)
         return (
           placed.area.columns.lowerBound + placed.label.indent(ofRow: row) + CharacterWidth.columns(before) + blanks,
           placed.area.rows.lowerBound + row
         )
       }
-      rest = rest.dropFirst(words.count)
-      count += words.count
+      count += words.count + hidden.unicodeScalars.count
+      rest = rest.dropFirst(words.count + hidden.unicodeScalars.count)
     }
     return nil
   }
