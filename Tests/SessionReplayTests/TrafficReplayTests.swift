@@ -165,7 +165,9 @@ import WhiteboardDocument
     let silent = try await Self.hosting(Program { _ in nil }, directory) { [replay] request in
       try await replay.play(against: request)
     }
-    #expect(silent.differences.count == 4 && silent.differences.allSatisfy { $0.found == nil })
+    // On a busy machine, other recorded events can be late, too.
+    let unsent = silent.differences.filter { traffic[$0.place].kind == .sentMessage }
+    #expect(unsent.count == 4 && unsent.allSatisfy { $0.found == nil })
     // With `isSame`, differences can be allowed.
     replay.patience = patience
     replay.isSame = { _, _ in true }
