@@ -16,8 +16,7 @@ struct WebPage: Sendable {
 
   private let files: [String: File]
 
-  /// Reads the files from the program, removes the comments of scripts, and compresses the files that are not
-  /// compressed yet.
+  /// Reads the files from the program, shortens the scripts, and compresses the files that are not compressed yet.
   init() {
     var count = 0
     let start = whiteboard_page_files(&count)
@@ -26,7 +25,7 @@ struct WebPage: Sendable {
       uniqueKeysWithValues: all.map { file in
         let stored = UnsafeBufferPointer(start: file.bytes, count: file.count)
         let isScript = String(cString: file.type).hasPrefix("text/javascript")
-        let bytes = isScript ? Self.withoutComments(stored) : Array(stored)
+        let bytes = isScript ? Self.shortened(stored) : Array(stored)
         let tag = SHA256.hash(data: bytes).prefix(12).map { String($0, radix: 16) }.joined()
         let buffer = ByteBuffer(bytes: bytes)
         let encoding = file.encoding.map { String(cString: $0) }
@@ -43,10 +42,10 @@ struct WebPage: Sendable {
     )
   }
 
-  /// Returns a script in which the lines that contain only a comment are empty, so that the line numbers in errors are
-  /// those of the source. In the scripts of the page, no string has a line that looks like a comment; a test verifies
-  /// this.
-  static func withoutComments(_ script: some Collection<UInt8>) -> [UInt8] {
+  /// Returns a script without indentation, in which the lines that contain only a comment are empty, so that the line
+  /// numbers in errors are those of the source. In the scripts of the page, no string has a line that looks like a
+  /// comment, and no string continues on another line; tests verify this.
+  static func shortened(_ script: some Collection<UInt8>) -> [UInt8] {
     var isInComment = false
     let lines = String(decoding: script, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
     return Array(
@@ -56,7 +55,7 @@ struct WebPage: Sendable {
           isInComment = !text.hasSuffix("*/")
           return ""
         }
-        return text.hasPrefix("//") ? "" : line
+        return text.hasPrefix("//") ? "" : text
       }.joined(separator: "\n").utf8
     )
   }
