@@ -7,7 +7,7 @@ import Testing
 @testable import AvahiDiscovery
 
 /// The tests share one real daemon, so they run one at a time.
-@Suite(.serialized, .enabled(if: AvahiSandbox.isAvailable, AvahiSandbox.explanation), .timeLimit(.minutes(3)))
+@Suite(.serialized, .enabled(if: AvahiSandbox.isAvailable, AvahiSandbox.explanation), .timeLimit(.minutes(5)))
 struct AvahiDiscoveryTests {
   private let world = AvahiDiscoveryWorld()
   private let service = AvahiDiscoveryWorld.randomService()

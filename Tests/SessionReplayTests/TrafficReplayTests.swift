@@ -6,7 +6,7 @@ import Testing
 import WhiteboardDocument
 
 /// Recording the sessions of a program other than a whiteboard, and replaying them to it.
-@Suite(.timeLimit(.minutes(2))) struct TrafficReplayTests {
+@Suite(.timeLimit(.minutes(5))) struct TrafficReplayTests {
   /// A program that repeats every message in capitals, and sends back streams and the names of resources.
   private struct Program {
     /// The answer to a message; nil for none.

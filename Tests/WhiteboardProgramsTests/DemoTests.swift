@@ -6,7 +6,7 @@ import PeerTestKit
 import Testing
 import WhiteboardPrograms
 
-@Suite(.serialized, .timeLimit(.minutes(2))) struct DemoTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct DemoTests {
   @Test("the demo ends with one digest, by discovery") func demo() async throws {
     try await withDemo { demo in
       let digest = try await demo.run()

@@ -12,7 +12,7 @@ import Musl
 #endif
 
 /// The control socket of a relay, used through the file system.
-@Suite(.timeLimit(.minutes(1))) struct ControlServerTests {
+@Suite(.timeLimit(.minutes(5))) struct ControlServerTests {
   private func withServer(
     answering answer: @escaping @Sendable (ControlRequest) async -> [ControlLine] = { _ in [.done] },
     _ body: (String) async throws -> Void

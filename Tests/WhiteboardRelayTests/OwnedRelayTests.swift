@@ -5,7 +5,7 @@ import WhiteboardKit
 @testable import WhiteboardRelay
 
 /// Owned boards on a relay.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct OwnedRelayTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct OwnedRelayTests {
   @Test("[AUT-11] a relay owns a board it created, also after a restart, and its code admits editors") func own()
     async throws
   {

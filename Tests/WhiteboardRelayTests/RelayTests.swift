@@ -9,7 +9,7 @@ import WhiteboardDocument
 @testable import WhiteboardRelay
 
 /// Boards on a relay, with real nodes that join them.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct RelayTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct RelayTests {
   private func digest(_ scriptedBoard: ScriptedBoard) async throws -> String {
     try await scriptedBoard.perform("digest")
     var last: String?

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 struct StalledWriterTests {
-  @Test("a reader that stopped reading does not keep the program from ending", .timeLimit(.minutes(1))) func stalled()
+  @Test("a reader that stopped reading does not keep the program from ending", .timeLimit(.minutes(5))) func stalled()
     async throws
   {
     var ends: [Int32] = [-1, -1]

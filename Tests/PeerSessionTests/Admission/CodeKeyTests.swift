@@ -5,7 +5,7 @@ import Testing
 @testable import PeerSession
 
 /// When a listener computes the keys of codes, between real transports.
-@Suite(.timeLimit(.minutes(1))) struct CodeKeyTests {
+@Suite(.timeLimit(.minutes(5))) struct CodeKeyTests {
   private func computed(by transport: PeerTransport) async throws -> Int {
     let core = transport.core
     return try await transport.eventLoop.submit { core.value.stretchedCodes }.get()

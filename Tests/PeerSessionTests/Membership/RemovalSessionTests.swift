@@ -6,7 +6,7 @@ import Testing
 @testable import PeerSession
 
 /// Removals that last and spread, between real transports.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct RemovalSessionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct RemovalSessionTests {
   /// Runs `body` with a host and a member, and the events of both.
   private func withPair(
     admission: AdmissionPolicy = .anyone,

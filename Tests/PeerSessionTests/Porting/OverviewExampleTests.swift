@@ -37,7 +37,7 @@ func visit(_ session: Session) async throws {
 }
 // example ends
 
-@Suite(.timeLimit(.minutes(2))) struct OverviewExampleTests {
+@Suite(.timeLimit(.minutes(5))) struct OverviewExampleTests {
   @Test("the example of the overview runs as described") func runs() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PeerSession
 
-@Suite(.timeLimit(.minutes(2))) struct SessionDelegateTests {
+@Suite(.timeLimit(.minutes(5))) struct SessionDelegateTests {
   /// Records its callbacks, and leaves when its only peer has left.
   private actor Recorder: SessionDelegate {
     private(set) var calls: [String] = []

@@ -7,7 +7,7 @@ import Testing
 @testable import PeerSession
 
 /// Members that cannot dial each other, and a host that both reach.
-@Suite("Bridge", .timeLimit(.minutes(2))) struct BridgeTests {
+@Suite("Bridge", .timeLimit(.minutes(5))) struct BridgeTests {
   /// A peer of the session that other peers cannot dial.
   private struct Hidden: Sendable {
     var peer: PeerTransport

@@ -5,7 +5,7 @@ import Testing
 @testable import PeerSession
 
 /// Peers that break the rules of relays lose only their own link.
-@Suite("Hostile relays and members", .timeLimit(.minutes(2))) struct HostileRelayTests {
+@Suite("Hostile relays and members", .timeLimit(.minutes(5))) struct HostileRelayTests {
   /// Messages that a member must not send to a relay.
   private static let toRelay: [(name: String, bytes: [UInt8])] = [
     ("no kind", []), ("an unknown kind", [99]), ("a relay's kind", RelayMessage.from(0).encoded([1])),

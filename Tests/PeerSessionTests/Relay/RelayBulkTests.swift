@@ -6,7 +6,7 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("Relayed resources, streams and datagrams", .timeLimit(.minutes(2))) struct RelayBulkTests {
+@Suite("Relayed resources, streams and datagrams", .timeLimit(.minutes(5))) struct RelayBulkTests {
   @Test(
     "[RLY-11] a stream passes a relay in both directions, whichever side dialed the links",
     arguments: [false, true]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("Delivery through a relay", .timeLimit(.minutes(2))) struct RelayDeliveryTests {
+@Suite("Delivery through a relay", .timeLimit(.minutes(5))) struct RelayDeliveryTests {
   @Test("[RLY-4] a relayed peer that was killed and starts again counts as restarted, not as lost") func restarted()
     async throws
   {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("Relay", .timeLimit(.minutes(2))) struct RelayTests {
+@Suite("Relay", .timeLimit(.minutes(5))) struct RelayTests {
   @Test("[RLY-4] two peers that cannot dial each other exchange messages through a relay, in order") func messages()
     async throws
   {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("RelayedPeers", .timeLimit(.minutes(2))) struct RelayedPeersTests {
+@Suite("RelayedPeers", .timeLimit(.minutes(5))) struct RelayedPeersTests {
   private let us = PeerID.numbered(1)
   private let far = PeerID.numbered(2)
   private let r = PeerID.numbered(10)

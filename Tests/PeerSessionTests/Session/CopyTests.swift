@@ -6,7 +6,7 @@ import Testing
 @testable import PeerSession
 
 /// Two processes that use one key at the same time.
-@Suite("Copied identity", .timeLimit(.minutes(2))) struct CopyTests {
+@Suite("Copied identity", .timeLimit(.minutes(5))) struct CopyTests {
   private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
   private let one = SessionIncarnation(1)
   private let two = SessionIncarnation(2)

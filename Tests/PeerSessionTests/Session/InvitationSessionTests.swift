@@ -4,7 +4,7 @@ import Testing
 @testable import PeerSession
 
 /// Requests to join that a user decides, between real transports.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct InvitationSessionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct InvitationSessionTests {
   private func request(_ session: Session, at host: PeerTransport, within seconds: Int) -> JoinRequest {
     var request = JoinRequest(session: session.id, addresses: [host.loopback], peer: nil, trust: .unverified)
     request.timeout = .seconds(seconds)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("Listening", .timeLimit(.minutes(2))) struct ListenPlanTests {
+@Suite("Listening", .timeLimit(.minutes(5))) struct ListenPlanTests {
   @Test("if any port will do, a port whose other half is in use is skipped") func anyPort() {
     let any = TransportCore.listenPlan(PeerAddress(host: "127.0.0.1", port: 0))
     #expect(any.hosts == ["127.0.0.1"])

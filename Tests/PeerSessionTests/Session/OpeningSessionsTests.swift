@@ -4,7 +4,7 @@ import Testing
 @testable import PeerSession
 
 /// Sessions that a relay opens after it began to accept connections, between real transports.
-@Suite(.timeLimit(.minutes(1))) struct OpeningSessionsTests {
+@Suite(.timeLimit(.minutes(5))) struct OpeningSessionsTests {
   private static let relay: @Sendable (inout TransportConfiguration) -> Void = {
     $0.isRelay = true
     $0.carries = { _ in .carry }

@@ -14,7 +14,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("Bulk links with a peer that breaks the rules", .timeLimit(.minutes(3))) struct HostileBulkTests {
+@Suite("Bulk links with a peer that breaks the rules", .timeLimit(.minutes(5))) struct HostileBulkTests {
   private static func offer(_ size: Int, id: TransferID = .random(), name: String = "x", modified: Int? = nil)
     -> Control.ResourceOffer
   { Control.ResourceOffer(id: id, name: UntrustedText(name), size: size, modified: modified) }

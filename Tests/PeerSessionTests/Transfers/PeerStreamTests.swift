@@ -7,7 +7,7 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("Byte streams", .timeLimit(.minutes(2))) struct PeerStreamTests {
+@Suite("Byte streams", .timeLimit(.minutes(5))) struct PeerStreamTests {
   private static func readAll(_ stream: PeerStream) async throws -> [UInt8] {
     var bytes: [UInt8] = []
     for try await piece in stream.inbound { bytes += piece }

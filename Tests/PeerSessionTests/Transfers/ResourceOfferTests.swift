@@ -14,7 +14,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("Offers that wait, and resources that were requested", .timeLimit(.minutes(3))) struct ResourceOfferTests {
+@Suite("Offers that wait, and resources that were requested", .timeLimit(.minutes(5))) struct ResourceOfferTests {
   private static func offer(_ size: Int, name: String = "x") -> Control.ResourceOffer {
     Control.ResourceOffer(id: .random(), name: UntrustedText(name), size: size, modified: nil)
   }

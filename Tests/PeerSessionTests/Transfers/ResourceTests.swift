@@ -14,7 +14,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("Resources", .timeLimit(.minutes(3))) struct ResourceTests {
+@Suite("Resources", .timeLimit(.minutes(5))) struct ResourceTests {
   @Test(
     "a file of any length arrives whole, verified and private",
     arguments: [0, 1, 65_535, 65_536, 65_537, 524_288, 3_000_007]

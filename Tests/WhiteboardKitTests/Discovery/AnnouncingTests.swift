@@ -7,7 +7,7 @@ import Testing
 @testable import WhiteboardKit
 
 /// Announcing a board while the discovery service does not allow it.
-@Suite(.timeLimit(.minutes(2))) struct AnnouncingTests: BoardSuite {
+@Suite(.timeLimit(.minutes(5))) struct AnnouncingTests: BoardSuite {
   /// Discovery that finds boards on one host, and announces boards on another.
   private struct SplitDiscovery: Advertiser, Browser {
     let advertiser: InMemoryHost

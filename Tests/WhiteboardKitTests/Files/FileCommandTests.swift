@@ -8,7 +8,7 @@ import WhiteboardRendering
 @testable import WhiteboardKit
 
 /// `export` and `import`, run by real boards.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct FileCommandTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct FileCommandTests: BoardSuite {
   private func withHostRoom(
     pages: (any PageWriter)? = nil,
     photos: (any PhotoConverter)? = nil,

@@ -8,7 +8,7 @@ import WhiteboardDocument
 @testable import WhiteboardKit
 
 /// Boards whose file another person wrote.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ForeignFileTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ForeignFileTests: BoardSuite {
   private let board = SessionID.ofOpenBoard()
   private let code = JoinCode.random()
   private let identity = PeerIdentity.ephemeral()

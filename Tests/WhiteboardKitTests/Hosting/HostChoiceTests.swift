@@ -5,7 +5,7 @@ import Testing
 @testable import WhiteboardKit
 
 /// How a board admits peers when its host opens it again.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct HostChoiceTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct HostChoiceTests: BoardSuite {
   private let identity = PeerIdentity.ephemeral()
 
   @Test("a choice has a stored form, and unknown words are skipped") func text() {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import WhiteboardKit
 
-@Suite(.timeLimit(.minutes(2))) struct HostMoveTests: BoardSuite {
+@Suite(.timeLimit(.minutes(5))) struct HostMoveTests: BoardSuite {
   @Test("[RLY-7] a board moves to its relay, also if the relay restarts during the first attempt") func restart()
     async throws
   {

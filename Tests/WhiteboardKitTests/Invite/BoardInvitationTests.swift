@@ -4,7 +4,7 @@ import Testing
 
 @testable import WhiteboardKit
 
-@Suite(.timeLimit(.minutes(2))) struct BoardInvitationTests: BoardSuite {
+@Suite(.timeLimit(.minutes(5))) struct BoardInvitationTests: BoardSuite {
   private func invitation(
     name: String = "standup",
     admit: String? = "code",

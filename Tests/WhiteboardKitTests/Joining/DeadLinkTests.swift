@@ -6,7 +6,7 @@ import Testing
 @testable import WhiteboardKit
 
 /// Joining by a link whose host has left, or has another address now.
-@Suite("[DSC-28] links whose address is dead", .serialized, .timeLimit(.minutes(2))) struct DeadLinkTests: BoardSuite {
+@Suite("[DSC-28] links whose address is dead", .serialized, .timeLimit(.minutes(5))) struct DeadLinkTests: BoardSuite {
   /// Runs a host that admits by code, and a member that joined by name; `body` receives the host's link, and a function
   /// that ends the host.
   private func withBoard(_ body: (BoardRoom, BoardLink, _ hostLeaves: () async -> Void) async throws -> Void)

@@ -6,7 +6,7 @@ import Testing
 @testable import WhiteboardKit
 
 /// Joining a board by name while other peers announce it falsely.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct FalseAnnouncementTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct FalseAnnouncementTests: BoardSuite {
   private func advertisement(_ peer: PeerID, _ board: SessionID, port: Int) throws -> Advertisement {
     Advertisement(
       port: try #require(UInt16(exactly: port)),

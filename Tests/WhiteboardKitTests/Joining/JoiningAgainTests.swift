@@ -6,7 +6,7 @@ import WhiteboardDocument
 @testable import WhiteboardKit
 
 /// Joining a board by its address only, and joining it again.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct JoiningAgainTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct JoiningAgainTests: BoardSuite {
   /// Runs a guest until `body` is done.
   private func withGuest(
     _ configuration: BoardConfiguration,

@@ -5,7 +5,7 @@ import Testing
 @testable import WhiteboardKit
 
 /// Members that reopen a board that they joined before.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ReopeningTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ReopeningTests: BoardSuite {
   @Test("a board has one code, that of its host, even if a member opens its own copy") func oneCode() async throws {
     try await withRoom { room in
       let identity = PeerIdentity.ephemeral()

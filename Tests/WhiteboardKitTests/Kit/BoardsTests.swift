@@ -6,7 +6,7 @@ import Whiteboard
 @testable import WhiteboardKit
 
 /// Boards of the public interface, over real sessions on loopback.
-@Suite("Boards of a program", .serialized, .timeLimit(.minutes(2))) struct BoardsTests: BoardSuite {
+@Suite("Boards of a program", .serialized, .timeLimit(.minutes(5))) struct BoardsTests: BoardSuite {
   private func options() -> Boards.Options {
     var options = Boards.Options()
     options.discovery = nil

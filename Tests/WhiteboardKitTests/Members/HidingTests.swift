@@ -7,7 +7,7 @@ import WhiteboardDocument
 @testable import WhiteboardKit
 
 /// Hidden authors, whose objects and messages are not shown, now and after a restart.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct HidingTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct HidingTests: BoardSuite {
   @Test("a hidden author's objects and messages do not show until the author is unhidden") func hiding() async throws {
     try await withRoom { room in
       let settings = room.path("settings.json")

@@ -5,7 +5,7 @@ import Testing
 @testable import WhiteboardKit
 
 /// Requests to join that the host's user decides.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct InvitationTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct InvitationTests: BoardSuite {
   private func invitation(_ scriptedBoard: ScriptedBoard, from name: String) async -> SharedBoard.News.Invitation? {
     _ = await scriptedBoard.sees { if case .news(.invitation(let i)) = $0 { i.name.raw == name } else { false } }
     for case .news(.invitation(let invitation)) in await scriptedBoard.events where invitation.name.raw == name {

@@ -5,7 +5,7 @@ import Testing
 @testable import WhiteboardKit
 
 /// Removals that hold after a restart of the host.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct KickingTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct KickingTests: BoardSuite {
   private func invited(_ scriptedBoard: ScriptedBoard) async -> SharedBoard.News.Invited? {
     var last: SharedBoard.News.Invited?
     for case .answer(.news(.invited(let invited)), _) in await scriptedBoard.events { last = invited }

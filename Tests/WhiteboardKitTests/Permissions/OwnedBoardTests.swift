@@ -7,7 +7,7 @@ import Testing
 @testable import WhiteboardKit
 
 /// Real boards on a board that its host owns.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct OwnedBoardTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct OwnedBoardTests: BoardSuite {
   /// Runs a host that owns its board, and ends it.
   private func withOwner(
     _ name: String = "board",

@@ -6,7 +6,7 @@ import WhiteboardDocument
 @testable import WhiteboardKit
 
 /// The view and the choices of a user whom the host removed from the board.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct RemovalTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct RemovalTests: BoardSuite {
   private func removed(_ scriptedBoard: ScriptedBoard) async -> SharedBoard.News.Removed? {
     _ = await scriptedBoard.sees { if case .news(.removed) = $0 { true } else { false } }
     return await lastRemoved(scriptedBoard)

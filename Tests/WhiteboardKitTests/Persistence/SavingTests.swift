@@ -9,7 +9,7 @@ import WhiteboardPrograms
 @testable import WhiteboardKit
 
 /// The reports of a board with unsaved work, and the fate of that work.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct SavingTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SavingTests: BoardSuite {
   /// Runs a host in ada's data directory, and ends it.
   private func host(
     _ room: BoardRoom,

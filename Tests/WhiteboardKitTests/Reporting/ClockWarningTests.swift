@@ -7,7 +7,7 @@ import WhiteboardDocument
 @testable import WhiteboardKit
 
 /// The warnings about clocks that are far off.
-@Suite(.timeLimit(.minutes(2))) struct ClockWarningTests: BoardSuite {
+@Suite(.timeLimit(.minutes(5))) struct ClockWarningTests: BoardSuite {
   private let minute: UInt64 = 60_000
 
   @Test("a duration is worded by its greatest unit that fits twice") func durations() {

@@ -6,7 +6,7 @@ import Whiteboard
 @testable import WhiteboardKit
 
 /// Sinks that read only some of the contents of events.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct EventContentsTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct EventContentsTests: BoardSuite {
   @Test("a sink that reads only the chat gets no events about objects, but all changes of objects") func chatOnly()
     async throws
   {

@@ -9,7 +9,7 @@ import WhiteboardPrograms
 @testable import WhiteboardKit
 
 /// The commands of the board, run by real boards.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct BoardCommandTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct BoardCommandTests: BoardSuite {
   private func shown(_ scriptedBoard: ScriptedBoard, _ name: String) async throws -> ReportedObject {
     try await scriptedBoard.perform("show \(name)")
     var last: ReportedObject?

@@ -6,7 +6,7 @@ import Testing
 @testable import WhiteboardKit
 
 /// The answers to `send`, with a peer that stops receiving.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct SendingTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SendingTests: BoardSuite {
   private func withBarePeer(
     lostAfter: Duration = .seconds(60),
     _ body: @escaping @Sendable (BoardRoom, ScriptedBoard, PeerTransport, Session) async throws -> Void

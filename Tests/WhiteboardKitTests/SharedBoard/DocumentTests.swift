@@ -9,7 +9,7 @@ import WhiteboardPrograms
 @testable import WhiteboardKit
 
 /// The stored contents of a board, and their return after a restart.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct DocumentTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct DocumentTests: BoardSuite {
   /// Runs a host of a name or a file in ada's data directory, and ends it.
   @discardableResult private func host(
     _ room: BoardRoom,

@@ -13,7 +13,7 @@ import WhiteboardPrograms
 /// Real boards over real sessions on loopback, found through a network in memory.
 ///
 /// They run one after the other, because each runs whole programs with deadlines in real time.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct SharedBoardTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SharedBoardTests: BoardSuite {
   @Test("a board is freed after its end") func isFreed() async throws {
     try await withRoom { room in
       var configuration = await room.configuration(.host(boardName: "board"), "ada")

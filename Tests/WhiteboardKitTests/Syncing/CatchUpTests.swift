@@ -7,7 +7,7 @@ import Testing
 @testable import WhiteboardKit
 
 /// Held commands of joined peers, `wait synced`, and the ends of scripts.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct CatchUpTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CatchUpTests: BoardSuite {
   /// Runs a script until it ends; returns the error that ended it, and all its events.
   private func script(_ lines: [String], _ configuration: BoardConfiguration, keepsGoing: Bool = false) async -> (
     error: WhiteboardError?, events: [SharedBoard.Output]

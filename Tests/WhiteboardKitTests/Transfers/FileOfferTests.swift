@@ -9,7 +9,7 @@ import WhiteboardRendering
 @testable import WhiteboardKit
 
 /// Files that a member offers and that the user accepts or declines.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct FileOfferTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct FileOfferTests: BoardSuite {
   private func file(_ room: BoardRoom) throws -> String {
     let path = room.path("photo.bin")
     try Data(repeating: 7, count: 2_100_000).write(to: URL(fileURLWithPath: path))

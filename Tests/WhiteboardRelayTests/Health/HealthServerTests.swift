@@ -98,7 +98,7 @@ struct HealthServerTests {
 
   @Test(
     "when its scope ends, also by an error, the server closes all connections and stops listening",
-    .timeLimit(.minutes(2))
+    .timeLimit(.minutes(5))
   ) func endsWithScope() async throws {
     struct Enough: Error {}
     let last = Locked<(port: Int, client: RawClient)?>(nil)

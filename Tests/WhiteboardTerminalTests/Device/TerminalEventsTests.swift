@@ -3,7 +3,7 @@ import Testing
 
 @testable import WhiteboardTerminal
 
-@Suite(.timeLimit(.minutes(1))) struct TerminalEventsTests {
+@Suite(.timeLimit(.minutes(5))) struct TerminalEventsTests {
   /// Counts the calls that stop and continue reading; confined to the queue of the test.
   // `@unchecked Sendable` is safe because of this confinement.
   private final class Reading: @unchecked Sendable { var changes: [Bool] = [] }
