@@ -53,7 +53,7 @@ IMPORT = re.compile(
 
 
 def of_fuzzers(known):
-    """Returns what is wrong in the packages of the fuzzers. Reading a package this way resolves no dependency."""
+    """Returns the faults in the packages of the fuzzers. Reading a package this way resolves no dependency."""
     complaints, fuzzing = [], pathlib.Path("Tests/Fuzzing")
     for package in [fuzzing / "Package.swift", *sorted(fuzzing.glob("*/Package.swift"))]:
         dumped = subprocess.run(
