@@ -9,8 +9,8 @@ package func filing<Result>(_ body: () async throws(DocumentError) -> Result) as
 }
 
 extension BoardLibrary {
-  /// Returns the path of the board file that an argument names by path, name, title or id prefix. Throws if no board
-  /// matches, or more than one. Titles are compared only if no board has that name or id prefix.
+  /// Returns the path of the board file that an argument names by path, name, title or id prefix. Throws if no board or
+  /// more than one board matches. Titles are compared only if no board has that name or id prefix.
   package func file(of board: String) async throws(WhiteboardError) -> String {
     let isFile = BoardFile.isMeant(by: board)
     if isFile, FileManager.default.fileExists(atPath: board) { return BoardFile.absolute(board) }

@@ -38,12 +38,12 @@ package enum Console {
     } catch { throw WhiteboardError(.cannotCreate, UntrustedText("\(file): \(error.message)").escaped()) }
   }
 
-  /// It is not an error if the reader has closed the output.
+  /// Succeeds even if the reader has closed the output.
   package static func tell(_ text: String) throws(WhiteboardError) { try tell(Array(text.utf8)) }
 
-  /// Writes all bytes to standard output. Throws if the bytes cannot be written. It is not an error if the reader has
-  /// closed the output. If the reader is slow, the call waits. If the program was asked to exit, the call waits for at
-  /// most a second.
+  /// Writes all bytes to standard output. Throws if the bytes cannot be written. Succeeds even if the reader has closed
+  /// the output. If the reader is slow, the call waits. If the program was asked to exit, the call waits for at most a
+  /// second.
   package static func tell(_ bytes: [UInt8]) throws(WhiteboardError) {
     // A pipe that is ready takes this many bytes at once (`PIPE_BUF` in pipe(7)), so that no write blocks.
     let piece = 4096
@@ -62,7 +62,7 @@ package enum Console {
     var waitsAfterRequest = 0
     while true {
       let count = poll(&entry, 1, 100)
-      // Errors other than a signal are reported when the bytes are written.
+      // If `poll` fails for another reason than a signal, the write reports the error.
       if count > 0 || count < 0 && errno != EINTR { return true }
       if Termination.isAsked { waitsAfterRequest += 1 }
       if waitsAfterRequest > 10 { return false }
@@ -83,7 +83,7 @@ extension WhiteboardError {
 
 extension Console {
   /// Prints the QR code of a link, or a message if the terminal is too narrow for it. Throws if the link is too long,
-  /// or the output cannot be written.
+  /// or if the output cannot be written.
   package static func tellQRCode(of link: String, colors: String?) throws(WhiteboardError) {
     let symbol: QRSymbol
     do throws(QRCodeError) { symbol = try QRSymbol(link) } catch { throw WhiteboardError(.internal, error.description) }
@@ -98,8 +98,8 @@ extension Console {
 }
 
 package enum TextTable {
-  /// Returns a line for each row, without trailing spaces or a line feed. Columns are two spaces apart, and those in
-  /// `numbers` are aligned to the right.
+  /// Returns a line for each row, without trailing spaces or a line feed. Columns are two spaces apart, and the columns
+  /// in `numbers` are aligned to the right.
   package static func lines(_ rows: [[String]], numbers: Set<Int> = []) -> [String] {
     var widths: [Int] = []
     for row in rows {
@@ -132,7 +132,7 @@ package final class Termination {
   private let source: any DispatchSourceRead
   private static let asked = Atomic(false)
 
-  /// Whether a signal has asked the program to exit. It stays true if the user then chooses to continue.
+  /// Whether a signal has asked the program to exit. Stays true even if the user chooses to continue.
   static var isAsked: Bool { asked.load(ordering: .relaxed) }
 
   /// Create only one instance in a process, before starting work that must not be interrupted. The first signal calls
@@ -170,8 +170,8 @@ package final class Termination {
       }
       Self.asked.store(true, ordering: .relaxed)
       let status = 128 + Int32(number)
-      // This task finishes when the board has received the request to close. The code that runs the board awaits its
-      // end.
+      // This task finishes when the board has received the request to close. The code that runs the board waits until
+      // the board is closed.
       Task {
         guard await first.begin() else { exit(status) }
         if !(await ask(Int32(number))) { await first.reset() }

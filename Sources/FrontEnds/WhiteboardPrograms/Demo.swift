@@ -44,7 +44,7 @@ package struct Demo: Sendable {
     await guest.end()
   }
 
-  /// Runs the demo once. Returns the digest of both boards. If the boards differ, the code of the error is `no`.
+  /// Runs the demo once. Returns the digest of both boards. Throws an error with the code `no` if the boards differ.
   package func run() async throws(WhiteboardError) -> String {
     let ada = "\(directory)/ada"
     let ben = "\(directory)/ben"

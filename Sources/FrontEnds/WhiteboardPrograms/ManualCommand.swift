@@ -119,8 +119,9 @@ extension DocumentedProgram {
     }
   }
 
-  /// Returns the arguments with the command first: options that precede it, as in `--config FILE config check`, come
-  /// after it. Otherwise, the argument parser would pass the command to the default command, as an unexpected argument.
+  /// Returns the arguments with the command first. Options before the command, as in `--config FILE config check`, are
+  /// moved behind the command. Otherwise, the argument parser would pass the command to the default command, as an
+  /// unexpected argument.
   static func optionsAfterCommand(_ arguments: [String]) -> [String] {
     guard arguments.first?.hasPrefix("-") == true, !canParse(arguments) else { return arguments }
     for start in arguments.indices {
@@ -149,8 +150,8 @@ extension DocumentedProgram {
     // Return the memory of large messages to the system when they are freed. By default, glibc keeps up to 64 MiB in
     // each arena after a large block is freed.
     mallopt(M_MMAP_THRESHOLD, 1 << 20)
-    // Let threads reuse the memory that other threads freed. By default, each thread has its own arena, and every arena
-    // keeps the most memory that its thread ever needed.
+    // Let threads reuse the memory that other threads freed. By default, each thread has its own arena, and an arena
+    // keeps as much memory as its thread ever needed at once.
     mallopt(M_ARENA_MAX, 2)
     #endif
   }

@@ -98,7 +98,8 @@ package struct SettingLine: Encodable {
   let value: String?
   /// The source of the value: `flag`, `environment`, `file` or `default`.
   let origin: String
-  /// The flag, variable, or file and line that set the value; for a default that is not a fixed value, its description.
+  /// The flag, variable, or file and line that set the value; for a default that is not a fixed value, a description of
+  /// the default.
   let place: String?
 
   package init(_ entry: SettingEntry, _ settings: Settings) {

@@ -22,7 +22,7 @@ package actor Relay {
   private(set) var transport: PeerTransport?
   let started = ContinuousClock().now
   private var isReady = false
-  /// Whether the relay no longer waits for boards before it is ready.
+  /// Whether the time limit has expired after which the relay is ready even if boards are still being opened.
   private var isLate = false
   /// The error that ``run(ready:)`` throws if some changes are not on disk.
   private var loss: WhiteboardError?
@@ -66,7 +66,7 @@ package actor Relay {
       let body: @Sendable (PeerTransport) async -> Void = { await self.serve($0, ready) }
       try await PeerTransport.withTransport(transportConfiguration, body)
     }
-    // A relay that could not start has also ended, so nothing waits for its boards.
+    // Also end a relay that could not start, so that no task waits for its boards.
     defer { requestEnd() }
     do {
       try await withTaskCancellationHandler {
@@ -219,7 +219,7 @@ extension Relay {
     }
   }
 
-  /// Applies new limits; existing boards remain even if they exceed them, except for boards whose files are too large.
+  /// Applies new limits. Existing boards that exceed the limits remain, except for boards whose files are too large.
   package func reload(_ limits: RelayConfiguration.Limits) async {
     self.limits = limits
     logger.notice("Settings reloaded.")
@@ -293,7 +293,7 @@ extension Relay {
         "its file has \(left >> 20) MB, and max-board-mb allows \(limit >> 20): raise max-board-mb, or "
           + "export and delete the board"
       )
-      // The board opens again when the limit is raised, so its browser links stay valid.
+      // The browser links stay valid, because the board opens again when the limit is raised.
       await board.sharedBoard.requestEnd(untilNextStart: true)
     }
   }

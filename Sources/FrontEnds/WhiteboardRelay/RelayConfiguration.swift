@@ -12,10 +12,9 @@ package struct RelayConfiguration: Sendable {
   package var listen: PeerAddress?
   /// The only network interface on which the relay can be discovered; `nil` means all interfaces.
   package var interface: String?
-  /// The gateway by which browsers join the boards; `nil` means that they cannot.
+  /// The gateway by which browsers join the boards; `nil` means that browsers cannot join.
   package var browserGateway: (any BrowserGateway)?
-  /// Whether the pages of guests can get links to invite others; `nil` means that they can, unless the board has an
-  /// owner.
+  /// Whether guests can get links on their pages to invite others; `nil` means yes, unless the board has an owner.
   package var guestsInvite: Bool?
   package var discovery: (any Discovery)?
   package var limits = Limits()
@@ -41,7 +40,7 @@ package struct RelayConfiguration: Sendable {
     package var maximumBoardMegabytes = 1_024
     /// The maximum number of boards from each host that is not in ``allowed``, under ``BoardsTaken/any``.
     package var maximumBoardsPerHost = 8
-    /// The maximum number of boards from hosts at one address, except ``allowed`` ones, under ``BoardsTaken/any``.
+    /// The maximum number of boards from hosts at one address, except hosts in ``allowed``, under ``BoardsTaken/any``.
     package var maximumBoardsPerAddress = 16
     /// The number of boards, out of the maximum, that are reserved for the operator and the hosts in ``allowed``, under
     /// ``BoardsTaken/any``; `nil` means a tenth.

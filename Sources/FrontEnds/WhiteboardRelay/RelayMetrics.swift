@@ -113,7 +113,7 @@ extension RelayMetrics {
     set(.people, Double(boards.reduce(0) { $0 + $1.people.count }))
   }
 
-  /// After a session has ended, its tally is zero. Negative differences are ignored.
+  /// Ignores negative differences, because the tally of a session becomes zero when the session ends.
   func passed(since before: RelayTally, _ now: RelayTally) {
     add(.relayedCopies, now.copies - before.copies)
     add(.relayedBytes, now.bytes - before.bytes)

@@ -173,7 +173,7 @@ package actor BoardTerminal: EventSink {
     }
   }
 
-  /// A peer may disappear without notice. Discovery reports this only after minutes.
+  /// Dials the nearby boards again and again, because discovery reports a peer that disappeared only after minutes.
   private func probeBoards(_ functions: Lobby) async {
     while !Task.isCancelled {
       let boards = lobby?.addresses ?? [:]
@@ -364,7 +364,7 @@ package actor BoardTerminal: EventSink {
 
   /// Shows the changes of the board, for a limited time. Returns whether all changes are shown.
   @discardableResult private func drainChanges() async -> Bool {
-    // If the last frame was long ago, the client's time is outdated.
+    // Update the client's time, which is outdated if the last frame was long ago.
     board?.advance(to: time)
     let end = clock.now + Self.drainTime
     while let report = reports.popFirst() {

@@ -7,7 +7,7 @@ package actor SharedGateway: BrowserGateway {
   private let nextCheck: @Sendable () async throws -> Void
   /// The gateway that is open or being opened; nil while no board uses it.
   private var opening: Task<Result<WebGateway, WebGatewayError>, Never>?
-  /// The gateway that was closed last, whose port may still be in use until the task ends.
+  /// The task that closes the previous gateway. Until the task ends, that gateway may still use its port.
   private var closing: Task<Void, Never>?
   /// A task that adopts new addresses; nil while no board uses the gateway.
   private var refreshing: Task<Void, Never>?
@@ -29,7 +29,7 @@ package actor SharedGateway: BrowserGateway {
     self.nextCheck = nextCheck
   }
 
-  /// Throws if only one of the two files is given; nil means all addresses, the default port, and a generated
+  /// Throws if only one of the two files is given; a nil argument means all addresses, the default port, or a generated
   /// certificate.
   package init(directory: String, host: String?, port: Int?, certificate: String?, key: String?) throws(WhiteboardError)
   {

@@ -92,7 +92,7 @@ struct InviteCommand: AsyncParsableCommand {
     return BoardInvitation(board, try await InvitationRequest.ask(terms, of: board, inDataDirectory: directory))
   }
 
-  /// Returns the colors of a QR code, which is black on white, so that any terminal shows it correctly; nil for a
+  /// Returns the colors of a QR code: black on white, so that any terminal shows the code correctly. Returns nil for a
   /// terminal without colors.
   private static func colors(_ settings: Settings) -> String? {
     let features = TerminalFeatures { Environment[$0] }.applying(TerminalSettings(settings))

@@ -243,7 +243,7 @@ struct BoardOptions: ParsableArguments {
 
 }
 
-/// Only this program uses the libraries for pictures.
+/// A converter of pictures, passed to the board because only this program links the libraries for pictures.
 struct Photos: PhotoConverter {
   func photo(of bytes: [UInt8], mayCompress: Bool) throws(ConversionError) -> [UInt8] {
     do throws(PictureError) { return try BoardPhoto.file(of: bytes, mayCompress: mayCompress) } catch {

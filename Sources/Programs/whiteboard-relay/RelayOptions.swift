@@ -9,7 +9,7 @@ import WhiteboardPrograms
 import WhiteboardRelay
 import WhiteboardWeb
 
-/// The options that locate a relay. They are enough to send requests to a running relay.
+/// The options that locate a relay. A request to a running relay needs no other options.
 struct PlaceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -52,9 +52,9 @@ struct PlaceOptions: ParsableArguments {
 }
 
 extension Settings {
-  /// Returns the data directory of a relay. Throws if the setting is invalid, or if `HOME` is needed but not set. It is
-  /// the directory from the settings or, if none is set, the directory from systemd. Without systemd, it is `relay` in
-  /// the user's data directory.
+  /// Returns the data directory of a relay. Throws if the setting is invalid, or if `HOME` is needed but not set. The
+  /// result is the directory from the settings or, if none is set, the directory from systemd. Without systemd, the
+  /// result is `relay` in the user's data directory.
   func relayDirectory() throws(WhiteboardError) -> String {
     if value(.dataDirectory) == nil, let state = Environment["STATE_DIRECTORY"] { return state }
     let directory = try chosenDataDirectory()

@@ -53,7 +53,7 @@ package struct BoardRegister: Sendable {
   /// Sorted by the time when the relay created or accepted the boards.
   package private(set) var entries: [Entry] = []
 
-  /// If there is no file, the register is empty. If the file cannot be read or decoded, throws, and the file stays
+  /// If there is no file, the register is empty. Throws if the file cannot be read or decoded; the file stays
   /// unchanged.
   package init(inDataDirectory directory: String) throws(WhiteboardError) {
     file = PrivateFile(path: directory + "/relay.json")
@@ -159,7 +159,7 @@ struct ServedBoard {
 package struct BoardReport: Codable, Equatable, Sendable {
   package let board: String
   package let name: UntrustedText
-  /// The state: `opening`, `serving`, `failed`, or `deleted` in the answer to `delete`.
+  /// The state: `opening`, `serving` or `failed`; in the answer to `delete`, the state is `deleted`.
   package let state: String
   /// The reason why the board cannot be served, or why some changes are not on disk.
   package let problem: String?

@@ -51,7 +51,7 @@ extension Relay {
   package func reports() -> [BoardReport] { register.entries.map { report($0) } }
 
   func open(_ entry: BoardRegister.Entry, _ session: Session? = nil, listing: LibraryListing? = nil) {
-    // A board that is opened while the relay shuts down would not be closed.
+    // Open no board while the relay shuts down, because no code would close that board.
     guard !isEnding, let id = entry.id, boards[id] == nil, let transport else { return }
     var boardConfiguration = BoardConfiguration(
       part: .keep(board: id, boardName: entry.name),
@@ -142,7 +142,7 @@ extension Relay {
     } else if let departure = details.departure {
       board.people[member.description] = nil
       board.visited = BoardFile.now
-      // The protocol defines the possible reasons.
+      // The protocol has a fixed set of reasons, so the metric has few label values.
       metrics.add(.departures, of: departure.reason)
       metadata["reason"] = "\(departure.reason)"
       logger.notice("Peer left.", metadata: metadata)

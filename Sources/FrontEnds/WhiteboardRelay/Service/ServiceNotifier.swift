@@ -24,7 +24,7 @@ package struct ServiceNotifier: Sendable {
     guard let microseconds = Int64(text), microseconds > 0 else {
       throw EnvironmentError(description: "WATCHDOG_USEC is not a time in microseconds")
     }
-    // A child process inherits the environment variables, but the service manager does not monitor it.
+    // A child process inherits the environment variables, but the service manager does not monitor the child.
     let isOurs = environment["WATCHDOG_PID"].map { $0 == "\(getpid())" } ?? true
     watchdogTimeout = isOurs && socket != nil ? .microseconds(microseconds) : nil
   }

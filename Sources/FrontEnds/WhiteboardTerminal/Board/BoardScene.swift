@@ -11,8 +11,7 @@ struct BoardScene: Sendable {
   private(set) var selection: Set<ObjectID> = []
   private(set) var held: Set<ObjectID> = []
   private var games: [ObjectID: GameView] = [:]
-  /// The objects with votes or a link. They are stored here, so that drawing a frame does not search all objects for
-  /// them.
+  /// The objects with votes or a link, stored so that the client does not search all objects for each drawn frame.
   private(set) var marked: Set<ObjectID> = []
   /// The ids of the frames, so that a presentation does not search all objects for them.
   private var frameIDs: Set<ObjectID> = []
@@ -39,8 +38,8 @@ struct BoardScene: Sendable {
     return isSelected
   }
 
-  /// Sets the view of a game, before the game's object arrives. Returns whether it has just become the local user's
-  /// turn.
+  /// Sets the view of a game, which arrives before the game's object. Returns whether the local user's turn has just
+  /// begun.
   mutating func setGame(_ game: GameView) -> Bool {
     games[game.id] = game
     guard isOurTurn(in: game) else {

@@ -143,7 +143,7 @@ extension Workspace {
     }
   }
 
-  /// A stroke is undone, because the other members have seen it already.
+  /// Undoes a stroke, because the other members have already seen it; drops any other gesture.
   mutating func cancelGesture() -> [BoardEffect] {
     defer { toolbox.gesture = nil }
     guard case .stroke = toolbox.gesture else { return [] }

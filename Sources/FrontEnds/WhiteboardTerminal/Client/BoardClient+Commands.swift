@@ -105,7 +105,7 @@ extension BoardClient {
     if count == 0 { say("the board is empty") } else { overlay = .clearQuestion(count) }
   }
 
-  /// Goes to the next or previous object that contains the words, and reports what else contains them.
+  /// Goes to the next or previous object that contains the words, and reports the other matches.
   private mutating func find(_ words: String, step: Int) -> [Action] {
     guard let search = TextSearch(words) else { return [] }
     let ids = search.objects(in: workspace.scene.canvas.itemsInOrder.map(\.snapshot)).map(\.id)

@@ -55,7 +55,7 @@ package final class Terminal: @unchecked Sendable {
     continuationSource =
       continuation < 0 ? nil : DispatchSource.makeReadSource(fileDescriptor: continuation, queue: queue)
     let (descriptor, output, enter) = (input, output, enter)
-    // Another process may stop this one, and the shell or that process may continue it in the background.
+    // Another process may stop this process. The shell or that process may continue this process in the background.
     let returnToForeground: @Sendable () -> Void = {
       if terminal_guard_is_background() == 1 {
         guard terminal_guard_can_stop() == 1 else { return }
@@ -165,7 +165,7 @@ package final class Terminal: @unchecked Sendable {
 }
 
 /// The events of a terminal that wait for their reader, in order. No event is dropped. While ``limit`` events wait, the
-/// terminal is not read, so that the kernel makes the program at its other end wait.
+/// terminal is not read, so the kernel makes the program at the other end of the terminal wait.
 // `@unchecked Sendable` is safe because all variables are confined to the queue.
 final class TerminalEvents: @unchecked Sendable {
   /// The number of waiting events at which reading stops.
@@ -199,7 +199,7 @@ final class TerminalEvents: @unchecked Sendable {
     updateReading()
   }
 
-  /// Continues to read the terminal, so that its dispatch source can be released; ends the stream.
+  /// Ends the stream. Resumes the dispatch source of the terminal, because a suspended source cannot be released.
   func close() {
     queue.sync {
       isOver = true

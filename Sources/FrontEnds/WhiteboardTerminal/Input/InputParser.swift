@@ -372,7 +372,7 @@ struct PasteRecognizer: Sendable {
   /// The time without input after which a burst is over.
   static let pause = Duration.milliseconds(40)
 
-  /// Whether a paste has begun that may continue; call ``finish()`` after a ``pause`` without input.
+  /// Whether a paste has begun and may continue; call ``finish()`` after a ``pause`` without input.
   var isWaiting: Bool { !burst.isEmpty }
 
   /// Handles the events that arrived together. Returns the events to handle now.
@@ -397,7 +397,7 @@ struct PasteRecognizer: Sendable {
     let letters = events.compactMap(letter)
     guard letters.count == events.count, let first = events.first else { return false }
     let lines = letters.split(separator: "\n", omittingEmptySubsequences: false)
-    // Text after the end of a line would run commands, except lines that begin with a colon, which are commands.
+    // Text after the end of a line would run commands. Only lines that begin with a colon are meant as commands.
     let hasMoreLines = lines.dropFirst().contains { !$0.isEmpty && $0.first != ":" }
     guard context == .commands else { return hasMoreLines }
     guard letters.count >= leastCount else { return false }

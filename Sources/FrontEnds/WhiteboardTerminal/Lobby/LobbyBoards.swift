@@ -23,7 +23,7 @@ struct LobbyBoards: Sendable {
   private var unreachable: Set<String> = []
   var own: [LobbyClient.OwnBoard] = []
 
-  /// A board that does not answer is listed with the user's own boards if there is a copy.
+  /// Without the unreachable boards that have a local copy, which are listed with the user's own boards.
   private var shownNearby: [String] { nearby.keys.filter { !unreachable.contains($0) || copy(of: $0) == nil } }
 
   var nearbyCount: Int { shownNearby.count }

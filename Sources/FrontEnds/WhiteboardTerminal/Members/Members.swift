@@ -136,7 +136,7 @@ struct Members: Sendable {
 
   mutating func stopFollowing() { followed = nil }
 
-  /// If the member does not share its view, the returned view has the member's pointer in its center.
+  /// If the member does not share its view, the returned view is centered on the member's pointer.
   mutating func followedView(_ viewport: Viewport) -> Viewport? {
     guard let followed else { return nil }
     guard let member = all[followed] else {

@@ -339,7 +339,8 @@ struct ConnectionAttempt: Hashable, Sendable {
     return lines
   }
 
-  /// Draws the attempt; under a question, only the first and the last line, which the question does not cover.
+  /// Draws the attempt. Under a question, draws only the first and the last line, because the question covers the
+  /// others.
   func draw(on screen: inout Screen, _ layout: ScreenLayout, isUnderQuestion: Bool, now: Duration) {
     var lines = lines(at: now)
     if isUnderQuestion, lines.count < layout.rows {

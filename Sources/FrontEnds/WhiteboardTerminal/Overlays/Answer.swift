@@ -36,9 +36,8 @@ enum Answer {
       ? .panel(title: title, lines: lines) : .message(Self.withoutSymbol(lines.first ?? ""))
   }
 
-  /// Returns the title for the result of a query, and whether the result is shown in a panel even if it has only one
-  /// line; nil for other answers. Lists have a panel even if they are empty, and so does a join code, which the user
-  /// copies.
+  /// Returns the title for the result of a query, and whether a panel shows the result even if it has only one line;
+  /// nil for other answers. A panel always shows lists, even empty ones, and join codes, because the user copies them.
   private static func form(_ answer: SharedBoard.Answer) -> (title: String, hasPanel: Bool)? {
     switch answer {
     case .objects: ("Objects", true)
@@ -67,8 +66,8 @@ enum Answer {
     return line
   }
 
-  /// Returns the message for an executed command; `typed` is the command if the user typed it. The message is nil for a
-  /// command of a key or of the mouse if the user sees the effect on the screen anyway, such as a movement.
+  /// Returns the message for an executed command; `typed` is the command if the user typed it. The message is nil if
+  /// the command came from a key or the mouse and its effect is visible on the screen, such as a movement.
   static func message(_ verb: CommandName, _ done: CommandOutcome, typed: Command?, _ keys: KeyMap) -> String? {
     if let message = message(verb, done, keys) { return message }
     guard done.hasChanged != false else { return "nothing changed" }

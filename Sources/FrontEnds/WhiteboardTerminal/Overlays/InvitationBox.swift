@@ -30,8 +30,8 @@ struct InvitationBox {
 
   private var lines: [String] { lines(isShort: false) }
 
-  /// Returns the lines of the box, which are not wrapped yet; `isShort` leaves out whiteboard-peer if people can join
-  /// in a browser.
+  /// Returns the unwrapped lines of the box. If `isShort` is true and browsers can join, the lines do not explain how
+  /// to join with whiteboard-peer.
   private func lines(isShort: Bool) -> [String] {
     if let link { return ["\(link.terms):", link.link, ""] + Self.lines(link.fingerprint) }
     let problem = board.discoveryProblem.map { [UntrustedText($0).escaped(limit: 600), ""] } ?? []

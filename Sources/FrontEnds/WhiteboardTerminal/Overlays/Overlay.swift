@@ -117,8 +117,8 @@ extension Overlay {
   private static func pick(_ command: KeyMap.Command?) -> Outcome { command.map { .perform($0) } ?? .close }
 }
 
-/// The layout of a menu, with its items in as many columns as they need. If there is no room for so many columns, one
-/// column shows them page by page.
+/// The layout of a menu, with as many columns as its items need. If there is no room for these columns, one column
+/// shows the items page by page.
 struct MenuLayout: Hashable, Sendable {
   let area: CellArea
   let rows: Int

@@ -16,7 +16,7 @@ struct Prompt: Sendable {
     case chat, command, export, find
     case photo(at: Point)
     case move(ObjectReference, isWordle: Bool)
-    /// A game that is over. The prompt stays open, so that no letter of a guess runs the command of a key.
+    /// A game that is over. The prompt stays open, so that the letters of another guess do not run commands.
     case over
 
     var label: String {
@@ -54,8 +54,8 @@ struct Prompt: Sendable {
     let members: [String]
     let objects: [ObjectID]
 
-    /// Returns the words that a form of an argument stands for; see ``CommandEntry/forms(at:)``. The value of an option
-    /// is completed after its key.
+    /// Returns the possible words for an argument in a form from ``CommandEntry/forms(at:)``. The words for a form
+    /// `KEY=VALUE` begin with the key; the value is completed only after the user typed `KEY=`.
     fileprivate func words(for form: String, toComplete word: String) -> [String] {
       if let equals = form.firstIndex(of: "=") {
         let key = String(form[...equals])

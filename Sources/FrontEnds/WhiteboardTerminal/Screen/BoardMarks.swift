@@ -201,7 +201,7 @@ struct BoardMarks {
   private func color(of id: MemberID) -> UInt32 { colors[id] ?? Pens.color(of: id) }
 
   private func label(_ rgb: UInt32) -> CellStyle {
-    // This style is visible on any background, and needs few bytes, which matters because pointers move often.
+    // This style is visible on any background. It needs few bytes, because pointers move often.
     CellStyle(CellColor(rgb: rgb), on: .terminal, .reversed)
   }
 }

@@ -67,7 +67,7 @@ struct Messages: Hashable, Sendable {
       let height = rows(in: layout).count + 2
       return CellArea(x: 0, y: layout.rows - 1 - height, width: layout.columns, height: height)
     }
-    // A hint is shown when the prompt is closed.
+    // A hint is not shown while the prompt is open.
     guard isTyping, notice?.kind != .hint, layout.rows >= 3 else { return nil }
     return CellArea(x: 0, y: layout.rows - 2, width: layout.columns, height: 1)
   }

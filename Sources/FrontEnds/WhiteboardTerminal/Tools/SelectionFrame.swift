@@ -32,7 +32,8 @@ struct SelectionFrame: Hashable, Sendable {
     var isCentered = false
     /// Whether lines become wider too.
     var scalesLines = false
-    /// Whether the width and height of a single form change in proportion. In other selections, they always do.
+    /// Whether the width and height of a single form change in proportion. Any other selection always keeps its
+    /// proportions.
     var keepsProportions = false
 
     var pivot: Point { isCentered ? frame.center : frame.place(-grip.x, -grip.y, of: frame.half(scalesLines)) }
@@ -186,7 +187,7 @@ struct SelectionFrame: Hashable, Sendable {
     return viewport.place(atColumn: Double(column) + 0.5, row: Double(row) + 0.5)
   }
 
-  /// Inside the selection, a handle must be exactly at the point.
+  /// Inside the selection, returns only a handle that is exactly at the point.
   func handle(at place: Point) -> Handle? {
     let cell = viewport.cell(of: place)
     let isInside = isInside(place)

@@ -55,7 +55,7 @@ struct EditCommand {
     return ink
   }
 
-  /// A color; nil if it is missing, or the word "none".
+  /// A color; nil if the key is missing or the value is "none".
   @inline(never) func color(_ key: String = "color") throws(BoardError) -> UInt32? {
     guard has(key), fields[key]?.string != "none" else { return nil }
     guard let color = UInt32(exactly: try number(key)) else { throw .outOfRange(key) }
