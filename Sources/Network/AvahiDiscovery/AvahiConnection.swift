@@ -14,7 +14,7 @@ protocol AvahiDriver: AnyObject {
 
   func work(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure)
 
-  /// All objects of the client are already freed.
+  /// Called after all objects of the client are freed.
   func disconnected(_ problem: DiscoveryProblem, now: Duration)
 
   func idle(now: Duration)
@@ -90,7 +90,7 @@ final class AvahiConnection {
     let timeout = deadlines.compactMap(\.self).min().map { milliseconds(from: now, to: $0) } ?? -1
     var isPolled = avahi_simple_poll_prepare(loop, timeout) >= 0
     if stallWatch.end(), isConnected { driver.answered() }
-    // Only this call waits for events; all other calls wait for the daemon.
+    // This call waits for events; every other call to libavahi waits only for the daemon.
     if isPolled { isPolled = avahi_simple_poll_run(loop) >= 0 }
     callStart = now
     stallWatch.begin()

@@ -155,7 +155,7 @@ final class StallWatch: Sendable {
     state.withLock { $0.timer = timer }
   }
 
-  /// Returns whether the stall was reported before the calls returned.
+  /// Cancels the timer, and returns whether a stall was reported.
   func end() -> Bool {
     state.withLock { state in
       state.timer?.cancel()

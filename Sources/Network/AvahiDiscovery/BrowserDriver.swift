@@ -30,7 +30,7 @@ final class BrowserDriver: AvahiDriver {
     var retry: Duration? { if case .given(let until, _) = self { until } else { nil } }
   }
 
-  /// If this many resolvers are unanswered, no resolver is closed to make room.
+  /// If this many resolvers are waiting for a result, no resolver is closed to make room.
   private static let maximumReplacing = 32
 
   private struct Resolving {

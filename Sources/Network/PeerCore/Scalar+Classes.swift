@@ -1,7 +1,7 @@
 /// The classes of code points on which all forms of ``UntrustedText`` and the cells of a screen are based.
 extension Unicode.Scalar {
-  /// Whether the general category of the code point allows showing it unchanged. This excludes controls, format
-  /// characters, line and paragraph separators, and private and unassigned code points. A terminal could interpret
+  /// Whether the code point is safe to show unchanged, according to its general category. Controls, format characters,
+  /// line and paragraph separators, and private and unassigned code points are not safe: a terminal could interpret
   /// them, or they could reorder other text.
   package var isSafe: Bool {
     if (0x20...0x7E).contains(value) { return true }

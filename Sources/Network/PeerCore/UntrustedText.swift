@@ -157,8 +157,8 @@ struct MarkLimit {
   }
 }
 
-/// Detection of invisible characters, which can hide words in a string or reverse its direction. All code that writes
-/// text for users or programs uses this type to find them.
+/// Detects invisible characters, which can hide words or reverse the direction of text. All code that writes text for
+/// users or programs uses this type.
 package enum InvisibleText {
   /// Calls a closure for each code point of a string, in order.
   ///

@@ -2,8 +2,8 @@ import PeerCore
 
 /// The information that a peer publishes about itself and one of its boards.
 ///
-/// Other peers read it before they connect. All of it is only a claim; the handshake verifies the identities and
-/// supplies the authoritative names. Implements DSC-7 to DSC-11.
+/// Other peers read the announcement before they connect. The announcement is only a claim; the handshake verifies the
+/// identities and supplies the authoritative names. Implements DSC-7 to DSC-11.
 public struct Announcement: Hashable, Sendable {
   /// The role of a peer on its board.
   public enum Role: String, Hashable, Sendable, CaseIterable {

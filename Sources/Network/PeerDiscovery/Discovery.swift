@@ -167,8 +167,8 @@ public enum BrowserEvent: Hashable, Sendable {
 ///
 /// The buffer is bounded, so a slow reader does not delay discovery. A browser merges the unread events of one peer
 /// into one event with the current state of the peer (DSC-19). An advertiser buffers the last 16 events. The sequence
-/// ends when the body of `advertise` or `browse` returns, or when the reading task is canceled. It cannot be read a
-/// second time.
+/// ends when the body of `advertise` or `browse` returns, or when the reading task is canceled. The sequence can be
+/// read only once.
 public struct DiscoveryEvents<Element: Sendable>: AsyncSequence, Sendable {
   private let signal: AsyncStream<Void>
   private let take: @Sendable () async -> Element?

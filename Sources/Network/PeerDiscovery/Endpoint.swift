@@ -78,7 +78,7 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     isIPv6 ? bytes[0] == 0xfe && bytes[1] & 0xc0 == 0x80 : bytes[0] == 169 && bytes[1] == 254
   }
 
-  /// Whether the address can belong to a peer, because it is not unspecified, multicast or broadcast.
+  /// Whether the address can belong to a peer; unspecified, multicast and broadcast addresses cannot.
   public var isUsable: Bool {
     guard bytes.contains(where: { $0 != 0 }) else { return false }
     return isIPv6 ? bytes[0] != 0xff : bytes[0] < 224 && bytes[0] != 0

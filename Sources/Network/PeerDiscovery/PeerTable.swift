@@ -240,7 +240,7 @@ package struct WaitingInstances: Sendable {
     if let last = instances.values.min(by: Instance.isLater) { instances[last.key] = nil }
   }
 
-  /// Only the TXT record can confirm this rank.
+  /// The rank is a guess from the instance name. Only the TXT record can confirm the rank.
   private func rank(ofInstance name: String) -> BrowserPreference.Rank {
     let parts = name.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count >= 3, parts[0] == "p" else { return .unknown }

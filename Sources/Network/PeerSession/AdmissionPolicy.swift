@@ -82,8 +82,8 @@ public enum JoinStep: Equatable, Sendable {
   case provingCode
   /// The other peer's user is deciding; the value is the user's display name.
   case awaitingAcceptance(UntrustedText)
-  /// A peer refused the local peer. Discovery found this peer, but the join link does not name it. The next peer is
-  /// dialed.
+  /// A peer that discovery found, but that the join link does not name, refused the local peer. The local peer dials
+  /// the next peer.
   case refused(by: PeerID, SessionError)
   /// The attempt failed for a temporary reason, and the local peer will soon dial the listener again.
   case retrying(SessionError)

@@ -79,7 +79,7 @@ public struct SessionIncarnation: Identifier {
 extension Identifier where Self: Codable {
   /// Reads the text.
   ///
-  /// - Throws: `DecodingError.dataCorrupted` if it is not the text of an identifier.
+  /// - Throws: `DecodingError.dataCorrupted` if the value is not the text of an identifier.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     guard let value = Self(text: try container.decode(String.self)) else {

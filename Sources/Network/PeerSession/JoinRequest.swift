@@ -65,7 +65,7 @@ public struct JoinRequest: Sendable {
 /// How the host of a session admits newcomers, and whether the members may admit them.
 package struct HostAdmission: Sendable {
   package var policy: AdmissionPolicy
-  /// Whether members may admit newcomers if the host's user is asked; nil means that they may unless the session
+  /// Whether members may admit newcomers if the host's user is asked; nil means that they may, unless the session
   /// belongs to an owned board (TCK-6).
   package var membersAdmit: Bool?
 

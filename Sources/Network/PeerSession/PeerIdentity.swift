@@ -121,12 +121,12 @@ public struct PeerIdentity: Sendable {
 
   /// The private key as PKCS #8 in DER.
   ///
-  /// It is secret; never log it.
+  /// The key is secret; never log it.
   public var privateKeyDER: [UInt8] { Array(key.derRepresentation) }
 
   /// The private key as PKCS #8 in PEM.
   ///
-  /// It is secret; never log it.
+  /// The key is secret; never log it.
   public var privateKeyPEM: String { key.pemRepresentation }
 
   /// The certificate, in PEM.

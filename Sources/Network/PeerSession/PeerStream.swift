@@ -40,7 +40,7 @@ public final class PeerStream: Sendable {
   ///
   /// - Throws: `cancelled` if the task was canceled before any byte of this call was sent. If some bytes were already
   ///   sent, cancellation resets the stream, and the error is `reset`. After ``finish()``, the error is `sessionEnded`.
-  ///   Otherwise, it is the reason why the connection broke.
+  ///   Otherwise, the error is the reason why the connection broke.
   public func write(_ bytes: [UInt8]) async throws(SessionError) {
     try await observed { () throws(SessionError) in try await core.write(bytes) }
     observation.report(.streamBytes(bytes, of: self, isSent: true))

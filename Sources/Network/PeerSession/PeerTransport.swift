@@ -41,7 +41,7 @@ public final class PeerTransport: Sendable {
   /// Listens while `body` runs.
   ///
   /// A connection waits until ``host(_:admission:name:membership:)`` or ``join(_:progress:verify:)`` has created the
-  /// first session. At a relay it waits until ``startAccepting()``.
+  /// first session. At a relay, the connection waits until ``startAccepting()``.
   ///
   /// When `body` returns or throws, every session and transfer ends, and every socket is closed, before the call
   /// returns. Cancellation affects only `body`.
@@ -167,7 +167,7 @@ public final class PeerTransport: Sendable {
     try? await onLoop { $0.willOpen(sessions) }
   }
 
-  /// Answers the diallers that wait for a session, whether the session is now served or cannot be served.
+  /// Answers the diallers that wait for a session, whether or not the session can be served.
   ///
   /// Does nothing for a session that ``willOpen(_:)`` did not name.
   public func sessionOpened(_ session: SessionID) async {
@@ -211,7 +211,7 @@ public final class PeerTransport: Sendable {
       session.admission.hosting = hosting
       session.admission.hostIfOwn()
       transport.add(session)
-      // Another peer may be the host, according to the stored membership.
+      // The stored membership may name another peer as the host.
       session.publish()
       return Session(session)
     }

@@ -48,8 +48,8 @@ public struct TransportConfiguration: Sendable {
   ///
   /// Offers that would leave less space are refused with `diskFull`. The reserve does not apply to requested resources.
   public var inboxDiskReserve = 256 << 20
-  /// A closure that returns whether the application requested the resource that a peer offers; `nil` means that it
-  /// never requests resources.
+  /// A closure that returns whether the application requested the resource that a peer offers; `nil` means that the
+  /// application never requests resources.
   ///
   /// A requested resource is accepted without calling ``wantsResource``. The quotas and the limit of eight transfers
   /// count requested resources separately, so that a hostile peer cannot block them with its own offers. The closure is

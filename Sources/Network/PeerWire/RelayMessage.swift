@@ -2,8 +2,8 @@ import PeerCore
 
 /// A message between a member and a relay about other peers (`Protocol/session.md`, 11.2).
 ///
-/// It is the content of a MESSAGE whose first part has flag 8. The heads of ``send(_:)`` and ``from(_:)`` are followed
-/// by a payload. The head of ``route(_:)`` is followed by the JSON description of a member.
+/// A relay message is the content of a MESSAGE whose first part has flag 8. The heads of ``send(_:)`` and ``from(_:)``
+/// are followed by a payload. The head of ``route(_:)`` is followed by the JSON description of a member.
 public enum RelayMessage: Equatable, Sendable {
   /// From a member: requests a route to this incarnation of a peer.
   case reach(peer: [UInt8], incarnation: [UInt8])

@@ -1,6 +1,6 @@
-/// A record of how much of a board's storage each author uses (BRD-38). Each author may use only a part, so that a
-/// single author cannot fill the board. The usage is counted only if the board holds about as much as one author may
-/// use.
+/// A record of how much of a board's storage each author uses (BRD-38). Each author may use only a part of the storage,
+/// so that a single author cannot fill the board. The usage is counted only if the board holds about as much as one
+/// author may use.
 struct AuthorShares {
   struct Usage {
     static let share = Usage(
@@ -76,10 +76,10 @@ struct AuthorShares {
   // MARK: - Answers
 
   /// Adds operations of an answer to the usage, as far as they are within the limit for a lone author. If later
-  /// operations of an incarnation exceed the limit, the result contains its last accepted sequence number. The
-  /// operations of each author are counted in ascending order of their dots, so replicas that receive the same answer
-  /// accept the same operations. O(*n*) in the number of cells of the answer, and of the board if the usage is counted
-  /// again.
+  /// operations of an incarnation exceed the limit, the result contains the last accepted sequence number of the
+  /// incarnation. The operations of each author are counted in ascending order of their dots, so replicas that receive
+  /// the same answer accept the same operations. O(*n*) in the number of cells of the answer, and of the board if the
+  /// usage is counted again.
   mutating func limits(
     of difference: Difference,
     on state: BoardState,

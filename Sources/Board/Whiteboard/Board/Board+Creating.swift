@@ -91,8 +91,8 @@ extension Board {
   ///   - lineWidth: The width of the line, in board units.
   ///   - color: The color of the line, `0xRRGGBBAA`; nil for the default color.
   ///   - style: The other properties of its appearance; nil for the default style of the form.
-  ///   - start: What the first point of a line or arrow is bound to.
-  ///   - end: What the last point of a line or arrow is bound to.
+  ///   - start: The binding of the first point of a line or arrow.
+  ///   - end: The binding of the last point of a line or arrow.
   /// - Returns: The id of the drawing.
   /// - Throws: `empty` if a line has no points; `outOfRange`, `tooLong`, `boardFull`.
   @discardableResult public func createForm(

@@ -202,8 +202,8 @@ extension Board {
 extension Board {
   /// Adds objects in front of all other objects, in the given order, as one undo step; if it throws, nothing is added.
   /// If the objects do not fit in one batch, they are split into several. Do not call this method inside a gesture.
-  /// `groups` has the index of the enclosing group of each new group, which must be smaller than the index of the new
-  /// group.
+  /// `groups` contains, for each new group, the index of its enclosing group. That index must be smaller than the index
+  /// of the new group.
   @discardableResult package func add(
     _ drafts: [ObjectDraft],
     groups: [Int?] = [],

@@ -134,7 +134,7 @@ extension ObjectRecord {
     return content + cellContent(isShown: isShown)
   }
 
-  /// These properties have no default value and are listed with the raw values of their cells.
+  /// Lists the properties without a default value, with the raw values of their cells.
   private func cellContent(isShown: Bool) -> [(name: String, json: String)] {
     var content: [(name: String, json: String)] = []
     var erased: Set<String> = []

@@ -8,8 +8,8 @@
 public class BoardReplica {
   /// The cells of the board.
   ///
-  /// Inside a gesture, they include the edits that the gesture has made. The context does not include these edits until
-  /// the gesture ends.
+  /// Inside a gesture, the cells include the edits that the gesture has made. The context does not include these edits
+  /// until the gesture ends.
   public final var state: BoardState {
     // Yield the state, because a getter would copy it at each access.
     _read {

@@ -88,7 +88,7 @@ extension BoardSettings {
 
 /// The name and the icon under which a user appears to others.
 ///
-/// They are not verified.
+/// The name and the icon are not verified.
 ///
 /// Two profiles are equal if both parts are equal.
 public struct Profile: Hashable, Sendable {

@@ -48,7 +48,7 @@ extension BoardState {
     }
     cells.sort { $0.cell.dot < $1.cell.dot }
     guard let middle = cells.firstIndex(where: { $0.cell.dot == deletion.dot }) else { return [] }
-    // A deletion that overwrites a time far ahead of the wall clock has a time that does not show to which gesture it
+    // If a deletion overwrites a time far ahead of the wall clock, its own time does not show to which gesture it
     // belongs (BRD-32). Assign such a deletion to the gesture of the deletions with neighboring sequence numbers.
     let latest = wallClock + BoardLimits.drift
     let isFar = cells.map { $0.cell.time.milliseconds > latest }

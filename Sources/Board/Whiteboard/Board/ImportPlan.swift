@@ -129,8 +129,8 @@ struct ImportPlan {
   }
 }
 
-/// The addition of the objects of a file to the board, part by part. Other edits can come between the parts; they are
-/// not part of the undo step of the import.
+/// The addition of the objects of a file to the board, part by part. Other edits can come between the parts; these
+/// edits are not part of the undo step of the import.
 package struct BoardImport {
   /// Each part fits in one batch.
   private let parts: [ArraySlice<(index: Int, change: ImportPlan.Change)>]
@@ -138,7 +138,7 @@ package struct BoardImport {
   private let settings: BoardSettings
   /// The new groups and objects, in their order.
   private var made: [ObjectID] = []
-  /// The number of parts that are written; the settings are the part after the last one.
+  /// The number of written parts. The settings are an additional part after all others.
   private var writtenCount = 0
   fileprivate var step = UndoHistory.SeparateStep(label: "import")
 

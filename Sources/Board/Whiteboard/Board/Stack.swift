@@ -61,8 +61,8 @@ struct Stack {
     return order
   }
 
-  /// Assigns new z indexes to the moved objects, unless their current ones are already in order; returns whether there
-  /// was room. `jitter` makes equal z indexes of two members unlikely.
+  /// Assigns new z indexes to the moved objects, unless their current z indexes are already in order; returns whether
+  /// there was room. `jitter` makes equal z indexes of two members unlikely.
   mutating func assign(
     to moving: Set<ObjectID>,
     zIndex: (ObjectID) -> [UInt8],
@@ -82,9 +82,9 @@ struct Stack {
     return true
   }
 
-  /// Assigns new z indexes to adjacent objects, unless their current ones are already in order; returns whether there
-  /// was room. If no z index is left between the neighbors, neighbors get new z indexes too. Their number doubles in
-  /// each step, until there is room (BRD-34).
+  /// Assigns new z indexes to adjacent objects, unless their current z indexes are already in order; returns whether
+  /// there was room. If no z index is left between the neighbors, neighbors get new z indexes too. Their number doubles
+  /// in each step, until there is room (BRD-34).
   private mutating func place(
     _ row: Range<Int>,
     zIndex: (ObjectID) -> [UInt8],

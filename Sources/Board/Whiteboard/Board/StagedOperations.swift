@@ -15,7 +15,7 @@ struct StagedOperations {
   private(set) var valueBytes = 0
   /// The operations that were replaced by later writes of the same cells, with their indices in `operations`.
   private var replaced: [(index: Int, former: Operation)] = []
-  /// The index in `operations` of the write of each cell.
+  /// For each cell, the index of its write in `operations`.
   private var indices: [Address: Int] = [:]
 
   init(author: Incarnation, firstSequence: UInt64, label: String?) {
@@ -138,7 +138,8 @@ struct GestureDraft {
     (objectCount, cellCount, valueBytes) = (cells.objectCount, cells.cellCount, cells.valueBytes)
   }
 
-  /// Returns the cells that an object had before the gesture; nil if the gesture created or did not change it.
+  /// Returns the cells that an object had before the gesture; nil if the gesture created the object or did not change
+  /// it.
   func original(of id: ObjectID) -> ObjectRecord? { originals[id]??.record }
 
   mutating func show(_ staged: borrowing StagedOperations, in cells: inout BoardState) {

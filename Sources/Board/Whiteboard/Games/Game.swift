@@ -16,7 +16,7 @@ package struct PlacedMove: Hashable, Comparable, Sendable {
 /// The state of one game, to which moves are applied in order. The state depends only on the setup and the moves, so
 /// replicas with the same cells have the same state. A move that throws does not change the state.
 package protocol Game: Sendable {
-  /// Throws the reason if the move must be ignored.
+  /// Applies a move. Throws the reason if the move must be ignored.
   mutating func apply(_ move: PlacedMove) throws(GameError)
 
   /// Returns the bytes of a move that `member` makes with the operation `dot`. This method checks that the move has a

@@ -47,7 +47,7 @@ package struct Wordle: Game {
     [version] + WordleWords.hash + WordleCipher(id).encipher(answer)
   }
 
-  /// Returns the setup of a copy, whose answer depends only on its id. A setup that this program cannot read is
+  /// Returns the setup of a copy. The answer depends only on the copy's id. A setup that this program cannot read is
   /// returned unchanged.
   static func setup(_ setup: [UInt8], ofCopy id: ObjectID) -> [UInt8] {
     guard (try? hiddenAnswer(setup)) != nil else { return setup }
@@ -177,8 +177,8 @@ struct WordleWord: Hashable, Sendable {
   var text: String { String(decoding: letters, as: UTF8.self) }
 }
 
-/// A cipher that hides a word from a casual look at the data (GAM-6). It does not keep the word secret, because the key
-/// is computed from public data.
+/// A cipher that hides a word from a casual look at the data (GAM-6). The cipher does not keep the word secret, because
+/// the key is computed from public data.
 struct WordleCipher {
   private static let domain: UInt64 = 0x776F_7264_6C65_2D31
   private let key: UInt64
@@ -193,7 +193,7 @@ struct WordleCipher {
     return (0..<8).map { UInt8(truncatingIfNeeded: hidden >> (56 - 8 * UInt64($0))) }
   }
 
-  /// Returns the word that eight bytes hide; nil if they were not made with this key.
+  /// Returns the word that eight bytes hide; nil if the bytes were not made with this key.
   func decipher(_ bytes: some Collection<UInt8>) -> WordleWord? {
     guard bytes.count == 8 else { return nil }
     let shown = bytes.reduce(0) { ($0 << 8) | UInt64($1) } ^ SplitMix.mix(key)

@@ -1,4 +1,4 @@
-/// What an end of a line or arrow is bound to (BRD-52).
+/// The binding of an end of a line or arrow to an object (BRD-52).
 public struct Binding: Hashable, Sendable {
   /// The object to which the end is bound.
   public let target: ObjectID
@@ -16,8 +16,8 @@ public struct Binding: Hashable, Sendable {
   /// Creates a binding to an object.
   /// - Parameters:
   ///   - target: The object.
-  ///   - anchor: The point at which the end aims; the default is the center. It is rounded to 1/4096, and kept within
-  ///     16 widths and heights.
+  ///   - anchor: The point at which the end aims; the default is the center. The point is rounded to 1/4096, and kept
+  ///     within 16 widths and heights.
   ///   - isExact: Whether the end lies exactly at the anchor.
   public init(to target: ObjectID, at anchor: Point = Point(x: 0, y: 0), isExact: Bool = false) {
     func rounded(_ value: Double) -> Double {
@@ -212,7 +212,8 @@ extension Board {
 
   private func canConnect(_ line: ObjectID, to id: ObjectID, at place: Point) -> Bool {
     guard let record = state.record(id), record.ink == nil, record.form?.hasPoints != true else { return false }
-    // A frame that was added around objects is in front of them, and would take all ends.
+    // A frame that was added around objects is in front of them. Without this check, all line ends in the frame would
+    // be bound to the frame.
     return id != line && record.form != .frame && record.placement(points: nil).distance(to: place) == 0
   }
 

@@ -37,9 +37,9 @@ public struct ObjectSnapshot: Hashable, Sendable {
   public let shownSize: Size
   /// The shown outline of a form, in the form's own board units relative to its center; nil for other objects.
   public let outline: Outline?
-  /// What the first point of a line or arrow is bound to; nil if it is free.
+  /// The binding of the first point of a line or arrow; nil if the point is free.
   public let start: Binding?
-  /// What the last point of a line or arrow is bound to; nil if it is free.
+  /// The binding of the last point of a line or arrow; nil if the point is free.
   public let end: Binding?
   /// The committed points of ink, at the positions where they were drawn; nil for forms and other objects.
   ///

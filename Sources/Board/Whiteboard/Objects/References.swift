@@ -61,7 +61,7 @@ public enum ObjectLink {
     case forbiddenCharacter
   }
 
-  /// Returns why a text is not a link; nil if it is one.
+  /// Returns the reason why a text is not a link; nil if the text is a link.
   package static func problem(in text: String) -> Problem? {
     let scheme = "https://".utf8
     guard text.utf8.count <= BoardLimits.linkBytes else { return .tooLong }
@@ -105,8 +105,8 @@ extension ObjectRecord {
       .sorted { $0.reaction.utf8.lexicographicallyPrecedes($1.reaction.utf8) }
   }
 
-  /// Returns the latest vote of each member for each reaction. The keys are UTF-8, because strings are compared by
-  /// canonical equivalence, which the replica for browsers does not have.
+  /// Returns the latest vote of each member for each reaction. The keys are UTF-8 bytes, because the replica for
+  /// browsers cannot compare strings by canonical equivalence.
   fileprivate func latestVotes(_ authors: [Incarnation: MemberID]) -> [[UInt8]: [MemberID: Cell]] {
     var latest: [[UInt8]: [MemberID: Cell]] = [:]
     for entry in entries(of: Property.voteNumber, upTo: BoardLimits.votes) {
@@ -144,7 +144,7 @@ extension BoardState {
     objects.frames.members(of: frame).filter { isShown($0) && self.frame(of: $0) == frame }
   }
 
-  /// Returns objects, followed by the other objects that belong to frames among them, each once.
+  /// Returns `ids`, followed by the other objects that belong to frames among `ids`; each object occurs once.
   package func withContents(of ids: [ObjectID]) -> [ObjectID] {
     guard !objects.frames.isEmpty else { return ids }
     var known = Set(ids)
@@ -169,8 +169,8 @@ extension BoardReplica {
 extension Board {
   // MARK: - Frames
 
-  /// Returns the objects that are about to be moved and the objects in their frames. Objects in frames that cannot be
-  /// moved are left out.
+  /// Returns the objects to move, followed by the objects in the frames among them. Objects in these frames are left
+  /// out if they cannot be moved themselves.
   func withFramed(_ ids: [ObjectID]) -> [ObjectID] {
     ids + state.withContents(of: ids).dropFirst(ids.count).filter { (try? requireTransformable($0)) != nil }
   }
@@ -262,7 +262,7 @@ extension Board {
         throw .outOfRange("crop")
       }
       let (center, size) = record.frame(points: nil)
-      // The size of the whole picture, and where the middle of the part is in it.
+      // The size of the whole picture, and the position of the middle of the part in the picture.
       let (width, height) = (size.width / (old.greatest.x - old.least.x), size.height / (old.greatest.y - old.least.y))
       var (x, y) = ((new.center.x - old.center.x) * width, (new.center.y - old.center.y) * height)
       if record.isFlippedHorizontally { x = -x }

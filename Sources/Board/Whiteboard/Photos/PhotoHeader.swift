@@ -180,7 +180,7 @@ package struct PNGChunks: Sequence, IteratorProtocol {
   package mutating func next() -> (name: ArraySlice<UInt8>, data: Range<Int>)? {
     guard bytes.count - offset >= 12 else { return nil }
     let length = bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
-    // With 32 bits, a length can be negative.
+    // On a platform with 32-bit integers, a length can be negative.
     guard length >= 0, length <= bytes.count - offset - 12 else { return nil }
     let start = offset + 8
     offset = start + length + 4
@@ -230,7 +230,7 @@ extension PhotoHeader {
       return rest
     }
     var bytes = bytes
-    // The orientation is a number of two bytes in either byte order. The byte that is not zero holds it.
+    // The orientation is a number of two bytes in either byte order. The byte that is not zero holds the orientation.
     for index in place where bytes[index] != 0 { bytes[index] = PhotoOrientation.upright.rawValue }
     return bytes
   }

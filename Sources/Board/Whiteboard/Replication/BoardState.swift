@@ -246,7 +246,8 @@ public struct BoardState: Sendable {
     )
   }
 
-  /// Returns the part of an answer up to the limits of its incarnations, and without retired ones.
+  /// Returns the part of an answer up to the limits of its incarnations, without the operations of retired
+  /// incarnations.
   private func counted(of difference: Difference) -> Difference {
     withoutRetired(limits.isEmpty ? difference : difference.limited(to: limits))
   }

@@ -336,5 +336,5 @@ extension DotSet: Hashable {
 
 /// The dots of all operations that a replica has seen (BRD-4).
 ///
-/// It is both the version vector (the ranges that start at 1) and the set of dots after gaps (all other ranges).
+/// A context is both the version vector (the ranges that start at 1) and the set of dots after gaps (all other ranges).
 public typealias Context = DotSet

@@ -1,6 +1,6 @@
 /// The name of a cell within its object.
 ///
-/// It consists of a number and, for some numbers, a qualifier (BRD-8).
+/// A property consists of a number and, for some numbers, a qualifier (BRD-8).
 ///
 /// The kind of qualifier depends only on the number, so that a program can store and forward properties that it does
 /// not know.
@@ -146,9 +146,9 @@ extension Property {
   public static let textColor = Property(38)
   /// Whether a text is as wide as its longest paragraph, and is not wrapped: unsigned, 0 or 1.
   public static let autoWidth = Property(39)
-  /// What the first point of a line or arrow is bound to: bytes (see `Binding`), or none.
+  /// The binding of the first point of a line or arrow: bytes (see `Binding`), or none.
   public static let startBinding = Property(40)
-  /// What the last point of a line or arrow is bound to: bytes (see `Binding`), or none.
+  /// The binding of the last point of a line or arrow: bytes (see `Binding`), or none.
   public static let endBinding = Property(41)
   /// The link of an object: text, or none (see `ObjectLink`).
   public static let link = Property(42)

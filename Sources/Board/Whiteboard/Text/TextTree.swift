@@ -280,7 +280,7 @@ package struct TextDifference: Hashable, Sendable {
   }
 }
 
-/// The normal form in which this program writes text to a board (BRD-33). Text from peers is not changed. It may
+/// The normal form in which this program writes text to a board (BRD-33). Text from peers is not changed. Such text may
 /// contain any characters, because BRD-30 limits only its length.
 package enum PlainText {
   /// Normalizes text that may have several lines, such as the content of a text object or a chat line. Every line end

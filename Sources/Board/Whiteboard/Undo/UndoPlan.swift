@@ -57,7 +57,7 @@ struct UndoPlan {
     }
     let standing = history.standing(of: item.key, in: state)
     guard standing == from.standing else {
-      // If an undo kept this game on the board, its cell is unchanged and is not treated as overwritten.
+      // If an undo kept this game on the board, the game's cell is unchanged and is not treated as overwritten.
       let isThere = from.standing == .uncreated && standing == to.standing
       if !isThere { outcome.overwritten += 1 }
       return
@@ -79,7 +79,7 @@ struct UndoPlan {
       outcome.deleted += 1
       return
     }
-    // If a group is kept, its objects stay in it.
+    // If a group is kept, its objects stay in the group.
     if case .dot(let group) = from.value, kept.contains(ObjectID(group)) { return }
     let current = record[item.property]
     // The cell that determines the setting may belong to another settings object.

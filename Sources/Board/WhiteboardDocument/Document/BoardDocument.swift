@@ -4,9 +4,9 @@ import Whiteboard
 
 /// A `.whiteboard` file: the current board and the history of its changes.
 ///
-/// Only one process at a time can open it for writing. Any number of processes can open it for reading. An entry is
-/// acknowledged when ``append(_:)`` returns: it survives a crash of the process. All methods do their work on a serial
-/// queue of the document and never block the caller. Canceling a task does not interrupt work that has begun.
+/// Only one process at a time can open a document for writing. Any number of processes can open it for reading. An
+/// entry is acknowledged when ``append(_:)`` returns: it survives a crash of the process. All methods do their work on
+/// a serial queue of the document and never block the caller. Canceling a task does not interrupt work that has begun.
 public actor BoardDocument {
   /// The kinds of access for which a document can be opened.
   public enum Mode: Hashable, Sendable {
@@ -30,16 +30,16 @@ public actor BoardDocument {
   /// Descriptions of the damage that was found while opening.
   ///
   /// An empty list does not mean that the file is undamaged. If the document is opened for writing, the WAL file, the
-  /// pages, the rows and the photos are checked, but not the digests. If it is opened for reading, only the WAL file is
-  /// checked.
+  /// pages, the rows and the photos are checked, but not the digests. If the document is opened for reading, only the
+  /// WAL file is checked.
   public nonisolated let damages: [String]
   /// The reason why the document is open only for reading although it was opened for writing; nil otherwise.
   public nonisolated let obstacle: DocumentError?
 
   /// Whether the file has, or had, facts about its session that this program did not write.
   ///
-  /// Such facts are the members, the join code, a removal and the browser links. They are not used, and opening the
-  /// document for writing removed them (REC-20).
+  /// Such facts are the members, the join code, a removal and the browser links. The program does not use these facts.
+  /// If the document was opened for writing, opening removed them (REC-20).
   public nonisolated let hasForeignFacts: Bool
 
   /// The seal of the facts that the program uses; nil if it uses none.
@@ -381,7 +381,7 @@ extension BoardDocument {
 
   private func prepareCopy() async throws(DocumentError) {
     try checkOpen()
-    // An empty group is a barrier: when it returns, all earlier appends are in the file.
+    // An empty group is a barrier: when the call returns, all earlier appends are in the file.
     if mode == .writing { _ = await enqueue([]) }
     try connection.files?.check()
   }

@@ -16,7 +16,7 @@ public enum DocumentEntry: Hashable, Sendable {
   case marker(name: String, time: Int64)
   /// A period in which nothing was recorded; its changes are only in the next keyframe.
   case gap(from: Int64, to: Int64)
-  /// The end of the recording. It may be later than the last entry.
+  /// The end of the recording. The end may be later than the last entry.
   case end(time: Int64)
   /// The display name of a member, and the member's id as text; the newest name replaces older ones.
   case name(String, of: String)

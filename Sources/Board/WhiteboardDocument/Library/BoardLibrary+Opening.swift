@@ -68,7 +68,7 @@ extension BoardLibrary {
     }
   }
 
-  /// Returns the path of the file of the board with the given name; nil if the library does not have it.
+  /// Returns the path of the file of the board with the given name; nil if the library does not have the board.
   /// - Throws: The errors of ``open(named:orMaking:now:orReading:)``.
   public func file(named name: String) async throws(DocumentError) -> String? {
     try await Blocking.run(directory) { try find(.name(name)) { _ in false } }

@@ -211,7 +211,8 @@ public struct BoardLibrary: Sendable {
         let lastEntry = try Int64.fetchOne(db, sql: "SELECT MAX(id) FROM log")
         let lastKeyframe = try Int64.fetchOne(db, sql: "SELECT MAX(log) FROM keyframe")
         let counted = try Meta.get(db, .objects, at: path).flatMap { Int($0) }
-        // The program may have ended before it wrote the first summary, or after it wrote that of the empty board.
+        // The program may have ended before it wrote the first summary, or after it wrote the summary of the empty
+        // board.
         let isOutdated = lastEntry.map { counted == nil || $0 > lastKeyframe ?? 0 } ?? false
         return DocumentSummary(
           path: path,

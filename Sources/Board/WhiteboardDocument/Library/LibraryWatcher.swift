@@ -97,7 +97,7 @@ package final class DirectoryWatch: Sendable {
       // The events are only drained here; the caller inspects the directory to find the changes.
       var buffer = [UInt8](repeating: 0, count: 16384)
       while read(descriptor, &buffer, buffer.count) > 0 {}
-      // The event may be that the directory was moved or removed.
+      // The directory may have been moved or removed.
       if aim.isOff(), !aim.isWatching { timer.schedule(deadline: .now() + 1) }
       outlet.yield()
     }

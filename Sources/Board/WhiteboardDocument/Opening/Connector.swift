@@ -28,7 +28,7 @@ enum Connector {
       let own = try DocumentIdentity.withoutLog(path, log: log)
       let database: DatabaseQueue
       if let log, log.lacksIndex {
-        // SQLite would create an index, and hide that the original one is missing.
+        // SQLite would create a new index, and hide that the original index is missing.
         database = try connectToMerged(log, of: path).database
       } else {
         database = try connectInPlace(path, mode)

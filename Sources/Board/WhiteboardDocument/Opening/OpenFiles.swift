@@ -95,10 +95,10 @@ enum OpenFiles {
   }
 }
 
-/// The exclusive right to write a document, among all processes and within this one. It is an `flock` on a separate
-/// lock file in the same directory. The document itself cannot be locked: closing any descriptor of it would release
-/// all of SQLite's locks. The kernel releases the lock when the process exits for any reason. A lock file that is left
-/// behind has no effect. Readers ignore the lock.
+/// The exclusive right to write a document, among all processes and within this one. The right is an `flock` on a
+/// separate lock file in the same directory. The document itself cannot be locked: closing any descriptor of it would
+/// release all of SQLite's locks. The kernel releases the lock when the process exits for any reason. A lock file that
+/// is left behind has no effect. Readers ignore the lock.
 final class WriterLock: Sendable {
   private let descriptor: Locked<CInt?>
   private let path: String
@@ -117,7 +117,7 @@ final class WriterLock: Sendable {
         )
       }
       // The previous holder may have removed the file between `open` and `flock`. Other processes would not find the
-      // removed file, so create another one.
+      // removed file, so create another file.
       var ours = stat()
       if fstat(descriptor, &ours) == 0, Self.isFile(descriptor, at: path) {
         self.descriptor = Locked(descriptor)

@@ -11,7 +11,7 @@ struct WriterInspection: Sendable {
   /// document cannot be opened for writing. If it throws, nothing was changed. The inspection opens the file only for
   /// reading. If the file were opened for writing, closing the connection would empty the WAL file.
   init(_ path: String, expecting expected: [UInt8]?) throws {
-    // If the file has a transaction to roll back, try that on a copy of the file first.
+    // If the file has a transaction to roll back, first roll back the transaction in a copy of the file.
     let copy = try Self.rolledBackCopy(of: path)
     let log = copy == nil ? WriteAheadLog.examine(path) : nil
     try log?.checkOrigin(of: path)

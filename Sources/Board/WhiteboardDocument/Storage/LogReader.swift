@@ -82,7 +82,7 @@ struct LogReader {
           return (keyframe, passedOver)
         }
       } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-        // If the pages of a keyframe cannot be read, an earlier one replaces it.
+        // If the pages of a keyframe cannot be read, an earlier keyframe replaces it.
       }
       passedOver = max(passedOver, log)
       let name = id.map { "\($0)" } ?? "?"
@@ -249,9 +249,9 @@ struct LogTail: Sendable {
 
   var entries: Int64 { entriesBefore + entriesSince }
 
-  /// The time from which a keyframe is due: 30 seconds or 4,096 entries after the last keyframe. It is nil if the rows
-  /// since that keyframe have less than a quarter of its size. A keyframe contains the whole board. Without the limit,
-  /// a few edits on a large board would write many megabytes.
+  /// The time from which a keyframe is due: 30 seconds or 4,096 entries after the last keyframe. The time is nil if the
+  /// rows since that keyframe have less than a quarter of its size. A keyframe contains the whole board. Without this
+  /// limit, a few edits on a large board would write many megabytes.
   var keyframeDue: Int64? {
     guard entriesSince > 0, bytesSince >= keyframeSize / 4 else { return nil }
     return entriesSince >= 4096 ? .min : keyframeTime.addingReportingOverflow(30_000).partialValue

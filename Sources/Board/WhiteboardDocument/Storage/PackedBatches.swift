@@ -24,7 +24,7 @@ struct PackedBatches {
     }
   }
 
-  /// Each flag states that a value differs from the expected one, and is therefore stored.
+  /// Each flag states that a value differs from the expected value, and is therefore stored.
   private enum Said {
     static let sequence: UInt64 = 1
     static let time: UInt64 = 2
@@ -130,7 +130,7 @@ struct PackedBatches {
     } else {
       heading.time = authors[index].expected(at: time)
     }
-    // Check both: the time after the last batch can already be in the next millisecond.
+    // Check both times, because the time after the last batch can already be in the next millisecond.
     guard UInt64(bitPattern: time &+ authors[index].lead) < 1 << 47, heading.time < 1 << 63 else {
       throw .overLimit("time")
     }

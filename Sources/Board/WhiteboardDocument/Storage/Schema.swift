@@ -105,8 +105,8 @@ enum Schema {
     try db.execute(sql: "PRAGMA user_version = \(format)")
   }
 
-  /// Creates the tables of values that must not share pages with other values. Earlier releases ignore these tables. A
-  /// new file creates them first, so that its first pages contain its identity.
+  /// Creates the tables of values that must not share pages with other values. Earlier releases ignore these tables. In
+  /// a new file, these tables are created first, so that the first pages contain the identity.
   private static func makeOwnTables(_ db: Database) throws {
     try db.execute(
       sql: """

@@ -49,7 +49,7 @@ public struct StoredAuthor: Hashable, Sendable {
 }
 
 enum StoredNumber {
-  /// The maximum row number or count. No document comes near it, and incrementing it cannot overflow.
+  /// The maximum row number or count. No document reaches this number, and incrementing it cannot overflow.
   static let limit: Int64 = 1 << 53
 
   static func next(in table: String, _ db: Database) throws -> Int64 {

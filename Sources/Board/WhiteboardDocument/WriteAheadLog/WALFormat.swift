@@ -95,8 +95,8 @@ struct WALChecksum: Equatable {
   }
 
   /// Returns each bit among `count` bytes whose flip would explain the difference between two checksums; empty if there
-  /// are too many. The sums are linear: flipping a bit adds to each sum, or subtracts from it, a multiple that depends
-  /// only on the bit's position.
+  /// are too many. The sums are linear: flipping a bit changes each sum, up or down, by a multiple that depends only on
+  /// the bit's position.
   static func flips(_ count: Int, from found: WALChecksum, to expected: WALChecksum, _ isBigEndian: Bool) -> [WALFrame
     .Flip]
   {

@@ -13,7 +13,7 @@ package enum TerminalGraphics: Hashable, Sendable, CaseIterable {
 /// Create it outside the main loop, and only once for each photo and size.
 package struct TerminalPhoto: Hashable, Sendable {
   package let pixels: PhotoPixels
-  /// The photo as a PNG in base64, for kitty; it has half as many bytes as deflated pixels. It is empty for sixels.
+  /// The photo as a PNG in base64, for kitty; empty for sixels. A PNG has half as many bytes as deflated pixels.
   let png: [UInt8]
 
   /// The maximum number of pixels of a photo that is sent to a terminal; a larger photo is reduced first.

@@ -224,7 +224,7 @@ extension PagePainter {
     cairo_fill(page)
   }
 
-  /// Returns the picture to draw, and the orientation of its pixels; nil if it cannot be decoded.
+  /// Returns the picture to draw, and the orientation of its pixels; nil if the picture cannot be decoded.
   private func image(_ photo: PagePhoto, _ snapshot: ObjectSnapshot) -> (CairoImage, PhotoOrientation)? {
     let (bytes, asset) = (photo.file, photo.asset.id)
     switch try? PictureFormat(of: bytes) {

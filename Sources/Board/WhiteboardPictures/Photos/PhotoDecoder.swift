@@ -48,8 +48,8 @@ package struct PhotoSize: Hashable, Sendable {
   package let width: Int
   package let height: Int
 
-  /// Reads the size from a complete file; throws if the file is not a valid picture, or is animated. If the metadata of
-  /// the file rotates it, this is the size after the rotation.
+  /// Reads the size from a complete file; throws if the file is not a valid picture, or is animated. If the file's
+  /// metadata rotates the picture, the result is the size after the rotation.
   package static func read(_ bytes: [UInt8]) throws(PictureError) -> PhotoSize {
     let size: (width: Int, height: Int)
     switch try PictureFormat(of: bytes) {
@@ -184,10 +184,10 @@ package enum BoardPhoto {
   /// The size of a PNG above which it becomes a JPEG, in bytes, if the caller allows that.
   private static let largePNG = 1 << 20
 
-  /// A WebP becomes a PNG if it is lossless or transparent, otherwise a JPEG. A JPEG whose picture is complete gets the
-  /// marker of its end if it lacks this marker. Other JPEGs and PNGs stay unchanged, but if `mayCompress` is true, a
-  /// large PNG without transparency becomes a JPEG. Time and memory grow with the number of pixels, so call this
-  /// function off the main loop.
+  /// A WebP becomes a PNG if it is lossless or transparent, otherwise a JPEG. A JPEG with a complete picture gets its
+  /// end marker if the marker is missing. Other JPEGs and PNGs stay unchanged, but if `mayCompress` is true, a large
+  /// PNG without transparency becomes a JPEG. Time and memory grow with the number of pixels, so call this function off
+  /// the main loop.
   package static func file(of bytes: [UInt8], mayCompress: Bool = false) throws(PictureError) -> [UInt8] {
     let file: [UInt8]
     if PhotoHeader.isWebP(bytes) {
@@ -202,7 +202,7 @@ package enum BoardPhoto {
     return file
   }
 
-  /// Returns a JPEG that lacks only the marker of its end with this marker, and any other file unchanged.
+  /// If a JPEG lacks only its end marker, returns the JPEG with that marker. Returns any other file unchanged.
   private static func completed(_ bytes: [UInt8]) -> [UInt8] {
     do throws(PhotoError) { _ = try PhotoHeader(ofWhole: bytes) } catch {
       let completed = bytes + [0xFF, 0xD9]

@@ -138,7 +138,7 @@ public enum PaperSize: String, CaseIterable, Sendable {
   }
 }
 
-/// A writer that renders pages as PNG and PDF files. It needs libraries that only some of the programs link.
+/// A writer that renders pages as PNG and PDF files. The writer needs libraries that only some of the programs link.
 package protocol PageWriter: Sendable {
   /// Returns the picture as a PNG with `scale` pixels for each board unit, nil for the default.
   func png(_ picture: BoardPicture, scale: Double?) throws(ExportError) -> ExportedFile

@@ -6,7 +6,8 @@ package struct ImportedBoard: Sendable {
   package static let byteLimit = 100_000_000
 
   package var objects: [ObjectDraft] = []
-  /// For each group, the index of its enclosing group, which comes before it; nil if it has none.
+  /// For each group, the index of its enclosing group; nil if there is none. An enclosing group comes before its inner
+  /// groups.
   package var groups: [Int?] = []
   package var photos: [AssetID: [UInt8]] = [:]
   package var settings = BoardSettings()
@@ -100,8 +101,8 @@ package struct ImportedBoard: Sendable {
 
 enum ImportedInk {
   /// Returns the ink points of a stroke around `center`, without changing the distances between them; nil if a point is
-  /// outside the board. Ink points are multiples of 1/16 board unit, so their center can differ from `center`; if it
-  /// does, the center to store is also returned.
+  /// outside the board. Ink points are multiples of 1/16 board unit, so their center can differ from `center`. In that
+  /// case, the result also contains the center to store.
   static func points(_ offsets: [Point], pressures: [UInt8], around center: Point) -> (ink: [InkPoint], center: Point?)?
   {
     guard let first = offsets.first else { return nil }

@@ -406,7 +406,8 @@ package struct PageInk: Hashable, Sendable {
 struct PageGrounds {
   private let items: [BoardCanvas.Item]
   private let paper: PageInk
-  /// The indexes of the items that cover part of a square, from back to front; those of large items are in `large`.
+  /// The indexes of the items that cover part of a square, from back to front; the indexes of large items are in
+  /// `large`.
   private var squares: [Square: [Int]] = [:]
   private var large: [Int] = []
 
@@ -442,7 +443,7 @@ struct PageGrounds {
     let snapshot = items[index].snapshot
     let center = snapshot.bounds.center
     let places = snapshot.kind == .drawing ? snapshot.bounds.corners : [center]
-    // Only the items in front of the last opaque one are seen.
+    // Only the frontmost opaque item, and the items in front of it, are seen.
     var covers: [PageColor] = []
     var ink = paper
     for cover in Self.merged(squares[Self.square(center)] ?? [], large, before: index) {

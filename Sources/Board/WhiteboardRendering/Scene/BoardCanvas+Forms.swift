@@ -13,7 +13,7 @@ extension BoardCanvas {
     return color == .terminal ? CellColor(rgb: paper == .light ? 0x000000 : 0xFFFFFF) : color
   }
 
-  /// Whether a form has an outline; a note has one only if its fill cannot be seen.
+  /// Whether a form has an outline; a note has an outline only if its fill cannot be seen.
   private func hasLine(_ form: DrawingForm?) -> Bool { form != .note || isMonochrome }
 
   // MARK: - Labels
@@ -213,7 +213,7 @@ extension BoardCanvas {
     return work
   }
 
-  /// Replaces cut labels of lines by complete ones where the cells are free, after all objects in an area were drawn.
+  /// Replaces cut labels of lines by complete labels where the cells are free, after all objects in an area were drawn.
   ///
   /// Returns whether any label changed from cut to complete, or back.
   mutating func completeLabels(in area: CellArea) -> Bool {
@@ -396,7 +396,7 @@ struct FrameSigns {
     }
   }
 
-  /// The characters of frames, which show the lines that cross them.
+  /// The characters of frames. A line that crosses a frame replaces these characters.
   static let ofFrames = Set("┌┐└┘─│╌╎┈┊+-|".unicodeScalars.map { Glyph($0) })
 
   func isDrawn(_ distance: Int) -> Bool { period == .max || distance % period != 0 }

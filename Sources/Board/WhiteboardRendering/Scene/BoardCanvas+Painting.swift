@@ -259,8 +259,8 @@ struct InkPlacement {
   static let runLength = 16
 
   /// Returns the ranges of a stroke's points to draw in an area: the parts that touch the area, with one more point on
-  /// either side. Near this additional point, the line can differ from the line of the whole stroke. It differs only
-  /// outside the area, because the omitted parts do not touch the area.
+  /// either side. Near this additional point, the line can differ from the line of the whole stroke. The difference is
+  /// only outside the area, because the omitted parts do not touch the area.
   func runs(of points: [InkPoint], in area: DotArea, margin: Double) -> [Range<Int>] {
     var runs: [Range<Int>] = []
     for first in stride(from: 0, to: max(points.count - 1, 1), by: Self.runLength) {

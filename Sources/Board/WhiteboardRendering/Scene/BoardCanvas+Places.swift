@@ -37,8 +37,8 @@ extension BoardCanvas {
     }
   }
 
-  /// Returns whether a form with these bounds can cover cells in view. In cells, its label can extend up to two cells
-  /// beyond the bounds, which are those on a page.
+  /// Returns whether a form with these bounds can cover cells in view. The bounds are those on a page. In cells, the
+  /// label can extend up to two cells beyond them.
   private func isInView(_ bounds: Rectangle) -> Bool {
     let (least, greatest) = (viewport.cell(of: bounds.least), viewport.cell(of: bounds.greatest))
     return least.x < viewport.columns + 2 && greatest.x >= -2 && least.y < viewport.rows + 2 && greatest.y >= -2
@@ -61,7 +61,7 @@ extension BoardCanvas {
   }
 
   /// Returns the area of the uncommitted points and of the last committed points, because new points change how the
-  /// last ones are drawn.
+  /// last committed points are drawn.
   func area(ofPreview item: Item) -> CellArea? {
     guard !item.preview.isEmpty else { return nil }
     return area(of: (item.snapshot.ink?.suffix(Self.reach) ?? []) + item.preview, item)
@@ -112,8 +112,8 @@ extension BoardCanvas {
       && old.inkCenter == before.centerPosition && new.inkCenter == after.centerPosition
   }
 
-  /// Returns the areas in which a stroke with more points, committed or not, looks different: one for each part of it.
-  /// The first `known` points are the same.
+  /// Returns the areas in which a stroke with more points, committed or not, looks different: one area for each part of
+  /// the stroke. The first `known` points are the same.
   func growth(from old: Item, to new: Item, known: Int = 0) -> [CellArea] {
     let (before, after) = (LiveLine(old), LiveLine(new))
     let same = before.commonPrefix(with: after, known: known)

@@ -53,7 +53,7 @@ enum InkColor {
   /// The smallest difference in lightness between letters or lines and the fill behind them.
   private static let leastContrast = 0.25
 
-  /// Returns a style whose foreground can be seen on its background: black or white if its own color cannot.
+  /// Returns a style whose foreground can be seen on its background: black or white if its own color cannot be seen.
   static func readable(_ style: CellStyle) -> CellStyle {
     guard let background = style.background.rgb else { return style }
     let ground = PerceivedColor(background).lightness

@@ -164,7 +164,8 @@ final class AuthorRegistry {
     let context = board.state.context
     var added: [MemberID: Int] = [:]
     for record in new { added[record.member, default: 0] += 1 }
-    // Check the number of all known incarnations first. Counting those in the context takes long, and is seldom needed.
+    // Check the number of all known incarnations first. Counting the incarnations in the context takes long, and is
+    // seldom needed.
     func allows(_ member: MemberID, _ isAllowed: (Int) -> Bool) -> Bool {
       let known = incarnations(of: member)
       let more = added[member, default: 0]
@@ -237,8 +238,8 @@ final class ClaimCheck {
         return false
       }
       if incarnation == local { return true }
-      // The claim may be true, because an author can send changes to other members and not to this replica. So the
-      // claim is ignored only for a limited time.
+      // The claim may be true, because an author can send changes to other members and not to this replica. Therefore,
+      // the claim is ignored only for a limited time.
       let doubt = doubts[incarnation] ?? Doubt(since: now.uptime, sequence: claimed)
       doubts[incarnation] = doubt
       return now.uptime < doubt.since + Self.doubtTimeout

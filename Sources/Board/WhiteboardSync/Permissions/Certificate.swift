@@ -40,7 +40,7 @@ public struct Rights: Hashable, Sendable {
 
 /// A certificate that gives rights to a member.
 ///
-/// It is signed by the owner of the board, or by another member that may grant rights.
+/// A certificate is signed by the owner of the board, or by another member that may grant rights.
 ///
 /// Implements AUT-10.
 public struct Certificate: Hashable, Sendable {

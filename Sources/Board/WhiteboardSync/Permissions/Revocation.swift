@@ -3,7 +3,7 @@ import Whiteboard
 
 /// A revocation of a member's rights.
 ///
-/// It is signed by the owner of the board, or by another member that may grant rights.
+/// A revocation is signed by the owner of the board, or by another member that may grant rights.
 ///
 /// Implements AUT-13.
 public struct Revocation: Hashable, Sendable {

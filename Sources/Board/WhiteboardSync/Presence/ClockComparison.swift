@@ -47,8 +47,8 @@ struct ClockSamples {
   private var samples: [Int64] = []
   private var last: UInt64 = 0
 
-  /// Records the time of a member's wall clock when it arrives. Returns whether the time is a new sample; false if it
-  /// was merged into the last sample.
+  /// Records a time of a member's wall clock when the time arrives. Returns whether the time is a new sample; false if
+  /// it was merged into the last sample.
   mutating func note(wall: UInt64, at uptime: UInt64) -> Bool {
     let ahead = Int64(clamping: wall) - Int64(clamping: uptime)
     if let latest = samples.last, uptime < last + Self.interval {
@@ -79,14 +79,14 @@ struct ClockComparison {
 
   init(own: MemberID) { self.own = own }
 
-  /// Compares all clocks, given the milliseconds by which each is ahead of the local one.
+  /// Compares all clocks, given the milliseconds by which each is ahead of the local clock.
   mutating func judge(_ differences: [MemberID: Int64]) -> [ClockReport] {
     guard !differences.isEmpty else { return [] }
     var all = differences
     all[own] = 0
     var majority = Self.majority(of: Array(all.values))
-    // One person can join with several keys. So a majority does not prove that the local clock is wrong if another
-    // clock agrees with it.
+    // One person can join with several keys. A majority therefore does not prove that the local clock is wrong, if
+    // another clock agrees with the local clock.
     if let found = majority, found.magnitude > BoardLimits.clockDifference,
       differences.values.contains(where: { $0.magnitude <= BoardLimits.clockDifference })
     {

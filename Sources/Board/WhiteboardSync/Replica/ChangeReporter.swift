@@ -139,8 +139,9 @@ extension BoardState {
 }
 
 /// The changes of very large objects that have not been reported yet. A report contains a snapshot of the whole object.
-/// If an object has thousands of cells, reporting each small batch would cost as much as reporting the whole object. So
-/// changes of large objects are reported one at a time, and each report contains the latest state of one object.
+/// If an object has thousands of cells, reporting each small batch would cost as much as reporting the whole object.
+/// Therefore, changes of large objects are reported one at a time, and each report contains the latest state of one
+/// object.
 struct DeferredChanges {
   /// The time between two deferred reports, in milliseconds.
   static let interval: UInt64 = 250

@@ -260,7 +260,8 @@ final class MemberLinks {
 struct MemberInbox {
   private enum First {
     case unverified([UInt8], VerificationState)
-    /// A batch that purges an object too early, and the time when it arrived. It is already part of the link's chain.
+    /// A batch that purges an object too early, and the time when it arrived. The batch is already part of the link's
+    /// chain.
     case early(EncodedBatch, since: UInt64)
   }
 

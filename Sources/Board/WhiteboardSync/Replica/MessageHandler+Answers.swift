@@ -121,9 +121,9 @@ extension MessageHandler {
     let records = answer.records.filter { !replica.board.state.isRetired($0.incarnation) }
     let claimed = replica.board.state.withoutRetired(answer.difference)
     if claimed.context != answer.difference.context, let peer = replica.peers[member], !peer.mayNameRetired {
-      // The member received every retirement before the request, but its answer still names retired incarnations. So
-      // the member skips retirements, and its context stays different (AUT-17). Every further answer would name them
-      // again.
+      // The member received every retirement before the request, but its answer still names retired incarnations.
+      // Therefore, the member skips retirements, and its context stays different (AUT-17). Every further answer would
+      // name the incarnations again.
       peer.postponeRequests(now.uptime)
     }
     let accepted = replica.claims.removingContradictedClaims(from: claimed, by: member, now)

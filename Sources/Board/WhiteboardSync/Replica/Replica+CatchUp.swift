@@ -3,7 +3,7 @@ import Whiteboard
 extension Replica {
   // MARK: - Answers of members
 
-  /// Returns whether a resource that a member offers is the answer that the replica expects from it (SYN-13).
+  /// Returns whether a resource that a member offers is the answer that the replica expects from the member (SYN-13).
   public func expectsAnswer(_ name: ResourceDTO, from member: MemberID) -> Bool {
     messages.expectsAnswer(name, from: member)
   }

@@ -16,7 +16,7 @@ extension Replica {
 
   /// Adds points to a stroke.
   ///
-  /// They are previewed immediately, and committed every 250 ms or 128 points.
+  /// The points are previewed immediately, and committed every 250 ms or 128 points.
   /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `outOfRange`, `tooLong`.
   public func extendStroke(_ id: ObjectID, with points: [Point], now: Moment) throws(BoardError) -> [ReplicaAction] {
     var ink: [InkPoint] = []

@@ -165,7 +165,7 @@ public final class Replica {
 
   /// Performs the work that is due: heads, reports, comparisons, answers, strokes, presence and timeouts.
   ///
-  /// It does nothing before ``nextDeadline``.
+  /// This method does nothing before ``nextDeadline``.
   public func tick(now: Moment) -> [ReplicaAction] {
     begin(now)
     strokes.advanceAll(now)

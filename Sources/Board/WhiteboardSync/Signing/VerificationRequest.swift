@@ -44,9 +44,9 @@ struct UnverifiedAnswer {
   var verification: VerificationState
 }
 
-/// The verifier of a replica. If there is no local verifier, a check assumes that keys and signatures without a result
-/// are valid, and collects them. The message then waits for the results, and is checked again. The check therefore has
-/// the same result as with a local verifier.
+/// The verifier of a replica. If there is no local verifier, a check treats keys and signatures without a result as
+/// valid, and collects these keys and signatures. The message then waits for the results, and is checked again. The
+/// check therefore has the same result as with a local verifier.
 final class ReplicaVerifier: SignatureVerifier {
   private let local: LocalVerifier?
   private let actions: ActionQueue

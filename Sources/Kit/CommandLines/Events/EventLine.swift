@@ -15,7 +15,7 @@ package enum EventLine {
     return json.bytes
   }
 
-  /// Writes a line that is about no event of a board, in the same format.
+  /// Writes a line that does not describe an event of a board, in the same format.
   package static func json(_ name: String, _ payload: some Encodable) -> [UInt8] {
     // All payloads can be encoded.
     let data = try? JSONEncoder().encode(payload)

@@ -1,7 +1,7 @@
 import PeerSession
 
-/// A peer of a recorded session that is replayed against a program. Stores data from the program until the replay
-/// reaches the corresponding entry. Only one task at a time may call the methods.
+/// A peer of a recorded session that is replayed against a program. The peer stores data from the program until the
+/// replay reaches the corresponding entry. Only one task at a time may call the methods.
 actor ReplayedPeer {
   private let peer: PeerID
   private let transport: PeerTransport

@@ -15,7 +15,7 @@ public actor SessionRecorder {
   private let onFailure: @Sendable (DocumentError) -> Void
   /// The time at which recording began to fail, in milliseconds since 1970.
   private var missingSince: Int64?
-  /// The error of the last attempt to write entries; `nil` if it succeeded.
+  /// The error of the last attempt to write entries; `nil` if the attempt succeeded.
   public private(set) var failure: DocumentError?
   private var isPaused = false
   private var writer: Task<Void, Never>?
@@ -110,7 +110,7 @@ public actor SessionRecorder {
     await writer?.value
     await write()
     let failure = isPaused ? nil : failure
-    // While the recording is paused or failing, do not extend it.
+    // While the recording is paused or failing, do not extend the recording.
     let isRecording = !isPaused && failure == nil
     try await document.close(recordedUntil: isRecording ? TrafficLog.wallClock() : nil)
     if let failure { throw failure }

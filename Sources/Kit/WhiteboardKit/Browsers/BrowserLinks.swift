@@ -139,8 +139,8 @@ final class BrowserLinks {
   // MARK: - The end of access
 
   /// Closes the links with which removed guests joined, because a removed guest could use the same link again with
-  /// another key. Other guests of a closed link can still use it. Returns whether a link was closed that could be shown
-  /// to everyone.
+  /// another key. Other guests of a closed link can still use it. Returns whether one of the closed links could be
+  /// shown to everyone.
   nonisolated(nonsending) func close(ofRemoved peers: [PeerID]) async -> Bool {
     defer { checkIsolation(#isolation) }
     let closed = close {

@@ -30,12 +30,12 @@ package struct JSONObject: Sendable {
     members += json
   }
 
-  /// The values are already JSON.
+  /// The values must be JSON text.
   @inline(never) package mutating func add(_ key: String, list: [String]) { add(key, json: Self.list(list)) }
 
   @inline(never) package static func list(_ numbers: [Double]) -> String { list(numbers.map(number)) }
 
-  /// The values are already JSON.
+  /// The values must be JSON text.
   @inline(never) package static func list(_ values: [String]) -> String { "[" + values.joined(separator: ",") + "]" }
 
   package static func number(_ number: Double) -> String {
@@ -72,7 +72,7 @@ package struct JSONObject: Sendable {
     }
   }
 
-  /// Returns the escape sequence for a code point. If JSON allows the code point itself, returns nil, unless
+  /// Returns the escape sequence for a code point; returns nil if JSON allows the code point unescaped, unless
   /// `evenIfAllowed` is true.
   package static func escape(_ scalar: Unicode.Scalar, evenIfAllowed: Bool) -> String? {
     switch scalar.value {

@@ -274,7 +274,7 @@ package indirect enum JSONTree: Hashable, Sendable {
   case null
   case flag(Bool)
   case number(Double)
-  /// A whole number of 64 bits that is beyond 2^53 or below -2^53, as it was written.
+  /// A 64-bit whole number above 2^53 or below -2^53, with its original digits.
   case digits(String)
   case string(String)
   /// A list that contains only numbers, such as a point.
@@ -311,7 +311,7 @@ package indirect enum JSONTree: Hashable, Sendable {
     switch self {
     case .numbers(let numbers): numbers
     case .list(let list):
-      // A list of numbers is a `list` if one of them is `digits`.
+      // If a number is `digits`, the list of numbers is a `list`.
       list.allSatisfy { $0.number != nil } ? list.compactMap { $0.number } : nil
     default: nil
     }

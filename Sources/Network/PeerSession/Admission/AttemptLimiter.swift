@@ -1,8 +1,8 @@
 import NIOCore
 import PeerWire
 
-/// Locks out peers that guess codes (ADM-3). It counts wrong proofs by ``AddressBlock`` and by key. `now` is the time
-/// since an arbitrary reference point.
+/// Locks out peers that guess codes (ADM-3). The limiter counts wrong proofs by ``AddressBlock`` and by key. `now` is
+/// the time since an arbitrary reference point.
 struct AttemptLimiter: Sendable {
   /// How long the limiter remembers a wrong proof, and how long it locks out an address or a key.
   static let window = Duration.seconds(60)

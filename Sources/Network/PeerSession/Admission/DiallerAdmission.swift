@@ -85,7 +85,7 @@ struct DiallerAdmission: Sendable {
     case over
   }
 
-  /// The state while users compare words. The local user compares them only if nothing else proves the key.
+  /// The state while users compare words. The local user compares the words only if nothing else proves the key.
   private struct Comparison {
     var hello: Control.ListenerHello
     var needsOurPerson: Bool
@@ -343,7 +343,8 @@ struct DecidingPulse: Sendable {
   static let noUser: UInt8 = 2
 
   private(set) var due: Duration
-  /// When the last frame arrived; `nil` until then, unless the other side is expected to send frames from the start.
+  /// When the last frame arrived; `nil` before the first frame. If frames are expected from the start, the initial
+  /// value is the start time.
   private var heardAt: Duration?
 
   init(now: Duration, isExpected: Bool = false) {

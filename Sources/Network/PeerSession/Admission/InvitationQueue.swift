@@ -59,7 +59,7 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
 }
 
 /// Shares a fixed number of slots among networks and addresses, so that one network or a few addresses cannot occupy
-/// all of them. Implements the slots of LNK-6 and HEL-5. This type does no I/O: its owner closes the evicted entry.
+/// all slots. Implements the slots of LNK-6 and HEL-5. This type does no I/O: its owner closes the evicted entry.
 struct FairPlaces<ID: Hashable & Sendable>: Sendable {
   enum Eviction: Sendable {
     case oldest
@@ -102,8 +102,8 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
     if entries.count < maximum, isKnown || strangers.count < maximum - reserved { return .place(evicting: nil) }
     // An unknown peer never takes the slot of a known peer.
     var candidates = isKnown ? entries : strangers
-    // Compare the large networks first. If the newcomer's network already has a fair share, evict only within it: the
-    // loop then compares the smaller networks and the addresses in it.
+    // Compare the large networks first. If the newcomer's network already has a fair share, evict only within that
+    // network: the loop then compares its smaller networks and its addresses.
     for level in block.groups.indices {
       let group = block.groups[level]
       let own = entries.count { $0.block.groups[level] == group }

@@ -106,7 +106,7 @@ struct ListenerAdmission: Sendable {
 
   private let facts: Facts
   private var state = State.awaitingHello
-  /// The peer or network whose wrong proofs are counted together with the dialler's (ADM-3).
+  /// How the limiter counts the dialler's wrong proofs (ADM-3).
   private var standing = AttemptLimiter.Standing.newcomer
   /// Whether the dialler's user has confirmed the words; `nil` if the dialler does not report it (ADM-16).
   private var isConfirmed: Bool?

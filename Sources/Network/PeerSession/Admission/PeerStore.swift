@@ -127,7 +127,7 @@ public actor PeerStore {
     try await change { $0[peer]?.isAlwaysAdmitted = true }
   }
 
-  /// Returns whether the user trusts a peer: the user compared verification words with it, or chose to always admit it.
+  /// Returns whether the user compared verification words with a peer, or chose to always admit the peer.
   public func isTrusted(_ peer: PeerID) -> Bool {
     peers[peer].map { $0.verified == .ask || $0.isAlwaysAdmitted } ?? false
   }

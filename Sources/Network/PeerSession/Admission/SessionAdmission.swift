@@ -70,7 +70,8 @@ final class SessionAdmission {
     session.entries[peer]?.isJoined != true && session.directory.peerCount >= maximum
   }
 
-  /// Reports a newcomer that the session has no room for, at most once a minute, if the local peer is the host.
+  /// If the local peer is the host, reports at most once a minute that newcomers were refused because the session is
+  /// full.
   func refusedAsFull(_ name: UntrustedText, at address: String) {
     refusedCount += 1
     guard session.isHost, refusalReportAfter <= .now() else { return }
@@ -257,7 +258,7 @@ struct GuestLinks {
   mutating func remove(_ key: GuestKey) { links[key] = nil }
 }
 
-/// An additional code of a session that admits peers until it expires (ADM-9).
+/// An additional code with which a session admits peers until the code expires (ADM-9).
 struct InvitationCode {
   let key: CodeKey
   let label: String?

@@ -1,7 +1,7 @@
 import PeerCore
 import PeerWire
 
-/// The reason determines the next step of admission (TCK-2).
+/// The reason why a ticket is rejected. The reason determines the next step of admission (TCK-2).
 enum TicketError: Error, Equatable, Sendable {
   /// A signature does not verify; the link is closed with `protocol-error`.
   case invalid

@@ -2,8 +2,8 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// Puts the application's reliable messages into the outboxes of the recipients or their relays. It may be used from
-/// any task. The session's event loop writes the outboxes to the links.
+/// Puts the application's reliable messages into the outboxes of the recipients or their relays. Any task may use this
+/// type. The session's event loop writes the outboxes to the links.
 final class MessageSender: Sendable {
   private let published: Locked<SessionSnapshot>
   let confirmations: Confirmations

@@ -78,7 +78,7 @@ final class Outbox: Sendable {
     }
   }
 
-  /// Waits until a message of `count` bytes may fit; if `first` is true, ahead of other waiting callers.
+  /// Waits until a message of `count` bytes may fit. If `first` is true, the caller waits ahead of all other callers.
   func waitForRoom(_ count: Int, first: Bool) async throws(SessionError) {
     try await wait(for: UInt64(count)) { state, waiter in
       if first || state.roomWaiters.isEmpty, state.sender.hasRoom(for: count) { return .success(()) }

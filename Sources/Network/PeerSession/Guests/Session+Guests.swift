@@ -118,9 +118,9 @@ extension PeerTransport {
   /// The event loop of all links; a gateway for browsers must run on it.
   package var linkEventLoop: any EventLoop { eventLoop }
 
-  /// Accepts the connection of a browser, or refuses it if too many connections wait for admission (WEB-1). If it
-  /// throws, the caller must close the channel. Call it on ``linkEventLoop``; the last handler of the channel reads and
-  /// writes the bytes of the web link.
+  /// Accepts the connection of a browser, or refuses it if too many connections wait for admission (WEB-1). If this
+  /// method throws, the caller must close the channel. Call this method on ``linkEventLoop``; the last handler of the
+  /// channel reads and writes the bytes of the web link.
   package func acceptBrowser(_ channel: any Channel, origin: String) throws {
     try core.value.acceptBrowser(channel, origin: origin)
   }

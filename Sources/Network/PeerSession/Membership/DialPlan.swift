@@ -20,7 +20,7 @@ struct DialPlan: Sendable, Equatable {
   private(set) var bar: Bar?
   private(set) var lostAt: NIODeadline?
   private(set) var announced: SessionIncarnation?
-  /// Whether the local peer dialed the last link; if so, it also dials first after the link breaks (LIV-3).
+  /// Whether the local peer dialed the last link; if so, the local peer also dials first after the link breaks (LIV-3).
   var dialledLast = true
   /// When the link broke; `nil` while the peer is linked, relayed or out of the session.
   private(set) var brokenAt: NIODeadline?

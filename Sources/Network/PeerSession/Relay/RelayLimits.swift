@@ -55,8 +55,8 @@ public struct RelayTally: Sendable, Equatable {
   public init() {}
 }
 
-/// Limits how fast a member sends to its relay, so that it never exceeds the relay's rate (RLY-14). A lock protects a
-/// ``RateLimiter`` whose rate is a tenth lower than the relay's.
+/// Limits how fast a member sends to its relay, so that the member never exceeds the relay's rate (RLY-14). A lock
+/// protects a ``RateLimiter`` whose rate is a tenth lower than the relay's.
 final class RelayPace: Sendable {
   private let gate: Locked<RateLimiter>
 
@@ -72,9 +72,10 @@ final class RelayPace: Sendable {
   }
 }
 
-/// Limits the rate at which a relay forwards one member's data (RLY-14). It consists of two token buckets: one for
-/// bytes, one for copies. This type does no I/O. A message that was read is forwarded even if it overdraws a bucket.
-/// The relay then stops reading the member's link until the bucket is refilled, so that TCP slows the member down.
+/// Limits the rate at which a relay forwards one member's data (RLY-14). The limiter consists of two token buckets: one
+/// for bytes, one for copies. This type does no I/O. A message that was read is forwarded even if it overdraws a
+/// bucket. The relay then stops reading the member's link until the bucket is refilled, so that TCP slows the member
+/// down.
 struct RateLimiter: Sendable {
   /// The fixed cost of each message, in bytes, in addition to its length.
   static let overhead = 64
@@ -122,7 +123,8 @@ struct RateLimiter: Sendable {
     return level < 0 ? .wait(debt) : .pass
   }
 
-  /// Returns whether a datagram to the given number of members may pass; if so, it costs as much as a message.
+  /// Returns whether a datagram to the given number of members may pass; if so, the datagram costs as much as a
+  /// message.
   mutating func allowsDatagram(_ count: Int, copies: Int, now: Duration) -> Bool {
     fill(now)
     guard bytes >= Double(count * copies), self.copies >= Double(copies) else { return false }

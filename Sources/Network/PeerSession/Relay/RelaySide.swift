@@ -22,7 +22,7 @@ final class RelaySide {
   /// Whether the session has so many members that relayed peers are not dialed (RLY-6).
   private(set) var isStar = false
 
-  // The state as a relay.
+  // The local peer's state as a relay.
   var table = RouteTable()
   var queues: [PeerID: RelayQueue] = [:]
   var limiters: [PeerID: RateLimiter] = [:]

@@ -1,7 +1,7 @@
 import NIOCore
 import PeerWire
 
-/// One leg of a tunnel: a bulk link whose bytes are forwarded without being read. The owner must pass it to a
+/// One leg of a tunnel: a bulk link whose bytes are forwarded without being read. The owner must pass the leg to a
 /// ``Tunnel`` or end it with ``discard()``.
 struct TunnelLeg: Sendable {
   let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>

@@ -330,8 +330,8 @@ struct SessionSnapshot: Sendable {
   var id: SessionID
   var host: PeerID
   var name = UntrustedText("")
-  /// The connected peers that may admit newcomers if the policy is `ask`: the host, and the members that it gave this
-  /// right (TCK-6).
+  /// The connected peers that may admit newcomers if the policy is `ask`: the host, and the members that the host gave
+  /// this right (TCK-6).
   var admitters: [PeerID] = []
 
   mutating func replacePeers(with peers: [(status: PeerStatus, route: Route?)]) {

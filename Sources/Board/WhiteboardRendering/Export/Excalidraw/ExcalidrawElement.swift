@@ -83,7 +83,7 @@ struct ExcalidrawElement {
     return min(max((width * 64).rounded() / 64, 0.25), BoardLimits.lineWidth)
   }
 
-  /// Returns the pen pressure at each point; empty if it was not recorded.
+  /// Returns the pen pressure at each point; empty if no pressure was recorded.
   func pressures(count: Int) -> [UInt8] {
     guard type == "freedraw", tree["simulatePressure"]?.flag != true, let pressures = tree["pressures"]?.numbers,
       pressures.count == count

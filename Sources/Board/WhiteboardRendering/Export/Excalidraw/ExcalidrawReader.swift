@@ -184,7 +184,7 @@ struct ExcalidrawReader {
     return style
   }
 
-  /// Returns whether the element can be seen; if not, it is reported.
+  /// Returns whether the element can be seen, and reports an element that cannot.
   private mutating func isVisible(_ element: ExcalidrawElement, label: Bool = false) -> Bool {
     let isVisible = element.opacity > 0 && (element.strokeColor & 0xFF != 0 || element.fill != nil || label)
     if !isVisible { report("invisible elements are left out") }
@@ -373,7 +373,7 @@ struct ExcalidrawReader {
   private func label(of element: ExcalidrawElement) -> (element: ExcalidrawElement, text: String)? {
     guard let label = element.id.flatMap({ scope.labels[$0] }) else { return nil }
     let (shown, original) = (label.tree["text"]?.string, label.tree["originalText"]?.string)
-    // Excalidraw breaks the text of a line to fit it. Boards do not.
+    // Excalidraw breaks the text on a line into rows that fit the line. Boards do not.
     let isOnLine = element.type == "line" || element.type == "arrow"
     guard let text = isOnLine ? shown ?? original : original ?? shown,
       text.contains(where: { !$0.isWhitespace })

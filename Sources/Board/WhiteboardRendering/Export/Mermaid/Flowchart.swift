@@ -68,7 +68,7 @@ private struct FlowchartParser {
   private var text: [Character] = []
   private var place = 0
 
-  /// The brackets around a label, the form, and whether the form only resembles Mermaid's.
+  /// The brackets around a label, the form, and whether the form only resembles the shape in Mermaid.
   private static let shapes: [(open: String, close: [String], form: DrawingForm, isSimilar: Bool)] = [
     ("(((", [")))"], .ellipse, true), ("((", ["))"], .ellipse, false), ("([", ["])"], .roundedRectangle, false),
     ("[(", [")]"], .roundedRectangle, true), ("[[", ["]]"], .rectangle, true), ("{{", ["}}"], .roundedRectangle, true),
@@ -81,7 +81,7 @@ private struct FlowchartParser {
   private static let joinLimit = 30
   /// The maximum depth of subgraphs that become frames.
   private static let depthLimit = 32
-  /// The names of shapes, the form, and whether the form only resembles Mermaid's.
+  /// The names of shapes, the form, and whether the form only resembles the shape in Mermaid.
   private static let names: [(names: String, form: DrawingForm, isSimilar: Bool)] = [
     ("rect proc process rectangle", .rectangle, false),
     ("rounded event stadium pill terminal", .roundedRectangle, false), ("circle circ", .ellipse, false),

@@ -127,7 +127,7 @@ struct FlowchartLayout {
   private static let nodeGap = 48.0
   private static let layerGap = 64.0
   private static let sweeps = 12
-  /// The maximum number of layers that all edges cross together. If they cross more layers, all edges are straight.
+  /// The maximum total number of layers that the edges cross. If the edges cross more layers, all edges are straight.
   private static let placeLimit = 50_000
 
   init(_ chart: Flowchart, sizes: [Size]) {
@@ -277,7 +277,7 @@ struct FlowchartLayout {
     }
   }
 
-  /// Sets the center of each layer across the layers; gaps are as large as the labels in them need.
+  /// Sets the center of each layer across the layers; each gap has room for its labels.
   private mutating func setCenters(_ isSideways: Bool) {
     var gaps = Array(repeating: Self.layerGap, count: layers.count)
     for edge in chart.edges where !edge.label.isEmpty && edge.ends.from != edge.ends.to {

@@ -4,9 +4,9 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// Manages all bulk links with one incarnation of a peer, and their transfers and streams (8). It exists from the
-/// peer's admission until the peer is lost or leaves, across control links (BLK-3). All its work runs in child tasks of
-/// ``run()``.
+/// Manages all bulk links with one incarnation of a peer, and their transfers and streams (8). The endpoint exists from
+/// the peer's admission until the peer is lost or leaves, across control links (BLK-3). All its work runs in child
+/// tasks of ``run()``.
 final class BulkEndpoint: Sendable {
   private struct State {
     var transfers = TransferTable()

@@ -11,7 +11,7 @@ import Musl
 
 protocol BulkFrameSink: AnyObject, Sendable {
   /// Handles the next frame; returns whether the link continues. If it throws ``LinkViolation``, the link is closed
-  /// with its code. The link is not read until this call returns.
+  /// with the code of the violation. The link is not read until this call returns.
   func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(LinkViolation) -> Bool
 
   /// Called once, on the sink that is attached when the link ends.
@@ -62,7 +62,7 @@ final class BulkLinkRunner: Sendable {
 
   var isOpen: Bool { state.withLock { !$0.hasEnded && $0.endedByUs == nil } }
 
-  /// Remembers a transfer that ended while frames about it may still arrive (RES-4).
+  /// Remembers a transfer that ended, because frames about the transfer may still arrive (RES-4).
   func markLate(_ id: TransferID) {
     state.withLock { state in
       if state.lateIDs.count == Self.lateLimit { state.lateIDs.removeFirst() }

@@ -101,7 +101,7 @@ final class BulkPool: Sendable {
   }
 }
 
-/// All submitted work runs, even if it is already canceled, in child tasks of the task that called ``run()``.
+/// Runs all submitted work in child tasks of the task that called ``run()``, even if that task is canceled.
 final class WorkScope: Sendable {
   typealias Work = @Sendable () async -> Void
 

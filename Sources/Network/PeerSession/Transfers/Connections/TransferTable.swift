@@ -91,8 +91,8 @@ struct TransferTable {
   }
 
   /// Removes a receiver, and returns the end of a transfer to report, or `nil` if there is none. If `result` is given,
-  /// the receiver's transfer has ended. Otherwise, it is interrupted. If too many transfers are interrupted, the oldest
-  /// of them fails.
+  /// the receiver's transfer has ended. Otherwise, the transfer is interrupted. If too many transfers are interrupted,
+  /// the oldest interrupted transfer fails.
   mutating func receiverEnded(
     _ receiver: ResourceReceiver,
     _ info: ResourceInfo,

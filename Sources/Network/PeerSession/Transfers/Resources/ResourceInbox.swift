@@ -3,8 +3,8 @@ import NIOPosix
 import PeerCore
 import PeerDiscovery
 
-/// The inbox, which stores the resources that arrive from all peers and sessions. It limits how much each peer may
-/// store, and finds the stored part of an unfinished transfer.
+/// The inbox, which stores the resources that arrive from all peers and sessions. The inbox limits how much each peer
+/// may store, and finds the stored part of an unfinished transfer.
 actor ResourceInbox {
   struct Admission: Sendable {
     /// The file for the bytes; `nil` if the resource was delivered before.
@@ -172,7 +172,7 @@ actor ResourceInbox {
   func note(_ id: TransferID, written: Int) { active[id]?.written = written }
 
   func storePartial(_ id: TransferID, written: Int, hash: SHA256) async {
-    // An empty file cannot be resumed, but would use space.
+    // If no bytes were written, there is nothing to resume.
     guard written > 0 else { return await discard(id) }
     files.removeValue(forKey: id)?.unlock()
     guard let entry = active.removeValue(forKey: id) else { return }

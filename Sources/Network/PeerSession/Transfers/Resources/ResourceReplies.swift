@@ -103,8 +103,8 @@ final class ResourceReplies: BulkFrameSink {
 // The decision on an offer, made by the application and the inbox (RES-8).
 extension ResourceReceiver {
   /// Answers the offer after the application and the inbox have decided. The link is read in the meantime, so that the
-  /// sender can withdraw its offer. `release` makes the link idle. It is called before CANCEL is sent, because the
-  /// sender may use the link again after CANCEL.
+  /// sender can withdraw its offer. `release` makes the link idle. This method calls `release` before it sends CANCEL,
+  /// because the sender may use the link again after CANCEL.
   func answer(_ release: @Sendable () -> Void) async {
     defer { answered.set(.success(())) }
     do throws(SessionError) {

@@ -115,7 +115,7 @@ final class ResourceSender: Sendable {
     } else if let attempt = ending?.withdrawal {
       var code = Control.ResourceCode.cancelled
       if case .failure(let error) = result { code = error.resourceCode }
-      // If there is a reason for the cancellation, it is already set at this point.
+      // If there is a reason for the cancellation, the reason is already set at this point.
       let reason = isCancelled ? (try? await cancellation.value()) ?? "" : ""
       await withdraw(attempt, code, reason, pool)
     }

@@ -2,8 +2,8 @@ import Crypto
 import NIOCore
 import PeerWire
 
-/// Gathers the received bytes of a resource into batches for the disk. The owner writes one batch at a time. It stores
-/// the batch's hash before it takes the next batch. At most two batches are therefore in memory: the batch being
+/// Gathers the received bytes of a resource into batches for the disk. The owner writes one batch at a time, and stores
+/// the hash of a batch before it takes the next batch. At most two batches are therefore in memory: the batch being
 /// written, and the batch being gathered.
 struct WriteBatches {
   struct Batch: Sendable {
