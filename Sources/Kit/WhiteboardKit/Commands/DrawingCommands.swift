@@ -150,7 +150,7 @@ extension Command {
   }
 
   /// Copies objects, and moves the copies by `distance`. If `distance` is nil, the copies are moved by the default
-  /// distance, and again if a copy would be exactly on an object of the same kind.
+  /// distance, and moved again if a copy would be exactly on an object of the same kind.
   public static func duplicate(_ objects: [ObjectReference], by distance: BoardPoint? = nil, alias: ObjectAlias?)
     -> Command
   { DrawingCommands.duplicate(objects, distance, alias) }

@@ -358,7 +358,7 @@ extension StackPlace {
 // MARK: - Text
 
 extension Parameter where Value == String {
-  /// The last word of the line. Errors call it `own` if a program creates the command without parsing a line.
+  /// The last word of the line. Errors call the word `own` if a program creates the command without parsing a line.
   static func text(_ own: String = "the text") -> Parameter {
     Parameter("\"WORDS\"", [("text", .string)]) { (arguments) throws(CommandError) in
       try arguments.words("the text")

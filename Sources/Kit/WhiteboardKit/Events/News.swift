@@ -51,8 +51,8 @@ extension SharedBoard.News {
     package var code: String?
     package var link: String
     package var announced: Bool
-    /// The connected peers that can admit newcomers; nil if the local peer can. If the local peer cannot, `link` is
-    /// empty, and no peer can join through it.
+    /// The connected peers that can admit newcomers; nil if the local peer itself can admit newcomers. Otherwise,
+    /// `link` is empty, and no peer can join through the local peer.
     package var admitters: [Admitter]?
   }
 

@@ -65,7 +65,7 @@ extension SharedBoard {
     package var name: UntrustedText
     package var state: News.PeerState.State
     package var address: String?
-    /// The id of the peer through which this peer is reached; nil if it is reached directly.
+    /// The id of the peer through which this peer is reached; nil if this peer is reached directly.
     package var through: String?
     package var throughName: UntrustedText?
     /// The role of the peer on an owned board: `editor`, `viewer` or `relay`.

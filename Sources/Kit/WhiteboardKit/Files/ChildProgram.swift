@@ -21,7 +21,7 @@ struct ChildProgram {
   private static let memory = 2 << 20
   /// The maximum size of each file that the program writes.
   private static let fileBytes = 256 << 20
-  /// In the child process, the descriptor of its end of the connection.
+  /// The descriptor of the child's end of the connection, in the child process.
   private static let childEnd: Int32 = 3
   #if canImport(Glibc)
   private static let socketType = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)

@@ -85,7 +85,7 @@ struct NamedFile: Equatable, Sendable {
   }
 
   /// Moves a received file to a folder; returns the new path. Never replaces a file: if the sender's name is taken,
-  /// adds a number to it. If moving fails, the file stays at its old path.
+  /// adds a number to the name. If moving fails, the file stays at its old path.
   static func save(_ path: String, named name: UntrustedText, in folder: String) async throws(CommandError) -> String {
     try await FileQueue.run { () throws(CommandError) in try moved(path, to: folder, cleaned(name)).get() }
   }

@@ -198,7 +198,7 @@ final class TimedWork {
     guard configuration.recordingFile == nil else { return }
     let replica = board.replica
     let ids = deletionAges.purgeable(on: replica.board, at: runtime.now.uptime, excluding: replica.board.objectsInUndo)
-    // The member with the lowest id purges for all members. If it is a viewer, its edit fails.
+    // The member with the lowest id purges for all members. If that member is a viewer, its edit fails.
     guard replica.members.allSatisfy({ $0 > replica.board.member }), !ids.isEmpty else { return }
     _ = try? board.editor.edit { (board) throws(BoardError) in
       for id in ids.prefix(Self.purgeLimit) { try board.purge(id) }

@@ -33,7 +33,8 @@ final class BoardSession {
   /// Replaces the policy after the host changed its own policy (MEM-17).
   func setPolicy(_ policy: AdmissionPolicy) { self.policy = policy }
 
-  /// A member that follows the host's policy `known` cannot admit newcomers, because it does not know them.
+  /// A member that follows the host's policy `known` cannot admit newcomers, because the member does not know the
+  /// newcomers.
   func admitsNewcomers(_ configuration: BoardConfiguration) -> Bool {
     guard case .known = policy else { return true }
     return configuration.isHosting(session) || configuration.admission == .known

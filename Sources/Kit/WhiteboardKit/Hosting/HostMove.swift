@@ -1,8 +1,8 @@
 import PeerCore
 import PeerSession
 
-/// Moves a hosted board to a relay, so that members can use it while the host is offline. Confined to the actor of its
-/// board.
+/// Moves a hosted board to a relay, so that members can use the board while the host is offline. Confined to the actor
+/// of its board.
 struct HostMove {
   private static let pauses: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2), .seconds(5), .seconds(15)]
 

@@ -47,8 +47,8 @@ struct JoinSearch: Sendable {
   static let maximumCandidates = 32
   /// The maximum time for a peer to admit or refuse, without the time that a user needs to answer.
   static let answerTimeout = Duration.seconds(3)
-  /// The time to wait for further peers after all announced peers have refused. It is short, because the user may have
-  /// to enter a code, and because announcements of other peers usually arrive within a second.
+  /// The time to wait for further peers after all announced peers have refused. The time is short, because the user may
+  /// have to enter a code, and because announcements of other peers usually arrive within a second.
   static let grace = Duration.seconds(2)
 
   private enum Outcome {
@@ -111,7 +111,7 @@ struct JoinSearch: Sendable {
   }
 
   /// Returns whether the candidate will be asked again. `time` is the time that a user on either side took to answer a
-  /// question; it does not count toward the limits. `jitter` is a fraction of the maximum jitter, from 0 to 1.
+  /// question; this time does not count toward the limits. `jitter` is a fraction of the maximum jitter, from 0 to 1.
   @discardableResult mutating func refused(
     by id: Candidate.ID,
     _ error: SessionError,

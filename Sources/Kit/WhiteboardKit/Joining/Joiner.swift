@@ -234,7 +234,7 @@ final class Joiner {
     // The host did not send the board's name in the handshake, but announces it.
     if session.name.isEmpty, !peer.boardName.isEmpty { await session.setName(name) }
     var policy = try await session.admissionPolicy()
-    // If the host has already sent another code, the board reports it as a change.
+    // If the host has already sent another code, the board reports the code as a change.
     if let code = request.code, case .code(let present) = policy, present != code,
       !configuration.isHosting(session)
     {

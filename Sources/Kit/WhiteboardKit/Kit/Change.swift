@@ -78,8 +78,8 @@ extension SharedBoard {
   /// The changes of the board from now on, in order, for one reader.
   ///
   /// Each access to the property returns a sequence with its own buffer; any number of readers can read at the same
-  /// time. The sequence includes all changes made after the access, even those made before the iteration begins. It
-  /// ends when the board is closed or the reading task is canceled.
+  /// time. The sequence includes all changes made after the access, even those made before the iteration begins. The
+  /// sequence ends when the board is closed or the reading task is canceled.
   ///
   /// The board never waits for a reader. The buffer holds 4,096 changes or 64 MiB. If the buffer is full, its changes
   /// are dropped, and the reader gets ``Change/missed(_:)`` instead.

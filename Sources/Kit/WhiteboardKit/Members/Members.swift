@@ -12,7 +12,7 @@ final class Members: Sequence {
     var name: UntrustedText
     var state: SharedBoard.News.PeerState.State
     var address: String?
-    /// The member or relay through which this member is reached; nil if it is reached directly.
+    /// The member or relay through which this member is reached; nil if this member is reached directly.
     var relay: PeerID?
     var since: ContinuousClock.Instant
 

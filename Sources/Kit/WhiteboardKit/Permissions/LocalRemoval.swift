@@ -41,7 +41,8 @@ final class LocalRemoval {
     runtime.spawn { sharedBoard in await sharedBoard.localRemoval.store() }
   }
 
-  /// The member only repeats what it received about the removal, so the local peer is not treated as removed.
+  /// Reports that a member refused the local peer because of a removal. The member only repeats what it received, so
+  /// the local peer is not treated as removed.
   func reportRefusal(by member: PeerID, because error: SessionError) {
     let why = error.remark.isEmpty ? "" : ": \(UntrustedText(error.remark).escaped(limit: 512))"
     runtime.emit(
@@ -127,7 +128,8 @@ final class LocalRemoval {
     defer { checkIsolation(#isolation) }
     guard let document = persistence.document, configuration.recordingFile == nil else { return }
     do throws(DocumentError) { try await document.setFact(.removal, removal?.json) } catch {
-      // When the board is next opened, the host refuses the local peer, which then learns of the decision again.
+      // When the board is next opened, the host refuses the local peer. The local peer then learns of the removal
+      // again.
       configuration.logger.warning("A removal was not stored.", metadata: ["reason": "\(error.message)"])
     }
   }

@@ -50,8 +50,8 @@ struct PersistenceQueue {
   /// Whether a document was opened; without a document, nothing is recorded.
   private(set) var isOpen = false
   private(set) var isClosed = false
-  /// Whether a keyframe that completes the document is being written. It does not contain items recorded after it was
-  /// started.
+  /// Whether a keyframe that completes the document is being written. The keyframe does not contain items recorded
+  /// after its start.
   private var isMending = false
   var isWriting = false
   /// Whether the whole board is being written; entries can be written at the same time.

@@ -108,6 +108,6 @@ extension BoardSettings {
     return keys
   }
 
-  /// The background color; nil if the background is fully transparent, because it is then shown as none.
+  /// The background color; nil if the background is fully transparent, because users then see no background.
   package var backgroundText: String? { background.flatMap { $0 & 0xFF == 0 ? nil : ColorText.text($0) } }
 }

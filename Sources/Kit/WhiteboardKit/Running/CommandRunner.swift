@@ -78,7 +78,7 @@ final class CommandRunner {
   // MARK: - Commands out of order
 
   /// Runs queued commands that answer a pending question or transfer. While the local peer joins, no other commands
-  /// run, so these need not be the first in the queue.
+  /// run, so the commands that run need not be the first in the queue.
   nonisolated(nonsending) func runDueCommands() async {
     defer { checkIsolation(#isolation) }
     while runtime.ending == nil,

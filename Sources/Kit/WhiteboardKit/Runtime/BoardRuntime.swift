@@ -300,7 +300,7 @@ package func firstOf<Success: Sendable>(within limit: Duration, _ body: @escapin
 /// With optimization, Swift 6.3 omits the switch back to the caller's actor after the last `await` of a
 /// `nonisolated(nonsending)` function, so that the caller would continue on another thread. Call this function in a
 /// `defer` of a function that can return or throw right after such an `await`: `defer { checkIsolation(#isolation) }`.
-/// `Tests/check-isolation` finds the functions that lack it.
+/// `Tests/check-isolation` finds the functions that lack this call.
 ///
 /// - Parameter actor: The actor; nil for none.
 func checkIsolation(_ actor: (any Actor)?) { actor?.preconditionIsolated() }
@@ -309,7 +309,7 @@ func checkIsolation(_ actor: (any Actor)?) { actor?.preconditionIsolated() }
 ///
 /// Use this function instead of `withTaskCancellationHandler`. In a `nonisolated(nonsending)` function, an operation
 /// passed to `withTaskCancellationHandler` runs on no actor. If the operation uses state of the caller's actor, the
-/// compiler of Swift 6.3 does not report it.
+/// compiler of Swift 6.3 does not report this error.
 ///
 /// - Parameters:
 ///   - isolation: The caller's actor; nil for none.

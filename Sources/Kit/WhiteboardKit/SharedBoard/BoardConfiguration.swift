@@ -122,7 +122,7 @@ package struct BoardConfiguration: Sendable {
   /// The policy of a host whose user chose no policy, neither now nor when the board was hosted before
   /// (``HostChoice``). The host may open the board, or join members that have it open.
   package var hostAdmission = Admission.code
-  /// Whether members may admit newcomers to a hosted board if the host asks its user; nil means that they may unless
+  /// Whether members may admit newcomers to a hosted board if the host asks its user; nil means that they may, unless
   /// the board has an owner (TCK-6).
   package var membersAdmit: Bool?
   /// The join code; if it is nil, a host that needs a code creates one.
@@ -157,7 +157,8 @@ package struct BoardConfiguration: Sendable {
   package var browserGateway: (any BrowserGateway)?
   /// Whether browsers can join a hosted board from the start.
   package var servesBrowsers = false
-  /// Whether the pages of guests can get links to invite others; nil means that they can unless the board has an owner.
+  /// Whether the pages of guests can get links to invite others; nil means that they can, unless the board has an
+  /// owner.
   package var guestsInvite: Bool?
   package var discovery: (any Discovery)?
   package var logger: Logger

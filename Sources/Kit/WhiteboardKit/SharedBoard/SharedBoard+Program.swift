@@ -136,7 +136,7 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
   }
 
   /// Finds a target by its id, by a unique id prefix, or by a unique name, in this order; throws ``CommandError`` with
-  /// the code `ambiguous` if several targets match, or `missing` if none does. Ids have precedence over names.
+  /// the code `ambiguous` if several targets match, or `missing` if none matches. Ids have precedence over names.
   /// Otherwise, a member could choose another member's id as its name, and receive messages for that member.
   func find(_ word: String, what: String, missing: CommandError.Code) throws(CommandError) -> Value {
     let lower = word.lowercased()

@@ -93,7 +93,7 @@ extension SharedBoard {
       let (board, isAnnounced) = try await joiner.join(target, timeout: timeout)
       phase = .opening(board)
       runtime.changed()
-      // The host announces its board, whichever command opened it. Another peer's board that was found by its
+      // The host announces its board, whichever command opened the board. Another peer's board that was found by its
       // announcement is announced here too, so that others can find it after its host has left (DSC-23).
       if configuration.isHosting(board.session) { return discovery.announce(board, transport) }
       guard isAnnounced else { return }

@@ -67,8 +67,8 @@ final class Convergence {
     return report(scope, isComplete: false)
   }
 
-  /// Waits for the acknowledgement of an empty message. Acknowledgements come in order, so this covers all earlier
-  /// messages.
+  /// Waits for the acknowledgement of an empty message. Acknowledgements come in order, so this acknowledgement covers
+  /// all earlier messages.
   nonisolated(nonsending) func isConfirmed(by peers: [PeerID], within limit: Duration) async -> Bool {
     defer { checkIsolation(#isolation) }
     return await firstOf(within: limit) { [session] in
