@@ -12,10 +12,10 @@ enum AvahiSandbox {
     No Avahi daemon to test with. Run the tests by: Tests/avahi-sandbox swift test
     """
 
-  /// Starts or stops the daemons; the script documents its arguments.
+  /// Starts or stops the daemons; `Tests/avahi-sandbox` documents the arguments.
   static func control(_ words: String...) async throws { try await control(words) }
 
-  /// Starts or stops the daemons; the script documents its arguments.
+  /// Starts or stops the daemons; `Tests/avahi-sandbox` documents the arguments.
   static func control(_ words: [String]) async throws {
     guard let path = ProcessInfo.processInfo.environment["WHITEBOARD_TEST_AVAHI_CONTROL"] else {
       throw DiscoveryContractFailure("WHITEBOARD_TEST_AVAHI_CONTROL is not set")
@@ -51,7 +51,8 @@ enum AvahiSandbox {
     try process.run()
     let result: Result<Void, any Error>
     do { result = .success(try await body()) } catch { result = .failure(error) }
-    // Use KILL: the threads of the concurrency pool block TERM, and the programs that they start inherit this.
+    // Use KILL: the threads of the concurrency pool block TERM, and programs inherit the blocked signals of the thread
+    // that starts them.
     kill(process.processIdentifier, SIGKILL)
     // Do not block a thread of the pool, because all tests share its few threads.
     for await _ in ends {}

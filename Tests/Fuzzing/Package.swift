@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The code under test is reached through a symbolic link to its sources. So the code that a fuzzer does not need is
-// neither resolved nor built, and all the rest is instrumented.
+// The code under test is reached through a symbolic link to its sources. So dependencies that a fuzzer does not need
+// are neither resolved nor built, and all other code is instrumented.
 
 let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 

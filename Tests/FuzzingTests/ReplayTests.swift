@@ -17,7 +17,7 @@ import Testing
     let log = FileManager.default.temporaryDirectory.appending(path: "whiteboard-replay-\(UUID().uuidString)").path()
     defer { try? FileManager.default.removeItem(atPath: log) }
     let result = await #expect(processExitsWith: .success) { [name = name as String, log = log as String] in
-      // In this file, the parent process reads the name of the last input and the message of its trap.
+      // The parent process reads the name of the last input and the message of its trap from this file.
       try #require(dup2(open(log, O_WRONLY | O_CREAT | O_APPEND, 0o600), STDERR_FILENO) >= 0)
       await onThread { replayInputs(of: name) }
     }

@@ -20,7 +20,7 @@ struct AnnouncementTests {
     #expect(announcement.extra.pairs.map(\.key) == vector.extra.map { $0[0] })
     #expect(announcement.extra.pairs.map(\.value) == vector.extra.map { $0[1].map { Array($0.utf8) } })
     if vector.canonical == true { #expect(announcement.info.wireBytes == wire) }
-    // A decoded record encodes and decodes to the same, if there is room for the role.
+    // If there is room for the role, a decoded record encodes and decodes to the same record.
     guard wire.count + "\u{0}role=member".utf8.count <= DiscoveryInfo.maximumSize else { return }
     #expect(try Announcement.parse(announcement.info.wireBytes) == announcement)
   }

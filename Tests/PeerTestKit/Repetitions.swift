@@ -8,7 +8,8 @@ public func repetitions<Count: FixedWidthInteger>(_ count: Count, optimized: Cou
 
 /// Whether the tests are built with optimization, as for `Tests/run --all`.
 ///
-/// Without optimization, a test that fills a board to a limit takes 5 to 20 seconds, so such tests run only with it.
+/// Without optimization, a test that fills a board to a limit takes 5 to 20 seconds, so such tests run only with
+/// optimization.
 public var isOptimized: Bool {
   #if DEBUG
   false

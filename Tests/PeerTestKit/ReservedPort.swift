@@ -2,8 +2,8 @@ import Glibc
 
 /// Returns a free port for a listener that a test closes and opens again.
 ///
-/// While the listener is closed, no other socket gets the port by chance: the system takes the ports of outgoing
-/// connections, and those of listeners on port 0, from 32,768 on.
+/// While the listener is closed, no other socket gets the port by chance: for outgoing connections and for listeners on
+/// port 0, the system uses only ports from 32,768 on.
 public func reservedPort() -> Int {
   while true {
     let port = UInt16.random(in: 10_000..<32_768)

@@ -147,7 +147,7 @@ struct EditingTests {
       }
     }
     #expect(isAnyWordThere)
-    // It can be replayed like the original.
+    // The changed recording can be replayed like the original.
     let (acted, original) = (RecordingReplay(of: other), RecordingReplay(of: recording))
     #expect(acted.count == original.count && acted.people.count == original.people.count)
     for part in acted.parts.indices {

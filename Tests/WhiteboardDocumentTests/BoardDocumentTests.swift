@@ -95,7 +95,7 @@ import WhiteboardDocument
     let document = try await create()
     try await document.append((0..<10).map { numbered($0) })
     let position = await document.position
-    // The board was copied at the position. These entries are stored before its keyframe is.
+    // The keyframe contains the board at `position`. These entries are stored before the keyframe.
     try await document.append((10..<20).map { numbered($0) })
     try await document.writeKeyframe([1], digest: [2], time: 1_700_000_000_010, at: position)
     try await document.append([numbered(20)])
@@ -133,7 +133,7 @@ import WhiteboardDocument
     }
     let groups = await document.groupsCommitted
     #expect(groups >= 1 && groups < 100)
-    // They also share a row; separate rows would cost as much again for each.
+    // Callers in one transaction also share a row. A row for each entry would take twice the space.
     #expect(await document.lastRow == Int64(groups))
     #expect(Set(numbers(try await document.load().entries)) == Set(0..<500))
     try await document.close()

@@ -159,7 +159,7 @@ import WhiteboardDocument
     try await made.append([numbered(1)])
     try await made.close()
     try leaveJournal(path)
-    // SQLite removes the file that is named at the end of the journal after the rollback.
+    // After the rollback, SQLite removes the file whose name is at the end of the journal.
     let other = directory.file("other")
     try Data("mine".utf8).write(to: URL(fileURLWithPath: other))
     var journal = try Data(contentsOf: URL(fileURLWithPath: path + "-journal"))

@@ -83,7 +83,7 @@ import WhiteboardDocument
     let saved = directory.file("saved.whiteboard")
     let report = try await BoardDocument.recover(from: document.path, to: saved, now: 0)
     #expect(report.losses == [])
-    // Damage the first of them.
+    // Damage the first of the two keyframes.
     let file = URL(fileURLWithPath: document.path)
     var data = try Data(contentsOf: file)
     let place = try #require(data.range(of: Data(states[1]), options: .backwards))

@@ -13,8 +13,7 @@ import Testing
     try await made.close()
     let database = try Connector.connectInPlace(path, .reading)
     #expect(OpenFiles.holding(path) { $0 } == .reading)
-    // Another thread can create files after SQLite closed a removed file, and before the connection is no longer
-    // tracked.
+    // Another thread can create files after SQLite closed the removed file and while the connection is still tracked.
     unlink(path)
     try database.close()
     for number in 0..<50 {

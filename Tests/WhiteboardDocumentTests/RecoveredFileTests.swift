@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WhiteboardDocument
 
-/// The file that a board's name means after recovery to a new file.
+/// The file that a board's name refers to after recovery to a new file.
 @Suite struct RecoveredFileTests {
   let directory: TemporaryDirectory
   let library: BoardLibrary
@@ -31,7 +31,7 @@ import WhiteboardDocument
     let damage = try await library.list().compactMap(\.damage)
     #expect(damage.count == 1 && damage[0].contains(target))
 
-    // Now its name cannot be read either.
+    // Now the name of the board cannot be read either.
     try Data(repeating: 0x61, count: 9000).write(to: URL(fileURLWithPath: path))
     let again = try await library.open(named: "Plans", orMaking: otherBoard, now: 0)
     #expect(again.path == target)

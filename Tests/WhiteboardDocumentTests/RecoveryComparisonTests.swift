@@ -33,8 +33,8 @@ import WhiteboardDocument
     }
   }
 
-  /// The rows of a log, as `id|entries|body`, read from the beginning and from the end, each up to the first unreadable
-  /// row.
+  /// Returns the rows of a log as `id|entries|body`, read from the beginning and from the end up to the first
+  /// unreadable row.
   private func rows(_ judge: Judge, _ path: String) async throws -> Set<Substring> {
     var found: Set<Substring> = []
     for order in ["ASC", "DESC"] {

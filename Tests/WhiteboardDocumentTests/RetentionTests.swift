@@ -56,7 +56,7 @@ import WhiteboardDocument
     #expect(history.checks.map(\.digest) == [[4], [6]] && history.checks.map(\.place) == [1, 3])
     #expect(try await document.versions().map(\.name) == ["first"], "the first version is still listed")
     try await document.close()
-    // If rows are missing, an older keyframe is better than none, and the next one has the rest.
+    // If rows are missing, an older keyframe is better than none, and the next keyframe has the rest.
     try await DatabaseQueue(path: document.path).write { db in try db.execute(sql: "DELETE FROM keyframe WHERE log = 4")
     }
     let damaged = try await BoardDocument.open(at: document.path, mode: .reading).history()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import WhiteboardDocument
 
-/// The facts in a file that make a program act, and the seal by which a program recognizes its own.
+/// The facts in a file that make a program act, and the seal by which a program recognizes its own facts.
 @Suite struct SealTests {
   let directory: TemporaryDirectory
 

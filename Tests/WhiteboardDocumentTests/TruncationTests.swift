@@ -11,7 +11,7 @@ import Testing
   init() throws { directory = try TemporaryDirectory() }
 
   private static let page = 4096
-  /// The number of pages with which every file begins: those of its tables without rows.
+  /// The number of pages with which every file begins: the pages of its tables before they have rows.
   private static let firstPages = 16
 
   /// Creates a file whose settings and thumbnail fill several pages, after its entries.

@@ -21,7 +21,7 @@ import Testing
     return document.path
   }
 
-  /// Makes it impossible to create the lock file of a document, also for root.
+  /// Makes it impossible to create the lock file of a document, even for root.
   private func obstruct(_ path: String) throws {
     try FileManager.default.createDirectory(atPath: path + "-lock", withIntermediateDirectories: false)
   }

@@ -133,7 +133,7 @@ import WhiteboardDocument
     if !hasIndex { try FileManager.default.removeItem(atPath: path + "-shm") }
     let before = try bytes(path)
     for mode in [BoardDocument.Mode.reading, .writing] {
-      // Pages that never changed are in no log, so the rest is not a board.
+      // The log lacks the pages that never changed, so the log alone is not a board.
       #expect(await code { _ = try await BoardDocument.open(at: path, mode: mode) } == .damaged)
       #expect(try bytes(path) == before)
     }
@@ -341,7 +341,7 @@ import WhiteboardDocument
   @Test("[REC-17] later changes of the board are merged with the copy") func merged() async throws {
     let path = try await killed()
     let frames = try committed(path)
-    // Too much damage to correct it.
+    // There is too much damage to correct.
     try change(path + "-wal") { log in
       for offset in stride(from: 0, to: 4000, by: 40) {
         log[32 + (frames - 2) * Self.frame + 24 + offset] ^= 0x55

@@ -82,7 +82,7 @@ import WhiteboardRendering
     #expect(page.name(-60, 0) == "r" && page.name(-60, 8) == "r" && page.name(-60, 12) == "w")
     // Beside the round end, where a square end would have a corner.
     #expect(page.name(-88, 0) == "r" && page.name(-88, 8) == "w")
-    // Only round ends are visible from a quarter to a half of the length.
+    // The stroke is erased from a quarter to a half of its length. Only its round ends reach into this gap.
     #expect(page.name(-20, 0) == "w" && page.name(20, 0) == "r")
   }
 

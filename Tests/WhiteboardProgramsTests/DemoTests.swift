@@ -27,7 +27,7 @@ import WhiteboardPrograms
         defer { line.finish() }
         return try await demo.run()
       }
-      // Both peers draw by now.
+      // Both peers are drawing by now.
       for await text in lines where text.contains("Drawing a wave") { break }
       await demo.stop()
       await #expect(throws: (any Error).self) { try await running.value }

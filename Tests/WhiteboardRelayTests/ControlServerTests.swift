@@ -63,7 +63,7 @@ import Musl
     }
     try await RelayRoom.make { room in
       let path = room.directory + "/control.sock"
-      // A server that never ran has created its socket file, which stays after it is gone.
+      // A server that never ran has created its socket file, which remains after the server is gone.
       _ = try ControlServer(at: path)
       #expect(FileManager.default.fileExists(atPath: path))
       _ = try ControlServer(at: path)

@@ -63,7 +63,8 @@ import Testing
       #expect(lines[0].count == lines[1].count, "\(name)")
       for (line, sent) in zip(lines[0], lines[1]) {
         let text = line.drop { $0 == " " }
-        // No string continues on the next line, where its indentation or a line like a comment would be left out.
+        // No string continues on the next line, because its indentation, or a line that looks like a comment, would be
+        // left out.
         #expect(sent.count { $0 == "`" }.isMultiple(of: 2) && sent.last != "\\", "\(name): \(line)")
         guard text != sent else { continue }
         count += 1

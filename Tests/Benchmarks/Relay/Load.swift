@@ -38,14 +38,14 @@ final class LoadClock: Sendable {
   var times: [[Double]] { state.withLock { $0.times } }
 }
 
-/// The arrival times of the others' operations at one member.
+/// The times at which the operations of the other members arrived at one member.
 struct Arrivals: Sendable {
   /// The arrival times in seconds, by member and operation.
   private(set) var times: [[Double]]
 
   init(of members: Int) { times = Array(repeating: [], count: members) }
 
-  /// Records the operation that an object's position encodes, and all earlier ones of its member.
+  /// Records the operation that an object's position encodes, and all earlier operations of that member.
   mutating func note(_ snapshot: ObjectSnapshot, of member: MemberID, at now: Double) {
     let number = Int(snapshot.centerPosition.y)
     let operation = Int(snapshot.centerPosition.x)

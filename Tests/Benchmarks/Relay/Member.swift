@@ -186,7 +186,7 @@ actor Member {
     clock.began(operation, of: number)
     let place = Point(x: Double(operation), y: Double(number))
     if kind == .flooding {
-      // The flooding member shares the processor with the measured ones, so its messages are cheap to make.
+      // The flooding member shares the processor with the measured members, so its messages must be cheap to make.
       perform(replica.sendData(Member.flood, isReliable: true, now: moment))
     } else if let own {
       let (_, actions) = try replica.change(now: moment) { board in try board.move([own], by: Point(x: 1, y: 0)) }

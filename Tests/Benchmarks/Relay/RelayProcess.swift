@@ -6,7 +6,7 @@ import WhiteboardRelay
 final class RelayProcess {
   private let process = Process()
   private let directory: String
-  /// The join link of its only board.
+  /// The join link of the relay's only board.
   let link: BoardLink
 
   init(program: String) async throws {
@@ -19,7 +19,7 @@ final class RelayProcess {
     let output = Pipe()
     process.standardOutput = output
     try process.run()
-    // Its first line reports that it is reachable.
+    // The first line of the output reports that the relay is reachable.
     _ = output.fileHandleForReading.availableData
     var request = ControlRequest(.create)
     request.name = "bench"

@@ -45,7 +45,7 @@ struct Run: Sendable {
       for (member, kind) in zip(members, kinds) {
         let pause: Duration = kind == .flooding ? .zero : .seconds(1 / rate)
         group.addTask(executorPreference: await member.executor) {
-          // Members do not all start at the same moment.
+          // Let the members start at different moments.
           var next = ContinuousClock.now + pause * Double.random(in: 0..<1)
           while next < end, await member.departure == nil {
             if kind != .flooding { try await ContinuousClock().sleep(until: next) }

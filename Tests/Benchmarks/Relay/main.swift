@@ -2,8 +2,8 @@
 //
 //     relay-bench [--relay PROGRAM] [--members N] [--rate N] [--seconds N] [--deaf] [--flood]
 //
-// Each member makes `rate` small operations per second. A latency is the time from the start of an operation until the
-// last of the others shows it. --deaf adds a member that stops reading, --flood one that writes as fast as it can.
+// Each member makes `rate` small operations per second. A latency is the time from the start of an operation until all
+// other members show it. --deaf adds a member that stops reading, --flood one that writes as fast as it can.
 
 import Foundation
 import WhiteboardKit

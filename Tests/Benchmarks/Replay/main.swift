@@ -2,9 +2,9 @@
 //
 //     replay-bench DIRECTORY [OPERATIONS]
 //
-// Creates a new file in DIRECTORY: drags, strokes in chunks, typing letter by letter and moves of ten objects, each a
-// batch, as boards write them. All figures are of one thread, except for the verification, which runs as many replicas
-// at once as there are processors.
+// Creates a new file in DIRECTORY with drags, strokes in chunks, typing letter by letter, and moves of ten objects.
+// Each is a batch, as boards write it. All figures are for one thread; only the verification runs as many replicas at
+// once as there are processors.
 
 import PeerTestKit
 import SessionReplay

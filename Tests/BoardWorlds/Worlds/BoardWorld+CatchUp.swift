@@ -39,7 +39,7 @@ extension BoardWorld {
     _ = peer.board.takeChanges()
   }
 
-  /// Sends the missing batches, if the log has every one of them.
+  /// Sends the missing batches, if the log has all of them.
   func sendLog(to one: Int, from other: Int) throws(Failure) -> Bool {
     let mine = peers[one].board.state.context
     var covered = mine

@@ -59,7 +59,7 @@ extension BoardWorld {
       peer.board.authors = authors
       var places: [ObjectID: Int] = [:]
       for (place, line) in peer.board.chat.enumerated() {
-        // No line can follow one with the last possible time.
+        // No line can follow a line with the last possible time.
         if line.time.rawValue < BoardLimits.time - 10_000 { places[line.id] = place }
       }
       for (line, seen) in oracle.lines {
@@ -84,7 +84,8 @@ extension BoardWorld {
       written[operation.object, default: [:]][operation.property] = time
     }
 
-    /// The times that a write may follow: the latest of the same cell, or of a setting anywhere.
+    /// The times that a write may have to follow: the latest time of the same cell or, for a setting, of this setting
+    /// in any object.
     ///
     /// A move need not follow the latest move of its game, so the times of all moves are returned.
     func floors(of operation: Operation) -> [UInt64] {

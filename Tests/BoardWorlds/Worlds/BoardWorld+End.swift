@@ -4,7 +4,7 @@ import Whiteboard
 import WhiteboardSync
 
 extension BoardWorld {
-  /// Exchanges updates until no board learns anything new: each with each, or all through one.
+  /// Exchanges updates, directly or all through one board, until no board learns anything new.
   func heal() throws(Failure) {
     let hub = checksEveryStep ? nil : random.below(peers.count)
     for _ in 0..<8 {
@@ -48,7 +48,7 @@ extension BoardWorld {
     if seed % 4 == 1 { try checkRepair() }
   }
 
-  /// Checks that all boards read the same, and that each reading agrees with its cells (I1).
+  /// Checks that all boards have equal readings, and that each reading agrees with the cells of its board (I1).
   private func checkReadings() throws(Failure) {
     let members = peers.map { $0.member }
     let two = [peers[0], peers[1 + random.below(peers.count - 1)]]

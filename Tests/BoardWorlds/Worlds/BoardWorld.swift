@@ -56,7 +56,6 @@ public final class BoardWorld {
   var packets: [Packet] = []
   var clock: UInt64 = 1_700_000_000_000
   var oracle = Oracle()
-  /// The incarnations so far.
   let incarnations = Incarnations()
   var authors: [Incarnation: MemberID] { incarnations.authors }
   var strangers: [Stranger] = []
@@ -99,7 +98,7 @@ public final class BoardWorld {
 
   final class Incarnations {
     var authors: [Incarnation: MemberID] = [:]
-    /// The number of incarnations that replaced one whose dots another peer claimed.
+    /// The number of new incarnations that were needed because another peer claimed dots of the old one.
     var claims = 0
   }
 

@@ -61,8 +61,8 @@ extension ReplicaWorld {
 }
 
 extension ObjectSnapshot {
-  /// The JSON without `\u` escapes, because the categories of characters determine which ones are escaped, and the replica
-  /// for browsers has no categories.
+  /// The JSON without `\u` escapes, because Unicode categories determine the escaped characters, and the replica for
+  /// browsers does not know these categories.
   var unescapedJSON: [UInt8] {
     let text = Array(json.utf8)
     var bytes: [UInt8] = []

@@ -4,7 +4,7 @@ import WhiteboardSync
 /// Sends a board more than it can hold. Checks that the board stays within its limits, and that a refused batch changes
 /// nothing (I12).
 struct Flood {
-  /// The number of worlds in which one flood happens; a flood takes as long as a hundred other worlds.
+  /// The number of worlds for each flood; a flood takes as long as a hundred other worlds.
   static let every: UInt64 = 2048
 
   private let world: BoardWorld
@@ -39,7 +39,7 @@ struct Flood {
       )
     }
     try fill("ranges") { number throws(CodecError) in
-      // Every second dot, so that each is a range of its own.
+      // Every second dot, so that each dot is a range of its own.
       try Batch(
         author: Incarnation(7),
         firstSequence: number * 2 + 1,

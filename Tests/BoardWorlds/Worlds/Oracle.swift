@@ -18,7 +18,7 @@ struct Oracle {
     writes.updateValue(Write(operation: operation, time: time), forKey: dot) == nil
   }
 
-  /// The times of the chat lines that a board has seen, purged ones included.
+  /// The times of the chat lines that a board has seen, including purged lines.
   func lineTimes(in state: BoardState) -> [ObjectID: UInt64] {
     var times: [ObjectID: UInt64] = [:]
     for (dot, write) in writes
@@ -100,10 +100,10 @@ struct Oracle {
     return nil
   }
 
-  /// Returns everything in a state in one canonical form: equal dumps are equal states.
+  /// Returns everything in a state in one canonical form, so that equal states have equal dumps.
   ///
-  /// The sums of SYN-41 do not cover selections, so these may stay different after an author wrote two values under one
-  /// dot.
+  /// The sums of SYN-41 do not cover selections, so selections may stay different after an author wrote two values
+  /// under one dot.
   static func dump(_ state: BoardState, withSelections: Bool = true) -> [UInt8] {
     var difference = state.difference(since: Context())
     guard !withSelections else { return DifferenceCoding.encode(difference) }

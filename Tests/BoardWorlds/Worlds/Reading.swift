@@ -50,7 +50,7 @@ struct Reading: Equatable {
     settings = board.settings
   }
 
-  /// Also reads the chat, and each member's view of each game; equal if the contexts are equal.
+  /// Also reads the chat, and each member's view of each game. Such readings are equal if the contexts are equal.
   init(wholeOf board: Board, members: [MemberID]) {
     self.init(board)
     chat = board.chat

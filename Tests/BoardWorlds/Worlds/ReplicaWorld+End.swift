@@ -30,7 +30,7 @@ extension ReplicaWorld {
     return world
   }
 
-  /// Returns the stored changes of all members at the end of the world of a seed, even if it failed.
+  /// Returns the stored changes of all members at the end of the world of a seed, even if the world failed.
   public static func documents(seed: UInt64, isOwned: Bool = false) -> [[StoredChange]] {
     ended(seed: seed, isOwned: isOwned).nodes.map { $0.document }
   }

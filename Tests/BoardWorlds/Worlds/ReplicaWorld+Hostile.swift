@@ -97,7 +97,7 @@ extension ReplicaWorld {
     switch lie {
     case .record:
       var bytes = scriptedReplica.hello()
-      // The last byte of the record's signature; the head follows it.
+      // Change the last byte of the record's signature, which is before the head.
       bytes[2 + scriptedReplica.record.bytes.count] ^= 1
       return .message(bytes)
     case .head:
@@ -201,7 +201,7 @@ extension ReplicaWorld {
     tally[.twoStories] += 1
   }
 
-  /// Purges an object that a member is about to create, so that it needs a new incarnation (BRD-25).
+  /// Purges an object that a member is about to create, so that this member needs a new incarnation (BRD-25).
   private func claim(from number: Int) {
     var scriptedReplica = newScriptedReplica()
     join(scriptedReplica, number)
@@ -210,7 +210,7 @@ extension ReplicaWorld {
     let victim = nodes[random.below(nodes.count)].replica.board
     let last = victim.state.context[victim.incarnation].ranges.last?.upperBound ?? 0
     let dot = Dot(victim.incarnation, last + 1 + random.next() % 4)
-    // If an operation with such a dot has not arrived here yet, it is lost.
+    // The dot's operation is lost if it has not arrived at this node yet.
     isBetrayed = true
     say(try? scriptedReplica.send([Operation(ObjectID(dot), .purge, .none)]), scriptedReplica, number)
     tally[.claims] += 1

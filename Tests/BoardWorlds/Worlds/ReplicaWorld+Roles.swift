@@ -14,7 +14,7 @@ extension ReplicaWorld {
     }
   }
 
-  /// Lets one member admit another, if it may.
+  /// Lets one member admit another, if it has the right to do so.
   func admit(_ other: Int, by one: Int) {
     guard nodes[one].replica.mayGrant else { return }
     let rights = one == 0 ? rights(of: other) : .editor
@@ -91,7 +91,7 @@ extension ReplicaWorld {
     for node in Set([number, other]) { leave(scriptedReplica, node) }
   }
 
-  /// Checks that every member has the role that the owner granted, and was notified of it.
+  /// Checks that every member has the role that the owner granted, and was notified of this role.
   func checkRoles() {
     guard owner != nil else { return }
     if nodes[0].replica.role != .editor { complaints.append("AUT-11: the owner may not write") }

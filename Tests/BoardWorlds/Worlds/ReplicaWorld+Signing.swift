@@ -11,7 +11,7 @@ struct SlowSignature {
   }
 
   let request: Request
-  /// When the result is available.
+  /// The uptime at which the result is available, in milliseconds.
   let at: UInt64
 }
 
@@ -22,7 +22,7 @@ extension ReplicaWorld {
       complaints.append("a replica with a local key requests a signature")
       return
     }
-    // Most are quick, and some take much longer.
+    // Most signatures are quick, and some take much longer.
     let time = signing.chance(80) ? longest / 10 : longest
     let at = uptime + signing.next() % (time + 1)
     nodes[number].signatures.append(SlowSignature(request: request, at: at))
@@ -37,7 +37,7 @@ extension ReplicaWorld {
     }
   }
 
-  /// Finishes all signatures of a node at once, and those that follow from them.
+  /// Finishes all signatures of a node at once, and those that their results require.
   func finishAllSignatures(_ number: Int) {
     while let index = signing.element(of: nodes[number].signatures.indices) {
       finish(nodes[number].signatures.remove(at: index).request, number)

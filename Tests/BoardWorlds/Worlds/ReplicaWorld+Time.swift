@@ -144,7 +144,7 @@ extension ReplicaWorld {
 
   /// The nodes that must agree at the end: all except a viewer with operations that no other node has.
   ///
-  /// No node asks a viewer for them, because a viewer vouches for nothing.
+  /// No node asks a viewer for operations, because a viewer vouches for nothing.
   var agreeing: [Int] {
     nodes.indices.filter { number in
       let replica = nodes[number].replica
@@ -162,8 +162,8 @@ extension ReplicaWorld {
     }
   }
 
-  /// Advances the time until all assets have arrived: some minutes at most, because members that failed are asked again
-  /// after some time.
+  /// Advances the time until all assets have arrived, at most some minutes. A node waits before it asks again a member
+  /// that failed.
   package func settleAssets() -> Bool {
     for _ in 0..<600 {
       if hasAllAssets { return true }

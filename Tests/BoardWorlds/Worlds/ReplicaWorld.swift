@@ -37,7 +37,7 @@ public final class ReplicaWorld {
     /// The longest time in milliseconds that a node takes to sign or to verify; nil if replicas do it at once.
     package var signingTime: UInt64?
 
-    /// Creates fault probabilities for a test, with defaults without most faults.
+    /// Creates fault probabilities for a test; by default, most faults do not occur.
     package init(
       failures: Int = 10,
       loss: Int = 30,

@@ -3,10 +3,9 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// Many replicas with a link between each two, without delay, that count their messages.
+/// Many replicas that count their messages, with a link without delay between each two.
 ///
-/// A message to all goes once to a relay, which forwards it. So *said* counts it once, and *heard* counts each
-/// recipient.
+/// A relay forwards a message to all. So *said* counts the message once, and *heard* counts each recipient.
 public final class Room {
   /// The number of messages of one kind, and of their recipients.
   public struct Count: Hashable, Sendable {

@@ -100,7 +100,8 @@ struct SecondReading {
     return nil
   }
 
-  /// Returns whether the marks find each letter as often as both words have it, including the right positions.
+  /// Returns whether the marks find each letter as often as both words contain it, and mark exactly the right positions
+  /// as correct.
   private func isRight(_ marks: [WordleMark], of word: String, for answer: String) -> Bool {
     let (guess, answer) = (Array(word), Array(answer))
     for (index, letter) in guess.enumerated() {

@@ -33,7 +33,7 @@ extension BoardWorld {
       case undos
       /// A board refused an edit.
       case refusals
-      /// A move of a game counted, at the end.
+      /// A move of a game counted at the end of the world.
       case moves
       /// A new incarnation was needed because another peer claimed dots of the old one.
       case claims
@@ -55,7 +55,7 @@ extension BoardWorld {
       case linesInOrder
       /// A difference caused by one author was found and repaired.
       case repairs
-      /// Signatures that took time to make or to verify.
+      /// A signature took time to make or to verify.
       case signatures
     }
 

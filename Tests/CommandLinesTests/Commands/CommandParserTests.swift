@@ -249,7 +249,7 @@ import Whiteboard
         .profile(name: "Ada L.", icon: .to(.ghost))
       ), ("profile icon=👻", #"{"verb":"profile","icon":"👻"}"#, .profile(name: nil, icon: .to(.ghost))),
       (
-        // Some keyboards omit the selector.
+        // Some keyboards omit the variation selector.
         "profile icon=\u{1F636}\u{200D}\u{1F32B}", "{\"verb\":\"profile\",\"icon\":\"\u{1F636}\u{200D}\u{1F32B}\"}",
         .profile(name: nil, icon: .to(.foggy))
       ), ("profile icon=none", #"{"verb":"profile","icon":"none"}"#, .profile(name: nil, icon: .removed)),

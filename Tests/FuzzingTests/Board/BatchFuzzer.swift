@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardSync
 
-/// Checks both forms of batches: each has exactly one encoding and converts to the other, and applies once.
+/// Checks both forms of batches. Each form has exactly one encoding, converts to the other form, and applies only once.
 func fuzzBatch(_ input: inout Input) {
   if input.byte() & 1 == 0 { full(input.rest()) } else { link(&input) }
 }
@@ -19,7 +19,8 @@ private func full(_ bytes: [UInt8]) {
   apply(encoded.batch, to: &state)
 }
 
-/// Checks consecutive messages of a link, each after its length; 0 begins another incarnation.
+/// Checks consecutive messages of a link. The input has the length before each message; the length 0 begins another
+/// incarnation.
 private func link(_ input: inout Input) {
   var reader = LinkBatchReader()
   var writer = LinkBatchWriter()

@@ -1,6 +1,7 @@
 import PeerWire
 
-/// Mixes pieces of strangers with those of a valid message: the limits hold, and the message arrives whole.
+/// Mixes pieces from strangers with the pieces of a valid message. The limits must hold, and the message must arrive
+/// whole.
 func fuzzDatagrams(_ input: inout Input) {
   var assembler = DatagramAssembler()
   var window = ReplayWindow()
@@ -43,7 +44,7 @@ func fuzzDatagrams(_ input: inout Input) {
   insist(assembler.count == 0 && assembler.heldBytes == 0, "nothing is stored for longer than 2 s")
 }
 
-/// Sends a message with an unused id, its pieces in an order that the fuzzer chooses.
+/// Sends the pieces of a message with an unused id, in an order that the fuzzer chooses.
 private func whole(_ input: inout Input, _ assembler: inout DatagramAssembler, _ now: UInt64) {
   let count = Int(input.short()) + Int(input.byte() & 1)
   let message = (0..<count).map { UInt8(truncatingIfNeeded: $0 % 251) }

@@ -2,7 +2,7 @@ import WhiteboardTerminal
 
 /// Checks that terminal input has the same meaning however it is split.
 ///
-/// Little of it is buffered, no pasted text counts as a key, and after any input, keys work again.
+/// The parser buffers little of the input, no pasted text counts as a key, and keys work again after any input.
 func fuzzKeys(_ input: inout Input) {
   let cut = Int(input.short())
   let bytes = input.rest()
@@ -26,10 +26,10 @@ private func checkCuts(of bytes: [UInt8], at cut: Int, like whole: InputParser, 
   insist(bytes.flatMap { byteByByte.feed([$0]) } == events, "many cuts do not change the events")
 }
 
-/// Checks that a paste arrives as one text with any contents except the end of a paste.
+/// Checks that a paste arrives as one text, whatever it contains except the end of a paste.
 private func checkPaste(_ bytes: [UInt8]) {
   let end = Array("\u{1B}[201~".utf8)
-  // The text around it must not complete the end of a paste either.
+  // Without `~`, the contents cannot complete the end of a paste either.
   let pasted = bytes.filter { $0 != UInt8(ascii: "~") }
   var parser = InputParser()
   let events = parser.feed(Array("\u{1B}[200~".utf8) + pasted + end)

@@ -12,7 +12,7 @@ import PeerWire
 
 /// A listening peer in this process, and the means to dial it.
 final class LinkWorld: Sendable {
-  /// A session for each admission mode, and one that does not exist.
+  /// A session for each admission mode, and a session that does not exist.
   enum Place: UInt8, CaseIterable {
     case anyone
     case code
@@ -181,7 +181,7 @@ struct LinkConnection {
 
   func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
 
-  /// Returns the received frames, and waits for the first one at most so long.
+  /// Returns the received frames; waits at most `time` for the first frame.
   mutating func frames(within time: TimeAmount) -> [(type: FrameType?, payload: [UInt8])] {
     let channel = channel
     let news = channel.eventLoop.flatSubmit {

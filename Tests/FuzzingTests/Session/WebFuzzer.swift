@@ -18,7 +18,8 @@ func fuzzWeb(_ input: inout Input) {
 }
 
 private struct Browser {
-  /// The time of this input only, because the timer for idle connections mixes it with the real time.
+  /// A loop with a time of its own for each input, because the timer for idle connections mixes this time with the real
+  /// time.
   private let loop: EmbeddedEventLoop
   private var connections: [Connection]
   /// The id of the last web link that was opened without a WebSocket, and the bytes that it received.

@@ -178,7 +178,7 @@ struct AdmissionByPolicyTests {
       let listener = Membership(local: World.listener.peerID, session: World.sessionID, host: World.middle.peerID)
       #expect(listener.proves(shown, of: identity.peerID) == (index < Limits.ticketChain))
       #expect(!listener.proves(shown, of: World.dialler.peerID))
-      // If any of the signers is removed, the chain does not admit.
+      // If any of the signers is removed, the chain does not admit the member.
       if (1..<Limits.ticketChain).contains(index) {
         var other = listener
         other.remove(identities[index / 2].peerID)
@@ -196,7 +196,7 @@ struct AdmissionByPolicyTests {
       for (signer, admits) in [(host, true), (relay, true), (World.listener, true), (member, false)] {
         var facts = World.diallerFacts(trust: .pinnedByLink)
         facts.hello.invitation = nil
-        // The chain of the member leads to the host, which does not make the member an admitter.
+        // The chain of the member leads to the host, but the member does not become an admitter.
         let own = Ticket.make(by: host, session: World.sessionID, member: signer.peerID)
         facts.hello.ticket = Ticket.make(
           by: signer,
@@ -236,7 +236,7 @@ struct AdmissionByPolicyTests {
         #expect(world.admitted == nil)
         #expect((world.invitation != nil) == invites)
       }
-      // The host does not accept the key as a listener that it dials either.
+      // The host does not accept the ticket from a listener that the host dials either.
       var membership = Membership(local: host.peerID, session: World.sessionID, host: host.peerID)
       _ = membership.met(.init(peer: member.peerID, name: UntrustedText("Mia")))
       #expect(membership.proves(ticket, of: scriptedNode.peerID))
@@ -881,7 +881,7 @@ struct ManInTheMiddleTests {
 
   @Test("mode `ask`: a middle with a separate exchange on each link shows different words to the users")
   func ownNonces() throws {
-    // The dialler with the middle as listener.
+    // To the dialler, the man in the middle is the listener.
     var left = World.listenerFacts(.ask)
     left.local = World.middle.peerID
     var toMiddle = World.diallerFacts()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeerSession
 
-/// When a listener computes the keys of codes, between real transports.
+/// Checks when a listener computes the keys of codes, with real transports.
 @Suite(.timeLimit(.minutes(5))) struct CodeKeyTests {
   private func computed(by transport: PeerTransport) async throws -> Int {
     let core = transport.core

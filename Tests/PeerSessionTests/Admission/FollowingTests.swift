@@ -28,7 +28,7 @@ import Testing
     let good = ticket(Self.ben.peerID)
     #expect(verdict(good))
     #expect(!verdict(ticket(Self.ben.peerID, hasRight: false)))
-    // The right of another member, and one that another peer signed.
+    // The member cannot use the right of another member, or a right that another peer signed.
     #expect(!verdict(ticket(.numbered(9))))
     var forged = ticket(Self.ben.peerID, hasRight: false)
     forged.signature.right =

@@ -9,7 +9,7 @@ import Testing
 @Suite("MessageRoom") struct MessageRoomTests {
   private let peers = (UInt8(0)..<4).compactMap { PeerID(bytes: [UInt8](repeating: $0, count: 32)) }
   private let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
-  /// Two messages of this size have room at a time.
+  /// There is room for two messages of this size at a time.
   private let largest = Limits.message / 2
 
   @Test("[MSG-5] messages up to 1 MiB need no room") func small() {
@@ -26,7 +26,7 @@ import Testing
     var room = MessageRoom()
     for peer in peers { room.began(largest, from: peer, now: start) }
     #expect(peers.map { room.stops($0) } == [false, false, true, true])
-    // The message arrived, and its link stops until it was handled.
+    // The message has arrived, and its link stops until the message was handled.
     room.completed(by: peers[1])
     #expect(room.stops(peers[1]))
     #expect(room.handled(peers[0], now: start) == [])

@@ -199,7 +199,7 @@ private struct WebVectors: Decodable {
   }
 
   @Test("[WEB-3] [WEB-31] the frames of the example in web.md decode") func example() throws {
-    // The number is the one in web.md. The object follows the type and the length of the frame.
+    // `number` is the number of the frame in web.md. The object follows the type and the length of the frame.
     func payload(_ number: Int, _ name: String) -> [UInt8] {
       let frame = vectors.exchange.frames[number - 1]
       #expect(frame.frame == name)
@@ -254,13 +254,13 @@ private struct WebVectors: Decodable {
     links.set(CodeChoice(key: code, guestKey: key), key: key, until: nil, limit: 1)
     func mayTry(_ guest: PeerID) -> Bool { !links.choices(for: guest).isEmpty }
     func joins(_ guest: PeerID) -> Bool { links.use(key, by: guest) }
-    // Both prove the key before either of them joins.
+    // Both guests prove the key before either of them joins.
     #expect(mayTry(first) && mayTry(second))
     #expect(joins(first))
     #expect(!joins(second))
     let openCount = links.openCount()
     #expect(openCount == 0)
-    // The guest that joined can return, also after the application stored it with the link.
+    // The guest that joined can return, also after the application restored the link with its guests.
     for guests in [nil, [first]] as [Set<PeerID>?] {
       links.set(CodeChoice(key: code, guestKey: key), key: key, until: nil, for: guests, limit: 1)
       #expect(mayTry(first) && !mayTry(second))

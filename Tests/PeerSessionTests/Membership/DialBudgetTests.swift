@@ -14,7 +14,7 @@ import Testing
       (0..<attempts).count { _ in budget.take(host, now: now) }
     }
     #expect(count("192.0.2.7", 1_000, at: Self.start) == 32)
-    // The same address in another spelling; another address has a budget of its own.
+    // The first address is the same in another spelling. The other address has a budget of its own.
     #expect(count("::ffff:192.0.2.7", 10, at: Self.start) == 0)
     #expect(count("192.0.2.8", 40, at: Self.start) == 32)
     #expect(count("2001:db8::1", 20, at: Self.start) == 20)

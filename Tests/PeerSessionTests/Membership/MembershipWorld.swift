@@ -37,7 +37,7 @@ struct MembershipWorld {
     }
   }
 
-  /// How the host admits newcomers; the others admit as the programs do: by the code, or known peers.
+  /// How the host admits newcomers. The other peers admit by the code, or known peers, as the programs do.
   enum Mode: CaseIterable { case code, ask, anyone }
 
   /// The knowledge of a running peer about another.
@@ -57,11 +57,11 @@ struct MembershipWorld {
     var links: Set<Int> = []
   }
 
-  /// A peer: its key and number never change, its process does.
+  /// A peer. Its key and number never change, but each start is a new process.
   struct Peer {
     var stored: MembershipRecord?
     var process: Process?
-    /// The incarnation that discovery showed last, and whether it still shows it.
+    /// The incarnation that discovery shows; nil if discovery shows none.
     var announced: SessionIncarnation?
   }
 
@@ -73,7 +73,7 @@ struct MembershipWorld {
   static let codeKeys = identities.map { CodeKey(code: code, session: session, listener: $0.peerID) }
 
   let mode: Mode
-  /// Whether programs forget everything when they end, as they must not.
+  /// Whether programs wrongly forget everything when they end.
   var storesNothing = false
   /// Whether discovery works.
   let isAnnounced: Bool

@@ -62,7 +62,7 @@ import Testing
     membership.restore(record)
     #expect(membership.authority == Self.anna.peerID)
     #expect(membership.removed.peers == [.numbered(3)])
-    // A record that names a false host does not replace the proved one.
+    // A record that names a false host does not replace the proved host.
     var joined = Membership(local: .numbered(1), session: id, host: Self.anna.peerID)
     joined.restore(record)
     #expect(joined.authority == Self.anna.peerID && joined.removed.peers == [.numbered(3)])
@@ -97,7 +97,8 @@ import Testing
         let following = Task { await log.follow(joined) }
         let warned = try await log.first(Self.warning)
         #expect(warned.code == "false-host" && joined.hostPeer == Self.mal.peerID)
-        // The peer may have opened a copy of another computer's board, so nothing is called false.
+        // The peer may have opened a copy of another computer's board, so the message does not accuse the peer of
+        // lying.
         let message = " opened a copy of this session, whose host is another peer. Only that host can remove members."
         #expect(warned.message.hasSuffix(message))
         func send(_ kicks: [Control.Kick]) async throws {
@@ -111,7 +112,7 @@ import Testing
           Control.Kick(peer: Self.anna.peerID, reason: ""), Control.Kick(peer: Self.ben.peerID, reason: ""),
         ])
         #expect(try await joined.membershipRecord().removed.isEmpty)
-        // A KICK of the host, which any member forwards, is the first that shows who the host is.
+        // A KICK by the host, which any member may forward, is the first message that shows who the host is.
         try await send([signed(.numbered(7), by: Self.anna, in: id)])
         #expect(joined.hostPeer == Self.anna.peerID)
         #expect(try await joined.membershipRecord().removed == [.numbered(7)])

@@ -233,7 +233,7 @@ import Testing
     #expect(policy.lostPeerDue(now: later, standing: member) == peers[0])
     policy[peers[0]].began()
     #expect(policy.lostPeerDue(now: later, standing: member) == nil)
-    // Discovery shows the second one: it is dialled like a peer that is online.
+    // Discovery shows the second peer, so this peer is dialled like a peer that is online.
     policy[peers[1]].discovered(process, isMoved: false, hasLink: false, now: later)
     #expect(policy.due(now: later) == [peers[1]])
     policy[peers[0]].ended()

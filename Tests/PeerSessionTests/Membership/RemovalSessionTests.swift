@@ -99,7 +99,7 @@ import Testing
         #expect(reason == .kicked(reason: UntrustedText("enough")))
         let record = try await pair.joined.membershipRecord()
         #expect(record.signatures[carol.peerID] != nil)
-        // An absent member can be removed, too; one that never was a member cannot.
+        // An absent member can be removed, too; a peer that never was a member cannot be removed.
         await #expect(throws: SessionError(.notConnected, "")) { try await pair.hosted.kick(.numbered(5), reason: "") }
         await #expect(throws: SessionError(.notHost, "")) { try await pair.joined.kick(pair.alice.peerID, reason: "") }
       }

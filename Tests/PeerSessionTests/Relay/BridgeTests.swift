@@ -31,7 +31,7 @@ import Testing
     var hosted: Session
     var id: SessionID
 
-    /// Runs `body` with a peer that joins through a member, or the host, and that other peers cannot dial.
+    /// Runs `body` with a peer that other peers cannot dial, and that joins through the host or another member.
     func withHidden(
       _ name: String,
       through member: PeerTransport? = nil,

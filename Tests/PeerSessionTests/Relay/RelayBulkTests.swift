@@ -111,7 +111,7 @@ import Testing
 }
 
 extension RelayWorld {
-  /// Makes the relay dial both members, so that it is the one that dials further links.
+  /// Makes the relay dial both members, so that the relay also dials further links.
   fileprivate func redial() async throws {
     for peer in [alice, bob] {
       try await atRelay.onLoop { core in

@@ -14,7 +14,7 @@ import Testing
       try await withPeer("carol", identity: identity, configure: hide) { before in
         let old = try await before.join(world.id, of: world.relay)
         await alice.waitForJoining(of: before.peerID, times: 1)
-        // Like a killed peer, it neither says goodbye nor dials again.
+        // Like a killed peer, the old session neither says goodbye nor dials again.
         try await old.onLoop { core in
           for entry in core.entries.values {
             core.dialler.policy[entry.id].bar(.always)
@@ -38,7 +38,7 @@ import Testing
       let first = try await world.hosted.send([1], to: [bob])
       try await world.hosted.confirmation(of: first, by: bob)
       #expect(first.isConfirmed(by: bob))
-      // Bob receives nothing more from the relay, but the relay still acknowledges for it.
+      // Bob receives nothing more from the relay, but the relay still acknowledges for Bob.
       try await world.joined.onLoop { core in for entry in core.entries.values { entry.link?.pauseReading() } }
       let second = try await world.hosted.send([2], to: [bob])
       let third = try await world.hosted.send([3], to: [bob])

@@ -137,7 +137,7 @@ import Testing
           ) { relay in
             let again = try await relay.host(id, admission: .known, host: alice.peerID, grant: request.grant)
             await relay.startAccepting()
-            // Both may have had a route through the first relay, which ended with it.
+            // Alice and Bob may have had a route through the first relay, and lost the route with this relay.
             for (log, other) in [(atAlice, bob), (atBob, alice)] {
               await log.waitForJoining(of: relay.peerID, times: 2)
               await log.wait { isPresent(other.peerID, $0) }

@@ -69,8 +69,8 @@ final class CuttingProxy: Sendable {
 
   /// Cuts all current connections.
   ///
-  /// On each later one, the listener receives only the first record of TLS, with which the dialler can finish its own
-  /// part of TLS.
+  /// On each later connection, the listener receives only the first record of TLS. This is enough for the dialler to
+  /// finish its own part of TLS.
   func stall() {
     let open = state.withLock { state in
       state.isStalling = true
@@ -95,7 +95,7 @@ final class CuttingProxy: Sendable {
   func stop() async throws {
     try await listener.withLock { $0 }?.close()
     for channel in state.withLock({ Array($0.connections.values) }) {
-      // The remaining side must not be able to say goodbye on it.
+      // The remaining side must not be able to say goodbye on this connection.
       try? await channel.close()
     }
   }

@@ -52,7 +52,7 @@ struct DeliveryWorld: Sendable {
 }
 
 extension DeliveryWorld {
-  /// Waits until each side has confirmed a marker, and all events before the marker are in its book.
+  /// Waits until each side has confirmed a marker, and has all events before the marker in its own book.
   func settle() async throws {
     for (sender, receiver) in [(alice, bob), (bob, alice)] {
       await receiver.book.waitForMarker(try await sender.confirm())
@@ -87,7 +87,7 @@ extension DeliveryWorld.Side {
     }
   }
 
-  /// Makes the other peer dial at once if its next attempt is waiting.
+  /// Dials the other peer at once if there is no link and no attempt is in progress.
   private func dial() async throws {
     try await session.onLoop { core in
       guard let entry = core.entries[other], entry.link == nil, !core.dialler.policy[other].isDialling else {

@@ -77,7 +77,7 @@ import Testing
             if let closed {
               handshake.linkEnded(handshake.link, .closed(closed, message: ""))
             } else {
-              // The 5 s of that step have passed.
+              // The 5 s for that step have passed.
               handshake.timePassed(now: .uptime + .seconds(6))
             }
           }
@@ -243,7 +243,7 @@ import Testing
             group.addTask { await log.follow(hosted) }
             let old = try await before.join(id, of: alice)
             await log.waitForPeers(1)
-            // Like a killed peer, it does not dial again.
+            // Like a killed peer, the old session does not dial again.
             try await old.onLoop { $0.dialler.policy[alice.peerID].bar(.always) }
             let joined = try await after.join(id, of: alice)
             group.addTask { await atBob.follow(joined) }

@@ -182,7 +182,7 @@ import Testing
         try await stream.finish()
         await until { event in
           guard case .streamOpened(let found) = event else { return false }
-          // Its bytes are reported as they are read below.
+          // The bytes of the stream are reported when the code below reads them.
           received.withLock { $0 = found }
           return true
         }
@@ -257,7 +257,7 @@ import Testing
           } verify: { _ in
             true
           }
-          // Bob itself waits for an answer.
+          // Bob is itself waiting for an answer, so Bob refuses Carol for now.
           var reason: SessionError?
           for await error in retries {
             reason = error

@@ -480,7 +480,7 @@ final class RawPeer: Sendable {
     return try Payload.decode(frame)
   }
 
-  /// Returns the code of CLOSE, skipping the frames before it, or `nil` without one.
+  /// Returns the code of the next CLOSE and skips the frames before it; `nil` if the link ends without CLOSE.
   func closeCode() async throws -> CloseCode? {
     while let frame = await next() { if frame.type == .close { return try Control.Close.decode(frame).code } }
     return nil

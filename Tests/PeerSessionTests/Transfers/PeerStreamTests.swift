@@ -64,7 +64,7 @@ import Testing
       for _ in 0..<10_000 { await Task.yield() }
       let sent = written.withLock { $0 }
       print("written before the writer had to wait: \(sent), a moment before: \(before)")
-      // 1 MiB held there, 1 MiB waiting here, and the system's two buffers.
+      // The receiver holds 1 MiB, 1 MiB waits at the sender, and the rest is in the two buffers of the system.
       #expect(sent < 60_000_000)
       #expect(theirs.core.heldBytes <= Limits.streamHeld)
       #expect(ours.core.waitingBytes < BulkWriter.limit + 300_000)

@@ -191,7 +191,7 @@ import Musl
     try await BulkTestBed.run(time: BulkTime(clock)) { bed in
       let (raw, _) = try await Self.begin(on: bed)
       let chunk = [UInt8](repeating: 1, count: Limits.framePayload)
-      // A batch is written, and more waits for the next one.
+      // A batch is written, and further chunks wait for the next batch.
       for _ in 0..<10 { try await raw.send(.chunk, chunk) }
       await bed.receiverEvents.wait { !$0.progress.isEmpty }
       while bed.receiver.linkCount == 1, !Task.isCancelled {

@@ -251,7 +251,7 @@ import Musl
       offers.append(offer)
       files.append(file)
     }
-    // Another process starts while all of them are running, and again after the first was interrupted.
+    // Another process starts while all transfers are running, and again after the first process was interrupted.
     _ = try await open()
     #expect(TemporaryDirectory.names(inbox + "/.partial").count == 6)
     let second = try await open()

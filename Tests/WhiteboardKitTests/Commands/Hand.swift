@@ -30,7 +30,7 @@ actor Hand: EventSink {
 
   // MARK: - Actions of the user
 
-  /// Sends keys and mouse events as a terminal does, ^ for Escape; waits for the effect of each.
+  /// Sends keys and mouse events as a terminal does, with ^ for Escape, and waits for the effect of each.
   func type(_ text: String) async {
     await untilReady()
     var parser = InputParser()

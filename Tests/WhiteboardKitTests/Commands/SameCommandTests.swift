@@ -9,7 +9,7 @@ import WhiteboardRendering
 @Suite(.serialized, .timeLimit(.minutes(5))) struct SameCommandTests: BoardSuite {
   struct Action: CustomTestStringConvertible, Sendable {
     let testDescription: String
-    /// The terminal input, ^ for Escape.
+    /// The terminal input, with ^ for Escape.
     let keys: String
     let script: [String]
     let program: [String]
@@ -22,7 +22,7 @@ import WhiteboardRendering
     }
   }
 
-  // The board is 74 columns of 8 and 21 rows of 16 units; cell 38, 13 is at 4, 0.
+  // The board has 74 columns of 8 units and 21 rows of 16 units; cell 38, 13 is at point 4, 0.
   private static let line = "'l^[<0;38;13M^[<32;42;15M^[<0;42;15m"
   private static let lineScript = "line 4,0 36,32 width=5"
   private static let lineProgram = #"{"verb":"line","points":[[4,0],[36,32]],"width":5}"#

@@ -254,7 +254,7 @@ import WhiteboardRendering
   private final class SlowConverter: PhotoConverter {
     let (begun, begin) = AsyncStream<Void>.makeStream()
     let hasReturned = Locked(false)
-    /// The ends of a pipe; the converter returns when the second one is closed.
+    /// The ends of a pipe; the converter returns when the second end is closed.
     private let ends: [Int32]
 
     init() {

@@ -16,7 +16,7 @@ extension ObjectDraft {
   fileprivate var form: DrawingForm? { if case .form(let form, _, _, _, _) = content { form } else { nil } }
 }
 
-/// Small files of other programs, each with the objects and the losses that an import of it has.
+/// Small files of other programs, each with the expected objects and losses of its import.
 @Suite("Files of Excalidraw") struct ImportedFileTests {
   private func imported(_ name: String, photo: @escaping ([UInt8]) -> [UInt8]? = { $0 }) throws -> ImportedBoard {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Cases")

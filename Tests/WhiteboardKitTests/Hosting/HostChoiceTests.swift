@@ -75,7 +75,7 @@ import Testing
     async throws
   {
     try await withRoom { room in
-      // Without a choice, nothing is kept.
+      // Without a choice, nothing is stored.
       #expect(try await hosted(in: room, otherwise: .code).admit == "code")
       #expect(try await hosted(in: room).admit == "ask")
 

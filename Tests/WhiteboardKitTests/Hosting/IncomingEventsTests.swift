@@ -47,7 +47,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
       Issue.record("no event waits")
       return
     }
-    // The member had one second of work in reserve, and owes another one.
+    // The member had one second of work in reserve, and owes another second.
     #expect(due - now == .seconds(1 / IncomingEvents.share) + .milliseconds(1))
     now = due
     #expect(next() == 1)

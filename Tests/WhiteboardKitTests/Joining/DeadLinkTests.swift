@@ -100,7 +100,7 @@ import Testing
     events.contains { if case .news(.ready(let ready)) = $0 { ready.board == link.board } else { false } }
   }
 
-  /// Announces the board of a link by another peer while `body` runs.
+  /// Lets another peer announce the board of a link while `body` runs.
   private func withMallory(
     _ admission: AdmissionPolicy,
     on link: BoardLink,

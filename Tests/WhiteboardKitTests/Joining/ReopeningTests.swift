@@ -65,7 +65,7 @@ import Testing
           try await second.run(window)
           Issue.record("the second window opened the board")
         } catch { #expect(error.code == .timedOut && error.message.contains("another window"), "\(error)") }
-        // Each window has its own session events, so these commands come after anything that the second one caused.
+        // Each window has its own session events, so these commands come after anything that the second window caused.
         try await first.perform("text 0,0 \"still here\"")
         try await host.perform("wait objects=1 timeout=30")
         let joins = await host.events.count { if case .change(.joined, _) = $0 { true } else { false } }

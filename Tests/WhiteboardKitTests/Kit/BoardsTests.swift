@@ -207,7 +207,7 @@ import Whiteboard
             await board.leave()
             left = board
           }
-          // The list of boards removes it a moment later.
+          // The list of boards removes the board a moment later.
           while left != nil { await Task.yield() }
         }
       }

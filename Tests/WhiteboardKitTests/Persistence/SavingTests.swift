@@ -32,7 +32,7 @@ import WhiteboardPrograms
     }
   }
 
-  /// The number of objects on a board, given by name or file, when it is opened again.
+  /// Opens a board again by name or file, and returns the number of its objects.
   private func objects(_ room: BoardRoom, file: String? = nil) async throws -> Int {
     var count = -1
     try await host(room, file: file) { host, _ in count = try await objects(host) }

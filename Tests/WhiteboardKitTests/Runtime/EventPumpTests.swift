@@ -160,7 +160,7 @@ import Testing
     #expect(pump.pendingBytes == 0)
   }
 
-  /// The points of a drawing while it grows.
+  /// Returns the first points of a growing drawing.
   private func ink(_ count: Int) -> [InkPoint] { (0..<count).map { InkPoint(x: Int32($0), y: Int32($0 * $0 % 97)) } }
 
   private func snapshot(_ create: (Board) throws -> ObjectID) throws -> ObjectSnapshot {
@@ -207,7 +207,7 @@ import Testing
       apply(event, to: &known)
       #expect(known == (try drawing(last).points))
     }
-    // The first event is about a small drawing, so it has all points.
+    // The first event is about a small drawing, so the event has all points.
     #expect(count == 128 + 4096 - 128)
     #expect(try event(last, last, ["centerPosition"]).points == nil)
     let whole = try event(last, last, ["isFinished"])
@@ -287,7 +287,7 @@ import Testing
     #expect(event(old, joined).erased?.ranges.count == 1)
     #expect(apply(event(old, joined), to: known) == joined.erasedSpans)
     #expect(try event(joined, drawing(ink(4096))).erased == nil)
-    // Up to 128 ranges, or without any before, all are reported.
+    // All ranges are reported if there are at most 128, or if the drawing had none before.
     #expect(try event(old, erased(0..<100)).erased?.total == nil)
     #expect(try event(drawing(ink(4096)), old).erased?.ranges.count == 930)
   }

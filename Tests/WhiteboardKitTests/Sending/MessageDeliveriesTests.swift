@@ -68,7 +68,7 @@ import Testing
     let both = receipt([anna, ben])
     _ = deliveries.taken(first, both)
     _ = deliveries.taken(second, receipt([anna]))
-    // Anna has confirmed both, but the board did not notice that before she left.
+    // Anna has confirmed both messages, but the board did not notice that before she left.
     toAnna.asked(1)
     toAnna.confirmed(1)
     let ended = deliveries.left(anna, name: "anna", reason: "lost")

@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// Begins a command, which is in the board's input when this returns.
+  /// Begins a command. When this function returns, the command is in the board's input.
   private func begin(_ scriptedBoard: ScriptedBoard, _ line: String) async -> Task<CommandError.Code?, Never> {
     let count = await scriptedBoard.requestCount
     let task = Task { await error(scriptedBoard, line) }

@@ -10,7 +10,7 @@ import WhiteboardPrograms
 
 /// The stored contents of a board, and their return after a restart.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct DocumentTests: BoardSuite {
-  /// Runs a host of a name or a file in ada's data directory, and ends it.
+  /// Hosts a board by name or file in ada's data directory, and ends the host.
   @discardableResult private func host(
     _ room: BoardRoom,
     _ name: String = "board",

@@ -561,7 +561,7 @@ import WhiteboardPrograms
         var joining = await room.configuration(.join(.link(try BoardLink(ready.link)), patience: .seconds(1)), "ben")
         joining.script = .run(keepsGoing: true)
         let (scripted, feed) = (joining, CommandFeed())
-        // The script is at its end, and waits until a member has all its work.
+        // The script is at its end, and waits until a member has all changes of the script.
         feed.push("text 0,0 one")
         feed.push("wait objects=2 timeout=60")
         feed.finish()

@@ -152,7 +152,7 @@ import Testing
           let (answered, answering) = AsyncStream<Void>.makeStream()
           joining.beforeSessionEvents = { sharedBoard in
             if isTyped {
-              // The session is held until the command is answered, so the command does not wait for it.
+              // The session is held until the command is answered, so the command does not wait for the session.
               for await _ in answered { return }
             } else {
               await sharedBoard.untilHolding()

@@ -107,7 +107,7 @@ struct HealthServerTests {
     configuration.host = "127.0.0.9"
     await #expect(throws: Enough.self) {
       try await withHealthServer(Self.endpoints(), configuration: configuration) { server in
-        // The answer to a later client shows that this one has been accepted.
+        // The answer to a later client shows that this client has been accepted.
         let client = try await RawClient(host: "127.0.0.9", port: server.port)
         _ = try await HealthProbe(host: "127.0.0.9", port: server.port).ask("/healthz")
         last.withLock { $0 = (server.port, client) }

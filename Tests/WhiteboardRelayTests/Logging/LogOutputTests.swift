@@ -41,7 +41,7 @@ struct LogOutputTests {
     #expect(lines.suffix(12) == (88..<100).map { "line \($0)" }[...])
     let noted = lines.filter { $0.hasSuffix(" dropped") }
     #expect(noted.compactMap { Int($0.prefix { $0 != " " }) }.reduce(0, +) == count)
-    // Other holders of the descriptor may not use O_NONBLOCK; no call may block anyway.
+    // Other holders of the descriptor may not use O_NONBLOCK. Even so, no call may block.
     #expect(fcntl(pipe.writer, F_GETFL) & O_NONBLOCK == 0)
   }
 

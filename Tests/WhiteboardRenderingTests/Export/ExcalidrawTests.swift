@@ -141,7 +141,7 @@ import WhiteboardRendering
     #expect(try label("Controller", "Controller") == (["Controller"], 20.796875, [note]))
     #expect(try label("Main\\nController", "Main Controller") == (["Main", "Controller"], 20.796875, [note]))
     #expect(try label("Control", "Control") == (["Control"], 25, []))
-    // They would be too small.
+    // Smaller letters would be illegible.
     #expect(try label("A long row of text", "A long row of text").1 == 25)
   }
 

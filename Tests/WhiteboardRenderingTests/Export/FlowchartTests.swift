@@ -270,7 +270,7 @@ import Whiteboard
     #expect(throws: ImportError.unknownFormat) { try Self.read("graphs are nice") }
   }
 
-  /// Charts with mistakes, or with what few charts have, and their labels and warnings.
+  /// Charts with mistakes or rare features, with their labels and warnings.
   static let unusual: [(text: String, labels: [String], warnings: [String])] = [
     (
       "A --> B\nthis line means nothing\nhello world --> A\nC -->\n--> D",

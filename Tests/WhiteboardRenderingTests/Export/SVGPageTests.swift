@@ -34,7 +34,7 @@ import WhiteboardRendering
     func row() throws -> String {
       try String(#require(page(board).split(separator: "\n").first { $0.contains("שלום") }))
     }
-    // The start of a row from right to left is its right side, here that of the longest row.
+    // The start of a row from right to left is its right side, here the right side of the longest row.
     var text = try row()
     #expect(text.contains("x=\"48\"") && text.contains("direction=\"rtl\" unicode-bidi=\"embed\""))
     #expect(!text.contains("text-anchor"))

@@ -35,7 +35,7 @@ import Whiteboard
     // A player who has finished sees the answer, too.
     for word in ["speed", "eerie", "level", "llama", "abbey", "crane"] { try? board.game(id).play(.guess(word)) }
     let region = try Self.region(board)
-    // Half of eight rows of 16 and the margin.
+    // Half of eight rows of 16 units, plus the margin.
     #expect(region.greatest.y == 35 && region.least.y == -35)
     #expect(region.greatest.x == 33)
   }

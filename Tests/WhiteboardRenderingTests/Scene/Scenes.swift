@@ -46,7 +46,7 @@ enum Scenes {
     )
   }
 
-  /// Returns a photo of that many pixels.
+  /// Returns a photo of the given size in pixels.
   static func photo(_ number: UInt8 = 1, width: Int = 640, height: Int = 480) throws -> AssetReference {
     try AssetReference(
       id: try #require(AssetID(Array(repeating: number, count: 32))),

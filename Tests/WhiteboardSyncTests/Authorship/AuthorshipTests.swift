@@ -66,7 +66,7 @@ import Testing
     receive(batch, from: cleo.member)
     #expect(refusals().isEmpty)
     let context = anna.replica.board.state.context
-    // Bo received them too, and forwards them as its own.
+    // Bo received these messages too, and forwards them as its own.
     receive(hello)
     receive(batch)
     #expect(refusals() == [.forgedAuthor])

@@ -74,7 +74,7 @@ import Testing
     }
     world.carryOut(actions, 0)
     #expect(world.settle())
-    // The same dot with another value, as bad memory or a malicious author would cause it.
+    // The same dot with another value, as bad memory or a malicious author could cause.
     let author = Incarnation(99)
     for (number, value) in [(0, UInt64(5)), (1, 5), (2, 4)] {
       let batch = try Batch(
@@ -159,7 +159,7 @@ import Testing
     #expect(!anna.replica.isEqual(to: bo.member), "no other member is connected")
     world.connectAll()
     for _ in 0..<20 { world.edit(1) }
-    // Much earlier than the 5 s after which sums are sent in any case.
+    // This is much less than the 5 s after which sums are sent in any case.
     for _ in 0..<80 { world.step(25) }
     #expect(anna.replica.isEqual(to: bo.member))
     #expect(anna.replica.digest == bo.replica.digest)

@@ -165,7 +165,7 @@ import Testing
       )
     }
     #expect(BucketSums.sums(of: state).count == BucketHash.buckets)
-    // Sums are compared with equal contexts: one dot with two values.
+    // Sums are compared only with equal contexts, so one dot gets two values.
     func written(_ id: ObjectID, _ property: Property, _ value: Value) throws -> [UInt64] {
       var other = state
       try other.apply(
@@ -228,7 +228,7 @@ import Testing
     }
     func sum(_ state: BoardState) -> UInt64 { BucketSums.sums(of: state)[id.bucket] }
     let mine = [UInt8](repeating: 7, count: 16)
-    // Of 16 bytes, the last word is chosen so that the sum is the same.
+    // The last word of the 16 bytes is chosen so that the sum is the same.
     var theirs = [UInt8](repeating: 9, count: 8) + [UInt8](repeating: 0, count: 8)
     let state = try board(theirs, others: 0)
     let start = BucketSums.start(of: state.context)

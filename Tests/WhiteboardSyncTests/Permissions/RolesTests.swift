@@ -333,14 +333,14 @@ import Testing
     #expect(revoke(2, by: 1))
     pass()
     #expect(bo.replica.role == .viewer && !revoke(0, by: 1))
-    // It does not admit the member again on its own, but on request.
+    // Anna does not admit the member again on her own, but admits the member on request.
     admit(2, .editor, by: 1)
     pass()
     #expect(bo.replica.role == .viewer)
     admit(2, .editor, isAsked: true, by: 1)
     pass()
     #expect(bo.replica.role == .editor)
-    // The owner revokes the granter's rights, and with them those of the members it admitted.
+    // The owner revokes the granter's rights, and with them the rights of the members that the granter admitted.
     #expect(revoke(1))
     pass()
     #expect(anna.replica.role == .viewer && bo.replica.role == .viewer)

@@ -56,7 +56,7 @@ import Testing
     var differences: [MemberID: Int64] = [ben: -20]
     for liar in liars { differences[liar] = year }
     #expect(here.judge(differences) == liars.map { report($0, .differs, year) })
-    // Without that member, nothing speaks for the local clock.
+    // Without that member, no clock supports the local clock.
     differences[ben] = nil
     let reports = here.judge(differences)
     #expect(reports.first == report(me, .isOff, -year))
@@ -77,10 +77,10 @@ import Testing
       // The other clock shows 5,000,000 when the uptime is 10,000.
       #expect(samples.note(wall: 5_000_000 + UInt64(index) * 1000 - delay, at: uptime) == true)
     }
-    // The local clock shows 1,000,000 then, and is set in between.
+    // The local clock shows 1,000,000 at that uptime, and is set before the second comparison.
     #expect(samples.difference(Moment(wall: 1_003_000, uptime: 13_000)) == Int64(3_999_970))
     #expect(samples.difference(Moment(wall: 5_003_000, uptime: 13_000)) == Int64(-30))
-    // Datagrams that waited in a queue arrive together, and make one sample: the best of them.
+    // Datagrams that waited in a queue arrive together, and the best of them is one sample.
     #expect(samples.note(wall: 5_004_000, at: 14_010) == false)
     #expect(samples.difference(Moment(wall: 5_004_010, uptime: 14_010)) == Int64(-10))
   }

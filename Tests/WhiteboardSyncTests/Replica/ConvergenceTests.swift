@@ -88,7 +88,7 @@ import Testing
     #expect(joiner.digest == world.nodes[2].replica.digest)
     #expect(joiner.board.objectIDs.count > 30)
     #expect(world.violations.isEmpty)
-    // Everything that the host had sent is here, with its authors.
+    // Everything that the host had sent has arrived, with its authors.
     #expect(joiner.board.state.context.isSuperset(of: told))
     let host = world.nodes[0]
     #expect(!joiner.board.state.context[host.replica.board.incarnation].ranges.isEmpty)

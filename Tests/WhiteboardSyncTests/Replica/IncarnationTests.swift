@@ -187,7 +187,7 @@ import Testing
     log += try anna.replica.change(now: now) { board in _ = try board.createText("mine", at: Point(x: 0, y: 0)) }
       .actions
     #expect(context.incarnationCount == strangers + share + 2)
-    // A newcomer has room for all of it.
+    // A newcomer has room for the whole context.
     #expect(context.incarnationCount <= BoardLimits.incarnationsOfStrangersAtFirst)
   }
 

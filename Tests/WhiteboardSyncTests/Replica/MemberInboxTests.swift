@@ -36,7 +36,7 @@ import Whiteboard
     #expect(first?.verification.results == [.key([1]): false, .key([2]): true])
     let second = inbox.removeNext()
     #expect(second == [2])
-    // The second waits again, and the third behind it.
+    // The second message waits again, and the third message waits behind it.
     inbox.wait([2], for: verification(3))
     let blocked = inbox.removeNext()
     #expect(blocked == nil)

@@ -134,7 +134,7 @@ import Testing
     #expect(said() == [.author(to: 2), .batch(to: 2)])
     _ = try createText()
     #expect(said() == [.batch(to: 2)])
-    // All of these receive the same messages from the start.
+    // Now both members receive the same messages from the start.
     for member in [peer, bo] { log += anna.replica.peerLeft(member, now: start) }
     for member in [peer, bo] { log += anna.replica.peerJoined(member, now: start) }
     _ = try createText()
@@ -326,7 +326,7 @@ import Testing
     receive(try scriptedReplica.send([Operation(id, .selection, .bytes(anna.member.bytes))], time: 1 << 41))
     #expect(anna.replica.board.holder(of: id) == nil)
     #expect(!log.take().contains { if case .selected = $0 { true } else { false } })
-    // The same cell by its own author counts.
+    // The same cell counts if its own author writes it.
     receive(try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41 + 1))
     #expect(anna.replica.board.holder(of: id) == peer)
   }

@@ -211,8 +211,8 @@ import Testing
     #expect(nora.replica.digest == restarted.replica.digest)
   }
 
-  /// Returns a dot of each incarnation, and an object of each sixteenth, because creating an object of each would take
-  /// too long.
+  /// Returns a dot of each incarnation, and an object of only every sixteenth incarnation, because creating more
+  /// objects would take too long.
   private func objects(of records: [AuthorRecord]) -> Difference {
     var context = Context()
     for record in records { context.insert(Dot(record.incarnation, 1)) }

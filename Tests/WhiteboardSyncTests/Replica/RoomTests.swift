@@ -59,7 +59,7 @@ import Testing
     }
     var (ofFew, ofMany) = try (#require(few.takeCounts()[.presence]), #require(many.takeCounts()[.presence]))
     #expect(ofFew.said >= 8 * 8 && ofMany.said <= 12 * 7)
-    // After 10 s without a movement, each sends it every 3 s.
+    // After 10 s without a movement, each replica sends its presence every 3 s.
     for room in [few, many] {
       room.pass(6_000)
       _ = room.takeCounts()

@@ -32,7 +32,7 @@ import Whiteboard
     log += replica.signed(request.id, signature: key.signature(of: request.bytes), now: now)
   }
 
-  /// Lets Bo join, and makes the signatures of the introduction to it.
+  /// Lets Bo join, and makes the signatures of the introduction to Bo.
   private func join() throws {
     log += replica.peerJoined(bo.member, now: now)
     let requests = signingRequests(actions())
@@ -41,7 +41,7 @@ import Whiteboard
     _ = actions()
   }
 
-  /// Lets Bo join and introduce itself, with all signatures; then it is asked for its changes.
+  /// Lets Bo join and introduce itself, with all signatures; then Bo is asked for its changes.
   private mutating func introduce() throws {
     try join()
     log += replica.received(bo.hello(), from: bo.member, now: now)
@@ -172,7 +172,7 @@ import Whiteboard
     for check in requests.reversed() { log += replica.verified(check.id, isValid: true, now: now) }
     let first = actions()
     #expect(order(of: first) == ["data 1", "batch", "data 2", "batch", "data 3", "batch"])
-    // The head waits for its own check, and the last message behind it.
+    // The head waits for its own check, and the last message waits behind the head.
     for check in checks(first) { log += replica.verified(check.id, isValid: true, now: now) }
     #expect(order(of: actions()) == ["head", "data 4"])
   }
@@ -281,7 +281,7 @@ import Whiteboard
     let actions = try again.restore(document, now: now)
     #expect(again.board.objectIDs.isEmpty)
     #expect(again.board.incarnation != replica.board.incarnation)
-    // A signature for the replica before the restart is not for this one, which asks again.
+    // A signature that was requested before the restart does not count, and the replica requests it again.
     #expect(signingRequests(actions).map(\.bytes) != requests.map(\.bytes))
   }
 

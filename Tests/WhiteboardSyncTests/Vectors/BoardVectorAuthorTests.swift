@@ -173,7 +173,7 @@ import Testing
     #expect(replica.digest == digest)
   }
 
-  /// Returns a replica that waits for an answer of a member, of which it knows another incarnation.
+  /// Returns a replica that waits for an answer of a member and knows another incarnation of the same member.
   private func replica(askingOn board: BoardID, _ member: MemberID) throws -> Replica {
     let replica = replica(on: board, joinedBy: member)
     let author = Author(board: board, key: try VectorKey(of: member))

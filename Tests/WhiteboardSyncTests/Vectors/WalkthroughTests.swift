@@ -97,7 +97,7 @@ struct WalkthroughTests {
       case .batch(let content)?:
         let encoded = try EncodedBatch(decoding: BoardVectors.bytes(told.batches[1].hex))
         #expect(writer.encode(encoded) == content)
-      // Those are for the other peer.
+      // These messages are for the other peer.
       case .request?, .nothingLacking?, .state?: continue
       default: break
       }

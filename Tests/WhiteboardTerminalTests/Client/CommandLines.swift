@@ -57,7 +57,7 @@ enum CommandLine {
     case .view: ["view"] + (words[0].isEmpty ? ["none"] : words[0])
     case .accept: ["accept"] + words[0] + (words[1].isEmpty ? [] : ["always"])
     case .export: ["export"] + words[0] + (words[4].isEmpty ? [] : ["embed"]) + (words[5].isEmpty ? [] : ["force"])
-    // Its argument is the text of the help.
+    // The argument of `help` is the text of the help.
     case .help: ["help"]
     default: [command.name.rawValue] + words.joined()
     }

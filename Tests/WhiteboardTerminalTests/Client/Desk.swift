@@ -23,7 +23,7 @@ struct Desk {
     .change(.chat(chatLine(author, text), by: .other(member(author))), .init(member: author))
   }
 
-  /// Returns a line of Bob's.
+  /// Returns a chat line that Bob's board created.
   static func chatLine(
     _ author: MemberID,
     _ text: String,

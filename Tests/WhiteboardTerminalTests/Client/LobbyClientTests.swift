@@ -109,7 +109,7 @@ import WhiteboardRendering
     lobby.found(Self.found("Team", "teamid", by: "Ben", "benid"))
     lines = lobby.frame().screen.lines
     #expect(lines[4].contains("Team  yours, Ada and Ben are on it"))
-    // The title of the copy replaces the announced name, and the copy's own name does not.
+    // The title of the copy replaces the announced name, but the copy's own name does not.
     func setCopy(title: String?) {
       lobby.setBoards([
         .init(name: "old", path: "/boards/team.whiteboard", about: "3 objects", board: "teamid", title: title)

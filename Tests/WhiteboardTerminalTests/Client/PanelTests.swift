@@ -230,7 +230,7 @@ import WhiteboardRendering
     #expect(seen.contains(webLink))
     #expect(seen.contains(fingerprint.prefix(23)) && seen.contains("isthisone:"))
     #expect(seen.contains("candy-frost"))
-    // There is room for the other link, or it is left out as a whole.
+    // The other link is shown as a whole or left out as a whole.
     let isShown = seen.contains("whiteboard-peerjoin")
     #expect(isShown == seen.contains("pppp#river-maple-candy-frost'"))
     #expect(isShown == (rows == 40))

@@ -121,7 +121,7 @@ import WhiteboardRendering
     func label() -> String? { desk.type("\rx\r").first { $0.hasPrefix("insert ") || $0.hasPrefix("label ") } }
     let points = [Point(x: 0, y: 0), Point(x: 80, y: 0)]
     for tool in ["a", "l"] {
-      // The form that is still selected was selected before.
+      // The form was selected before, and is still selected.
       try desk.board.select([form])
       desk.sync()
       let request = next()
@@ -159,7 +159,7 @@ import WhiteboardRendering
     let row = try #require(desk.lines().firstIndex { $0.contains("↗") })
     let column = try #require(desk.lines()[row].firstIndex(of: "↗"))
     let x = desk.lines()[row].distance(from: desk.lines()[row].startIndex, to: column)
-    // A text in the row of the mark, which would be under it.
+    // A text in the row of the mark, at the place that the mark would cover.
     let scene = desk.client.workspace.scene
     let place = scene.viewport.place(
       atColumn: Double(x - 8),
@@ -177,7 +177,7 @@ import WhiteboardRendering
       var desk = try Desk()
       try desk.board.createText("far away", at: Point(x: 9_000, y: -4_000), isAutoWidth: true)
       try desk.board.createText("farther", at: Point(x: 9_400, y: -4_100), isAutoWidth: true)
-      // A user who has moved the view keeps it.
+      // If the user has moved the view, the view stays.
       if isLate { _ = desk.type("+") }
       desk.sync()
       _ = desk.tick()

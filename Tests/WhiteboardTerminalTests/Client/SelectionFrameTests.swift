@@ -88,7 +88,7 @@ import WhiteboardRendering
     #expect(desk.type(centered) == ["scale \(id) 2 about=0,0 line=keep"])
     let wider = "^[<16;49;12M^[<48;59;12M^[<16;59;12m"
     #expect(desk.type(wider) == ["scale \(id) 1.487805 about=-82,0"])
-    // 1.1 times the scale of the mouse.
+    // 1.1 times the scale after the drag.
     #expect(desk.type("S") == ["scale \(id) 1.64 line=keep"])
     // A drag inside the frame moves the object, even directly beside the handles.
     #expect(desk.type("^[<0;47;12M^[<32;48;12M^[<0;48;12m").first?.hasPrefix("move") == true)

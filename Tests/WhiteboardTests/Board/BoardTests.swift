@@ -112,7 +112,7 @@ import Testing
     try bob.write(id, .selection, .bytes(anna.member.bytes))
     try share(bob, anna)
     #expect(anna.holder(of: id) == nil && anna.selection(of: id) == nil)
-    // The ignored selection does not keep her from selecting the object herself.
+    // The ignored selection does not keep Anna from selecting the object.
     try anna.object(id)?.select()
     #expect(anna.holder(of: id) == anna.member)
     try anna.object(id)?.deselect()
@@ -251,7 +251,7 @@ import Testing
     try anna.object(id)?.move(to: Point(x: 2, y: 2))
     try share(anna, bob)
     #expect(bob.object(id)?.centerPosition == Point(x: 2, y: 2))
-    // The times of her unrelated writes do not change.
+    // The times of Anna's unrelated writes do not change.
     let mine = try anna.createText("y", at: Point(x: 0, y: 0))
     #expect((anna.snapshot(mine)?.updatedAt ?? 0) <= anna.wallClock + BoardLimits.drift)
   }

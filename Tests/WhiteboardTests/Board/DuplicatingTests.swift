@@ -68,7 +68,7 @@ import Testing
         #expect(copy.view(for: board.member)?.moveCount == 1)
       }
     }
-    // Of the copies of a game for two others, any two members can be the players.
+    // If a game of two other members is copied, any two members can be the players of the copy.
     let setup = ConnectFour.setup(between: (RandomEditing.member(8), RandomEditing.member(9)))
     #expect(SupportedGame.setup(setup, of: ConnectFour.name, ofCopy: four, by: anna.member) == [1])
     #expect(SupportedGame.setup(setup, of: "chess", ofCopy: four, by: anna.member) == setup)
@@ -131,7 +131,7 @@ import Testing
     // One object alone does not count as its group, even if it is the only member.
     try board.delete(ids[0])
     #expect(try board.duplicate([ids[1]]).keys.sorted() == [ids[1]])
-    // Together with the rest of the surrounding group, it is in the copy of that group.
+    // Together with the rest of the surrounding group, the object is in the copy of that group.
     let rest = try board.duplicate([ids[1], ids[2]])
     #expect(rest.keys.sorted() == [ids[1], ids[2], outer].sorted())
     #expect(rest[ids[1]].map { board.groups(of: $0) } == rest[outer].map { [$0] })

@@ -28,7 +28,7 @@ import Testing
       ]
     )
     #expect(snapshot.json.contains(#""erased":[[0.5,1.5],[2.5,4]]"#))
-    // The frame stays, so that the stroke does not move.
+    // The frame of the stroke stays the same, so that the stroke does not move.
     #expect(snapshot.size.width == 45)
     for wrong in [-1...3, 60...65, 3...3] {
       #expect(throws: BoardError.outOfRange("spans")) { try board.erase(id, spans: [wrong]) }
@@ -56,7 +56,7 @@ import Testing
     try object.scale(to: 2)
     try object.rotate(to: .degrees(90))
     try object.move(to: Point(x: 100, y: 100))
-    // Now from (100, 60) down to (100, 140).
+    // The stroke now goes from (100, 60) to (100, 140).
     #expect(try board.erase(along: [Point(x: 20, y: 0)], radius: 5) == [])
     #expect(try board.erase(along: [Point(x: 100, y: 140)], radius: 20) == [id])
     #expect(board.snapshot(id)?.erasedSpans == [48...64])

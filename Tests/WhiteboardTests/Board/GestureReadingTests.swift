@@ -185,7 +185,7 @@ import Testing
     }
     #expect(reading(whole) == reading(single), "seed \(seed)")
     let batches = whole.takeBatches()
-    // Another board reads the same.
+    // Another board has the same reading.
     let copy = board(2)
     copy.authors[whole.incarnation] = whole.member
     copy.presentMembers = [whole.member]

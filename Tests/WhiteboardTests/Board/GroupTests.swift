@@ -92,7 +92,7 @@ import Testing
     let first = try anna.group([ids[0]])
     let second = try anna.group([ids[1]])
     try boards.share()
-    // Each puts one group into the other at once; Bob's clock is ahead.
+    // At the same time, Anna and Bob each put one group into the other. Bob's clock is ahead.
     bob.wallClock += 5
     try anna.gesture { try anna.stage(first, .group, .dot(second.dot)) }
     try bob.gesture { try bob.stage(second, .group, .dot(first.dot)) }

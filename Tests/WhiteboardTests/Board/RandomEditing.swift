@@ -98,7 +98,7 @@ enum RandomEditing {
 }
 
 extension BoardState {
-  /// Everything in the state, in order: equal dumps are equal states.
+  /// Everything in the state, in order, so that equal states have equal dumps.
   var dump: String {
     var lines: [String] = []
     for incarnation in context.incarnations { lines.append("seen \(incarnation) \(context[incarnation].ranges)") }

@@ -42,7 +42,7 @@ import Testing
     #expect(throws: BoardError.held(id, by: bob.member)) { try anna.delete(id) }
     wait(1000)
     #expect(!isHeld(id) && anna.removeEndedLeases() == [id] && anna.removeEndedLeases() == [])
-    // Neither another selection nor one after a deselection holds the object again before 240 s have passed.
+    // Neither another selection nor a selection after a deselection holds the object again before 240 s have passed.
     try renew(id)
     try bob.deselect([id])
     try renew(id)

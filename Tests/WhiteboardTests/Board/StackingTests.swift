@@ -24,7 +24,7 @@ import Testing
     #expect(order() == [2, 3, 5, 0, 1, 4])
     #expect(throws: BoardError.nextToItself(ids[2])) { try board.reorder([ids[2]], .above(ids[2])) }
     _ = board.takeBatches()
-    // An object that is in position already is not written.
+    // An object that is already in position is not written.
     try board.reorder([ids[4]], .front)
     try board.reorder([ids[2], ids[3]], .back)
     try board.reorder([ids[4]], .forward)

@@ -4,7 +4,7 @@ import Testing
 @testable import Whiteboard
 
 @Suite struct ConnectFourTests {
-  /// Plays the columns in turn with the first two members.
+  /// Lets the first two members play the columns in turn.
   private func play(_ columns: [Int], _ world: GameWorld, _ id: ObjectID) throws {
     for (index, column) in columns.enumerated() {
       try world.boards[index % 2].game(id).play(.drop(column: column))

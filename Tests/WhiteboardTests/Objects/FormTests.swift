@@ -166,7 +166,7 @@ import Testing
     #expect(followed > 10)
   }
 
-  /// Returns how often a line changed because an object to which it is bound did.
+  /// Returns how often a line changed because an object to which the line is bound changed.
   private func reported(seed: UInt64) throws -> Int {
     var random = SeededGenerator(seed: seed)
     let boards = TwoBoards()
@@ -180,7 +180,7 @@ import Testing
       targets.append(target)
     }
     for step in 0..<80 {
-      // A random edit may have deleted or locked it.
+      // A random edit may have deleted or locked the object.
       if step.isMultiple(of: 10) { try? anna.move([targets[random.below(3)]], by: Point(x: 7, y: 9)) }
       RandomEditing.edit(anna, &random)
       RandomEditing.edit(bob, &random)

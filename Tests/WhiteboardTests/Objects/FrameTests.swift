@@ -13,7 +13,7 @@ import Testing
     let outside = try board.createText("out", at: Point(x: 500, y: 0))
     let frame = try board.createForm(.frame, at: zero, size: Size(width: 400, height: 300), label: "Plan")
     #expect(board.frames == [frame] && board.objects(inFrame: frame) == [inside])
-    // The area inside a frame is not a part of it, its line and its name are.
+    // The area inside a frame is not a part of the frame, but its line and its name are.
     #expect(board.objects(at: Point(x: 100, y: 100)).isEmpty)
     #expect(board.objects(at: Point(x: 200, y: 100)) == [frame])
     #expect(board.objects(at: Point(x: -190, y: -160)) == [frame])

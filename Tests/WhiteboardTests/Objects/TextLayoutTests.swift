@@ -53,7 +53,7 @@ import Testing
     #expect(try box() == Rectangle(Point(x: 10, y: 20), Point(x: 18, y: 36)))
     try board.object(id)?.update(text: "ABC\nD")
     #expect(try box() == Rectangle(Point(x: 10, y: 20), Point(x: 34, y: 52)))
-    // Another point from which it grows leaves it where it is.
+    // Another alignment changes the point from which the text grows, but does not move the text.
     for alignment in [TextAlignment.right, .center, .left, .right] {
       try board.restyle([id], [.alignment(alignment)])
       #expect(try box() == Rectangle(Point(x: 10, y: 20), Point(x: 34, y: 52)))

@@ -500,7 +500,7 @@ private struct Room {
       sequence += 1
     }
     #expect(state.orphans.count == 24 * 4096)
-    // The dot of one of them turns out not to be a create operation.
+    // The dot of one orphan turns out not to be a create operation.
     let other = try Batch(
       author: Incarnation(2),
       firstSequence: 7,

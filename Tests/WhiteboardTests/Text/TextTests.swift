@@ -176,7 +176,7 @@ import Testing
     }
     let batch = try Batch(author: author, firstSequence: 1, time: HybridTime(1), operations: operations)
     let text = try #require(BoardState().applying([batch]).record(id)?.text)
-    // 34 of them are within 2 MiB; the last of these is the first in the traversal.
+    // 34 runs fit within 2 MiB; the last of these is the first in the traversal.
     #expect(text.prefix(2) == "Cx")
     #expect(text.unicodeScalars.count == BoardLimits.textElements)
   }

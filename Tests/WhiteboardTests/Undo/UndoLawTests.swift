@@ -11,7 +11,7 @@ struct Shown: Hashable {
 }
 
 extension Board {
-  /// The visible values, without their authors and times: all cells except selections and undone ones.
+  /// The visible values, without their authors and times: all cells except selections and undone cells.
   var content: [Shown] {
     var content: [Shown] = []
     for id in state.records.keys.sorted() where state.isVisible(id) {

@@ -324,7 +324,7 @@ import Testing
     try share(bob, anna)
     let redo = [SkippedStep(label: "delete", reason: .kept)]
     #expect(throws: BoardError.nothingToRedo(skipped: redo)) { try anna.redo() }
-    // Anna may still delete it herself, and undo and redo this.
+    // Anna may still delete it herself, and undo and redo the deletion.
     try anna.delete(id)
     try anna.undo()
     #expect(try anna.redo().isComplete)
@@ -386,7 +386,7 @@ import Testing
     let (anna, bob) = (board(1), board(2))
     let id = try bob.createText("x", at: origin)
     try share(bob, anna)
-    // A step that changes nothing in the end, and another one after it.
+    // A step that changes nothing in the end, and another step after it.
     try anna.step {
       try anna.object(id)?.move(to: Point(x: 1, y: 1))
       try anna.object(id)?.move(to: origin)

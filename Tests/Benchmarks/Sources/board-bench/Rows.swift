@@ -126,7 +126,7 @@ func catchUp(_ work: Work) throws -> Figures {
   return [("bytes", Double(count)), ("time", time * 1000)]
 }
 
-/// Measures the bytes per point of freehand strokes: 120 points per second, in a commit of one message every 250 ms.
+/// Measures the bytes per point of freehand strokes: 120 points per second, and a commit of one message every 250 ms.
 func ink() throws -> Figures {
   [
     ("bytes", try ink(hasPressure: false, pieces: 4)), ("pressure", try ink(hasPressure: true, pieces: 4)),

@@ -65,7 +65,7 @@ struct Work {
     .pair(Int32(random.below(side)), Int32(random.below(side)))
   }
 
-  /// Returns updates in batches of `size` by the replicas in turn, of random objects to random positions.
+  /// Returns updates that move random objects to random positions, in batches of `size` by the replicas in turn.
   func updates(batchedBy size: Int) throws -> [Batch] {
     var random = Generator(seed: 2)
     return try batches(of: size) { (_, size) in
@@ -78,7 +78,7 @@ struct Work {
     }
   }
 
-  /// Returns updates in batches of `size`: rows of objects, each dragged a little further each time.
+  /// Returns updates that drag the objects of each row a little further each time, in batches of `size`.
   func drags(batchedBy size: Int) throws -> [Batch] {
     var random = Generator(seed: 3)
     return try batches(of: size) { (number, size) in

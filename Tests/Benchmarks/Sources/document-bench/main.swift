@@ -96,7 +96,7 @@ for mode in [BoardDocument.Mode.reading, .writing] {
   report("open for \(mode) and load 1 MB and \(content.entries.count) entries", 1000 * seconds(clock.now - start), "ms")
   try await document.close()
 }
-// A typical board: 10,000 texts in a keyframe. The measured time ends when it can be edited.
+// A typical board: 10,000 texts in a keyframe. The measured time ends when the board can be edited.
 unlink(path)
 guard let boardID = BoardID(bytes: board) else { fatalError("16 bytes are an id") }
 func replica() -> Replica {

@@ -1,6 +1,6 @@
 import PeerSession
 
-/// The measuring end.
+/// The end of the connection that takes the measurements.
 struct Client {
   private static let clock = ContinuousClock()
 
@@ -54,7 +54,7 @@ struct Client {
 
   // MARK: Measurements
 
-  /// Measures the time from an unconnected process to a member of the session, with a new key each time.
+  /// Measures how long an unconnected process takes to become a member of the session, with a new key each time.
   private func dial(times: Int) async throws -> Figures {
     var durations: [Duration] = []
     for _ in 0..<times {
@@ -71,7 +71,7 @@ struct Client {
     return figures
   }
 
-  /// Measures messages per second, from the first `send` until the other application has received the last.
+  /// Measures messages per second, from the first `send` until the other application has received the last message.
   private func messages(_ session: Session, _ count: Int, length: Int, tasks: Int) async throws -> Figures {
     let peer = server
     var answers = Answers(session)

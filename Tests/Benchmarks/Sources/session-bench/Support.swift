@@ -32,7 +32,6 @@ struct Figures {
 }
 
 extension Duration {
-  /// The duration in seconds.
   var seconds: Double { self / .seconds(1) }
 }
 
@@ -56,7 +55,7 @@ enum Memory {
   }
 }
 
-/// Prints a line at once.
+/// Prints a line without buffering.
 func write(line: String) {
   let bytes = Array((line + "\n").utf8)
   _ = Glibc.write(STDOUT_FILENO, bytes, bytes.count)
