@@ -14,8 +14,8 @@ package enum QRCodeError: Error, Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A QR code: a square of dark and light modules that encodes a string. It uses the lowest error correction (level L),
-/// because a screen has no scratches and a smaller symbol fits on more terminals.
+/// A QR code: a square of dark and light modules that encodes a string. The code uses the lowest error correction
+/// (level L), because a screen has no scratches and a smaller symbol fits on more terminals.
 package struct QRSymbol: Hashable, Sendable {
   /// The maximum length of the encoded string, in bytes.
   package static let maximumLength = 2_953

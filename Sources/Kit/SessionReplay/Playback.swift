@@ -35,7 +35,7 @@ public struct Playback: Sendable {
   public private(set) var operations = 0
   /// The steps that were played but could not be applied.
   ///
-  /// They do not change the board.
+  /// These steps do not change the board.
   public private(set) var faults: [Fault] = []
 
   private struct Kept {

@@ -9,7 +9,7 @@ extension Recording {
   /// that cannot be applied are written unchanged.
   ///
   /// - Parameters:
-  ///   - path: The file, which must not exist yet. If writing fails, it is removed.
+  ///   - path: The file, which must not exist yet. If writing fails, the file is removed.
   ///   - assets: The photos to store, by their SHA-256.
   /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`; `badName` if the name of the board or of a marker is
   ///   invalid.

@@ -42,7 +42,7 @@ public struct Recording: Sendable {
     for (person, name) in history.names { if let member = MemberID(text: person) { names[member] = name } }
     for entry in history.traffic where entry.kind == .began || entry.kind == .joined {
       guard let member = entry.peers.first.flatMap({ MemberID(bytes: $0) }), !entry.text.isEmpty else { continue }
-      // Names in `history.names` are newer than names in the traffic, so they take precedence.
+      // Names in `history.names` are newer than names in the traffic, so the names in `history.names` take precedence.
       if names[member] == nil { names[member] = entry.text }
     }
     self.names = names

@@ -21,7 +21,7 @@ public struct RecordingLine: Hashable, Sendable {
   public let operations: Int
   /// A description of the change: the kinds of objects, the properties, and the first words of inserted text.
   ///
-  /// It contains untrusted text from peers.
+  /// The description contains untrusted text from peers.
   public let words: String
 }
 

@@ -263,8 +263,8 @@ extension RecordingReplay {
   /// - Parameters:
   ///   - index: The index of the part.
   ///   - limit: The maximum number of attempts.
-  ///   - fails: A closure that returns whether a replay fails. It must always return the same result for the same
-  ///     replay.
+  ///   - fails: A closure that returns whether a replay fails. The closure must always return the same result for the
+  ///     same replay.
   /// - Returns: The smallest replay, with one part, and the number of attempts; `nil` if even a replay without batches
   ///   fails.
   public func shrunk(part index: Int, attempts limit: Int = 1000, _ fails: (RecordingReplay) throws -> Bool) rethrows

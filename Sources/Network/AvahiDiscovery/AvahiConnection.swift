@@ -234,7 +234,7 @@ package enum SystemBus {
     return socketPath(inAddress: String(cString: variable))
   }
 
-  /// Returns the path from the first address if it has the format `unix:path=…`; otherwise `nil`.
+  /// Returns the path from the first address if that address has the format `unix:path=…`; otherwise `nil`.
   static func socketPath(inAddress address: String) -> String? {
     let first = address.prefix { $0 != ";" }
     guard first.hasPrefix("unix:") else { return nil }

@@ -244,7 +244,7 @@ final class BrowserDriver: AvahiDriver {
     )
     guard let resolver else {
       let failure = daemon.failure
-      // If the daemon rejects a name that it reported itself, skip only this instance.
+      // If the daemon rejects a name that the daemon itself reported, skip only this instance.
       guard failure.code == Int32(AVAHI_ERR_DISCONNECTED) else { return }
       throw failure
     }

@@ -162,9 +162,9 @@ struct MarkLimit {
 package enum InvisibleText {
   /// Calls a closure for each code point of a string, in order.
   ///
-  /// Joiners between letters or emoji, and one variation selector after a character, change how text looks. They count
-  /// as visible. All other format characters and ignorable code points are invisible, such as zero-width spaces,
-  /// direction marks and overrides, tags, and fillers.
+  /// Joiners between letters or emoji, and one variation selector after a character, count as visible, because they
+  /// change how text looks. All other format characters and ignorable code points are invisible, such as zero-width
+  /// spaces, direction marks and overrides, tags, and fillers.
   ///
   /// - Complexity: O(*n*), where *n* is the length of the string.
   package static func scan(_ text: some StringProtocol, _ body: (_ scalar: Unicode.Scalar, _ isInvisible: Bool) -> Void)

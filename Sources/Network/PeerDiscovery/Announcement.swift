@@ -11,7 +11,7 @@ public struct Announcement: Hashable, Sendable {
     case member
     /// A peer that keeps the board available while members are offline.
     ///
-    /// It is also advertised with the subtype `_relay`.
+    /// A relay is also advertised with the subtype `_relay`.
     case relay
   }
 

@@ -1,7 +1,7 @@
 /// A small public record of key-value pairs, published by an advertiser.
 ///
-/// It is encoded as the DNS-SD TXT record (RFC 6763, 6). Every value of this type is a valid record. Any device on the
-/// network can read and forge records. Implements DSC-3 to DSC-6.
+/// The record is encoded as the DNS-SD TXT record (RFC 6763, 6). Every value of this type is a valid record. Any device
+/// on the network can read and forge records. Implements DSC-3 to DSC-6.
 public struct DiscoveryInfo: Hashable, Sendable {
   /// One entry of the record.
   ///

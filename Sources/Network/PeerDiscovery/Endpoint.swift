@@ -66,8 +66,8 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     self.bytes = Array(bytes)
   }
 
-  /// The part of the address that a machine cannot choose freely. It is the first 64 bits of a global IPv6 address, and
-  /// the whole address otherwise.
+  /// The part of the address that a machine cannot choose freely. This part is the first 64 bits of a global IPv6
+  /// address, or the whole of any other address.
   package var group: ArraySlice<UInt8> { bytes.prefix(isIPv6 && !isLinkLocal ? 8 : bytes.count) }
 
   /// Whether the address is an IPv6 address.

@@ -8,7 +8,7 @@ public enum AdmissionPolicy: Sendable, Equatable {
   case anyone
   /// Admits the peers in the peer store, and the peers that became known since the transport started.
   case known
-  /// Admits peers that prove that they know the code; the host proves it too.
+  /// Admits peers that prove that they know the code; the host proves the same.
   case code(JoinCode)
   /// Admits the peers that a user accepts after comparing verification words.
   case ask

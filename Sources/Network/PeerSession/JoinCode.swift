@@ -66,7 +66,8 @@ public struct JoinCode: Hashable, Sendable {
   private init(text: String) { self.text = text }
 
   /// The characters that separate the words of a code: white space, dashes, punctuation and invisible characters (4.2).
-  /// They are listed explicitly because the standard library's character properties change with the Unicode version.
+  /// The characters are listed explicitly because the standard library's character properties change with the Unicode
+  /// version.
   private static let separators: [ClosedRange<Unicode.Scalar>] = [
     "\u{9}"..."\u{D}", "\u{20}"..."\u{20}", "\u{85}"..."\u{85}", "\u{A0}"..."\u{A0}", "\u{1680}"..."\u{1680}",
     "\u{2000}"..."\u{200A}", "\u{2028}"..."\u{2029}", "\u{202F}"..."\u{202F}", "\u{205F}"..."\u{205F}",

@@ -138,8 +138,8 @@ extension Session {
   /// - Parameters:
   ///   - receipt: The receipt of the message.
   ///   - peer: One of its ``SendReceipt/peers``.
-  /// - Throws: `notConnected` if the message was not sent to that peer, or the peer left before it confirmed;
-  ///   `peerLost` if it was lost; `sessionEnded`; `cancelled`.
+  /// - Throws: `notConnected` if the message was not sent to that peer, or the peer left before it confirmed the
+  ///   message; `peerLost` if the peer was lost; `sessionEnded`; `cancelled`.
   public func confirmation(of receipt: SendReceipt, by peer: PeerID) async throws(SessionError) {
     try await sender.confirmation(of: receipt, by: peer)
   }

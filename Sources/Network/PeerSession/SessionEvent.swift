@@ -153,9 +153,9 @@ public enum DatagramPath: String, Sendable {
 public enum DisconnectionCause: Sendable {
   /// The application no longer wants the peer to be connected.
   case choice
-  /// The peer does not read its messages; it may try again later.
+  /// The peer does not read its messages; the peer may try again later.
   case tooSlow
-  /// The peer sends more than the application can handle; it may try again later.
+  /// The peer sends more than the application can handle; the peer may try again later.
   case tooFast
 
   var code: CloseCode {

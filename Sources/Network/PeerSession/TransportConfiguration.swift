@@ -31,7 +31,7 @@ public struct TransportConfiguration: Sendable {
   public var interface: String?
   /// The directory for received resources, each named by its transfer id.
   ///
-  /// It is created on first use, with mode 0700.
+  /// The directory is created on first use, with mode 0700.
   public var inboxDirectory: String
   /// The maximum size of the inbox in bytes, including unfinished transfers.
   ///
@@ -52,15 +52,15 @@ public struct TransportConfiguration: Sendable {
   /// application never requests resources.
   ///
   /// A requested resource is accepted without calling ``wantsResource``. The quotas and the limit of eight transfers
-  /// count requested resources separately, so that a hostile peer cannot block them with its own offers. The closure is
-  /// called for every offer and must return immediately.
+  /// count requested resources separately, so that a hostile peer cannot block requested resources with its own offers.
+  /// The closure is called for every offer and must return immediately.
   public var isRequestedResource: (@Sendable (SessionID, ResourceInfo) async -> Bool)?
   /// A closure that returns whether to accept the resource that a peer offers; `nil` means to accept all.
   ///
   /// The closure is called for every offer before any data arrives, and again when the transfer resumes over another
-  /// link. It may wait for a user: the sender waits for the result for at most two minutes (RES-8), and other transfers
-  /// continue in the meantime. The closure's task is canceled when that time is over or the offer ends, and the closure
-  /// must then return.
+  /// link. The closure may wait for a user: the sender waits for the result for at most two minutes (RES-8), and other
+  /// transfers continue in the meantime. The closure's task is canceled when that time is over or the offer ends, and
+  /// the closure must then return.
   ///
   /// A declined transfer fails at the sender with `declined`. The receiver gets an event only if it had accepted the
   /// transfer before.
@@ -88,12 +88,12 @@ public struct TransportConfiguration: Sendable {
   public var isRelay = false
   /// Whether the local peer passes on data between members that cannot reach each other (RLY-15).
   public var isBridge = true
-  /// The rate at which the local peer passes on the data of one member, if it is not a relay.
+  /// The rate at which the local peer passes on the data of one member, if the local peer is not a relay.
   public var bridgeRate = RelayRate(copies: 2_000, bytes: 8 << 20)
   /// A closure that returns whether to relay the session of a host that requests it; `nil` means to relay no session.
   ///
   /// The closure is called for each new link from a host, even if the session is already relayed, because the admission
-  /// policy may have changed. It must return within 10 s.
+  /// policy may have changed. The closure must return within 10 s.
   public var carries: (@Sendable (CarryRequest) async -> CarryAnswer)?
   /// The limits on the data that a relay forwards and queues for each member.
   public var relayLimits = RelayLimits()
@@ -105,9 +105,9 @@ public struct TransportConfiguration: Sendable {
   public var gathers = Duration.zero
   /// The number of members, including the local peer, above which relayed peers are not dialed (RLY-6).
   public var meshSize = 16
-  /// The store of known peers; if it is `nil`, no peer is stored.
+  /// The store of known peers; `nil` to store no peers.
   public var peerStore: PeerStore?
-  /// The threads to use; if it is `nil`, the transport creates its own.
+  /// The threads to use; `nil` to let the transport create its own threads.
   public var threads: TransportThreads?
   /// The logger; the library logs at `info` and below.
   public var logger: Logger

@@ -106,7 +106,7 @@ public struct FrameHeader: Equatable, Sendable {
   /// - Parameters:
   ///   - bytes: The bytes received so far.
   ///   - offset: The offset of the header.
-  ///   - limit: The maximum length of a payload in bytes. It also applies to skipped frames.
+  ///   - limit: The maximum length of a payload in bytes. The maximum also applies to skipped frames.
   /// - Returns: The header, or `nil` if it needs more bytes; `offset` is then unchanged.
   /// - Throws: ``FrameError`` as soon as the received bytes are invalid; the caller must then close the link.
   @inlinable public static func read(from bytes: Span<UInt8>, at offset: inout Int, limit: Int) throws(FrameError)

@@ -48,7 +48,8 @@ public enum Limits {
   public static let dialsToOneStranger = 8
   /// The number of attempts to dial a member that was never connected, and that only an ordinary member named (MEM-18).
   public static let dialsToHearsay = 4
-  /// The maximum number of members without a link that one ordinary member may name, if they were never met (MEM-18).
+  /// The maximum number of members that one ordinary member may name, if these members have no link and were never met
+  /// (MEM-18).
   public static let strangersNamed = 32
   /// The maximum length of a message in bytes (MSG-1).
   public static let message = 16_777_216

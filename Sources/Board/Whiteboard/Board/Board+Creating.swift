@@ -90,7 +90,7 @@ extension Board {
   ///   - label: The text in the form, or at the middle of a line.
   ///   - lineWidth: The width of the line, in board units.
   ///   - color: The color of the line, `0xRRGGBBAA`; nil for the default color.
-  ///   - style: The other properties of its appearance; nil for the default style of the form.
+  ///   - style: The other properties of the form's appearance; nil for the default style of the form.
   ///   - start: The binding of the first point of a line or arrow.
   ///   - end: The binding of the last point of a line or arrow.
   /// - Returns: The id of the drawing.

@@ -5,7 +5,7 @@ extension Board {
 
   /// Sets the color of an object, or of all objects of a group.
   /// - Parameters:
-  ///   - color: The color as `0xRRGGBBAA`; nil for the default color of its kind.
+  ///   - color: The color as `0xRRGGBBAA`; nil for the default color of the object's kind.
   ///   - id: The object or group.
   /// - Throws: `unknownObject`, `held`, `locked`, `wrongKind` for a photo, which has no color.
   public func setColor(_ color: UInt32?, of id: ObjectID) throws(BoardError) {
@@ -122,8 +122,9 @@ extension Board {
     try gesture { () throws(BoardError) in try settle(shift(ids, by: offset)) }
   }
 
-  /// Moves objects; returns them and the objects that moved along with their frames. After all moves, pass all results
-  /// to ``settle(_:)`` once. Otherwise, an object that was moved onto a frame would move again when that frame moves.
+  /// Moves objects; returns these objects and the objects that moved along with their frames. After all moves, pass all
+  /// results to ``settle(_:)`` once. Otherwise, an object that was moved onto a frame would move again when that frame
+  /// moves.
   func shift(_ ids: [ObjectID], by offset: Point) throws(BoardError) -> [ObjectID] {
     let moved = withFramed(try state.targets(ids))
     try transform(moved) { (id, record) throws(BoardError) in

@@ -144,7 +144,7 @@ struct Eraser {
     return StrokeSpans(joined(parts).map(span))
   }
 
-  /// Merge parts that touch, because otherwise each of them would be rounded up to a whole step.
+  /// Merge parts that touch, because otherwise each part would be rounded up to a whole step.
   private func joined(_ parts: [ClosedRange<Double>]) -> [ClosedRange<Double>] {
     parts.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { joined, part in
       guard let last = joined.last, part.lowerBound <= last.upperBound else {

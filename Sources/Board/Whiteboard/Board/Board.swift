@@ -2,8 +2,8 @@ import PeerCore
 
 /// A board, with methods that edit it.
 ///
-/// Every method that edits the board is one gesture: if it throws, it changes nothing. To combine several calls into
-/// one batch and one undo step, make them inside `gesture(_:_:)`.
+/// Every method that edits the board is one gesture: if the method throws, the board does not change. To combine
+/// several calls into one batch and one undo step, make them inside `gesture(_:_:)`.
 public final class Board: BoardReplica {
   /// Returns the object with this id, as an instance of the class for its kind; nil if the object is not shown on the
   /// board.
@@ -97,8 +97,8 @@ extension Board {
 extension Board {
   /// Moves objects in the stack.
   ///
-  /// The moved objects keep their order relative to each other. Each of them is written at most once. Other objects are
-  /// written only if no z index is left between two neighbors (BRD-34).
+  /// The moved objects keep their order relative to each other. Each moved object is written at most once. Other
+  /// objects are written only if no z index is left between two neighbors (BRD-34).
   ///
   /// - Throws: `unknownObject`, `held`, `locked`, `nextToItself`, `stackFull` if no z index is left and neither
   ///   neighbor can be changed.
@@ -163,8 +163,8 @@ extension Board {
 extension Board {
   /// Creates a group of objects and groups.
   ///
-  /// If all of them belong to the same group, the new group is created inside that group. Otherwise, each of them
-  /// leaves its group.
+  /// If all given objects and groups belong to the same group, the new group is created inside that group. Otherwise,
+  /// each of them leaves its group.
   ///
   /// - Returns: The id of the new group.
   /// - Throws: `empty`, `unknownObject`, `held`, `locked`, `boardFull`.

@@ -96,8 +96,8 @@ public struct BoardDiff: Hashable, Sendable {
 }
 
 extension ObjectRecord {
-  /// The visible properties of the object, as JSON keys and values in a fixed order. They do not depend on the times
-  /// and authors of the writes. A default value is listed as if it had been written.
+  /// The visible properties of the object, as JSON keys and values in a fixed order. The values do not depend on the
+  /// times and authors of the writes. A default value is listed as if it had been written.
   fileprivate var content: [(name: String, json: String)] {
     let isShown = kind?.isShown ?? false
     var content: [(name: String, json: String)] = []

@@ -31,7 +31,7 @@ public indirect enum BoardError: Error, Hashable, Sendable {
   case tooFew(Int)
   /// No z index is left between two objects in the stack.
   ///
-  /// Move one of them first.
+  /// Move one of these objects first.
   case stackFull
   /// A gesture has more than `BoardLimits.operationsPerGesture` operations.
   case tooManyOperations

@@ -51,8 +51,8 @@ public enum BoardLimits {
   public static let incarnationsOfMembers = incarnations - (1 << 9)
   /// The value of `incarnationsOfStrangers` for a replica whose context was empty.
   ///
-  /// It is higher than ``incarnationsOfMembers``, because a new replica must accept everything that other replicas
-  /// stored before they reached their limit.
+  /// This value is higher than ``incarnationsOfMembers``, because a new replica must accept everything that other
+  /// replicas stored before they reached their limit.
   public static let incarnationsOfStrangersAtFirst = incarnations - (1 << 8)
   /// The incarnations of one author may use the free room of a context divided by this number (BRD-37).
   public static let incarnationShare = 8

@@ -144,8 +144,8 @@ extension BoardReplica {
 }
 
 extension BoardState {
-  /// Snapshots of the objects that are shown on the board, from back to front. They lack everything that only a replica
-  /// knows: selections, the members who voted, and the photos that are stored.
+  /// Snapshots of the objects that are shown on the board, from back to front. The snapshots lack everything that only
+  /// a replica knows: selections, the members who voted, and the photos that are stored.
   package var snapshots: [ObjectSnapshot] {
     stacked(storedIDs.filter(isShown)).compactMap {
       ObjectSnapshot($0, on: self, selectedBy: nil, assets: [], authors: [:])

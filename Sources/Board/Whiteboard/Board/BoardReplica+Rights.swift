@@ -195,7 +195,7 @@ extension BoardReplica {
 
   /// Purges an object, and creates a new object with the same content; returns the new object. The new object is not
   /// locked, deleted or selected. Throws `tooManyOperations`, `tooLong`, `boardFull`. The changes are part of the
-  /// current gesture. They cannot be undone, because a purge cannot be undone.
+  /// current gesture, and cannot be undone, because a purge cannot be undone.
   @discardableResult func replaceFrozen(_ id: ObjectID) throws(BoardError) -> ObjectID {
     guard let record = state.record(id), let kind = record.kind else { throw .unknownObject(id) }
     let plan = try RestorePlan(replacing: id, record, as: incarnation)

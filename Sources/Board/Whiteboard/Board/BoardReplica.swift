@@ -281,7 +281,7 @@ public class BoardReplica {
   }
 
   /// Replays a batch of a recording, as if its edits were made on this board now; throws `boardFull`. If it throws,
-  /// nothing is written. The edits keep the incarnation of the batch. They are not an undo step.
+  /// nothing is written. The edits keep the incarnation of the batch, and are not an undo step.
   package final func reenact(_ batch: Batch) throws(BoardError) {
     try receive(batch)
     localAuthor.record(batch)

@@ -24,7 +24,7 @@ struct ImportPlan {
 
   /// The changes in order, each with the index of its object; groups come before objects.
   private var content: [(index: Int, change: Change)] = []
-  /// The references between objects. They follow ``content``, because an object can refer to a later object.
+  /// The references between objects. The references follow ``content``, because an object can refer to a later object.
   private var references: [(index: Int, change: Change)] = []
   private(set) var objectCount = 0
 

@@ -1,6 +1,6 @@
 /// The leases of members on the objects that they selected, as this replica sees them (BRD-22). A selection holds an
 /// object only while its member has a lease on the object. The leases depend on what this replica has received and
-/// when, not on the times of the selections. They are neither stored nor shared.
+/// when, not on the times of the selections. The leases are neither stored nor shared.
 struct SelectionLeases {
   /// The minimum time between two searches for leases that have ended, in milliseconds.
   private static let searchInterval: UInt64 = 1000

@@ -91,8 +91,8 @@ struct StagedOperations {
     valueBytes += operation.value.length
   }
 
-  /// Returns the operations as one batch. They become several batches if they are too many for one batch, or if some of
-  /// them overwrite times that are far ahead of the wall clock (BRD-32).
+  /// Returns the operations as one batch. The operations become several batches if they are too many for one batch, or
+  /// if some of them overwrite times that are far ahead of the wall clock (BRD-32).
   func batches(_ clock: inout HybridClock, wall: UInt64) -> [Batch] {
     guard let runs = clock.next(wall: wall, after: floors) else {
       preconditionFailure("operations were already checked when they were staged")

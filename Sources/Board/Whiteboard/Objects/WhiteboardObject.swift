@@ -2,9 +2,9 @@
 ///
 /// Its properties always show the current state of the board.
 ///
-/// Use it only in the isolation of the board; a `snapshot` can leave that isolation. Each method that changes the
-/// object throws `BoardError`: `unknownObject` if the object does not exist, `held` if another member that is online
-/// has selected it, `locked` if it is locked, `outOfRange` for numbers outside their limits.
+/// Use the object only in the isolation of the board; a `snapshot` can leave that isolation. Each method that changes
+/// the object throws `BoardError`: `unknownObject` if the object does not exist, `held` if another member that is
+/// online has selected it, `locked` if it is locked, `outOfRange` for numbers outside their limits.
 public class WhiteboardObject {
   /// The board that contains the object.
   public let board: Board

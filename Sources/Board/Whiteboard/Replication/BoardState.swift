@@ -72,8 +72,8 @@ public struct BoardState: Sendable {
     changes.reserve(batch.operations.count)
     let sequences = batch.sequences
     let mayBeSeen = context.overlaps(sequences, of: batch.author)
-    // The ids that this batch purged. They are added to the context together at the end. If they were added one by one
-    // in descending order, each insertion would move all later ranges.
+    // The ids that this batch purged. The ids are added to the context together at the end. If the ids were added one
+    // by one in descending order, each insertion would move all later ranges.
     var purged = DotSet()
     for index in batch.operations.indices {
       let operation = batch.operations[index]

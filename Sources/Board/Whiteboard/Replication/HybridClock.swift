@@ -72,7 +72,7 @@ public struct HybridClock: Sendable {
   /// - Returns: The batches to send, in order; nil if no legal time is left.
   public mutating func next(wall: UInt64, after floors: [HybridTime?]) -> [Run]? {
     let limit = Self.limit(wall)
-    // If the wall clock was set back, do not continue from the later times that it showed before.
+    // If the wall clock was set back, do not continue from the later times that the clock showed before.
     if last > limit { last = 0 }
     var base = max(last + 1, Self.time(wall))
     for case let floor? in floors where floor.rawValue < limit { base = max(base, floor.rawValue + 1) }
@@ -127,7 +127,7 @@ public struct HybridClock: Sendable {
     return time(isTooMuch ? .max : sum)
   }
 
-  /// The result is limited, so that a whole gesture fits after it.
+  /// The result is limited, so that the times of a whole gesture can follow.
   private static func time(_ milliseconds: UInt64) -> UInt64 {
     let room = UInt64(BoardLimits.operationsPerGesture >> 16) + 1
     return min(milliseconds, (BoardLimits.time >> 16) - room) << 16

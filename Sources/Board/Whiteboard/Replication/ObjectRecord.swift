@@ -49,7 +49,7 @@ package struct ObjectRecord: Sendable {
     return entry.cell
   }
 
-  /// Writes a cell if it beats the existing one.
+  /// Writes a cell if it beats the existing cell.
   /// - Complexity: O(log *n*), plus the cost of moving the cells of at most one piece.
   package mutating func write(_ cell: Cell, at property: Property) -> Outcome {
     put(cell, at: property) { cell.beats($0) }

@@ -273,7 +273,8 @@ package struct TextDifference: Hashable, Sendable {
     self.words = String(words)
   }
 
-  /// Converts a position in the first string to one in the second; positions in the replaced range move to its start.
+  /// Converts a position in the first string to a position in the second string; positions in the replaced range move
+  /// to its start.
   package func moved(_ place: Int) -> Int {
     if place <= range.lowerBound { return place }
     return place >= range.upperBound ? place + count - range.count : range.lowerBound

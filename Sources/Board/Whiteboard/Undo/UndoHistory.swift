@@ -13,7 +13,7 @@ struct UndoHistory {
   private(set) var done: [UndoEntry] = []
   /// The steps that can be redone, the next one last.
   private(set) var undone: [UndoEntry] = []
-  /// Whether an undo or redo is in progress. Its gestures are not recorded as steps.
+  /// Whether an undo or redo is in progress. The gestures of an undo or redo are not recorded as steps.
   var isReplaying = false
 
   private var open: UndoEntry?
@@ -153,7 +153,7 @@ struct UndoHistory {
     let written = batches.flatMap { batch in
       batch.operations.enumerated().map { (batch.dot(at: $0.offset), $0.element) }
     }
-    // Do not undo the creation of an object that replaces a purged one, because its content would be lost.
+    // Do not undo the creation of an object that replaces a purged object, because its content would be lost.
     let purged = Set(written.lazy.filter { $0.1.property.isPurge }.map { $0.1.object })
     var left = Set(
       written.lazy.filter { _, operation in
@@ -265,10 +265,10 @@ extension Property {
 
 /// Undo and redo of the local member's edits, step by step. A step is one gesture, or the gestures between `beginStep`
 /// and `endStep`, or text that is typed without a pause (`TextObject.type(replacing:with:)`). Undo restores a cell only
-/// if the step's write is still the last write of the cell, so it never overwrites another member's write. Selections,
-/// chat lines, moves of games and purges are not steps. Neither undo nor redo deletes an object that another member has
-/// changed since the step (BRD-40), or a game in which moves were made. Changes of an object that is deleted are left
-/// out, because they would not be visible. If nothing of a step can be restored, the step is skipped.
+/// if the step's write is still the last write of the cell, so undo never overwrites another member's write.
+/// Selections, chat lines, moves of games and purges are not steps. Neither undo nor redo deletes an object that
+/// another member has changed since the step (BRD-40), or a game in which moves were made. Changes of an object that is
+/// deleted are left out, because they would not be visible. If nothing of a step can be restored, the step is skipped.
 extension BoardReplica {
   /// Whether there is a step to undo.
   ///
@@ -310,8 +310,8 @@ extension BoardReplica {
   ///
   /// A step in progress ends first.
   ///
-  /// Later steps that cannot be restored are skipped. They can still be redone if that becomes possible. The restored
-  /// values are written as ordinary operations. Do not call this method inside a gesture.
+  /// Later steps that cannot be restored are skipped. Skipped steps can still be redone if that becomes possible. The
+  /// restored values are written as ordinary operations. Do not call this method inside a gesture.
   ///
   /// - Throws: `nothingToUndo`; `held` or `locked` if an object cannot be changed now, in which case the step stays on
   ///   the undo stack; `boardFull`, `clockExhausted`.

@@ -304,7 +304,7 @@ extension BoardDocument {
   /// The maximum size of an asset, in bytes.
   public static let maximumAssetSize = 32 << 20
 
-  /// Stores a photo under its hash, and replaces a damaged copy of it.
+  /// Stores a photo under its hash, and replaces a damaged copy of the photo.
   /// - Throws: `damaged` if the bytes do not have that hash; `tooLarge`, `full`, `readOnly`, `closed`. If it throws,
   ///   nothing was stored.
   public func storeAsset(_ bytes: [UInt8], sha256: [UInt8]) async throws(DocumentError) {
@@ -347,8 +347,9 @@ extension BoardDocument {
 extension BoardDocument {
   /// Writes the whole document with its history to a new file.
   ///
-  /// The document can be used while the copy is made. The copy has all entries that were appended before the call. It
-  /// does not have the join code, the membership record or the removal record, because users share copies with others.
+  /// The document can be used while the copy is made. The copy has all entries that were appended before the call. The
+  /// copy does not have the join code, the membership record or the removal record, because users share copies with
+  /// others.
   /// - Throws: `exists`, `full`, `readOnly`, `damaged`, `closed`. If it throws, there is no new file.
   public func save(as path: String) async throws(DocumentError) {
     try await prepareCopy()
@@ -357,8 +358,9 @@ extension BoardDocument {
 
   /// Creates a document for a new board that begins with a state of this board.
   ///
-  /// Records, batches and heads are signed for one board, so the new document does not have them. It has only the given
-  /// state, and the given assets if this document has them. It does not contain permanently deleted data.
+  /// Records, batches and heads are signed for one board, so the new document does not have them. The new document has
+  /// only the given state, and the given assets if this document has them. Permanently deleted data is not in the new
+  /// document.
   /// - Throws: The errors of ``save(as:)``; `badName`, `wrongBoard`.
   public func duplicate(
     to path: String,

@@ -23,7 +23,8 @@ struct DocumentConnection: Sendable {
     }.get()
   }
 
-  /// Runs steps in one transaction. Returns the end of the log after them, and whether the file is still at its path.
+  /// Runs steps in one transaction. Returns the end of the log after these steps, and whether the file is still at its
+  /// path.
   func commit(_ steps: [LogWriter.Step], after tail: LogTail) async -> Result<
     (tail: LogTail, isThere: Bool), DocumentError
   > {

@@ -62,7 +62,7 @@ struct DocumentCopier: Sendable {
   }
 
   /// Copies the document through the open connection. Throws `exists`, `full`, `readOnly` or `inputOutput`. If it
-  /// throws, there is no new file. This works even if the file was removed.
+  /// throws, there is no new file. The copy can be made even if the file was removed.
   func copyOpenFile(to path: String) async throws(DocumentError) {
     try await publishOpenFile(at: path) { db, tail in try Meta.set(db, .closed, tail.text) }
   }

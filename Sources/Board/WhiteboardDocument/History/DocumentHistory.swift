@@ -36,7 +36,7 @@ public struct DocumentHistory: Sendable {
     public let place: Int
     /// The time when the digest was stored, in milliseconds since 1970.
     public let time: Int64
-    /// The name of the version with this digest; nil if it is not a version.
+    /// The name of the version with this digest; nil if no version has this digest.
     public let name: String?
     /// The digest of the board at this position.
     public let digest: [UInt8]

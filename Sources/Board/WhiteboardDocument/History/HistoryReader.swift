@@ -67,7 +67,8 @@ struct HistoryReader {
       if base == nil {
         damage("rows before row \(next) of the log are missing")
       } else {
-        // The file still has keyframes of older versions. They are before the beginning of the history: leave them out.
+        // The file still has keyframes of older versions. These keyframes are before the beginning of the history:
+        // leave them out.
         annotations.removeAll { $0.isKeyframe && $0.log < beginning }
       }
     }

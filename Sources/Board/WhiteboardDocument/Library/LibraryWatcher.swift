@@ -56,7 +56,7 @@ actor LibraryWatcher {
       for path in known.keys.sorted() where now[path] == nil { changes.append(.removed(path)) }
       return (now, changes)
     }
-    // If the directory cannot be read now, the next event in it causes another scan.
+    // If the directory cannot be read now, the next event in the directory causes another scan.
     guard case .success(let (now, changes)) = looked else { return }
     self.known = now
     waiting += changes

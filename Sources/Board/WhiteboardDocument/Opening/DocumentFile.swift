@@ -5,8 +5,8 @@ import Whiteboard
 
 /// The file of a document on the disk, and its WAL file and journal, examined without SQLite.
 enum DocumentFile {
-  /// Returns the path of the file itself, after following a symbolic link. The lock file and the WAL file are in the
-  /// directory of the file itself, not in that of a symbolic link to it.
+  /// Returns the path of the file itself, after following a symbolic link. The lock file and the WAL file are beside
+  /// the file itself, not beside a symbolic link to it.
   static func resolved(_ path: String) -> String {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let real = realpath(path, nil) else {
@@ -64,7 +64,7 @@ enum DocumentFile {
   }
 
   static func size(of path: String) -> Int? {
-    // Do not open the file: closing it would release the locks that SQLite has on it.
+    // Do not open the file: closing the file would release the locks that SQLite has on it.
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_size) : nil
   }

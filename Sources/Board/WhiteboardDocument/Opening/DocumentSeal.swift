@@ -6,8 +6,8 @@ import Whiteboard
 /// The secret with which a program marks the facts that it wrote to a board's file itself.
 ///
 /// A file can come from another person. Some of its facts make a program act: the members with their addresses, the
-/// join code, a removal, and the browser links. A program uses them only if they carry its own seal (REC-20). The
-/// secret belongs to a data directory, so it does not change with the identity in that directory.
+/// join code, a removal, and the browser links. A program uses these facts only if they carry its own seal (REC-20).
+/// The secret belongs to a data directory, so it does not change with the identity in that directory.
 public struct DocumentSeal: Sendable {
   /// Whether facts without a valid seal are used and sealed too, because the user trusts the file.
   public var acceptsAll = false

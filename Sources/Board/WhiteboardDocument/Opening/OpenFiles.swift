@@ -8,7 +8,8 @@ enum OpenFiles {
   enum Use: Comparable, Sendable {
     /// The file is not open, so all of it may be read without SQLite.
     case none
-    /// Readers have the file open. Without SQLite, only its WAL file may be read, since SQLite holds no locks on it.
+    /// Readers have the file open. Without SQLite, only its WAL file may be read, since SQLite holds no locks on the
+    /// WAL file.
     case reading
     /// A writer has the file open, so the WAL file may change at any time.
     case writing

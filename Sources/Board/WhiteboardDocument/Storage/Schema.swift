@@ -92,7 +92,7 @@ enum Schema {
   }
 
   /// Converts a file of an earlier release to the current format. The file is marked, so that releases with an earlier
-  /// format refuse it: they cannot read the rows that this release writes to the log.
+  /// format refuse it: those releases cannot read the rows that this release writes to the log.
   static func raise(_ db: Database, at path: String) throws {
     try makeOwnTables(db)
     try StoredIdentity.copy(db, at: path)

@@ -3,8 +3,8 @@ import Foundation
 /// The write-ahead log (the WAL file) of an SQLite database, read and checked without SQLite.
 ///
 /// Implements REC-16. After a crash, SQLite uses the frames of the WAL file up to the first frame whose checksum does
-/// not match. It ignores the frames after that one without an error, and soon overwrites them. This type reads all
-/// frames, and distinguishes the end of a WAL file from damage inside it.
+/// not match. SQLite ignores the frames after that frame without an error, and soon overwrites them. This type reads
+/// all frames, and distinguishes the end of a WAL file from damage inside it.
 ///
 /// - Frames with other salts are left from an earlier round. Their pages are in the database file already.
 /// - An incomplete frame at the end, and frames without a commit after them, belong to a transaction that was not
@@ -87,8 +87,8 @@ struct WriteAheadLog: Sendable {
     isForeign = mainPageSize != pageSize || (main.bytes(at: 18, 1) == [1] && differs(log, main))
   }
 
-  /// The damaged frame for which several repairs are possible, and the results of these repairs. It is nil unless there
-  /// is exactly one such frame, and the frame was committed.
+  /// The damaged frame for which several repairs are possible, and the results of these repairs. The value is nil
+  /// unless there is exactly one such frame, and the frame was committed.
   var ambiguousFrame: (slot: Int, candidates: [WALFrame])? {
     guard content.candidates.count == 1, let (slot, candidates) = content.candidates.first, slot < content.committed
     else { return nil }
@@ -147,7 +147,7 @@ struct WriteAheadLog: Sendable {
   /// Returns whether pages of the WAL file differ from those of a database that was closed.
   private func differs(_ log: RawFile, _ main: RawFile) -> Bool {
     content.newest(upTo: usable).contains { page, slot in
-      // Skip the header on the first page: it contains the journal mode and counters.
+      // Skip the header on the first page: this header contains the journal mode and counters.
       let from = page == 1 ? 100 : 0
       let logged = log.bytes(at: offset(slot) + WALFrame.headerSize + from, pageSize - from)
       return main.bytes(at: (page - 1) * pageSize + from, pageSize - from) != logged

@@ -9,7 +9,7 @@ import WhiteboardRendering
 /// row.
 package struct GraphicsLayer: Sendable {
   package struct Update: Hashable, Sendable {
-    /// The bytes to write before the cells of the same frame. They leave the cursor at an unspecified position.
+    /// The bytes to write before the cells of the same frame. The bytes leave the cursor at an unspecified position.
     package var bytes: [UInt8] = []
     /// The cells that the update clears or covers with a photo. After the update, write the text of these cells again.
     package var overwritten: [CellArea] = []
@@ -60,7 +60,7 @@ package struct GraphicsLayer: Sendable {
     self.cellHeight = min(max(cellHeight, 1), 256)
   }
 
-  /// Returns the size in pixels at which a photo is shown. Its ``TerminalPhoto`` must be created for this size.
+  /// Returns the size in pixels at which a photo is shown. The ``TerminalPhoto`` must be created for this size.
   package func pixels(of placement: GraphicsPlacement) -> (width: Int, height: Int) {
     (min(placement.box.width, 1 << 15) * cellWidth, min(placement.box.height, 1 << 15) * cellHeight)
   }

@@ -68,7 +68,7 @@ struct PagePainter {
     if let target = ObjectLink.target(of: link) {
       if targets.contains(target) { mark(CAIRO_TAG_LINK, "dest='\(name(target))' \(area)") }
     } else {
-      // cairo writes the address into the file as it is, so replace the characters that end it.
+      // cairo writes the address into the file as it is, so replace the characters that would end the address.
       let address = link.replacing("(", with: "%28").replacing(")", with: "%29").replacing("'", with: "%27")
       mark(CAIRO_TAG_LINK, "uri='\(address)' \(area)")
     }

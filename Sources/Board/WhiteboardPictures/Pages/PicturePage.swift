@@ -83,7 +83,7 @@ package enum PicturePage {
       throw .outOfMemory
     }
     defer { cairo_surface_destroy(surface) }
-    // Finish the surface even after an error, because it may write until then.
+    // Finish the surface even after an error, because an unfinished surface may still write.
     defer { withExtendedLifetime(sink) { cairo_surface_finish(surface) } }
     for picture in pictures {
       var picture = picture

@@ -78,8 +78,8 @@ final class CairoImage {
 
   deinit { cairo_surface_destroy(surface) }
 
-  /// Returns the pixels of the picture at a smaller size, with premultiplied colors if it has opacity; nil if the
-  /// pixels cannot be read.
+  /// Returns the pixels of the picture at a smaller size, with premultiplied colors if the picture has opacity; nil if
+  /// the pixels cannot be read.
   func averaged(to size: (width: Int, height: Int)) -> [UInt32]? {
     guard let data = cairo_image_surface_get_data(surface) else { return nil }
     let stride = Int(cairo_image_surface_get_stride(surface)) / 4

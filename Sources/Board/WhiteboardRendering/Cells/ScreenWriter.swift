@@ -33,7 +33,7 @@ package struct ScreenWriter: Sendable {
   private static let sortLimit = 32
 
   /// Returns the runs, split and sorted so that the style rarely changes; nil if they must be written in screen order.
-  /// They must be written in screen order if there are too many runs, or if terminals disagree about the cursor
+  /// Runs must be written in screen order if there are too many of them, or if terminals disagree about the cursor
   /// position after a glyph. The cells that such a glyph may overwrite must be written after it. Styles with fewer
   /// attributes come first, because adding an attribute needs fewer bytes than removing one.
   private func sortedByStyle(_ runs: [Run], _ screen: Screen) -> [Run]? {

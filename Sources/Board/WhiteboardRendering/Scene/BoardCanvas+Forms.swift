@@ -170,8 +170,8 @@ extension BoardCanvas {
   /// Returns the cells inside a low form that are in the row of its center; nil if there are none.
   ///
   /// `size` is the size of the form's box, and `line` half the width of its line, in dots. `width` returns the width of
-  /// the form at a distance above or below the center. Its result is a fraction of the full width, and the distance is
-  /// a fraction of half the height.
+  /// the form at a distance above or below the center. The result of `width` is a fraction of the full width, and the
+  /// distance is a fraction of half the height.
   private func middleRow(
     of snapshot: ObjectSnapshot,
     _ size: Size,

@@ -241,8 +241,8 @@ struct InkPlacement {
     let (cosine, sine) = (rotation.cosine * factor, rotation.sine * factor)
     let unit = 1.0 / 16
     if center == snapshot.centerPosition, snapshot.scale == 1, snapshot.angle == 0 {
-      // Do not use the center of the stroke. It moves while the stroke grows, but the dots that are already drawn must
-      // not move.
+      // Do not use the center of the stroke. The center moves while the stroke grows, but the dots that are already
+      // drawn must not move.
       let origin = viewport.dot(of: Point(x: 0, y: 0))
       x = (factor * unit, 0, origin.x * grid.factor)
       y = (0, factor * unit, origin.y * grid.factor)

@@ -69,8 +69,8 @@ enum InkTurn: Hashable, Sendable {
   case corner
   case step(isClockwise: Bool, isShort: Bool)
 
-  /// The maximum distance between successive points of a hand-drawn curve, in board units. It is about the diagonal of
-  /// a cell, because a terminal reports the mouse position in cells.
+  /// The maximum distance between successive points of a hand-drawn curve, in board units. This distance is about the
+  /// diagonal of a cell, because a terminal reports the mouse position in cells.
   static let stretch = 18.0
   /// The number of turns before and after a step that determine whether it is part of a staircase.
   static let window = 3

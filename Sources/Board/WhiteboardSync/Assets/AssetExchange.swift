@@ -9,8 +9,8 @@ struct AssetExchange {
 
   /// The maximum number of assets that are requested at the same time.
   static let parallel = 4
-  /// The maximum number of assets that are requested from one member at the same time. It is lower than ``parallel``,
-  /// so that a member that never sends does not delay all assets.
+  /// The maximum number of assets that are requested from one member at the same time. This number is lower than
+  /// ``parallel``, so that a member that never sends does not delay all assets.
   static let parallelOfMember = 3
   /// The time without progress after which the next member is asked, in milliseconds.
   static let patience: UInt64 = 30_000

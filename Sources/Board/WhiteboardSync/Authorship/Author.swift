@@ -33,8 +33,8 @@ public final class Author {
   ///   - key: The key of the author.
   ///   - role: The requested role. On an owned board, the author is a viewer until it has a grant.
   ///   - grant: The grant of the role on an owned board; nil if it is unknown.
-  ///   - random: Generates nonces. They must be unpredictable, because a peer that knows an incarnation before its
-  ///     introduction can claim its dots (BRD-25).
+  ///   - random: Generates nonces. The nonces must be unpredictable, because a peer that knows an incarnation before
+  ///     its introduction can claim its dots (BRD-25).
   public convenience init(
     board: BoardID,
     key: some AuthorKey,

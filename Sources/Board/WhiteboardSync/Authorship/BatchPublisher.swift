@@ -159,9 +159,9 @@ struct OwnHeads {
   private var last: (chain: BatchChain, head: Signed<SignedHead>)?
   private var sent: BatchChain?
   private var sentAt: UInt64
-  /// The part of the interval, in 256ths, after which the first head is sent. It differs between members. Otherwise,
-  /// members that joined at the same time would always sign at the same time, and each member would have to verify all
-  /// heads in a burst.
+  /// The part of the interval, in 256ths, after which the first head is sent. The part differs between members.
+  /// Otherwise, members that joined at the same time would always sign at the same time, and each member would have to
+  /// verify all heads in a burst.
   private let phase: UInt64
   private var isFirst = true
 

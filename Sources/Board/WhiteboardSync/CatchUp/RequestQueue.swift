@@ -120,7 +120,7 @@ final class AnswerSender {
       by: author,
       as: publisher.chain.incarnation
     )
-    // Even a board within its limits can be too large for one answer. Its batches still reach the member.
+    // Even a board within its limits can be too large for one answer. The batches of the board still reach the member.
     guard answer.value.count <= Answer.byteLimit else { return }
     peers[member]?.answerInFlight = request.number
     let name = ResourceDTO(

@@ -50,7 +50,7 @@ public enum ContextCoding {
 
   private static func write(_ ranges: SequenceRanges, to writer: inout ByteWriter) {
     var runs: [(entry: Entry, count: Int)] = []
-    // The lowest number at which the next range may start. It leaves a gap, so that ranges do not touch.
+    // The lowest number at which the next range may start. This number leaves a gap, so that ranges do not touch.
     var least: UInt64 = 1
     for range in ranges.ranges {
       let entry = Entry(gap: range.lowerBound - least, more: range.upperBound - range.lowerBound)

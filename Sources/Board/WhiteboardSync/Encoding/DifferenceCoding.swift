@@ -106,7 +106,7 @@ public enum DifferenceCoding {
     return difference
   }
 
-  /// The last cell by one author. The next cell by that author is encoded as a difference from it.
+  /// The last cell by one author. The next cell by that author is encoded as a difference from this cell.
   private struct LastCell {
     private var sequence: UInt64 = 0
     private var milliseconds: UInt64 = 0

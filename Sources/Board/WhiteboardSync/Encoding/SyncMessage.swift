@@ -228,7 +228,7 @@ package struct ReplicaReport: Hashable, Sendable {
 /// A datagram between replicas. It may be lost. Implements SYN-30 to SYN-34.
 package enum SyncDatagram: Hashable, Sendable {
   /// The presence of the sender. `counter` increases with each datagram. `wall` is the time of the sender's wall clock,
-  /// if it is included.
+  /// if the time is included.
   case presence(counter: UInt64, Presence, wall: UInt64? = nil)
   /// Points of a stroke that might not be committed yet.
   case preview(stroke: ObjectID, first: Int, points: [InkPoint])

@@ -30,7 +30,7 @@ struct IncarnationTable {
   }
 }
 
-/// The last pair; the next pair is encoded as a difference from it.
+/// The last pair; the next pair is encoded as a difference from this pair.
 struct LastPair {
   private var x: Int32 = 0
   private var y: Int32 = 0

@@ -14,7 +14,7 @@ public struct ClockReport: Hashable, Sendable {
 
   /// The member to which the clock belongs.
   ///
-  /// It can be the local member.
+  /// This can be the local member.
   public let member: MemberID
   /// The result of the comparison.
   public let finding: Finding

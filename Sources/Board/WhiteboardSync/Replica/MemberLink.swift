@@ -8,8 +8,8 @@ final class MemberLink {
   private static let slowAnswer: UInt64 = 30_000
   /// The minimum time between two repairs by one member, in milliseconds.
   private static let repairInterval: UInt64 = 5000
-  /// The time after which a member is asked again if there was no room for its answer, in milliseconds. It is also the
-  /// minimum time between two reports that there is no room.
+  /// The time after which a member is asked again if there was no room for its answer, in milliseconds. This is also
+  /// the minimum time between two reports that there is no room.
   private static let fullTimeout: UInt64 = 60_000
   /// The minimum time between two answers to one member, in milliseconds.
   private static let answerInterval: UInt64 = 1000
@@ -244,12 +244,12 @@ final class MemberLinks {
 
   func remove(_ member: MemberID) -> Bool { peers.removeValue(forKey: member) != nil }
 
-  /// The time after which the author of a change receives a report about it, in milliseconds. It grows with the number
-  /// of members, because every member sends reports (SYN-14).
+  /// The time after which the author of a change receives a report about it, in milliseconds. The time grows with the
+  /// number of members, because every member sends reports (SYN-14).
   var reportDelay: UInt64 { min(50 * UInt64(max(count, 8)) / 8, 1000) }
 
-  /// The time between two signed heads, in milliseconds. It grows with the number of members, because every member
-  /// verifies each head (AUT-7).
+  /// The time between two signed heads, in milliseconds. The time grows with the number of members, because every
+  /// member verifies each head (AUT-7).
   var headInterval: UInt64 { 1000 * UInt64(max(count, 8)) / 8 }
 }
 

@@ -10,7 +10,7 @@ public struct StrokePreview: Hashable, Sendable {
   public let first: Int
   /// The points to show after the committed points.
   ///
-  /// They replace the points of the last preview.
+  /// These points replace the points of the last preview.
   public let points: [InkPoint]
 
   package init(stroke: ObjectID, member: MemberID, first: Int, points: [InkPoint]) {

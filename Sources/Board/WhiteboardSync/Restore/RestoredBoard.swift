@@ -3,7 +3,7 @@ import Whiteboard
 
 /// A board restored from a document, used to view the board as it was at a given time.
 ///
-/// It is a value type. Copies are cheap and independent of the original.
+/// This is a value type. Copies are cheap and independent of the original.
 public struct RestoredBoard: Sendable {
   /// The id of the board.
   public let id: BoardID
@@ -184,7 +184,7 @@ struct AnswerMerging {
 /// A replica reports a stored change before the effects of the change. If all stored changes are passed to
 /// ``Replica/restore(_:now:isWhole:)`` in this order, they restore the same board.
 public enum StoredChange: Hashable, Sendable {
-  /// The record of an incarnation. It is stored before the incarnation's first batch.
+  /// The record of an incarnation. The record is stored before the incarnation's first batch.
   case author([UInt8], Incarnation)
   /// A batch, in its full form.
   case batch(EncodedBatch)

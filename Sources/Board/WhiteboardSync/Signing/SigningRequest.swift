@@ -79,7 +79,7 @@ extension Replica {
 
   /// Whether a requested signature is missing.
   ///
-  /// Actions may be waiting for it.
+  /// Actions may be waiting for the signature.
   public var isAwaitingSignature: Bool { author.isAwaitingSignature }
 
   /// Accepts a signature that ``ReplicaAction/sign(_:)`` requested from the owner.

@@ -50,8 +50,8 @@ package actor LineWriter {
     try check()
   }
 
-  /// Discards the unwritten lines as soon as the reader has accepted none of them for `time`; for use when the program
-  /// must end. Afterwards, the writer behaves as if the reader had closed its end. Returns when the lines are
+  /// Discards the unwritten lines as soon as the reader has accepted none of these lines for `time`; for use when the
+  /// program must end. Afterwards, the writer behaves as if the reader had closed its end. Returns when the lines are
   /// discarded, or the task is canceled.
   package func giveUp(ifStalledFor time: Duration, on clock: some Clock<Duration> = ContinuousClock()) async {
     var before: Int?

@@ -4,10 +4,10 @@ import WhiteboardDocument
 
 /// A recorder that writes the traffic of a program's session to a file.
 ///
-/// The file is a recording without a board (`Protocol/recording.md`). ``Recording/open(_:)`` reads it,
-/// `whiteboard-replay log --wire` lists it, and ``TrafficReplay`` replays the other peers. Traffic is written to disk
-/// shortly after it occurs. If writing fails, the error is reported immediately, the data recorded before remains
-/// valid, and the gap is marked.
+/// The file is a recording without a board (`Protocol/recording.md`). ``Recording/open(_:)`` reads the file,
+/// `whiteboard-replay log --wire` lists its content, and ``TrafficReplay`` replays the other peers. Traffic is written
+/// to disk shortly after it occurs. If writing fails, the error is reported immediately, the data recorded before
+/// remains valid, and the gap is marked.
 public actor SessionRecorder {
   private let session: Session
   private let document: BoardDocument

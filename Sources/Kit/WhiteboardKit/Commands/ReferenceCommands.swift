@@ -89,7 +89,8 @@ enum ReferenceCommands {
     }
   }
 
-  /// Returns why a link cannot lead to this address, and what to change; nil if it can.
+  /// Returns the reason why a link cannot lead to this address, and what to change; nil if a link can lead to this
+  /// address.
   private static func problem(ofAddress word: String) -> String? {
     switch ObjectLink.problem(in: word) {
     case nil: nil

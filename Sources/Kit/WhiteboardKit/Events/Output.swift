@@ -12,8 +12,8 @@ extension SharedBoard {
   }
 
   package struct ChangeDetails: Sendable {
-    /// The member that made the change, or that the change is about. It is set even for ``Change/Author/me``, which has
-    /// no id.
+    /// The member that made the change, or that the change is about. The value is set even for ``Change/Author/me``,
+    /// which has no id.
     package var member: MemberID?
     /// The name in the member's handshake, by which commands find the member; nil if the member was never connected.
     package var name: UntrustedText?

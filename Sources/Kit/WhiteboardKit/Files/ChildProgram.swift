@@ -8,8 +8,8 @@ import PeerCore
 @preconcurrency import Musl
 #endif
 
-/// A program that reads other file formats. It runs as a child process with limits, so a hostile or damaged file can
-/// only end the child process.
+/// A program that reads other file formats. The program runs as a child process with limits, so a hostile or damaged
+/// file can only end the child process.
 struct ChildProgram {
   let name: String
   /// The Debian package that contains the program.

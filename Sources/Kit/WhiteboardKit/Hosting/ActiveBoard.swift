@@ -162,8 +162,8 @@ final class ActiveBoard {
 }
 
 extension ActiveBoard {
-  /// Call this function after each input to the replica, even if there are no actions: it also schedules the next timed
-  /// work.
+  /// Call this function after each input to the replica, even if there are no actions: the function also schedules the
+  /// next timed work.
   func perform(_ actions: [ReplicaAction]) {
     for action in actions { fulfill(action) }
     confirmHost()

@@ -42,7 +42,7 @@ final class OpenBoardFile: Sendable {
 
   static func directory(in dataDirectory: String) -> String { dataDirectory + "/open" }
 
-  /// Creates and locks the file; returns nil if it cannot be written, or another program has the board open.
+  /// Creates and locks the file; returns nil if the file cannot be written, or another program has the board open.
   init?(_ board: OpenBoard, inDataDirectory dataDirectory: String) {
     let directory = Self.directory(in: dataDirectory)
     mkdir(directory, 0o700)

@@ -80,7 +80,7 @@ public struct Boards: Sendable {
   ///   - directory: The directory for boards, photos and received files. It is created if it does not exist. Each board
   ///     in it can be open in only one process at a time.
   ///   - options: The options of all boards.
-  ///   - body: A function that uses the boards. They must not be used after it returns.
+  ///   - body: A function that uses the boards. The boards must not be used after `body` returns.
   /// - Returns: The result of `body`.
   /// - Throws: ``WhiteboardError`` if the port or the directory cannot be used, and the error of `body`.
   public static func with<Result: Sendable>(
@@ -118,7 +118,8 @@ public struct Boards: Sendable {
       let boards = Boards(template: template, open: open)
       let result: Result
       do { result = try await body(boards) } catch {
-        // The error of `body` is thrown instead of an error of `close`, because it came first and explains more.
+        // The error of `body` is thrown instead of an error of `close`, because that error came first and explains
+        // more.
         try? await open.close()
         throw error
       }

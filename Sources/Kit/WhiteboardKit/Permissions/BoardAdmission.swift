@@ -75,8 +75,8 @@ final class BoardAdmission {
 
   // MARK: - Removing members
 
-  /// Removes a peer, and revokes the rights that it was granted. Returns the event with the new join code; nil if the
-  /// board has no code or keeps its code. Throws if no peer matches, or another peer is the host.
+  /// Removes a peer, and revokes the rights that the peer was granted. Returns the event with the new join code; nil if
+  /// the board has no code or keeps its code. Throws if no peer matches, or another peer is the host.
   nonisolated(nonsending) func kick(
     _ target: String,
     reason: String,

@@ -192,7 +192,8 @@ final class Invitations {
     }
   }
 
-  /// `word` is an argument of `accept` or `decline`. Throws if it names no question, or the choice cannot be stored.
+  /// `word` is an argument of `accept` or `decline`. Throws if `word` names no question, or the choice cannot be
+  /// stored.
   nonisolated(nonsending) func answer(_ word: String, with answer: InvitationAnswer, isAlways: Bool = false)
     async throws(CommandError)
   {

@@ -88,7 +88,7 @@ final class BoardReports {
 
   // MARK: - Chat and settings
 
-  /// Reports a line of the chat; the sink receives it only if its author is not hidden.
+  /// Reports a line of the chat; the sink receives the line only if the author is not hidden.
   func chatAdded(_ line: ChatLine, by member: MemberID?) {
     let change = SharedBoard.Change.chat(line, by: members.author(member))
     guard runtime.sink.contents.contains(.chat), !isHidden(line.id) else { return report(change, about: line.id) }

@@ -110,7 +110,7 @@ final class CommandRunner {
   )
 
   /// Refuses the remaining commands, because the board was closed before the local peer joined it. A script needs no
-  /// answers, because its first error ends it.
+  /// answers, because its first error ends the script.
   func refuseRest() {
     guard openBoard == nil, configuration.script == .none else { return }
     while let input = buffer.popFirst() { refuse(input, .closed) }

@@ -65,7 +65,7 @@ final class BoardOutbox {
     datagramSource.finish()
   }
 
-  /// Disconnects peers that accept data too slowly (MSG-5). They may reconnect and catch up.
+  /// Disconnects peers that accept data too slowly (MSG-5). The peers may reconnect and catch up.
   func dropSlowPeers(of session: Session, where isReached: (PeerID) -> Bool) {
     for (route, queue) in queues where isReached(route) && queue.isTooSlow {
       queues[route]?.close()

@@ -236,7 +236,7 @@ package struct BoardConfiguration: Sendable {
   }
 }
 
-/// Checks and converts pictures. This needs libraries that not every program contains.
+/// Checks and converts pictures. A converter needs libraries that not every program contains.
 package protocol PhotoConverter: Sendable {
   /// Returns the photo for a JPEG, PNG or WebP; throws if the picture is damaged. If `mayCompress` is true, a large PNG
   /// without transparency becomes a JPEG.

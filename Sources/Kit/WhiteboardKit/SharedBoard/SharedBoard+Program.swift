@@ -81,8 +81,8 @@ extension SharedBoard {
     try board.roles.change(target, to: role)
   }
 
-  /// Removes a peer, and revokes the rights that it was granted. Returns the event with the new join code; nil if the
-  /// board has no code or keeps its code. Throws if no peer matches, or another peer is the host.
+  /// Removes a peer, and revokes the rights that the peer was granted. Returns the event with the new join code; nil if
+  /// the board has no code or keeps its code. Throws if no peer matches, or another peer is the host.
   package func kick(_ target: String, reason: String, withAdmitted: Bool = false, keepsCode: Bool = false)
     async throws(CommandError) -> SharedBoard.News.Invited?
   {

@@ -87,7 +87,7 @@ extension SharedBoard {
   }
 
   private func join(_ target: JoinTarget, timeout: Duration, _ transport: PeerTransport) async throws {
-    // Join in a separate task, which is awaited below, so that it can be canceled.
+    // Join in a separate task, which is awaited below, so that joining can be canceled.
     let joining = Task {
       guard let joiner else { return }
       let (board, isAnnounced) = try await joiner.join(target, timeout: timeout)

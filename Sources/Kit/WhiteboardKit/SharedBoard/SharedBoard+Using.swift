@@ -63,7 +63,7 @@ extension SharedBoard {
   /// `body` runs in the isolation of the board and sees its own edits; no other edit happens in between. If `body`
   /// throws, none of its edits are made.
   ///
-  /// - Parameter body: A function that edits the board. It blocks the board while it runs.
+  /// - Parameter body: A function that edits the board. The function blocks the board while it runs.
   /// - Returns: The result of `body`. When the function returns, the edits are queued for all members. If boards are
   ///   saved, the edits are also on disk.
   /// - Throws: The error of `body`, which is a `BoardError` if the board refuses an edit; or ``CommandError``:
@@ -137,7 +137,8 @@ extension SharedBoard {
   /// Use the ``session`` for resources and streams.
   ///
   /// - Parameters:
-  ///   - bytes: The message. It must be smaller than 16 MiB if it is reliable, or smaller than 64 KiB if it is not.
+  ///   - bytes: The message. The message must be smaller than 16 MiB if it is reliable, or smaller than 64 KiB if it is
+  ///     not.
   ///   - recipients: The recipients; empty for all connected members.
   ///   - mode: The delivery mode. A reliable message arrives exactly once and in order, even if a link breaks and is
   ///     restored. An unreliable message is sent once and may be lost.

@@ -49,9 +49,9 @@ public actor SharedBoard {
     self.sink = sink
   }
 
-  /// Runs the board until it is requested to close, its script ends, or it fails. Call this function only once. It
-  /// leaves the session properly, and emits every event before it returns. Canceling the task requests that the board
-  /// close.
+  /// Runs the board until it is requested to close, its script ends, or it fails. Call this function only once. The
+  /// function leaves the session properly, and emits every event before it returns. Canceling the task requests that
+  /// the board close.
   package func run() async throws(WhiteboardError) {
     // A separate task, which is awaited below but not canceled with the caller: a closing board must still leave the
     // session and write the file.

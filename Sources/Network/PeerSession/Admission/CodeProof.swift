@@ -3,7 +3,8 @@ import CryptoExtras
 import PeerCore
 import PeerWire
 
-/// The key that makes and checks proofs of a code. It is the code, stretched for one session and one listener (4.2).
+/// The key that makes and checks proofs of a code. The key is the code, stretched for one session and one listener
+/// (4.2).
 struct CodeKey: Sendable, Equatable {
   /// The side that makes a proof. The proof includes the side, so that neither side can return the other's proof as its
   /// own.
@@ -18,7 +19,8 @@ struct CodeKey: Sendable, Equatable {
   private let key: SymmetricKey
 
   /// Stretches a code. This is slow on purpose: it takes about 0.1 s of one core (0.5 s without optimization) and 32
-  /// MiB. Do not call it on an event loop, and call it once for each code rather than for each attempt (ADM-5).
+  /// MiB. Do not call this initializer on an event loop, and call it once for each code rather than for each attempt
+  /// (ADM-5).
   init(code: JoinCode, session: SessionID, listener: PeerID) {
     do {
       key = try KDF.Scrypt.deriveKey(

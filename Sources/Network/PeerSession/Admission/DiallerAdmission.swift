@@ -33,7 +33,7 @@ struct MemberDial: Sendable {
 /// Decides, on the dialler's side of one control link, how the local peer gets admitted. Implements 3.1 to 3.3 and 4 of
 /// `Protocol/session.md`. This type does no I/O: its owner reports events, performs the returned actions, and calls
 /// ``timePassed(now:)`` at ``deadline``. If the join request names a key, the owner has already compared the listener's
-/// key with it (LNK-3). After `.opened`, `.close`, `.ended` or `.lost`, no more actions are returned.
+/// key with that key (LNK-3). After `.opened`, `.close`, `.ended` or `.lost`, no more actions are returned.
 struct DiallerAdmission: Sendable {
   struct Facts: Sendable {
     var local: PeerID
@@ -154,7 +154,7 @@ struct DiallerAdmission: Sendable {
         )
         wait(comparison)
         return [
-          // Send DECIDING before SAS-REVEAL, so that the listener receives it before its user can answer.
+          // Send DECIDING before SAS-REVEAL, so that the listener receives DECIDING before its user can answer.
           comparison.report, .send(.sasReveal, reveal.encoded()),
           .showWords(shown, name: hello.introduction.name, mustBeCompared: needsOurPerson),
         ]

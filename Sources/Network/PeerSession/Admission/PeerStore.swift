@@ -96,8 +96,8 @@ public actor PeerStore {
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - name: Its display name; truncated to 64 characters.
-  ///   - how: How its key was verified.
+  ///   - name: The peer's display name; truncated to 64 characters.
+  ///   - how: How the peer's key was verified.
   /// - Throws: ``PeerStoreError`` if the file cannot be written. The peer is then remembered until the program exits.
   public func remember(_ peer: PeerID, name: String, how: KnownPeer.Verification) async throws {
     try await remember(peer, name: name, how: how, now: .now)

@@ -98,7 +98,8 @@ extension SessionAdmission {
   }
 
   /// Chooses the policy of a peer that has just joined. A code that the listener did not check admits no peer. The code
-  /// with which the local peer joined before may be outdated, so it is used only if the host did not send its terms.
+  /// with which the local peer joined before may be outdated, so this code is used only if the host did not send its
+  /// terms.
   func joined(isCodeProved: Bool, earlier: JoinCode?) {
     if followsHost, !session.isHost, !isCodeProved, case .code = policy {
       followPolicy(terms == nil ? earlier.map { .code($0) } ?? .known : .known)

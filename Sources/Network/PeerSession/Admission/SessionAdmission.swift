@@ -98,7 +98,7 @@ final class SessionAdmission {
     return invitationCodes.map { CodeChoice(key: $0.key, label: $0.label) }
   }
 
-  /// The number of codes is limited, because each guess of an attacker is checked against all of them.
+  /// The number of codes is limited, because each guess of an attacker is checked against all codes.
   func checkRoomForCode() throws(SessionError) {
     guard case .code = policy else { throw SessionError(.notByCode, "This session does not admit peers by code.") }
     guard codeChoices().count < Limits.invitationCodes else {
@@ -275,8 +275,8 @@ extension Session {
   ///   - label: The label in ``Peer/admission`` of the peers that join with this code.
   ///   - time: How long the code is valid; `nil` means as long as this process serves the session. An expired code is
   ///     rejected as wrong.
-  /// - Throws: `notByCode` if the session does not admit by codes; `busy` if it already has 15 additional codes;
-  ///   `sessionEnded`.
+  /// - Throws: `notByCode` if the session does not admit by codes; `busy` if the session already has 15 additional
+  ///   codes; `sessionEnded`.
   public func invite(_ code: JoinCode, label: String? = nil, for time: Duration? = nil) async throws(SessionError) {
     let threads = try await onLoop { (core: SessionCore) in
       try core.admission.checkRoomForCode()

@@ -8,7 +8,7 @@ struct MessageInbox {
   enum Outcome: Equatable {
     case incomplete
     case began(total: Int)
-    /// `isRelays`: the message is between a member and a relay (11.2). `isSplit`: it came in several parts.
+    /// `isRelays`: the message is between a member and a relay (11.2). `isSplit`: the message came in several parts.
     case completed([UInt8], isRelays: Bool, isSplit: Bool)
   }
 
@@ -83,8 +83,8 @@ struct MessageInbox {
   }
 }
 
-/// Decides which links of a session are read (MSG-5, RLY-14). It has no clock; the caller passes the time and pauses or
-/// resumes the links.
+/// Decides which links of a session are read (MSG-5, RLY-14). This type has no clock; the caller passes the time and
+/// pauses or resumes the links.
 struct ReadingControl {
   /// Whether the application is so far behind that no link is read (MSG-5).
   var isApplicationBehind = false

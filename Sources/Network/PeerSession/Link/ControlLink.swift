@@ -118,8 +118,8 @@ final class ControlLink: ChannelDuplexHandler {
     }
     send(.close, Control.Close(code, message).encoded())
     end = .closedByUs(code)
-    // A peer that does not read must not keep the channel open. Wait two seconds for it to close, or 0.1 s if it has
-    // already been silent for two seconds. TLS itself would wait longer.
+    // A peer that does not read must not keep the channel open. Wait two seconds for the peer to close the channel, or
+    // 0.1 s if the peer has already been silent for two seconds. TLS itself would wait longer.
     let isSilent = NIODeadline.now() - lastHeard > .seconds(2)
     let limit = isSilent ? TimeAmount.milliseconds(100) : .seconds(2)
     let timeout = context.eventLoop.assumeIsolated().scheduleTask(in: limit) { [self] in closeTransport() }
@@ -138,7 +138,7 @@ final class ControlLink: ChannelDuplexHandler {
     }
   }
 
-  /// Closes the link without CLOSE, because it is broken.
+  /// Closes the link without CLOSE, because the link is broken.
   func abort(_ error: (any Error)? = nil) {
     guard end == nil else { return }
     end = .broken(error)

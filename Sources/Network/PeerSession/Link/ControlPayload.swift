@@ -16,7 +16,7 @@ protocol ControlObject: Equatable, Sendable {
 }
 
 /// The payload of a control frame: one JSON object whose values are all in range (FRM-5). Every value of a conforming
-/// type is valid, because it is checked when it is read or created.
+/// type is valid, because values are checked when they are read or created.
 protocol ControlPayload: ControlObject { static var frameType: FrameType { get } }
 
 /// The reason why a control payload is invalid; the link is closed with `protocol-error`. The key paths in an error

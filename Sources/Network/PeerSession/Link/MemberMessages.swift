@@ -123,7 +123,7 @@ extension Control.Members {
     var result: [Control.Members] = []
     var room = 0
     for member in members {
-      // The size includes the enclosing braces once for each member, so it is an upper bound.
+      // The size includes the enclosing braces once for each member, so the size is an upper bound.
       let size = Control.Members(members: [member]).encoded().count
       if room < size || result.last?.members.count == Limits.members {
         result.append(Control.Members(members: []))

@@ -19,7 +19,7 @@ struct Membership: Sendable {
   let local: PeerID
   /// The session's id; if the local peer does not know the id, the first ACCEPT supplies it.
   var session: SessionID
-  /// The peer that the local peer assumes to be the host; it has the host's rights only if it is also the
+  /// The peer that the local peer assumes to be the host; this peer has the host's rights only if it is also the
   /// ``authority``.
   var host: PeerID
   /// Other peers that members name as the host of a session whose id proves nothing (MEM-16).

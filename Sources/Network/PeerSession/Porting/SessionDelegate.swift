@@ -52,7 +52,8 @@ public protocol SessionDelegate: AnyObject, Sendable {
   /// Called when a resource arrived and was verified, or its transfer failed; exactly one of `path` and `error` is not
   /// `nil`.
   ///
-  /// The file stays in the inbox, and is included in its quota, until the program moves or removes it.
+  /// The file stays in the inbox, and counts toward the quota of the inbox, until the program moves or removes the
+  /// file.
   func session(
     _ session: Session,
     didFinishReceivingResourceWithName resourceName: UntrustedText,

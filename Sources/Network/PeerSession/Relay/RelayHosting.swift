@@ -120,7 +120,7 @@ final class RelayMove {
     promise = session.eventLoop.makePromise()
   }
 
-  /// The result is the relay's id. It is available when the relay has begun to relay the session.
+  /// The result is the relay's id. The result is available when the relay has begun to relay the session.
   func start(_ addresses: [PeerAddress], relay: PeerID?) -> EventLoopFuture<PeerID> {
     guard !session.hasEnded else {
       promise.fail(SessionError(.sessionEnded, "This peer left the session."))

@@ -37,7 +37,7 @@ extension RelaySide {
     enforceRate(entry, link, payload.count + RateLimiter.overhead, copies)
   }
 
-  /// Slows down a member that exceeds the rate, and closes its link if it continues (RLY-14).
+  /// Slows down a member that exceeds the rate, and closes the member's link if the member continues (RLY-14).
   private func enforceRate(_ entry: PeerEntry, _ link: ControlLink, _ count: Int, _ copies: Int) {
     tally.copies += copies
     tally.bytes += count * copies

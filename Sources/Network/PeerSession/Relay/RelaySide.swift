@@ -47,13 +47,14 @@ final class RelaySide {
   /// Whether the local peer opens routes between its members, as a relay or as a bridge (RLY-15).
   var opensRoutes: Bool { isRelaying || session.configuration.isBridge }
 
-  /// The rate at which the local peer forwards the data of one member; `nil` if it opens no routes.
+  /// The rate at which the local peer forwards the data of one member; `nil` if the local peer opens no routes.
   var passes: RelayRate? {
     if callsItselfRelay { return session.configuration.relayLimits.rate }
     return session.configuration.isBridge ? session.configuration.bridgeRate : nil
   }
 
-  /// Makes the host a relay between its members, so that they can reach the browsers that join the session (WEB-7).
+  /// Makes the host a relay between its members, so that the members can reach the browsers that join the session
+  /// (WEB-7).
   func serveBrowsers() {
     guard !servesBrowsers else { return }
     let wasRelaying = isRelaying

@@ -4,7 +4,7 @@ import PeerCore
 struct Waiter<Answer: Sendable>: Sendable {
   private let continuation: CheckedContinuation<Answer, Never>
   fileprivate let id: WaitID
-  /// The number of bytes, or the sequence number, for which the task waits; 0 if its owner needs no number.
+  /// The number of bytes, or the sequence number, for which the task waits; 0 if no number is needed.
   var amount: UInt64 = 0
 
   fileprivate init(_ continuation: CheckedContinuation<Answer, Never>, _ id: WaitID) {

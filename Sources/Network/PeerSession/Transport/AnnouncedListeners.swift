@@ -5,8 +5,7 @@ import PeerDiscovery
 /// The peers that announce a session while the local peer joins it by a link (DSC-28).
 ///
 /// The link may name a peer that has left or has another address now. The announcing peers are therefore dialed at the
-/// same time as the address in the link. The application updates them until the attempt ends; it may do so from any
-/// thread.
+/// same time as the address in the link. The application updates this object, on any thread, until the attempt ends.
 package final class AnnouncedListeners: Sendable {
   struct Target: Hashable, Sendable {
     /// The expected peer; `nil` if the key at the address is unknown.

@@ -134,7 +134,8 @@ private struct ExcalidrawWriter {
     }
   }
 
-  /// `own` contains the properties that Excalidraw does not have. They are added to the element's `customData`.
+  /// `own` contains the properties that Excalidraw does not have. These properties are added to the element's
+  /// `customData`.
   private func element(
     _ type: String,
     of snapshot: ObjectSnapshot,

@@ -75,7 +75,7 @@ private struct FlowchartParser {
     ("[/", ["/]", "\\]"], .rectangle, true), ("[\\", ["\\]", "/]"], .rectangle, true), (">", ["]"], .rectangle, true),
     ("(", [")"], .roundedRectangle, false), ("[", ["]"], .rectangle, false), ("{", ["}"], .diamond, false),
   ]
-  /// The maximum number of edges. It is also the maximum number of objects of one author.
+  /// The maximum number of edges. This is also the maximum number of objects of one author.
   private static let edgeLimit = BoardLimits.objectsPerAuthor
   /// The maximum number of lines of one quoted label or list of properties.
   private static let joinLimit = 30
@@ -502,7 +502,7 @@ private struct FlowchartParser {
     return nil
   }
 
-  /// The HTML tags that a label can contain. They are removed and have no other effect.
+  /// The HTML tags that a label can contain. The tags are removed and have no other effect.
   private static let tags: Set<String> = [
     "a", "b", "big", "center", "code", "del", "div", "em", "font", "i", "img", "kbd", "li", "mark", "ol", "p", "pre",
     "s", "small", "span", "strong", "sub", "sup", "tt", "u", "ul",

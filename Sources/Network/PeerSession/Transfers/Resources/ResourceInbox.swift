@@ -176,7 +176,7 @@ actor ResourceInbox {
     guard written > 0 else { return await discard(id) }
     files.removeValue(forKey: id)?.unlock()
     guard let entry = active.removeValue(forKey: id) else { return }
-    // Losing the hash costs only time, because it can be computed again.
+    // Losing the hash costs only time, because the hash can be computed again.
     if partialHashes.count >= Self.rememberedLimit { partialHashes.removeAll() }
     partialHashes[id] = PartialHash(peer: entry.claim.peer, offset: written, hash: hash)
   }
@@ -190,8 +190,8 @@ actor ResourceInbox {
     partialHashes[id] = nil
   }
 
-  /// Passes a complete and verified file to the application; if it throws `declined`, `diskFull` or `system`, the
-  /// caller discards the transfer.
+  /// Passes a complete and verified file to the application; if this method throws `declined`, `diskFull` or `system`,
+  /// the caller discards the transfer.
   func deliver(_ offer: Control.ResourceOffer, from peer: PeerID, _ file: StagingFile, hash: SHA256)
     async throws(SessionError) -> ReceivedResource
   {

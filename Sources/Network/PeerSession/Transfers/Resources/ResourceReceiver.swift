@@ -105,7 +105,7 @@ actor ResourceReceiver {
     }
   }
 
-  /// Breaks the link if the transfer stalls, and ends the transfer if it is too slow (RES-7).
+  /// Breaks the link if the transfer stalls, and ends a transfer that is too slow (RES-7).
   func checkPace(now: Duration) {
     guard phase == .accepted || phase == .receiving else { return }
     let isWriting = isWriting.withLock { $0 }

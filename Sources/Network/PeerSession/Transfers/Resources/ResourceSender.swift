@@ -321,7 +321,7 @@ struct TransferRetry {
 extension ResourceSender {
   private static let withdrawalLimit = Duration.seconds(10)
 
-  /// Sends CANCEL to the receiver, and returns the link to the pool when it is idle (RES-4).
+  /// Sends CANCEL to the receiver, and returns the link to the pool when the link is idle (RES-4).
   func withdraw(_ attempt: Attempt, _ code: Control.ResourceCode, _ reason: String, _ pool: BulkPool) async {
     let link = attempt.link
     guard attempt.hasOffered else { return pool.release(link) }

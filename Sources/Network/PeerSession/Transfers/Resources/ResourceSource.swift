@@ -37,7 +37,7 @@ final class ResourceSource: Sendable {
     }
   }
 
-  /// The size in bytes; if it changes, the transfer ends.
+  /// The size in bytes; if the size changes, the transfer ends.
   let size: Int
   /// The file's modification time, in ms since 1970.
   let modified: Int
@@ -133,8 +133,8 @@ final class ResourceSource: Sendable {
   }
 }
 
-/// Hashes the first `count` bytes of an open file; throws `shortRead` if the file ends earlier, `system` if it cannot
-/// be read, or `transferCancelled` once `isCancelled` returns true.
+/// Hashes the first `count` bytes of an open file; throws `shortRead` if the file ends earlier, `system` if the file
+/// cannot be read, or `transferCancelled` once `isCancelled` returns true.
 func hashFile(_ descriptor: Int32, count: Int, isCancelled: @Sendable () -> Bool, shortRead: SessionError)
   throws(SessionError) -> SHA256
 {

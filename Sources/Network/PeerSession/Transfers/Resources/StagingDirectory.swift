@@ -126,7 +126,8 @@ final class StagingDirectory: Sendable {
     }
   }
 
-  /// Creates an empty file and a record for a new transfer; if it throws `diskFull` or `system`, no file remains.
+  /// Creates an empty file and a record for a new transfer; if this method throws `diskFull` or `system`, no file
+  /// remains.
   func create(_ id: TransferID, _ record: StagingRecord) throws(SessionError) -> StagingFile {
     remove(id)
     let descriptor = openat(partial, id.text, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
