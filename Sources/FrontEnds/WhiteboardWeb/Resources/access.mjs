@@ -15,7 +15,7 @@ const shortened = (text) => {
   return line.length > SHORT ? `${line.slice(0, SHORT)}…` : line;
 };
 
-/** Lets a screen reader say a text, after the text that it says now. */
+/** Lets a screen reader say a text, after any text that it is already saying. */
 export function say(text) {
   const host = $("said");
   // A screen reader does not read out a text that has not changed.

@@ -10,8 +10,8 @@ export const REACTIONS = ["👍", "❤️", "🎉", "😄", "❓", "👎"];
 /** The maximum number of objects whose buttons are shown. */
 const MOST = 200;
 /**
- * The height of an object, in CSS pixels, above which its buttons overlap it: the height of a line of text and of the
- * buttons.
+ * The height of an object, in CSS pixels, from which its buttons overlap the object: the height of a line of text and
+ * of the buttons.
  */
 const ROOM = 32;
 
@@ -121,8 +121,8 @@ export class Badges {
     root.hidden = !isSeen || camera.zoom < 0.2;
     if (!isSeen) return;
     const [x, y] = camera.toScreen([bounds.left, bounds.bottom]), height = (bounds.bottom - bounds.top) * camera.zoom;
-    // Up to half of the buttons is inside the object, so that they do not cover a neighbor. Below a low object, they
-    // begin under it.
+    // Up to half of the buttons is inside the object, so that the buttons do not cover a neighbor. The buttons of a low
+    // object begin below the object.
     const inside = Math.min(Math.max((height - ROOM) / 2, -8), 13);
     root.style.transform = `translate(${x + (inside > 0 ? 6 : 0)}px,${y - inside}px)`;
   }

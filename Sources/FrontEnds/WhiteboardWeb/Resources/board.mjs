@@ -164,7 +164,10 @@ export class Board extends EventTarget {
     return Boolean(holder) && holder !== this.me.id;
   }
 
-  /** Returns the objects that no other member has selected. If there are none, returns all, and an edit of them is refused. */
+  /**
+   * Returns the objects that no other member has selected. If there are none, returns all objects, and the board
+   * refuses to edit them.
+   */
   notHeld(ids) {
     const free = ids.filter((id) => !this.isHeld(id));
     return free.length ? free : ids;
@@ -192,9 +195,9 @@ export class Board extends EventTarget {
   }
 
   /**
-   * Creates a form: `rectangle`, `rounded`, `ellipse`, `diamond` and `note` have a `size`; `line` and `arrow` have `points`
-   * relative to the position. `style` has the keys that `restyle` has, and `text` is the label. If `connects`, ends that lie in
-   * objects are bound to them.
+   * Creates a form: `rectangle`, `rounded`, `ellipse`, `diamond` and `note` have a `size`; `line` and `arrow` have
+   * `points` relative to the position. `style` has the keys that `restyle` has, and `text` is the label. If `connects`,
+   * ends that lie in objects are bound to these objects.
    */
   createForm(form, [x, y], { size, points, text = "", lineWidth = 2, color = null, connects = false, ...style } = {}) {
     const shape = points ? { points: flat(points), connects } : size ? { size } : {};
@@ -279,8 +282,8 @@ export class Board extends EventTarget {
   remove(ids) { this.#edit({ do: "remove", ids: list(ids) }); }
   /**
    * Copies objects; returns the ids of the copies, in the order of `ids`. If `by` is given, each copy is exactly at
-   * this distance from its original. Otherwise, the copies are at the default distance, or at a multiple of it if one
-   * of them would lie exactly on an object.
+   * this distance from its original. Otherwise, the copies are at the default distance, or at a multiple of this
+   * distance if one of the copies would lie exactly on an object.
    */
   duplicate(ids, by = null) { return this.#edit({ do: "duplicate", ids: list(ids), by: by ?? COPY_OFFSET, isExact: by !== null }).ids; }
   bringToFront(ids) { this.#edit({ do: "reorder", ids: list(ids), to: "front" }); }
@@ -291,7 +294,10 @@ export class Board extends EventTarget {
   /** Begins an undo step of several edits, such as a drag; `endStep` must follow. */
   beginStep(label = "") { this.#edit({ do: "beginStep", text: string(label) }); }
   endStep() { this.#edit({ do: "endStep" }); }
-  /** Undoes the last step; returns the number of later steps that were skipped, because others have changed their objects since. */
+  /**
+   * Undoes the last step; returns the number of later steps that were skipped because others have since changed their
+   * objects.
+   */
   undo() { return this.#edit({ do: "undo" }).skipped ?? 0; }
   redo() { return this.#edit({ do: "redo" }).skipped ?? 0; }
 
@@ -299,7 +305,7 @@ export class Board extends EventTarget {
   sendChat(text, about = null) { return this.#edit({ do: "chat", text: string(text), name: this.me.name, icon: this.me.icon, about }).ids[0]; }
   /** Marks a comment as settled or open. */
   resolve(id, isResolved) { this.#edit({ do: "resolve", id, isResolved }); }
-  /** Gives an object a vote with a reaction, such as an emoji, or withdraws it. */
+  /** Gives an object a vote with a reaction, such as an emoji, or withdraws the vote. */
   vote(id, reaction, isGiven) { this.#edit({ do: "vote", id, text: string(reaction), isGiven }); }
   /** Sets the link of objects: an address with https, or `#` and the id of an object; null removes it. */
   setLink(ids, link) { this.#edit({ do: "link", ids: list(ids), text: link }); }
@@ -568,7 +574,9 @@ export class Board extends EventTarget {
     this.#emit("members");
   }
 
-  /** Shows that a member is typing. The protocol has no such message, so this is called when the member changes a text. */
+  /**
+   * Shows that a member is typing. The protocol has no such message, so a member that changes a text counts as typing.
+   */
   #showTyping(id) {
     clearTimeout(this.#typing.get(id));
     this.#memberChanged(id, { isTyping: true });
@@ -651,7 +659,7 @@ export class Board extends EventTarget {
   }
 
   async #sendAsset({ member, sha256, name }) {
-    // If an error occurs in reading the photo, it may be readable later, so it is not lost.
+    // A photo that cannot be read now is not lost, because it may be readable later.
     const blob = await this.#readPhoto(sha256).catch(() => undefined);
     try {
       if (blob) await this.#session?.sendResource(member, JSON.stringify(name), blob);

@@ -115,7 +115,10 @@ export class Scene {
     }
   }
 
-  /** A stroke of many points takes long to draw, so a member could stop this page by changing it all the time. */
+  /**
+   * Draws a stroke of many points later. Otherwise, a member could stop this page by changing such a stroke all the
+   * time.
+   */
   #drawLater(id) {
     this.#long.add(id);
     this.#longTimer ??= setTimeout(() => {
@@ -376,7 +379,10 @@ class Level {
     return shown.every(({ isStale, damage }) => !isStale && !damage);
   }
 
-  /** Draws a tile on a new canvas, and replaces the old canvas when it is complete. Returns whether it is complete. */
+  /**
+   * Draws a tile on a new canvas, and replaces the old canvas when the tile is complete. Returns whether the tile is
+   * complete.
+   */
   #work(scene, tile, limits) {
     const job = tile.job ??= { items: scene.items, next: 0, steps: null, painter: this.#painter(tile, scene.looks), damage: null };
     const { items, painter } = job, isOver = () => limits.objects <= 0 || performance.now() > limits.until;

@@ -37,7 +37,7 @@ export class Clipboard {
     ui.boardElement.addEventListener("drop", (event) => this.#dropped(event));
   }
 
-  /** Returns the selected objects, from back to front. A copied frame, unlike one that is cut, includes its objects. */
+  /** Returns the selected objects, from back to front. A copied frame includes its objects; a cut frame does not. */
   #selected(isCut) {
     const { order, objects } = this.ui.board, { selection } = this.ui.tools.select;
     return order.filter((id) => selection.has(id) || (!isCut && selection.has(objects.get(id).frame))).map((id) => objects.get(id));
@@ -91,14 +91,14 @@ export class Clipboard {
     if (this.#copy(event, true)) this.ui.removeSelection();
   }
 
-  /** Whether a game is selected. If so, this also shows a message. */
+  /** Whether a game is selected. If a game is selected, also shows a message. */
   get #hasGame() {
     const hasGame = this.ui.tools.select.objects.some(({ type }) => type === "game");
     if (hasGame) toast("A game cannot be cut. Delete it, or cut the other objects.");
     return hasGame;
   }
 
-  /** Copies or cuts the selection, without a key. */
+  /** Copies or cuts the selection without a key press. */
   async copySelection(isCut = false) {
     const objects = this.#selected(isCut);
     if (isCut && this.#hasGame) return;
@@ -143,7 +143,7 @@ export class Clipboard {
     else this.#addText(text, html);
   }
 
-  /** Pastes what the clipboard has, without a key, around a point on the board. */
+  /** Pastes the contents of the clipboard around a point on the board, without a key press. */
   async paste(at) {
     try {
       const items = await navigator.clipboard.read(), types = new Map(items.flatMap((item) => item.types.map((type) => [type, item])));

@@ -180,7 +180,7 @@ export class Connection {
 
   close(code) { this.#link.close(code); }
 
-  /** Disconnects a member that broke a rule of the board. It has left when the relay ends its route. */
+  /** Disconnects a member that broke a rule of the board. The member has left when the relay ends the route. */
   reject(member, rule) {
     if (member === this.#gateway) return this.#link.close("protocol-error", rule);
     if (!this.#numbers.has(member)) return;

@@ -66,7 +66,7 @@ export function measured(text, size, letters) {
   return ruler.measureText(text);
 }
 
-/** The canvases on which parts that overlap are drawn, before they become transparent together; one for each level. */
+/** The canvases for overlapping parts that must become transparent together; one canvas for each level. */
 const scratch = [];
 
 /** Returns a context like another one, with its transform, on an empty canvas of the same size. */
@@ -193,7 +193,7 @@ export class CanvasPainter {
   /** Draws the ink of an object in steps, one for each path that touches an area of the board. */
   *inkInSteps(object, { rgb, opacity }, area) {
     const lines = linesOf(object), { scale } = object, leastWidth = this.leastWidth / scale;
-    // Most drawings of many paths are upright.
+    // Only upright drawings are filtered, because most drawings of many paths are upright.
     const near = object.angle ? lines : lines.filter((line) => touches(widened(placed(line.area, object), scale * (line.width / 2 + leastWidth)), area));
     this.enter(object);
     const isGroup = opacity < 1 && near.length > 1;

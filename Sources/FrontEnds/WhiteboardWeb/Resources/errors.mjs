@@ -1,6 +1,6 @@
 import { isolated } from "./ids.mjs";
 
-/** Why changes are neither undone nor redone. */
+/** The reason why changes are neither undone nor redone. */
 export const CHANGED_SINCE = "others have changed or deleted the same objects since.";
 
 /** The messages for refused edits that a user of the page can make; a function receives the `detail` of the error. */

@@ -308,7 +308,10 @@ class Reader {
   }
 }
 
-/** Returns the place in a target at which the end of a line aims: the point on the extended line that is nearest to its center. */
+/**
+ * Returns the place in a target at which the end of a line aims: the point on the extended line that is nearest to the
+ * center of the target.
+ */
 function aim(line, side, { centerPosition: [cx, cy], angle, size: [width, height] }) {
   const [[u, v], [x, y]] = (side ? line.points.slice(-2) : line.points.slice(0, 2).reverse()).map((point) => shown(line, point));
   const [dx, dy] = [x - u, y - v], square = dx * dx + dy * dy || 1, ahead = Math.max(((cx - x) * dx + (cy - y) * dy) / square, 0);

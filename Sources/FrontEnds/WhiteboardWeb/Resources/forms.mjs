@@ -121,8 +121,8 @@ export function marksOf(object, outline) {
 }
 
 /**
- * Returns a line, shortened to the middle of its triangles. Otherwise, its round ends would extend beyond their tips
- * (`Outline.shortened`).
+ * Returns a line, shortened to the middle of its triangles. Otherwise, the round ends would extend beyond the tips of
+ * the triangles (`Outline.shortened`).
  */
 export function shortened(object, outline, marks) {
   const [first, end] = endsOf(object), isAt = ([x, y]) => ({ start: [u, v], isClosed }) => isClosed && x === u && y === v;

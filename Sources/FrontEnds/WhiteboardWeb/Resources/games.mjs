@@ -73,7 +73,7 @@ function status(view, name) {
 export function playGame(ui, id) {
   const first = ui.board.objects.get(id);
   if (!first) {
-    // The event of a new game can arrive later.
+    // The event of a new game can arrive after this call.
     const wait = ({ detail }) => {
       if (!detail.changed.has(id) && !detail.removed.has(id)) return;
       ui.board.removeEventListener("objects", wait);

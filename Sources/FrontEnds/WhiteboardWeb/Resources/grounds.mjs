@@ -66,7 +66,7 @@ export class Grounds {
     const isAround = ({ left, top, right, bottom }) => left <= area.left && top <= area.top && right >= area.right && bottom >= area.bottom;
     const places = cornersOf(area), found = [...square ?? [], ...this.#large].filter((item) =>
       item.index < index && isAround(shapeOf(item.object).bounds) && places.every((place) => covers(item.object, place, 0)));
-    // Only the items in front of the last opaque one are seen.
+    // Only the frontmost opaque item, and the items in front of it, are visible.
     const fills = [];
     for (const { object } of found.sort((one, other) => other.index - one.index)) {
       const fill = seenFill(object);

@@ -75,7 +75,7 @@ export class Input {
     try {
       this.board.setPointerCapture(event.pointerId);
     } catch {
-      // The pointer is already gone.
+      // The pointer no longer exists.
     }
     this.#down.set(event.pointerId, { place, type: event.pointerType });
     if (this.#down.size > 1) {

@@ -15,7 +15,7 @@ export class ContextMenu {
     this.ui = ui;
     document.body.append(this.#root);
     this.#root.oncontextmenu = (event) => event.preventDefault();
-    // The finger that opened the menu can be above an action when it is lifted.
+    // The finger that opened the menu can be above an action when the finger is lifted.
     this.#root.onpointerdown = () => { this.#isPressed = true; };
     this.#root.addEventListener("click", (event) => { if (event.detail && !this.#isPressed) event.stopPropagation(); }, true);
   }

@@ -312,7 +312,8 @@ function placed({ nodes, edges }, direction) {
   }
   for (let sweep = 1; sweep <= SWEEPS; sweep += 1) {
     for (const layer of sweep % 2 ? [...layers].reverse() : layers) {
-      // Blocks of boxes that touch. The sum is that of the positions that the boxes of a block want for the first box.
+      // Blocks of boxes that touch. For each box of a block, `sum` includes the position of the first box that would
+      // suit this box best.
       const blocks = [];
       let offset = 0;
       layer.forEach((one, index) => {

@@ -78,7 +78,7 @@ export function attachPopup(opener, popup, onOpen = () => {}) {
     if (popup.classList.contains("open")) return close();
     onOpen();
     opener.ariaExpanded = "true";
-    // A click by the keyboard has the count 0.
+    // A click by the keyboard has the `detail` 0.
     close = openPopup(popup, opener, { hasFocus: !detail, onClose: () => { opener.ariaExpanded = "false"; } });
   });
   return () => close();
@@ -357,7 +357,7 @@ export class Chat {
 
   #line({ author, name, text, sentAt, ...comment }, before) {
     const isOwn = author === this.ui.board.me.id;
-    // A later time is not a date.
+    // JavaScript has no date after this time.
     const time = element("time", {}, TIME.format(Math.min(sentAt, 8.64e15)));
     const heading = author === before?.author && sentAt - before.sentAt < 300_000 ? null
       : element("b", {}, element("bdi", {}, isOwn ? "You" : name || this.ui.name(author)), " ", time);

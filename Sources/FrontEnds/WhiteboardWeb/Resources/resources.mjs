@@ -49,7 +49,7 @@ async function postTurn() {
   }
 }
 
-/** The bulk links of a control link (session.md 8). They end with it. */
+/** The bulk links of a control link (session.md 8). They end with the control link. */
 export class BulkLinks {
   #options;
   #isClosed = false;

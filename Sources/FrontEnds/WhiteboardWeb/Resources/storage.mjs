@@ -67,7 +67,10 @@ class Storage {
     } while (!await this.#request(board, { ifAvailable: true }, Boolean));
   }
 
-  /** Takes the lock from another tab, which has some time to store its changes. The page must be reloaded then. */
+  /**
+   * Takes the lock from another tab, and waits some time in which that tab can store its changes. Then the page must be
+   * reloaded.
+   */
   takeLock(board) { return this.#request(board, { steal: true }, () => new Promise((resume) => setTimeout(resume, LOCKING))); }
 
   #request(board, options, use) { return navigator.locks.request(`${this.#name} ${hex(board)}`, options, use); }
@@ -242,8 +245,8 @@ class BoardLog {
   }
 
   /**
-   * Runs a transaction that writes. It fails if another tab has opened the board since. If the browser has deleted the board,
-   * it fails unless it writes the whole board (`isWhole`).
+   * Runs a transaction that writes. It fails if another tab has opened the board in the meantime. If the browser has
+   * deleted the board, it fails unless it writes the whole board (`isWhole`).
    */
   async #put(body, isWhole = false) {
     let isLost = false;

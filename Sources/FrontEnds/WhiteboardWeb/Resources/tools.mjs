@@ -177,7 +177,7 @@ class ShapeTool extends Tool {
   #to = null;
   /** The place of the mouse while nothing is drawn. */
   #hovered = null;
-  /** Whether the ends of an arrow are not bound to objects (Ctrl), and whether they do not snap to them (Shift). */
+  /** Whether the ends of an arrow are not bound to objects (Ctrl), and whether they do not snap to objects (Shift). */
   #isFree = false;
   #isStraight = false;
 
@@ -523,7 +523,7 @@ export class SelectTool extends Tool {
     }).filter(({ distance }) => distance < reach).sort((a, b) => a.distance - b.distance)[0] ?? null;
   }
 
-  /** Returns whether a place is on a selected object, or in the frame around several. */
+  /** Returns whether a place is on a selected object, or in the frame around several selected objects. */
   covers(place) {
     const frame = this.selection.size > 1 && this.#frame, at = this.board(place);
     if (frame && local(frame, at).every((value, index) => Math.abs(value) <= frame.size[index] / 2)) return true;
@@ -711,7 +711,7 @@ export class SelectTool extends Tool {
     if (performance.now() - gesture.appliedAt > INTERVAL) this.#apply();
   }
 
-  /** Applies the difference to the last change to the board, so that other members see it. */
+  /** Makes those changes on the board that it does not have yet, so that other members see them. */
   #apply() {
     const gesture = this.#gesture, { ids, change, applied } = gesture, { board } = this.ui;
     const problem = this.ui.attempt(() => {

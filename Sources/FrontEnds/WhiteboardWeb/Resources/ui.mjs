@@ -36,13 +36,13 @@ const FRAMES = 200;
 const MARKER = "#f0e442";
 /** The distance between a form and another form that is added beside it. */
 const GAP = 80;
-/** The height of the letters of new texts, in CSS pixels. */
+/** The minimum height of the letters of new texts, in CSS pixels. */
 const LEAST_LETTER = 12;
 /** The height of the bar of a presentation with its margin, in CSS pixels. */
 const BAR = 68;
 /** The distance of an object from the panel that covered it, with its handles, in CSS pixels. */
 const EDGE = 24;
-/** The height of letters that can be read, in CSS pixels. */
+/** The minimum height of letters that can be read, in CSS pixels. */
 const READABLE = 10;
 
 export class UI {
@@ -356,7 +356,10 @@ export class UI {
     this.uncover([id]);
   }
 
-  /** Moves the view as little as necessary so that open panels do not cover objects; the middle of objects that are larger than the room. */
+  /**
+   * Moves the view as little as necessary so that open panels do not cover objects. If the objects are larger than the
+   * room, shows their middle.
+   */
   uncover(ids = [...this.tools.select.selection]) {
     const area = ids.map((id) => this.board.objects.get(id)).filter(Boolean).map((object) => boundsOf(object)).reduce(union, null);
     if (!area) return;
@@ -510,7 +513,10 @@ export class UI {
 
   #from = null;
 
-  /** Adds a form beside the selected form and like it, connects both with an arrow, and edits the label of the new form. */
+  /**
+   * Adds a form of the same kind beside the selected form, connects both with an arrow, and edits the label of the new
+   * form.
+   */
   grow([across, down]) {
     const { board } = this, [object, ...others] = this.tools.select.objects;
     if (!object?.form || others.length || hasPoints(object) || object.form === "frame") return;
@@ -555,7 +561,9 @@ export class UI {
     this.tools.select.set(ids);
   }
 
-  /** Selects new objects, unless the user is drawing or typing, because a selection would end that. */
+  /**
+   * Selects new objects, unless the user is drawing or typing, because a selection would end the stroke or the text.
+   */
   selectNew(ids) {
     if (!this.tools.active && !this.editor.isOpen) this.finishTool(ids);
   }

@@ -61,7 +61,7 @@ export class LinkEnded extends Error {
   }
 }
 
-/** A link to the gateway: frames over a transport. `read` returns them in order. */
+/** A link to the gateway: frames over a transport. `read` returns the frames in order. */
 export class WebLink {
   #transport;
   #decoder = new FrameDecoder();
@@ -172,7 +172,7 @@ export class WebLink {
     if (this.#end) throw this.#end;
   }
 
-  /** Sends CLOSE and ends. The frames that arrived before can still be read. */
+  /** Sends CLOSE and ends the link. The frames that arrived before can still be read. */
   close(code, message = "") {
     if (this.#end) return;
     this.send(FRAME.close, { code, message }, true);
@@ -181,7 +181,7 @@ export class WebLink {
     this.#wake();
   }
 
-  /** Ends without CLOSE, unless CLOSE is already being sent. */
+  /** Ends the link without CLOSE, unless CLOSE is already being sent. */
   abort() {
     if (!this.#end) this.#transport.abort();
   }
