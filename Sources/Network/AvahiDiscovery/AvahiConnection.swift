@@ -228,7 +228,8 @@ package struct AvahiConfiguration: Sendable {
 
 /// Checks the D-Bus system bus without libdbus, to determine why Avahi cannot be reached.
 package enum SystemBus {
-  /// From `DBUS_SYSTEM_BUS_ADDRESS` or the default; `nil` if the variable contains an address that is not a path.
+  /// The path of the bus socket, from `DBUS_SYSTEM_BUS_ADDRESS` or the default; `nil` if the variable contains an
+  /// address that is not a path.
   package static var socketPath: String? {
     guard let variable = getenv("DBUS_SYSTEM_BUS_ADDRESS") else { return "/var/run/dbus/system_bus_socket" }
     return socketPath(inAddress: String(cString: variable))
@@ -290,7 +291,8 @@ func networkAddress(_ address: AvahiAddress) -> NetworkAddress? {
   }
 }
 
-/// Stops when the strings exceed the maximum size of a record.
+/// Returns the strings of the list. If the strings exceed the maximum size of a record, the remaining strings are left
+/// out.
 func strings(_ list: UnsafeMutablePointer<AvahiStringList>?) -> [[UInt8]] {
   var result: [[UInt8]] = []
   var size = 0

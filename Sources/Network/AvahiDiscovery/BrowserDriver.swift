@@ -21,7 +21,7 @@ final class BrowserDriver: AvahiDriver {
     case second
     case given(until: Duration, pause: Duration)
 
-    /// Postpones the retry, which takes place even if the new resolver reports neither success nor failure.
+    /// Postpones the retry. The retry takes place even if the new resolver reports neither success nor failure.
     func postponed(from now: Duration) -> Attempt {
       guard case .given(_, let pause) = self else { return self }
       return .given(until: now + pause + BrowserDriver.longestPause, pause: pause)

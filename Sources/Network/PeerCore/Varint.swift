@@ -28,7 +28,7 @@ public enum Varint {
 
   /// Reads one integer at `offset` and moves `offset` past it.
   ///
-  /// - Returns: The value, or `nil` if the bytes end before the integer does; `offset` is then unchanged.
+  /// - Returns: The value; `nil`, with `offset` unchanged, if the bytes end before the end of the integer.
   /// - Throws: ``DecodingError`` as soon as the bytes cannot be the start of a valid integer.
   @inlinable public static func read(from bytes: Span<UInt8>, at offset: inout Int) throws(DecodingError) -> UInt64? {
     var value: UInt64 = 0

@@ -33,12 +33,12 @@ public struct JoinRequest: Sendable {
   public var redialLimit: Duration = .seconds(30)
   /// How long the listener may take to admit or refuse the peer, not counting the time in which a user decides.
   ///
-  /// If it takes longer, joining fails with `timedOut`. `nil` means that only the protocol's limits apply.
+  /// If the listener takes longer, joining fails with `timedOut`. `nil` means that only the protocol's limits apply.
   public var answerTimeout: Duration?
   /// How the local peer admits newcomers without a ticket after it has joined.
   public var admission: AdmissionPolicy = .known
   /// Whether the local peer admits newcomers as the host does (MEM-17). If so, `admission` is only the first policy,
-  /// and a code in it is used only if the listener has checked the code.
+  /// and a code in `admission` is used only if the listener has checked the code.
   package var followsHost = false
   /// Whether a user or a program can answer peers that ask to join, if the local peer admits newcomers as the host
   /// does.
@@ -65,7 +65,7 @@ public struct JoinRequest: Sendable {
 /// How the host of a session admits newcomers, and whether the members may admit them.
 package struct HostAdmission: Sendable {
   package var policy: AdmissionPolicy
-  /// Whether members may admit newcomers if the host's user is asked; nil means that they may, unless the session
+  /// Whether members may admit newcomers if the host's user is asked; nil means that members may, unless the session
   /// belongs to an owned board (TCK-6).
   package var membersAdmit: Bool?
 

@@ -74,20 +74,21 @@ public final class Session: Sendable {
   /// The connected peers that may admit newcomers if the host asks its user about newcomers (TCK-6).
   package var admitters: [PeerID] { published.withLock { $0.admitters } }
 
-  /// Returns the peers in the session, in the order of their ids, including those that are reconnecting.
+  /// Returns the peers in the session, in the order of their ids, including reconnecting peers.
   public func connectedPeers() -> [PeerID] { published.withLock { $0.order } }
 
   /// Returns the peers of ``connectedPeers()`` with their state, in the same order.
   public func peers() -> [PeerStatus] { published.withLock { $0.statuses } }
 
-  /// Reports everything that the application receives from the session or sends through it, from now on.
+  /// Reports everything that the application receives from the session or sends through the session, beginning with
+  /// this call.
   ///
   /// An event is reported when it is read from ``events``. A message or datagram is reported when ``send(_:to:mode:)``
   /// has accepted it. Stream bytes are reported when they are read or written, for streams that are opened or reported
   /// after this call. There is at most one observer at a time.
   ///
-  /// - Parameter observer: The observer; `nil` removes it. It is called on any thread, in the order of events and in
-  ///   the order of sends. It must return immediately.
+  /// - Parameter observer: The observer; `nil` removes it. The observer is called on any thread, in the order of events
+  ///   and in the order of sends, and must return immediately.
   public func observeTraffic(_ observer: (@Sendable (SessionTraffic) -> Void)?) { observation.set(observer) }
 
   // MARK: Messages
@@ -150,7 +151,7 @@ public final class Session: Sendable {
   /// The call does not show whether the applications have read the message.
   ///
   /// - Throws: The errors of ``send(_:to:mode:)``, including while waiting for the acknowledgement. The message may
-  ///   arrive even if the call throws. Cancellation does not withdraw it.
+  ///   arrive even if the call throws. Cancellation does not withdraw the message.
   public func sendConfirmed(_ bytes: [UInt8], to peers: [PeerID]? = nil) async throws(SessionError) {
     try check(bytes.count, Limits.message)
     try await sender.sendConfirmed(bytes, to: peers) {

@@ -6,7 +6,8 @@ import PeerWire
 public enum SessionEvent: Sendable {
   /// A peer asks to join and a user must decide; answer with ``Session/respond(to:_:)``.
   indirect case invitation(Invitation)
-  /// An invitation ended, and its peer was not admitted: it was withdrawn, timed out, or its link was lost.
+  /// An invitation ended, and its peer was not admitted: the invitation was withdrawn or timed out, or the link was
+  /// lost.
   ///
   /// This event also follows an answer that accepted the peer, if the peer's user did not confirm the verification
   /// words (ADM-16).
@@ -111,8 +112,8 @@ public struct Peer: Sendable {
   public var relay: PeerID?
   /// The address of the peer's link, or the last address at which the peer was reached.
   public var address: PeerAddress?
-  /// How the local peer admitted this peer; `nil` if the local peer did not admit it, for example because it dialed the
-  /// peer.
+  /// How the local peer admitted this peer; `nil` if the local peer did not admit this peer, for example because the
+  /// local peer opened the connection.
   public var admission: PeerAdmission?
   /// The key with which the peer joined from a browser through the local peer; `nil` for any other peer.
   public var guestKey: GuestKey?
@@ -124,8 +125,8 @@ public enum PeerAdmission: Sendable, Equatable {
   /// The local peer admitted the peer. If the peer used a code from ``Session/invite(_:label:for:)``, `label` is that
   /// code's label.
   case here(label: String?)
-  /// A member or the local peer itself admitted the peer earlier and vouches for it. The value is the id of that member
-  /// or of the local peer.
+  /// A member or the local peer itself admitted the peer earlier and vouches for the peer. The value is the id of that
+  /// member or of the local peer.
   case vouched(by: PeerID)
 }
 
@@ -221,7 +222,7 @@ public struct SessionWarning: Sendable {
 
   /// A stable code for programs.
   public var code: String
-  /// A sentence for users; text from other peers in it is made safe for display.
+  /// A sentence for users; text from other peers in the sentence is made safe for display.
   public var message: String
   /// The peer that the warning is about.
   public var peer: PeerID?
@@ -235,7 +236,7 @@ public struct PeerStatus: Sendable {
   public var state: PeerState
   /// The path of unreliable messages to the peer.
   public var datagramPath: DatagramPath
-  /// Whether all messages sent to the peer were acknowledged; for a relayed peer, by the relay.
+  /// Whether all messages sent to the peer were acknowledged. For a relayed peer, the relay acknowledges the messages.
   public var isDelivered: Bool
   /// The relay through which the peer is in the session; `nil` if there is a link to the peer.
   public var relay: PeerID? { peer.relay }

@@ -147,7 +147,7 @@ public enum SessionTraffic: Sendable {
   case streamBytes([UInt8], of: PeerStream, isSent: Bool)
   /// One direction of a stream ended.
   case streamFinished(PeerStream, isSent: Bool)
-  /// A stream broke or was reset. This may be reported more than once for a stream.
+  /// A stream broke or was reset. This case may occur more than once for a stream.
   indirect case streamBroke(PeerStream, SessionError)
 }
 

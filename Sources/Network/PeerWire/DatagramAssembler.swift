@@ -29,7 +29,7 @@ public struct DatagramAssembler: Sendable {
     var pieces: [[UInt8]?]
   }
 
-  /// Oldest first.
+  /// The unfinished messages, oldest first.
   private var unfinished: [Unfinished] = []
 
   private let limit: Int

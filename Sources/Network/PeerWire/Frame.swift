@@ -72,7 +72,7 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   case streamFin = 0x52
   /// Reports whether the sender's user has confirmed the verification words (ADM-15).
   ///
-  /// A peer that does not know this type skips it (FRM-3).
+  /// A peer that does not know this type skips the frame (FRM-3).
   case deciding = 0x82
 
   /// Whether the payload is a JSON object (FRM-5).
@@ -107,7 +107,7 @@ public struct FrameHeader: Equatable, Sendable {
   ///   - bytes: The bytes received so far.
   ///   - offset: The offset of the header.
   ///   - limit: The maximum length of a payload in bytes. The maximum also applies to skipped frames.
-  /// - Returns: The header, or `nil` if it needs more bytes; `offset` is then unchanged.
+  /// - Returns: The header; `nil`, with `offset` unchanged, if the header needs more bytes.
   /// - Throws: ``FrameError`` as soon as the received bytes are invalid; the caller must then close the link.
   @inlinable public static func read(from bytes: Span<UInt8>, at offset: inout Int, limit: Int) throws(FrameError)
     -> FrameHeader?
@@ -199,7 +199,7 @@ public enum CloseCode: String, Sendable, CaseIterable {
     case withProof
     /// The receiver may dial again after the delays of LIV-3.
     ///
-    /// This does not apply if ``CloseCode/timedOut`` ended an invitation that a user could have answered.
+    /// This value does not apply if ``CloseCode/timedOut`` ended an invitation that a user could have answered.
     case later
     /// The peer is still connected through another link, or soon will be.
     case notApplicable

@@ -30,7 +30,7 @@ public enum Limits {
   public static let pendingInvitationsReserved = 4
   /// The maximum number of additional join codes of a session (ADM-9).
   public static let invitationCodes = 15
-  /// The number of wrong proofs after which the listener locks out their sender for a time (ADM-3).
+  /// The number of wrong proofs after which the listener locks out the sender of the proofs for a time (ADM-3).
   public static let wrongProofs = 3
   /// The maximum number of removed peers that a session stores (MEM-7).
   public static let removedPeers = 1_024

@@ -6,7 +6,8 @@ public struct ReplayWindow: Equatable, Sendable {
   /// The number of counters in the window, including the greatest counter.
   public static let size: UInt64 = 2_048
 
-  /// 33 words would be enough, because 2,048 counters span at most 33. A power of two lets a mask compute the index.
+  /// 33 words would be enough, because 2,048 counters span at most 33 words. A power of two lets a mask compute the
+  /// index.
   private static let wordCount = 64
 
   private var words = [UInt64](repeating: 0, count: wordCount)

@@ -17,7 +17,7 @@ struct AuthorShares {
     var objects = 0
     /// The number of cells that the author was the last to write.
     var cells = 0
-    /// The number of bytes in the values of these cells.
+    /// The number of bytes in the values of the cells that the author was the last to write.
     var bytes = 0
 
     static func += (usage: inout Usage, more: Usage) {

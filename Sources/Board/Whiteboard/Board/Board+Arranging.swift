@@ -23,7 +23,7 @@ public enum BoardAxis: String, Hashable, Sendable, CaseIterable {
 /// is bound at both ends follows its objects, and is otherwise ignored.
 extension Board {
   /// Moves objects so that their edges or middle lines are on one line, within the box around all of them.
-  /// - Throws: `tooFew` if there are fewer than two objects to align, and what `move(_:by:)` throws.
+  /// - Throws: `tooFew` if there are fewer than two objects to align, and the errors of `move(_:by:)`.
   public func align(_ ids: [ObjectID], _ edge: AlignmentEdge) throws(BoardError) {
     try gesture("align") { () throws(BoardError) in
       let pieces = try pieces(ids)
@@ -41,7 +41,7 @@ extension Board {
   }
 
   /// Moves objects so that the distances between neighbors are equal, within the box around all of them.
-  /// - Throws: `tooFew` if there are fewer than three objects to distribute, and what `move(_:by:)` throws.
+  /// - Throws: `tooFew` if there are fewer than three objects to distribute, and the errors of `move(_:by:)`.
   public func distribute(_ ids: [ObjectID], _ axis: BoardAxis) throws(BoardError) {
     let isHorizontal = axis == .horizontally
     try gesture("distribute") { () throws(BoardError) in

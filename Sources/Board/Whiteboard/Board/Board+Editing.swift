@@ -192,7 +192,7 @@ extension Board {
   ///   - isTaking: Whether to take objects that other members hold. If the time of an object's selection is so late
   ///     that no write can follow it, the object is replaced with a new one (BRD-36).
   /// - Returns: The selected objects, including new ones.
-  /// - Throws: `unknownObject`, `held`, `clockExhausted`. If it throws, the selection does not change.
+  /// - Throws: `unknownObject`, `held`, `clockExhausted`. If the method throws, the selection does not change.
   @discardableResult public func select(_ ids: [ObjectID], taking isTaking: Bool = false) throws(BoardError)
     -> [ObjectID]
   {
@@ -267,7 +267,7 @@ extension Board {
 
   /// Restores a deleted object, or a deleted group with all objects that were deleted with it.
   ///
-  /// A lock does not prevent this, because users cannot unlock a deleted object.
+  /// A lock does not prevent the restoration, because users cannot unlock a deleted object.
   ///
   /// - Throws: `unknownObject` if the object is unknown or purged; `notDeleted`; `held`.
   public func undelete(_ id: ObjectID) throws(BoardError) {

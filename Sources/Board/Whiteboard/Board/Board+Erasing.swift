@@ -20,7 +20,7 @@ extension Board {
 
   /// Erases everything under an eraser that moves along a path.
   ///
-  /// A stroke with no remaining parts is deleted, and so is a form whose line the eraser touches.
+  /// A stroke with no remaining parts is deleted. A form is deleted if the eraser touches its line.
   ///
   /// The eraser touches a stroke if it reaches the center line of the stroke. Strokes are skipped if they are locked,
   /// or if another member holds them or is still drawing them.
@@ -144,7 +144,8 @@ struct Eraser {
     return StrokeSpans(joined(parts).map(span))
   }
 
-  /// Merge parts that touch, because otherwise each part would be rounded up to a whole step.
+  /// Returns the parts, with parts that touch merged into one part. Otherwise, each part would be rounded up to a whole
+  /// step.
   private func joined(_ parts: [ClosedRange<Double>]) -> [ClosedRange<Double>] {
     parts.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { joined, part in
       guard let last = joined.last, part.lowerBound <= last.upperBound else {

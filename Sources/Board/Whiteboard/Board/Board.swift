@@ -54,7 +54,7 @@ extension Board {
   /// into several. All writes together are one undo step. Do not call this method inside a gesture.
   ///
   /// - Throws: `held` or `locked` if an object that differs cannot be changed now, `tooLong`, `boardFull`,
-  ///   `clockExhausted`. If it throws, nothing is changed.
+  ///   `clockExhausted`. If the method throws, nothing is changed.
   @discardableResult public func restore(_ earlier: BoardState) throws(BoardError) -> RestoreOutcome {
     precondition(!isInGesture, "restore must not be called inside a gesture")
     leaveClaimedIncarnation()
@@ -82,7 +82,8 @@ extension Board {
   ///   - isExact: Whether the copies get exactly this offset. Otherwise, if a copy would be exactly on an object of its
   ///     kind, all copies are moved by the offset again.
   /// - Returns: The copy of each object, and of each group that was copied as a whole.
-  /// - Throws: `unknownObject`, `outOfRange`, `tooManyOperations`, `boardFull`. If it throws, nothing is copied.
+  /// - Throws: `unknownObject`, `outOfRange`, `tooManyOperations`, `boardFull`. If the method throws, nothing is
+  ///   copied.
   @discardableResult public func duplicate(
     _ ids: [ObjectID],
     by offset: Point = ObjectDefaults.copyOffset,
@@ -200,10 +201,10 @@ extension Board {
 }
 
 extension Board {
-  /// Adds objects in front of all other objects, in the given order, as one undo step; if it throws, nothing is added.
-  /// If the objects do not fit in one batch, they are split into several. Do not call this method inside a gesture.
-  /// `groups` contains, for each new group, the index of its enclosing group. That index must be smaller than the index
-  /// of the new group.
+  /// Adds objects in front of all other objects, in the given order, as one undo step. If the method throws, nothing is
+  /// added. If the objects do not fit in one batch, they are split into several. Do not call this method inside a
+  /// gesture. `groups` contains, for each new group, the index of its enclosing group. That index must be smaller than
+  /// the index of the new group.
   @discardableResult package func add(
     _ drafts: [ObjectDraft],
     groups: [Int?] = [],

@@ -41,7 +41,7 @@ public indirect enum BoardError: Error, Hashable, Sendable {
   case nothingToUndo(skipped: [SkippedStep] = [])
   /// No local step can be redone.
   ///
-  /// `skipped` lists the steps on the redo stack, the next one first.
+  /// `skipped` lists the steps on the redo stack, the next step first.
   case nothingToRedo(skipped: [SkippedStep] = [])
   case boardFull
   /// The local member has used up the storage that one author may use on a board with other authors.

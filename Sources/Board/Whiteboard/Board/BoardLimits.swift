@@ -68,7 +68,7 @@ public enum BoardLimits {
   public static let ranges = 1 << 20
   /// The maximum number of UTF-8 bytes in the visible text of one text object.
   public static let textBytes = 8192
-  /// The maximum number of characters in one text object, including deleted ones.
+  /// The maximum number of characters in one text object, including deleted characters.
   public static let textElements = 65_536
   /// The maximum number of bytes that are read from the runs of one text object.
   ///
@@ -82,7 +82,7 @@ public enum BoardLimits {
   public static let iconBytes = 16
   /// The maximum number of UTF-8 bytes in a link.
   public static let linkBytes = 2048
-  /// The maximum number of votes that are read for one object, including withdrawn ones.
+  /// The maximum number of votes that are read for one object, including withdrawn votes.
   static let votes = 4096
   /// The maximum number of UTF-8 bytes in a board's title.
   public static let titleBytes = 256

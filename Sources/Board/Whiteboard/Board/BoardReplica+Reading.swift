@@ -41,7 +41,8 @@ extension BoardReplica {
     }
   }
 
-  /// Purged objects are listed last, without a member.
+  /// Groups objects by the member that deleted them, without the objects that the local member deleted. Purged objects
+  /// come last, without a member.
   package func deletions(of ids: [ObjectID]) -> [(author: MemberID?, objects: [ObjectID])] {
     var deleted: [MemberID: [ObjectID]] = [:]
     var purged: [ObjectID] = []

@@ -33,7 +33,7 @@ public class BoardReplica {
   ///
   /// These members may still finish a stroke.
   public final var presentIncarnations: Set<Incarnation> = []
-  /// The member of each known incarnation: local ones, and those with a known author record (AUT-3).
+  /// The member of each known incarnation: local incarnations, and incarnations with a known author record (AUT-3).
   public final var authors: [Incarnation: MemberID] = [:]
   /// Whether local edits are refused, because the local member is a viewer and no peer would accept them (AUT-4).
   public final var isReadOnly = false
@@ -102,7 +102,7 @@ public class BoardReplica {
   // MARK: - Receiving
 
   /// Applies a batch from a peer, even if it breaks the rules for local edits, so that all replicas agree (SYN-3).
-  /// - Throws: `BoardError.boardFull`. If it throws, nothing is applied.
+  /// - Throws: `BoardError.boardFull`. If the method throws, nothing is applied.
   public final func receive(_ batch: Batch) throws(BoardError) { try receive(batch, purgingWithin: [:]) }
 
   /// Applies a batch, but ignores the purge of an object if the sequence number in the object's id exceeds the number
@@ -149,10 +149,10 @@ public class BoardReplica {
   ///
   /// - Parameters:
   ///   - difference: The answer.
-  ///   - comparesAll: Whether to merge every cell of the answer, even if its dot is in the context. This repairs
-  ///     replicas that diverged (SYN-42).
+  ///   - comparesAll: Whether to merge every cell of the answer, even if its dot is in the context. Such a merge
+  ///     repairs replicas that diverged (SYN-42).
   ///   - replacing: The buckets whose cells are removed if the sender no longer has them (AUT-15).
-  /// - Throws: `BoardError.boardFull`. If it throws, nothing is applied.
+  /// - Throws: `BoardError.boardFull`. If the method throws, nothing is applied.
   public final func receive(_ difference: Difference, comparesAll: Bool = false, replacing: UInt16 = 0)
     throws(BoardError)
   {
@@ -204,7 +204,7 @@ public class BoardReplica {
   /// The caller must send each batch to every peer.
   public final func takeBatches() -> [Batch] { output.removeBatches() }
 
-  /// Returns the changes of objects since the last call, both from local edits and from received ones.
+  /// Returns the changes of objects since the last call, both from local and from received edits.
   public final func takeChanges() -> [ObjectChange] {
     guard !output.changes.isEmpty else { return [] }
     // Hide the edits of the current gesture, which are not applied yet.
@@ -280,8 +280,8 @@ public class BoardReplica {
     output.send(batches)
   }
 
-  /// Replays a batch of a recording, as if its edits were made on this board now; throws `boardFull`. If it throws,
-  /// nothing is written. The edits keep the incarnation of the batch, and are not an undo step.
+  /// Replays a batch of a recording, as if its edits were made on this board now; throws `boardFull`. If the method
+  /// throws, nothing is written. The edits keep the incarnation of the batch, and are not an undo step.
   package final func reenact(_ batch: Batch) throws(BoardError) {
     try receive(batch)
     localAuthor.record(batch)

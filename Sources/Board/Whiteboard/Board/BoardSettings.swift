@@ -27,7 +27,7 @@ extension BoardSettings {
 
 extension BoardState {
   /// Returns the cell that determines a setting: of the cells in all settings objects with a value of the right type,
-  /// the one with the greatest stamp. Returns nil if there is no such cell.
+  /// the cell with the greatest stamp. Returns nil if there is no such cell.
   func settingCell(_ property: Property) -> Cell? { objects.settings.winner(property) }
 
   /// Cells with a value of the wrong type are considered too.

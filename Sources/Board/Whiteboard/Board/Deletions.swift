@@ -1,7 +1,7 @@
 /// The times at which this replica first saw each object as deleted, measured by a monotonic clock.
 ///
 /// The time in the deletion itself cannot be used, because the wall clock of its author may be wrong. With a clock in
-/// 1970, the object would be purged immediately. With a clock in 2046, it would stay for decades.
+/// 1970, the object would be purged immediately. With a clock in 2046, the object would stay for decades.
 public struct DeletionAges: Sendable {
   private struct Sighting {
     let deletion: Dot
@@ -13,8 +13,8 @@ public struct DeletionAges: Sendable {
   /// Creates an empty record for a board that has not been inspected yet.
   public init() {}
 
-  /// Records the objects that are deleted now, and returns those that this replica has seen as deleted for at least
-  /// `BoardLimits.purgeDelay`.
+  /// Records the objects that are deleted now, and returns the objects that this replica has seen as deleted for at
+  /// least `BoardLimits.purgeDelay`.
   ///
   /// - Parameters:
   ///   - board: The board.

@@ -17,7 +17,7 @@ struct SelectionLeases {
     var restEnd: UInt64 { end + BoardLimits.selectionRest }
   }
 
-  /// The leases on each object. An ended lease stays until its member can have a new one.
+  /// The leases on each object. An ended lease stays until its member can have a new lease.
   private var leases: [ObjectID: [Lease]] = [:]
   private var counts: [MemberID: Int] = [:]
   private(set) var nextEnd: UInt64?
@@ -57,7 +57,7 @@ struct SelectionLeases {
     leases[id] = list.isEmpty ? nil : list
   }
 
-  /// Begins a lease, unless the member has too many.
+  /// Begins a lease, unless the member has too many leases.
   private mutating func begin(by member: MemberID, in list: inout [Lease], _ now: UInt64) {
     if let old = list.firstIndex(where: { $0.member == member }) {
       list.remove(at: old)

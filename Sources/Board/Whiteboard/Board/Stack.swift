@@ -43,7 +43,7 @@ struct Stack {
     }
   }
 
-  /// Returns the named objects without the moved ones; throws if all named objects are being moved.
+  /// Returns the named objects without the moved objects; throws if all named objects are being moved.
   private static func neighbors(_ id: ObjectID, _ named: Set<ObjectID>, _ moving: Set<ObjectID>) throws(BoardError)
     -> Set<ObjectID>
   {

@@ -1,5 +1,5 @@
 /// The operations of the current gesture, in order, before times are assigned to them. A gesture writes each cell only
-/// once: a later write of the same cell replaces the earlier one.
+/// once: a later write of the same cell replaces the earlier write.
 struct StagedOperations {
   private struct Address: Hashable {
     let object: ObjectID
@@ -129,7 +129,7 @@ struct GestureDraft {
   private let (objectCount, cellCount, valueBytes): (Int, Int, Int)
   /// The state of each touched object before the gesture; nil if the object was not stored.
   private var originals: [ObjectID: ObjectStore.StoredObject?] = [:]
-  /// In the order in which they were first touched.
+  /// The touched objects, in the order in which the gesture first touched them.
   private var touched: [ObjectID] = []
 
   init(_ clock: HybridClock, wall: UInt64, over cells: borrowing BoardState) {

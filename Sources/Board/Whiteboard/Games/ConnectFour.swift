@@ -10,7 +10,7 @@ package struct ConnectFour: Game {
   private static let version: UInt8 = 1
   private static let resignation: UInt8 = 0xFF
 
-  /// The members who may play; nil if any two members may.
+  /// The members who may play; nil if any two members may play.
   private let invited: [MemberID]?
   /// The players so far: red, then yellow.
   private var players: [MemberID] = []
@@ -174,7 +174,7 @@ public struct ConnectFourView: Hashable, Sendable {
   public let member: MemberID
   /// The players who have made a move: red, then yellow.
   public let players: [MemberID]
-  /// The two members who may play; nil if any two may.
+  /// The two members who may play; nil if any two members may play.
   public let invited: [MemberID]?
   /// The player whose turn it is; nil if that player has not joined yet or the game is over.
   public let turn: MemberID?

@@ -247,7 +247,8 @@ public enum WordleMark: Int, Hashable, Comparable, Sendable {
 public struct WordleView: Hashable, Sendable {
   /// One guess with its marks.
   public struct Row: Hashable, Sendable {
-    /// The guessed word; nil if it is hidden because it could reveal the answer to the member who sees this view.
+    /// The guessed word; nil if the word is hidden, because the word could reveal the answer to the member who sees
+    /// this view.
     public let word: String?
     /// The mark of each letter.
     public let marks: [WordleMark]

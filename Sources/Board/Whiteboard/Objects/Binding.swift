@@ -177,7 +177,8 @@ extension Board {
   /// Binds an end of a line or arrow to an object, or releases it.
   ///
   /// A released end stays where it is shown.
-  /// - Throws: `unknownObject`, `held`, `locked`, `wrongKind` if `id` is not a line or arrow, or if the target is one.
+  /// - Throws: `unknownObject`, `held`, `locked`, `wrongKind` if `id` is not a line or arrow, or if the target is a
+  ///   line or arrow.
   public func bind(_ side: LineSide, of id: ObjectID, to binding: Binding?) throws(BoardError) {
     try gesture { () throws(BoardError) in
       try requireTransformable(id)

@@ -92,9 +92,9 @@ extension ObjectRecord {
 
   package var isAutoWidth: Bool { kind == .text && self[.autoWidth]?.value.isTrue ?? false }
 
-  /// The position on the board of the object's own point (0, 0). The origin is the center of every object except lines,
-  /// arrows and texts with an automatic width. If an object is moved, scaled or rotated, its origin is transformed in
-  /// the same way.
+  /// The position on the board of the point (0, 0) in the object's own coordinates. The origin is the center of every
+  /// object except lines, arrows and texts with an automatic width. If an object is moved, scaled or rotated, its
+  /// origin is transformed in the same way.
   var origin: Point { position ?? (ink.flatMap(InkBounds.init)?.center ?? Point(x: 0, y: 0)) }
 
   func outline(_ size: Size) -> Outline? {

@@ -248,7 +248,7 @@ extension Board {
 
   // MARK: - Pictures
 
-  /// Shows a part of a photo, as fractions of its width and height; nil to show all of it.
+  /// Shows a part of a photo, as fractions of its width and height; nil to show the whole photo.
   ///
   /// The scale of the picture does not change. Therefore the object gets the size of the part.
   /// - Throws: `unknownObject`, `held`, `locked`, `wrongKind` for other objects; `outOfRange`.

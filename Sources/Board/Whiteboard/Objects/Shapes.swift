@@ -176,7 +176,8 @@ struct Segment {
     return (x * x + y * y).squareRoot()
   }
 
-  /// In the result, 0 stands for the start of the segment and 1 for its end.
+  /// Returns the part of a segment in which one coordinate is within `bounds`. 0 stands for the start of the segment
+  /// and 1 for its end.
   private static func part(_ start: Double, _ slope: Double, within bounds: ClosedRange<Double>) -> ClosedRange<Double>?
   {
     guard slope != 0 else { return bounds.contains(start) ? 0...1 : nil }
@@ -196,9 +197,9 @@ struct Segment {
     )
   }
 
-  /// In the result, 0 stands for the start of this segment and 1 for its end. The area within `radius` of a segment is
-  /// a disc at each end and a band between them. The area is convex, so the parts of this segment inside the three
-  /// shapes form one part.
+  /// Returns the part of this segment within `radius` of `other`. 0 stands for the start of this segment and 1 for its
+  /// end. The area within `radius` of a segment is a disc at each end and a band between them. The area is convex, so
+  /// the parts of this segment inside the three shapes form one part.
   func part(within radius: Double, of other: Segment) -> ClosedRange<Double>? {
     var parts = [part(within: radius, of: other.from), part(within: radius, of: other.to)]
     let axis = other.step

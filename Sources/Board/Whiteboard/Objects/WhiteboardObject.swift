@@ -48,7 +48,7 @@ public class WhiteboardObject {
   /// Selects the object for the local member.
   ///
   /// If several members select the object at the same time, all replicas agree on one of them. A member cannot select
-  /// for another member, because peers would ignore it (BRD-22).
+  /// for another member, because peers would ignore such a selection (BRD-22).
   public final func select() throws(BoardError) {
     try board.requireSelectable(id)
     try board.writeSelection(of: id)

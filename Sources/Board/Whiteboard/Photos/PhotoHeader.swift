@@ -168,7 +168,7 @@ extension PhotoHeader {
   }
 }
 
-/// The chunks of a PNG, up to the first one that is incomplete.
+/// The chunks of a PNG, up to the first incomplete chunk.
 package struct PNGChunks: Sequence, IteratorProtocol {
   private let bytes: [UInt8]
   private var offset = 8
@@ -176,7 +176,7 @@ package struct PNGChunks: Sequence, IteratorProtocol {
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// Returns the name of the next chunk, and the indexes of its data. The length and the name are the 8 bytes before
-  /// the data, and the checksum is the 4 bytes after it.
+  /// the data, and the checksum is the 4 bytes after the data.
   package mutating func next() -> (name: ArraySlice<UInt8>, data: Range<Int>)? {
     guard bytes.count - offset >= 12 else { return nil }
     let length = bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }

@@ -20,7 +20,7 @@ public struct BoardState: Sendable {
   /// Creates an empty board.
   public init() {}
 
-  /// The number of stored objects, including deleted ones and orphans.
+  /// The number of stored objects, including deleted objects and orphans.
   public var objectCount: Int { objects.ids.count }
   /// The number of objects that are shown on the board.
   public var shownCount: Int { objects.shownCount }
@@ -111,8 +111,8 @@ public struct BoardState: Sendable {
 
   /// Returns everything that a replica with the context `since` lacks.
   ///
-  /// If `since` is empty, that is the whole state. Objects in `buckets` (bit *i* for bucket *i*) are included with all
-  /// their cells, even if the context contains them (SYN-42).
+  /// If `since` is empty, the result is the whole state. Objects in `buckets` (bit *i* for bucket *i*) are included
+  /// with all their cells, even if the context contains them (SYN-42).
   /// - Complexity: O(*m* + *n* log *n*), where *m* is the number of cells and *n* is the number of objects.
   public func difference(since: Context, buckets: UInt16 = 0) -> Difference {
     var difference = Difference(context: context)
@@ -135,8 +135,8 @@ public struct BoardState: Sendable {
   ///
   /// - Parameters:
   ///   - difference: The answer.
-  ///   - comparingAll: Whether to compare each cell with the stored one, even if its dot is in the context. This
-  ///     repairs replicas that diverged (SYN-42).
+  ///   - comparingAll: Whether to compare each cell with the stored cell, even if its dot is in the context. This
+  ///     comparison repairs replicas that diverged (SYN-42).
   ///   - replacing: The buckets in which the cells that the sender has seen are removed before the merge. The answer
   ///     must contain all cells of these buckets.
   ///   - changes: Records the objects that changed.
@@ -180,8 +180,8 @@ public struct BoardState: Sendable {
 
   // MARK: - Revoked rights
 
-  /// Ignores everything that each incarnation in `limits` wrote after the given sequence number (AUT-14). This applies
-  /// to changes that have already arrived and to later ones.
+  /// Ignores everything that each incarnation in `limits` wrote after the given sequence number (AUT-14). The limit
+  /// applies to changes that have already arrived and to later changes.
   package mutating func limit(_ limits: [Incarnation: UInt64], changes: inout ChangeLog) {
     guard limits != self.limits else { return }
     self.limits = limits
@@ -380,9 +380,9 @@ extension BoardState {
   }
 
   package var storedIDs: [ObjectID] { Array(records.keys) }
-  /// The chat lines in ascending order of id, including incomplete and deleted ones.
+  /// The chat lines in ascending order of id, including incomplete and deleted lines.
   var chatIDs: [ObjectID] { objects.lists.members(of: ObjectStore.everyChatLine) }
-  /// The photos in ascending order of id, including deleted ones.
+  /// The photos in ascending order of id, including deleted photos.
   package var photoIDs: [ObjectID] { objects.lists.members(of: ObjectStore.everyPhoto) }
   /// The objects that any member, present or not, has selected, from back to front. Objects that are not shown are
   /// included.

@@ -26,7 +26,7 @@ public struct ChangeLog: Sendable {
     var wasSettings = false
   }
 
-  /// In the order in which objects first changed.
+  /// The entries, in the order in which objects first changed.
   private var entries: [Entry] = []
 
   /// Creates an empty log.
@@ -114,7 +114,7 @@ public struct ChangeLog: Sendable {
 }
 
 extension Property {
-  /// Whether a write of this property may affect the visibility of an object; true if this is unknown.
+  /// Whether a write of this property may affect the visibility of an object; true if the effect is unknown.
   var decidesVisibility: Bool {
     switch number {
     case 0...2, 4...6, 9, 10, 27...45, 64, 65, 128...132: false

@@ -3,13 +3,13 @@
 /// stored outside the array of pieces.
 struct ChunkedSortedArray<Element: Sendable>: Sendable {
   struct Position: Hashable {
-    /// The index of the piece; 0 for the first one.
+    /// The index of the piece; 0 for the first piece.
     fileprivate var piece: Int
     fileprivate var index: Int
   }
 
   private var first: [Element] = []
-  /// The pieces after the first one; none of them is empty.
+  /// The pieces after the first piece; no piece is empty.
   private var rest: [[Element]] = []
   private(set) var count = 0
   private var pieceLength: Int { 256 }

@@ -51,7 +51,7 @@ public struct HybridClock: Sendable {
   public struct Run: Hashable, Sendable {
     /// The number of operations in the batch.
     public let count: Int
-    /// The time of the first operation; each further operation is one later.
+    /// The time of the first operation; the time of each further operation is one greater.
     public let time: HybridTime
   }
 

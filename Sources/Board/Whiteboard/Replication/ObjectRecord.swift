@@ -14,8 +14,8 @@ package struct ObjectRecord: Sendable {
   /// Whether changes of the object are reported: it is on the board, or is a chat line.
   package private(set) var isReported = false
 
-  /// The positions of the first and the last point of a line, relative to its position, if they are bound to objects;
-  /// empty for stored objects, because these positions depend on other objects.
+  /// The positions of the first and the last point of a line, relative to the line's position, if these points are
+  /// bound to objects; empty for stored objects, because these positions depend on other objects.
   var ends: [Point?] = []
 
   package init() {}

@@ -190,17 +190,17 @@ extension Property {
   /// Returns the property for the move that the operation `dot` made in a game.
   public static func move(_ dot: Dot) -> Property { Property(131, dot: dot) }
 
-  /// The operations that may write a property. This depends only on the operation, not on the state of the board
+  /// The operations that may write a property. The right depends only on the operation, not on the state of the board
   /// (BRD-10).
   package enum Right {
-    /// Every operation may write the property, except the one that creates the object.
+    /// Every operation may write the property, except the operation that creates the object.
     case anyone
     /// Only operations of the incarnation that created the object may write the property.
     case creator
     /// Only the operation whose dot qualifies the property may write it.
     case own
     /// Only the operation whose dot qualifies the property, and later operations of its incarnation, may write the
-    /// property. This allows the author to undo the write.
+    /// property. This right allows the author to undo the write.
     case writer
     /// Only the operation that creates the object may write the property.
     case create

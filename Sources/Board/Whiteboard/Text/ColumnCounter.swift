@@ -6,7 +6,7 @@ struct ColumnCounter {
   /// Whether the last character is the first half of a flag.
   private var isHalfFlag = false
 
-  /// Returns the number of columns of the next character: 0 if it only changes the character before it.
+  /// Returns the number of columns of the next character: 0 if the character only changes the preceding character.
   mutating func columns(of scalar: Unicode.Scalar, before next: Unicode.Scalar?) -> Int {
     defer { last = scalar }
     let isFlag = (0x1F1E6...0x1F1FF).contains(scalar.value)

@@ -15,7 +15,7 @@ package struct TextLayout: Hashable, Sendable {
 
   /// The size of a letter at the text size 16.
   package static let letter = Size(width: 8, height: 16)
-  /// The distance between the name of a frame, or a label beside a short line, and the outline, in board units.
+  /// The distance in board units from the outline to the name of a frame, or to a label beside a short line.
   private static let space = 4.0
   /// The range for the number of columns to which a text object is wrapped.
   private static let columnLimits = 4.0...4_096.0
@@ -189,7 +189,7 @@ private struct TextRows: Hashable {
 
 /// The part of a form in which its label is shown: `share` tenths of the form's width and height, minus `margin`.
 struct FormInset {
-  /// Stored in tenths, so that the products are exact.
+  /// The share in tenths, so that the products are exact.
   private let share: Double
   private let margin: Double
 
@@ -210,8 +210,8 @@ struct FormInset {
 }
 
 extension Outline {
-  /// Returns the center of a label of a line: the middle of the line, or a point beside the line if the line is so short
-  /// that a label around the middle would touch an end, or the mark at an end.
+  /// Returns the center of the label of a line. If a label at the middle of the line would touch an end of the line, or
+  /// the mark at an end, the center is beside the line. Otherwise, it is the middle of the line.
   fileprivate func center(
     of label: Size,
     around middle: Point,

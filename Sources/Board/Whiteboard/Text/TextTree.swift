@@ -274,7 +274,7 @@ package struct TextDifference: Hashable, Sendable {
   }
 
   /// Converts a position in the first string to a position in the second string; positions in the replaced range move
-  /// to its start.
+  /// to the start of the range.
   package func moved(_ place: Int) -> Int {
     if place <= range.lowerBound { return place }
     return place >= range.upperBound ? place + count - range.count : range.lowerBound

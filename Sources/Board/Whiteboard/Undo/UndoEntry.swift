@@ -5,7 +5,7 @@ struct CellKey: Hashable {
 
 /// The write that a cell's present value comes from. If undo restores an earlier write, the cell counts as written by
 /// that earlier write. Therefore earlier steps can be undone too, and another member's write is never mistaken for a
-/// local one.
+/// local write.
 enum Standing: Hashable {
   case uncreated
   case absent

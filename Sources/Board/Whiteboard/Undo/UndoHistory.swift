@@ -11,7 +11,7 @@ struct UndoHistory {
 
   /// The steps that can be undone, the latest last.
   private(set) var done: [UndoEntry] = []
-  /// The steps that can be redone, the next one last.
+  /// The steps that can be redone, the next step last.
   private(set) var undone: [UndoEntry] = []
   /// Whether an undo or redo is in progress. The gestures of an undo or redo are not recorded as steps.
   var isReplaying = false
@@ -25,7 +25,7 @@ struct UndoHistory {
   private var typed: Typing?
   /// For each cell that undo wrote, the operation that restored the cell, and the restored state.
   private var standings: [CellKey: (winner: Dot?, standing: Standing)] = [:]
-  /// The number of entries in `standings` above which unneeded ones are discarded.
+  /// The number of entries in `standings` above which unneeded entries are discarded.
   private var standingsLimit = 64
   /// The previous values of the entries in `standings` that the undo in progress replaced, so that they can be
   /// restored.
@@ -120,7 +120,8 @@ struct UndoHistory {
     init(label: String) { entry = UndoEntry(label: label) }
   }
 
-  /// Makes a separate step the current step, and stores the current step in its place; another call reverts this.
+  /// Makes a separate step the current step, and stores the current step in its place; another call reverts the
+  /// exchange.
   mutating func exchange(_ step: inout SeparateStep) {
     swap(&open, &step.entry)
     swap(&depth, &step.depth)

@@ -102,8 +102,8 @@ struct UndoPlan {
 
   // MARK: - Writing
 
-  /// Makes the writes, in as few batches as possible; throws `held`, `locked`, `clockExhausted` or `boardFull`. If it
-  /// throws, nothing is written.
+  /// Makes the writes, in as few batches as possible; throws `held`, `locked`, `clockExhausted` or `boardFull`. If the
+  /// method throws, nothing is written.
   mutating func write(on board: BoardReplica) throws(BoardError) {
     try requireWritable(on: board)
     board.history.isReplaying = true
@@ -129,7 +129,7 @@ struct UndoPlan {
     }
   }
 
-  /// Throws an error if any of the writes would be refused. All writes are checked before the first one is made, so
+  /// Throws an error if any of the writes would be refused. All writes are checked before the first write is made, so
   /// that no step is restored in part.
   private func requireWritable(on board: BoardReplica) throws(BoardError) {
     // Ignore a lock that the step itself set or removed, even temporarily.

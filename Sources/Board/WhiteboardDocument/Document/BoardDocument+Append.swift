@@ -102,7 +102,7 @@ extension BoardDocument {
 public struct LogPosition: Sendable { let tail: LogTail }
 
 /// The steps that wait for the next transaction of a document, by caller. The owner runs a loop that stores the steps
-/// group by group. The loop starts when the first steps arrive, and ends when none are left.
+/// group by group. The loop starts when the first steps arrive, and ends when no steps are left.
 struct StepQueue: Sendable {
   struct Caller: Sendable {
     let steps: [LogWriter.Step]

@@ -11,7 +11,7 @@ extension BoardDocument {
   ///   - rescue: The state in memory.
   /// - Returns: Whether the copy has the history, and the number of photos that it lacks, both determined by opening
   ///   the copy.
-  /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`, `closed`. If it throws, no file is created.
+  /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`, `closed`. If the method throws, no file is created.
   public func rescue(to path: String, _ rescue: BoardRescue) async throws(DocumentError) -> (
     hasHistory: Bool, missingPhotos: Int
   ) {
@@ -28,7 +28,7 @@ extension BoardDocument {
   /// - Returns: This document if its file reappeared. Otherwise, a new document with all stored entries, and this
   ///   document is closed.
   /// - Throws: `removed` if the directory is missing, is on another disk, or has another file of that name; `full`,
-  ///   `readOnly`, `inputOutput`. If it throws, this document is unchanged.
+  ///   `readOnly`, `inputOutput`. If the method throws, this document is unchanged.
   public func reinstate() async throws(DocumentError) -> BoardDocument {
     try checkWritable()
     guard let files = connection.files, !files.areThere else { return self }
@@ -60,7 +60,7 @@ extension BoardDocument {
   /// ``reopen()`` opens the document for writing once the disk accepts data again.
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - seal: The seal of the facts that the program uses and writes; nil if it does not use them.
+  ///   - seal: The seal of the facts that the program uses and writes; nil if the program uses no facts.
   ///   - reservation: The file's reservation, if the caller has one; see ``BoardLibrary/reserve(board:)``.
   /// - Returns: The open document.
   /// - Throws: The error from opening the document for writing. If the disk accepts no data, this error is thrown only
@@ -84,7 +84,7 @@ extension BoardDocument {
   /// - Returns: This document if it is already open for writing. Otherwise, a new document that is open for writing, and
   ///   this document is closed.
   /// - Throws: The error from opening the document for writing; `inUse` if another program changed the file since this
-  ///   document was opened. If it throws, this document is unchanged.
+  ///   document was opened. If the method throws, this document is unchanged.
   public func reopen() async throws(DocumentError) -> BoardDocument {
     try checkOpen()
     guard mode == .reading else { return self }

@@ -23,7 +23,7 @@ extension BoardDocument {
     try await write { db in try Meta.set(db, .name, name) }
   }
 
-  /// Returns a fact; nil if the file has none, or this program did not store it (REC-20).
+  /// Returns a fact; nil if the file does not have the fact, or this program did not store the fact (REC-20).
   /// - Throws: `damaged`, `closed`.
   public func fact(_ fact: BoardFact) async throws(DocumentError) -> String? {
     try await read { [seal, path] db in try SealedFacts.get(db, fact.key, seal, at: path) }
@@ -59,7 +59,7 @@ extension BoardDocument {
     }
   }
 
-  /// Returns the title that members gave the board; nil if it has none.
+  /// Returns the title that members gave the board; nil if the board has no title.
   /// - Throws: `damaged`, `closed`.
   public func title() async throws(DocumentError) -> String? {
     try await read { [path] db in try Meta.get(db, .title, at: path) }

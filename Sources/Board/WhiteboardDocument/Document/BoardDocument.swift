@@ -42,7 +42,7 @@ public actor BoardDocument {
   /// If the document was opened for writing, opening removed them (REC-20).
   public nonisolated let hasForeignFacts: Bool
 
-  /// The seal of the facts that the program uses; nil if it uses none.
+  /// The seal of the facts that the program uses; nil if the program uses no facts.
   nonisolated let seal: DocumentSeal?
   nonisolated let connection: DocumentConnection
   var queue = StepQueue()
@@ -83,7 +83,7 @@ public actor BoardDocument {
   ///   - board: The board's id, 16 bytes.
   ///   - name: The board's name.
   ///   - now: Milliseconds since 1970.
-  ///   - seal: The seal of the facts that the program writes; nil if it does not use them.
+  ///   - seal: The seal of the facts that the program writes; nil if the program uses no facts.
   /// - Returns: The document, open for writing.
   /// - Throws: `exists`, `badName`, `wrongBoard`, `readOnly`, `full`, `inputOutput`.
   public static func create(at path: String, board: [UInt8], name: String, now: Int64, seal: DocumentSeal? = nil)
@@ -98,7 +98,7 @@ public actor BoardDocument {
   ///   - path: The path of the file.
   ///   - mode: The kind of access.
   ///   - board: The id that the board must have; nil accepts any board.
-  ///   - seal: The seal of the facts that the program uses and writes; nil if it does not use them.
+  ///   - seal: The seal of the facts that the program uses and writes; nil if the program uses no facts.
   ///   - reservation: The file's reservation, if the caller has one; see ``BoardLibrary/reserve(board:)``.
   ///   - groupInterval: The minimum time between two transactions of ``append(_:)``.
   /// - Returns: The open document. ``load()`` reads its content.
@@ -123,8 +123,8 @@ public actor BoardDocument {
   /// Closing waits for earlier appends. A closed document is a single file.
   /// - Parameter end: The end of the recorded time in milliseconds since 1970 (REC-6), which may be later than the last
   ///   entry; nil if it is unknown.
-  /// - Throws: `full`, `inputOutput`. The document is closed even if this throws. Acknowledged entries stay in the WAL
-  ///   file, and are read from there when the document is opened again.
+  /// - Throws: `full`, `inputOutput`. The document is closed even if this method throws. Acknowledged entries stay in
+  ///   the WAL file, and are read from there when the document is opened again.
   public func close(recordedUntil end: Int64? = nil) async throws(DocumentError) {
     guard !isClosed else { return }
     // Enqueue a group even if it is empty. When `enqueue` returns, all earlier appends are finished.
@@ -182,12 +182,12 @@ extension BoardDocument {
   /// Removes old history.
   ///
   /// The file keeps its size, but later changes use the freed space. Among the keyframes that are older than the
-  /// retention, the newest one remains. All rows and keyframes before it are removed, except named versions. The
-  /// remaining rows are not rewritten. At least two keyframes remain, since one may be damaged.
+  /// retention, the newest keyframe remains. All rows and keyframes before this keyframe are removed, except named
+  /// versions. The remaining rows are not rewritten. At least two keyframes remain, since one may be damaged.
   /// - Parameters:
   ///   - now: Milliseconds since 1970.
   ///   - days: The number of days of history that remain; nil uses ``retention()``.
-  /// - Throws: `full`, `readOnly`, `closed`. If it throws, nothing was removed.
+  /// - Throws: `full`, `readOnly`, `closed`. If the method throws, nothing was removed.
   public func dropHistory(now: Int64, keeping days: Int? = nil) async throws(DocumentError) {
     try await write { [path] db in try Retention.dropHistory(db, at: path, now: now, keeping: days) }
   }
@@ -228,7 +228,7 @@ extension BoardDocument {
     try await read { [path] db in try LogReader(db, path: path).keyframe(after: number).map { ($0.id, $0.state) } }
   }
 
-  /// Checks all stored data, page by page and row by row, and describes the damage; empty if there is none.
+  /// Checks all stored data, page by page and row by row, and returns descriptions of the damage.
   /// - Complexity: O(*n*), where *n* is the size of the file.
   public func verify() async throws(DocumentError) -> [String] {
     let damages = mode == .reading ? damages : []
@@ -305,8 +305,8 @@ extension BoardDocument {
   public static let maximumAssetSize = 32 << 20
 
   /// Stores a photo under its hash, and replaces a damaged copy of the photo.
-  /// - Throws: `damaged` if the bytes do not have that hash; `tooLarge`, `full`, `readOnly`, `closed`. If it throws,
-  ///   nothing was stored.
+  /// - Throws: `damaged` if the bytes do not have that hash; `tooLarge`, `full`, `readOnly`, `closed`. If the method
+  ///   throws, nothing was stored.
   public func storeAsset(_ bytes: [UInt8], sha256: [UInt8]) async throws(DocumentError) {
     guard bytes.count <= Self.maximumAssetSize else {
       throw DocumentError(.tooLarge, "\(path): an asset may have at most \(Self.maximumAssetSize) bytes")
@@ -350,7 +350,7 @@ extension BoardDocument {
   /// The document can be used while the copy is made. The copy has all entries that were appended before the call. The
   /// copy does not have the join code, the membership record or the removal record, because users share copies with
   /// others.
-  /// - Throws: `exists`, `full`, `readOnly`, `damaged`, `closed`. If it throws, there is no new file.
+  /// - Throws: `exists`, `full`, `readOnly`, `damaged`, `closed`. If the method throws, there is no new file.
   public func save(as path: String) async throws(DocumentError) {
     try await prepareCopy()
     try await DocumentCopier(connection).copy(to: path)

@@ -9,8 +9,8 @@ struct DocumentCopier: Sendable {
   init(_ connection: DocumentConnection) { self.connection = connection }
 
   /// Copies the file through a separate connection, so that no other call has to wait. Throws `exists`, `full`,
-  /// `readOnly` or `damaged`. If it throws, there is no new file. The copy does not have the join code, the membership
-  /// record or the removal record.
+  /// `readOnly` or `damaged`. If the method throws, there is no new file. The copy does not have the join code, the
+  /// membership record or the removal record.
   func copy(to path: String, _ edit: (@Sendable (Database, inout LogTail) throws -> Void)? = nil)
     async throws(DocumentError)
   {
@@ -61,15 +61,15 @@ struct DocumentCopier: Sendable {
     try Meta.set(db, .changed, String(now))
   }
 
-  /// Copies the document through the open connection. Throws `exists`, `full`, `readOnly` or `inputOutput`. If it
-  /// throws, there is no new file. The copy can be made even if the file was removed.
+  /// Copies the document through the open connection. Throws `exists`, `full`, `readOnly` or `inputOutput`. If the
+  /// method throws, there is no new file. The copy can be made even if the file was removed.
   func copyOpenFile(to path: String) async throws(DocumentError) {
     try await publishOpenFile(at: path) { db, tail in try Meta.set(db, .closed, tail.text) }
   }
 
   /// Writes a copy of a document that cannot be written, and adds the state in memory. Returns whether the copy has the
-  /// history. Throws `exists`, `full`, `readOnly` or `inputOutput`. If it throws, there is no new file. If the document
-  /// cannot be read either, the copy has only the state in memory.
+  /// history. Throws `exists`, `full`, `readOnly` or `inputOutput`. If the method throws, there is no new file. If the
+  /// document cannot be read either, the copy has only the state in memory.
   func rescue(to path: String, board: [UInt8], _ rescue: BoardRescue) async throws(DocumentError) -> Bool {
     do throws(DocumentError) {
       try await publishOpenFile(at: path) { db, tail in

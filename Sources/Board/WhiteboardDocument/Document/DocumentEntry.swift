@@ -18,7 +18,7 @@ public enum DocumentEntry: Hashable, Sendable {
   case gap(from: Int64, to: Int64)
   /// The end of the recording. The end may be later than the last entry.
   case end(time: Int64)
-  /// The display name of a member, and the member's id as text; the newest name replaces older ones.
+  /// The display name of a member, and the member's id as text; the newest name replaces older names.
   case name(String, of: String)
   /// An event of the session, such as a message; the board does not depend on it.
   case traffic(TrafficEntry)

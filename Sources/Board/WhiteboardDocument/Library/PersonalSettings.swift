@@ -32,7 +32,7 @@ public actor PersonalSettings {
 
   /// Sets settings, and removes those whose value is nil, all in one write.
   /// - Throws: `tooLarge` if the file would exceed ``maximumSize``; `full`, `readOnly`; the errors of ``values()``. If
-  ///   it throws, the file is unchanged.
+  ///   the method throws, the file is unchanged.
   public func set(_ changes: [String: String?]) throws(DocumentError) {
     let path = path
     let lock = try Self.lock(path)

@@ -8,8 +8,8 @@ struct WriterInspection: Sendable {
   let damages: [String]
 
   /// Inspects a file before it is opened for writing, and copies it if it is damaged. Throws the reason why the
-  /// document cannot be opened for writing. If it throws, nothing was changed. The inspection opens the file only for
-  /// reading. If the file were opened for writing, closing the connection would empty the WAL file.
+  /// document cannot be opened for writing. If the method throws, nothing was changed. The inspection opens the file
+  /// only for reading. If the file were opened for writing, closing the connection would empty the WAL file.
   init(_ path: String, expecting expected: [UInt8]?) throws {
     // If the file has a transaction to roll back, first roll back the transaction in a copy of the file.
     let copy = try Self.rolledBackCopy(of: path)

@@ -11,7 +11,8 @@ enum DamagedCopies {
 
   /// Copies a file and its `-wal`, `-shm` and `-journal` files, and waits until the copies are on the disk. Returns the
   /// path of the copy. If the newest copy has the same content, no new copy is made. Throws `full`, `readOnly`,
-  /// `inputOutput`, or `exists` if there are ``limit`` copies already. If it throws, the file must not be changed.
+  /// `inputOutput`, or `exists` if there are ``limit`` copies already. If the method throws, the file must not be
+  /// changed.
   static func make(of path: String) throws(DocumentError) -> String {
     let copies = all(of: path)
     if let last = copies.last, isSame(last, as: path) { return last }

@@ -72,8 +72,8 @@ package struct JSONObject: Sendable {
     }
   }
 
-  /// Returns the escape sequence for a code point; returns nil if JSON allows the code point unescaped, unless
-  /// `evenIfAllowed` is true.
+  /// Returns the escape sequence for a code point. If JSON allows the code point unescaped and `evenIfAllowed` is
+  /// false, returns nil.
   package static func escape(_ scalar: Unicode.Scalar, evenIfAllowed: Bool) -> String? {
     switch scalar.value {
     case 0x22: return "\\\""

@@ -18,9 +18,9 @@ struct CodeKey: Sendable, Equatable {
 
   private let key: SymmetricKey
 
-  /// Stretches a code. This is slow on purpose: it takes about 0.1 s of one core (0.5 s without optimization) and 32
-  /// MiB. Do not call this initializer on an event loop, and call it once for each code rather than for each attempt
-  /// (ADM-5).
+  /// Stretches a code. The computation is slow on purpose: it takes about 0.1 s of one core (0.5 s without
+  /// optimization) and 32 MiB. Do not call this initializer on an event loop, and call it once for each code rather
+  /// than for each attempt (ADM-5).
   init(code: JoinCode, session: SessionID, listener: PeerID) {
     do {
       key = try KDF.Scrypt.deriveKey(

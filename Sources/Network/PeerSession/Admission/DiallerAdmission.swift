@@ -109,7 +109,7 @@ struct DiallerAdmission: Sendable {
   private(set) var awaitsOwnPerson = false
   private let facts: Facts
   private var state = State.idle
-  /// Not part of `state`, because `state` is copied.
+  /// The held frames are not part of `state`, because `state` is copied.
   private var held: [(type: FrameType, payload: [UInt8])] = []
   private var heldBytes = 0
 

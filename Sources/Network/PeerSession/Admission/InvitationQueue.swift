@@ -28,7 +28,8 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
   var count: Int { places.count }
   var silencedCount: Int { silenced.count }
 
-  /// An invitation is expected if the host knows the peer, or if the invitation contains a pass that the host issued.
+  /// Returns how to treat an invitation. `isExpected` is true if the host knows the peer, or if the invitation contains
+  /// a pass that the host issued.
   func reception(of peer: PeerID, from block: AddressBlock, isExpected: Bool, now: Duration) -> InvitationReception {
     if let end = silenced[block], now < end { return .silenced }
     guard peers[peer] == nil else { return .busy }
@@ -82,7 +83,7 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
   let reserved: Int
   let eviction: Eviction
 
-  /// Oldest first.
+  /// The entries, oldest first.
   private var entries: [Entry] = []
 
   init(maximum: Int, maximumPerBlock: Int, reserved: Int, eviction: Eviction) {

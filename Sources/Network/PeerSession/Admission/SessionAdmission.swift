@@ -16,7 +16,8 @@ final class SessionAdmission {
   var guests = GuestLinks()
   private var invitations: [InvitationID: ListenerHandshake] = [:]
   var queue = InvitationQueue<ObjectIdentifier>()
-  /// The facts about admission that the local peer, as the host or its relay, sends to members; `nil` if it sends none.
+  /// The facts about admission that the local peer, as the host or its relay, sends to members; `nil` if the local peer
+  /// sends no such facts.
   var sharing: Sharing?
   private var refusedCount = 0
   private var refusalReportAfter = NIODeadline.distantPast
@@ -25,7 +26,7 @@ final class SessionAdmission {
   /// Whether a user can answer newcomers; used only if the policy follows the host's policy.
   var asksUser = true
   var terms: Terms?
-  /// How the local peer admits newcomers if ACCEPT names it as the host; `nil` once this is in effect.
+  /// How the local peer admits newcomers if ACCEPT names it as the host; `nil` once the policy is in effect.
   var hosting: HostAdmission?
   let policyChanges: AsyncStream<AdmissionPolicy>
   let policySource: AsyncStream<AdmissionPolicy>.Continuation
@@ -176,7 +177,7 @@ final class SessionAdmission {
     if verification != .anyone { transport.proved.insert(peer) }
     guard let store = session.configuration.peerStore else { return }
     let logger = session.logger
-    // No code awaits this task. If the peer could not be saved, it is treated as unknown the next time.
+    // No code awaits this task. If the peer could not be saved, the peer is treated as unknown the next time.
     Task {
       do { try await store.remember(peer, name: name.raw, how: verification) } catch {
         logger.info("Cannot store a known peer.", metadata: ["error": "\(error)"])
@@ -226,8 +227,8 @@ struct GuestLinks {
     return links.values.filter { $0.admits(guest) }.map(\.choice)
   }
 
-  /// Records that a guest joins with a key that it proved. Returns `false` if other guests have used up the link since
-  /// that proof (WEB-57).
+  /// Records that a guest joins with a key that the guest proved. Returns `false` if other guests have used up the link
+  /// since that proof (WEB-57).
   mutating func use(_ key: GuestKey, by guest: PeerID) -> Bool {
     removeExpired()
     guard links[key]?.admits(guest) == true else { return false }

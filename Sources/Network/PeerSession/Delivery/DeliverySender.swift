@@ -4,7 +4,7 @@ import PeerWire
 
 /// The messages to one peer that are not acknowledged yet, in order. This type does no I/O. It implements the sender's
 /// side of MSG-1 to MSG-4 and RSM-1 to RSM-4. Frames are encoded once, into chunks of about 64 KiB. A chunk is written
-/// to the link unchanged and stays in memory until it is acknowledged. After a resumption, it is written again.
+/// to the link unchanged and stays in memory until it is acknowledged. After a resumption, the chunk is written again.
 struct DeliverySender {
   private struct Chunk {
     var lastSequence: UInt64
@@ -128,7 +128,7 @@ struct DeliverySender {
     return chunks[chunks.index(chunks.startIndex, offsetBy: sentChunks)].bytes
   }
 
-  /// Records that the peer has all parts up to `sequence`; returns whether the acknowledgement freed room; throws if
+  /// Records that the peer has all parts up to `sequence`. Returns whether the acknowledgement freed room. Throws if
   /// the part was never sent (MSG-4).
   mutating func acknowledge(_ sequence: UInt64) throws(AcknowledgementError) -> Bool {
     guard sequence <= lastSequence else { throw AcknowledgementError() }

@@ -2,8 +2,8 @@ import NIOCore
 import PeerDiscovery
 import PeerWire
 
-/// Assembles the messages that one peer sends from their parts (MSG-1 to MSG-3). The inbox exists as long as the
-/// delivery state of the two peers, over any number of links (3.4).
+/// Assembles the messages of one peer from their parts (MSG-1 to MSG-3). The inbox exists as long as the delivery state
+/// of the two peers, over any number of links (3.4).
 struct MessageInbox {
   enum Outcome: Equatable {
     case incomplete
@@ -124,7 +124,7 @@ struct ReadingControl {
 /// part until the application has handled it. While there is no room for the message, its link is not read. Links get
 /// room in the order of their requests. Each link has at most one large message, so the members take turns.
 struct MessageRoom {
-  /// The size of a message, in bytes, above which it needs room.
+  /// The size of a message, in bytes, above which the message needs room.
   static let threshold = 1 << 20
   /// The maximum total size of large messages, in bytes. If there is no other large message, a message always has room,
   /// because a relayed message can slightly exceed the maximum message size.
@@ -154,7 +154,8 @@ struct MessageRoom {
 
   mutating func completed(by peer: PeerID) { places[peer]?.isComplete = true }
 
-  /// Returns whether the link of a member must not be read, because its message waits for room or for the application.
+  /// Returns whether the link of a member must not be read, because a message of the member waits for room or for the
+  /// application.
   func stops(_ peer: PeerID) -> Bool {
     if let place = places[peer] { return place.isComplete }
     return waiting.contains { $0.peer == peer }

@@ -50,8 +50,8 @@ final class Outbox: Sendable {
     }
   }
 
-  /// Appends one message if there is room for it; `nil` if the caller must wait; throws the reason why the peer is out
-  /// of the session.
+  /// Appends one message if the outbox has room for the message. Returns `nil` if the caller must wait. Throws the
+  /// reason why the peer is out of the session.
   func appendNow(_ message: [UInt8], acknowledgeAtOnce: Bool, isRelays: Bool = false, hasWaited: Bool = false)
     throws(SessionError) -> UInt64?
   {
@@ -118,8 +118,8 @@ final class Outbox: Sendable {
     return isTaken
   }
 
-  /// Returns the unsent bytes, to be written to the link. If there are none, the next ``append(_:acknowledgeAtOnce:)``
-  /// calls `onWork` again.
+  /// Returns the unsent bytes, to be written to the link. If there are no unsent bytes, the next
+  /// ``append(_:acknowledgeAtOnce:)`` calls `onWork` again.
   func dequeueUnsent() -> ByteBuffer? {
     state.withLock { state in
       let bytes = state.sender.dequeueUnsent()

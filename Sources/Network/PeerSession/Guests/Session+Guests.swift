@@ -28,7 +28,7 @@ extension Session {
   public func closeToGuests() async {
     try? await onLoop { core in
       core.admission.guests.isOpen = false
-      // A guest without a link cannot return, so it leaves, too.
+      // A guest without a link cannot return, so such a guest leaves too.
       for entry in core.entries.values
       where entry.guestKey != nil && entry.isJoined && entry.link?.isFromBrowser != false {
         core.disconnect(entry.id, .shuttingDown, .disconnected, message: "")
@@ -98,8 +98,8 @@ extension Session {
     }
   }
 
-  /// Returns the key of the browser link with which a guest joined, if its page sent `proof` for a link with `role`
-  /// (WEB-58); nil if the proof is wrong, or the guest has no open web link.
+  /// Returns the key of the browser link with which a guest joined, if the guest's page sent `proof` for a link with
+  /// `role` (WEB-58); nil if the proof is wrong, or the guest has no open web link.
   package func guestKey(of guest: PeerID, asking role: String, proof: [UInt8]) async -> GuestKey? {
     try? await onLoop { core in
       guard let entry = core.entries[guest], entry.isJoined, let key = entry.guestKey, let link = entry.link,

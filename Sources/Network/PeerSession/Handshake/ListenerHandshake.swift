@@ -39,7 +39,8 @@ final class ListenerHandshake: LinkDelegate {
     rearm(in: TimeAmount(transport.configuration.stepTimeout * 2)) { $0.abort() }
   }
 
-  /// Closes the connection immediately, without sending CLOSE, because another address needs its slot (LNK-6).
+  /// Closes the connection immediately, without sending CLOSE, because another address needs the slot of the connection
+  /// (LNK-6).
   func drop() {
     // This handshake no longer exists when the link ends, so report the lost link now.
     advance { $0.linkLost() }

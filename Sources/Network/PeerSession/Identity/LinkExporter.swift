@@ -2,8 +2,8 @@ import Crypto
 
 /// Derives secrets that only the two ends of one connection know. Usually, this is the TLS 1.3 exporter (RFC 8446, 7.5;
 /// `Protocol/session.md`, 1.1). A browser cannot use that exporter, so the secrets of its link derive from the nonces
-/// of both ends (WEB-4). The TLS library has no exporter API, but it writes the exporter secret to its key log. This
-/// type reads the secret from there. It has no textual description, so that the secret is never printed.
+/// of both ends (WEB-4). The TLS library has no exporter API, but writes the exporter secret to its key log. This type
+/// reads the secret from the log. The type has no textual description, so that the secret is never printed.
 struct LinkExporter: Sendable {
   enum Label: String, Sendable {
     /// Binds the admission proofs and verification words to the connection.

@@ -93,7 +93,7 @@ package struct PrivateFile {
   }
 
   /// Writes the file unless it exists; returns whether this call created the file. If several processes try at the same
-  /// time, exactly one succeeds, and none of them sees an incomplete file.
+  /// time, exactly one process succeeds, and no process sees an incomplete file.
   func create(_ bytes: [UInt8]) throws(Failure) -> Bool {
     let temporary = try writeTemporary(bytes)
     defer { unlink(temporary) }
@@ -176,7 +176,7 @@ private func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8], _ count: I
 
 extension PrivateFile.Failure {
   /// Sentences that state the problem and the remedy. The user may have chosen a directory of the system by mistake, so
-  /// no remedy changes a path that is not certainly the user's own.
+  /// no remedy changes a path that may belong to someone else.
   package var explanation: String {
     switch self {
     case .system(_, let path, EROFS):

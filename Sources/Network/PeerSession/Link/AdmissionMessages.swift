@@ -20,7 +20,7 @@ extension Control {
     var host = PeerID.none
     /// The maximum number of peers in the session, including both ends.
     var maximum = 1
-    /// At most 256; see ``fitting(_:)``.
+    /// The members in this frame, at most 256; see ``fitting(_:)``.
     var members: [Member] = []
     var ticket: Ticket?
     var resume: Received?

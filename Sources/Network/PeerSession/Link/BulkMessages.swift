@@ -52,7 +52,7 @@ extension Control {
     static let frameType = FrameType.resourceOffer
 
     var id = TransferID.none
-    /// 0 to 16,384 bytes without NUL; opaque, and never used as a path.
+    /// The name of the resource: 0 to 16,384 bytes without NUL. The name is opaque, and never used as a path.
     var name = UntrustedText("")
     var size = 0
     /// The file's modification time in ms since 1970.
@@ -161,7 +161,7 @@ extension Control {
     static let frameType = FrameType.streamOpen
 
     var id = TransferID.none
-    /// 0 to 1,024 bytes without NUL.
+    /// The name of the stream: 0 to 1,024 bytes without NUL.
     var name = UntrustedText("")
 
     mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {

@@ -288,7 +288,7 @@ final class ControlLink: ChannelDuplexHandler {
     return context?.channel
   }
 
-  /// Passes on, in order, the bytes that followed the last frame before the handover, and leaves the pipeline.
+  /// Passes on the bytes that followed the last frame before the handover, in order, and leaves the pipeline.
   func leave() {
     guard let context else { return }
     var rest = pending.take() ?? ByteBuffer()

@@ -30,7 +30,7 @@ enum ControlMessageError: Error, Equatable, Sendable {
 }
 
 extension ControlObject {
-  /// If this throws, the caller must close the link with `protocol-error` (FRM-4).
+  /// If this method throws, the caller must close the link with `protocol-error` (FRM-4).
   static func decode(_ bytes: [UInt8]) throws(ControlMessageError) -> Self {
     let tree: JSONTree
     do { tree = try JSONReader.strict(bytes) } catch { throw .notJSON }

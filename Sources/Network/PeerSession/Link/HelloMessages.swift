@@ -43,7 +43,7 @@ extension Control {
     var incarnation = SessionIncarnation.unknown
     /// 0 for a peer that does not listen.
     var port = 0
-    /// IP literals without scope, best first; at most 16.
+    /// The addresses of the peer: IP literals without scope, best first; at most 16.
     var addresses: [String] = []
     var role = Role.member
     /// The number of the last control link with this peer in any incarnation; 0 if there was none (DUP-1).

@@ -33,7 +33,7 @@ extension Control {
   struct Members: ControlPayload {
     static let frameType = FrameType.members
 
-    /// At most 256; see ``split(_:)``.
+    /// The members in this frame, at most 256; see ``split(_:)``.
     var members: [Member] = []
     /// A ticket for the receiver (TCK-4).
     var ticket: Ticket?
@@ -62,7 +62,7 @@ extension Control {
 
     private(set) var peer = PeerID.none
     private(set) var reason = UntrustedText("")
-    /// The host's signature, with which the order is valid on every link (MEM-11).
+    /// The host's signature, which makes the removal valid on every link (MEM-11).
     var signature: KickSignature?
 
     init() {}

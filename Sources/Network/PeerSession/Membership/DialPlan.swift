@@ -164,14 +164,14 @@ struct DialPlan: Sendable, Equatable {
     var isKept = false
     /// Whether to dial only at long intervals, because a relay reaches the peer or the peer has no room.
     var isRare = false
-    /// Whether only an ordinary member named the peer, so that it might not exist (MEM-18).
+    /// Whether only an ordinary member named the peer. Such a peer might not exist (MEM-18).
     var isHearsay = false
   }
 
   enum Outcome: Equatable {
     case planned
     case barred
-    /// The peer never answered. It is forgotten until a member names it again (MEM-6).
+    /// The peer never answered, and is forgotten until a member names it again (MEM-6).
     case forgotten
   }
 

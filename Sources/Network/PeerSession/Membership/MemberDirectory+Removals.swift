@@ -3,7 +3,7 @@ import PeerWire
 
 // The removal of peers by the host, and the distribution of removals to all members (MEM-3, MEM-11).
 extension MemberDirectory {
-  /// Only the host may call this (MEM-3).
+  /// Only the host may call this method (MEM-3).
   func kick(_ peer: PeerID, reason: String) {
     var kick = Control.Kick(peer: peer, reason: reason)
     kick.signature = KickSignature(

@@ -128,7 +128,8 @@ final class MemberDirectory {
     return named < Limits.strangersNamed
   }
 
-  /// Dials a relayed peer that has new addresses, because it may be directly reachable there (RLY-6).
+  /// Dials a relayed peer that has new addresses, because the peer may be directly reachable at these addresses
+  /// (RLY-6).
   private func dialIfMoved(_ member: Control.Member, _ entry: PeerEntry, _ relayed: RelayedPresence) {
     guard member.incarnation == relayed.incarnation,
       member.port != entry.member.port || member.addresses != entry.member.addresses

@@ -22,8 +22,8 @@ public struct MembershipRecord: Equatable, Sendable {
     public var isGuest = false
     /// The peer that admitted the member; `nil` if unknown.
     ///
-    /// This is the signer of the member's ticket, or the local peer (MEM-13). Other peers do not accept this value as
-    /// proof.
+    /// The value is the signer of the member's ticket, or the local peer (MEM-13). Other peers do not accept this value
+    /// as proof.
     public var admittedBy: PeerID?
 
     /// Creates the entry of a member.

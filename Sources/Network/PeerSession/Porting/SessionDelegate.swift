@@ -41,7 +41,7 @@ public protocol SessionDelegate: AnyObject, Sendable {
     fromPeer peer: PeerID
   ) async
 
-  /// Called when a resource begins to arrive; `progress` observes it and can cancel it.
+  /// Called when a resource begins to arrive; `progress` observes the resource and can cancel the transfer.
   func session(
     _ session: Session,
     didStartReceivingResourceWithName resourceName: UntrustedText,
@@ -134,7 +134,7 @@ public final class IncomingResource: Sendable {
     source.yield(ResourceProgress(bytes: info.resumedFrom, total: info.size))
   }
 
-  /// Cancels the transfer; does nothing if it has ended.
+  /// Cancels the transfer; does nothing if the transfer has ended.
   public func cancel() { try? session.cancelResource(info.id) }
 
   func progressed(to progress: ResourceProgress) { source.yield(progress) }
@@ -143,7 +143,7 @@ public final class IncomingResource: Sendable {
 }
 
 extension Session {
-  /// Reads ``events`` and passes each to `delegate`, in order.
+  /// Reads ``events`` and passes each event to `delegate`, in order.
   ///
   /// Returns when the session is over or the task is canceled. Do not read the events elsewhere in the meantime,
   /// because they support only one consumer.

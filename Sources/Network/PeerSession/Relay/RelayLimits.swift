@@ -48,7 +48,7 @@ public struct RelayTally: Sendable, Equatable {
   public var copies = 0
   /// The total number of bytes in all copies.
   public var bytes = 0
-  /// The number of times a member's routes ended because too many bytes were queued for it (RLY-12).
+  /// The number of times a member's routes ended because too many bytes were queued for the member (RLY-12).
   public var overruns = 0
 
   /// Creates a tally with all counters at zero.

@@ -90,7 +90,7 @@ extension RelaySide {
     flushSoon(peer)
   }
 
-  /// Queues a message for a member, or ends the member's routes if too many bytes are queued for it (RLY-12).
+  /// Queues a message for a member, or ends the member's routes if too many bytes are queued for the member (RLY-12).
   private func forward(_ message: [UInt8], to peer: PeerID) {
     queues[peer, default: RelayQueue()].append(data: message)
     if let queue = queues[peer], queue.dataBytes > session.configuration.relayLimits.queuedBytes, !queue.hasOneMessage {

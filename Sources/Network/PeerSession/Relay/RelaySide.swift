@@ -3,9 +3,9 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The relaying part of a session (11). In a member, it manages the relayed peers. In a relay, it manages the members
-/// that the relay connects. Confined to the session's event loop. ``RelayedPeers`` and ``RouteTable`` make the
-/// decisions.
+/// The relaying part of a session (11). In a member, this part manages the relayed peers. In a relay, this part manages
+/// the members that the relay connects. Confined to the session's event loop. ``RelayedPeers`` and ``RouteTable`` make
+/// the decisions.
 final class RelaySide {
   unowned let session: SessionCore
   /// The host's grant, which makes the local peer a relay of the session (RLY-1).
@@ -179,7 +179,7 @@ final class RelaySide {
     1 + session.entries.values.count { entry in entry.isJoined || session.dialler.policy[entry.id].mayReturn }
   }
 
-  /// When to request a route to a peer; `nil` if none is needed, or every relay and bridge was already asked.
+  /// When to request a route to a peer; `nil` if no route is needed, or every relay and bridge was already asked.
   func nextDue(_ entry: PeerEntry) -> NIODeadline? {
     guard needsRoute(entry) else { return nil }
     return [relayDue(entry), bridgeDue(entry)].compactMap(\.self).min()
@@ -256,7 +256,7 @@ final class RelaySide {
     case .unroute(let number, let end):
       let peer = try relayed.closed(number, of: relay.id)
       // Senders must stop using the number before it is released (RLY-5). `settle` publishes the end of the route to
-      // them.
+      // the senders.
       if let peer { settle(peer, end) }
       send([RelayedPeers.Action(relay: relay.id, message: .free(number))])
     case .from(let number):

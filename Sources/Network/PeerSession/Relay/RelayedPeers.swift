@@ -6,10 +6,10 @@ struct RelayRoute: Hashable, Sendable {
   var number: UInt8
 }
 
-/// A member's route requests to its relays and bridges, and the routes that they assigned. Implements the member's side
-/// of RLY-4 to RLY-8 and RLY-15 of `Protocol/session.md`, without I/O. The member requests a route to a peer from every
-/// relay, and from the bridges one after another. If several relays or bridges open a route, both ends use the same
-/// route: the first in the order of kinds and ids.
+/// A member's route requests to its relays and bridges, and the routes that the relays and bridges assigned. Implements
+/// the member's side of RLY-4 to RLY-8 and RLY-15 of `Protocol/session.md`, without I/O. The member requests a route to
+/// a peer from every relay, and from the bridges one after another. If several relays or bridges open a route, both
+/// ends use the same route: the first in the order of kinds and ids.
 struct RelayedPeers {
   /// The kinds of peers that relay for others, best first (RLY-8).
   enum Kind: Int {

@@ -103,7 +103,7 @@ struct RouteTable {
 
   func isOpen(_ peer: PeerID, _ other: PeerID) -> Bool { seats[peer]?.numbers[other] != nil }
 
-  /// Ends the route between two members: the first receives the reason `own`, the second receives `end`.
+  /// Ends the route between two members: the first member receives the reason `own`, the second member receives `end`.
   private mutating func close(_ peer: PeerID, _ other: PeerID, _ end: RouteEnd, _ own: RouteEnd) -> [Action] {
     guard isOpen(peer, other) else { return [] }
     return [close(at: other, peer, end), close(at: peer, other, own)].compactMap(\.self)

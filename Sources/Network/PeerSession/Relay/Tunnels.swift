@@ -24,7 +24,7 @@ struct TunnelLeg: Sendable {
 }
 
 /// A tunnel that forwards the bytes of a bulk link between two members through this relay. Each direction is read only
-/// as fast as the receiver reads it. Only the bytes being written are in memory.
+/// as fast as the receiver reads the bytes. Only the bytes being written are in memory.
 final class Tunnel: Sendable {
   let ends: [PeerID]
   private let near: TunnelLeg
@@ -58,8 +58,8 @@ final class Tunnel: Sendable {
 
   private static func pass(_ bytes: NIOAsyncChannelInboundStream<ByteBuffer>, to channel: any Channel) async {
     do {
-      // Write each piece before reading the next one. This applies back-pressure, and ensures that no byte is lost at
-      // the end.
+      // Write each piece before reading the next piece. This order applies back-pressure, and ensures that no byte is
+      // lost at the end.
       for try await piece in bytes { try await channel.writeAndFlush(piece).get() }
     } catch {
       // The other leg broke, so this leg ends too.

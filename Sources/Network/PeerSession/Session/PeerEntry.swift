@@ -55,7 +55,7 @@ final class PeerEntry {
   var isBridge = false
   var offersRoutes = false
   var bridgeAsked: NIODeadline?
-  /// The rate at which the peer forwards the local peer's data, if it opens routes (RLY-14).
+  /// The rate at which the peer forwards the local peer's data, if the peer opens routes (RLY-14).
   var passes = RelayRate()
 
   var link: ControlLink?
@@ -72,7 +72,7 @@ final class PeerEntry {
   /// membership when it is dialed (MEM-8). If members are not allowed to admit peers, the host or a relay must have
   /// named the peer.
   var isVouched = false
-  /// The member that named the peer first; `nil` if the local peer met it in another way.
+  /// The member that named the peer first; `nil` if the local peer met the peer in another way.
   var namedBy: PeerID?
   /// The signed removals that were sent or received on the open link (MEM-11).
   var knownRemovals: Set<PeerID> = []
@@ -166,7 +166,7 @@ struct FormerIncarnations: Sendable, Equatable {
   }
 }
 
-/// Counts the received parts that are not acknowledged yet, so that one ACK covers many (MSG-4).
+/// Counts the received parts that are not acknowledged yet, so that one ACK covers many parts (MSG-4).
 struct AcknowledgementBatch: Equatable, Sendable {
   enum Decision: Equatable {
     case nothing

@@ -79,7 +79,7 @@ extension SessionCore {
     publish()
     deliverEvents()
     messages.flush(entry)
-    // The local peer became a relay after it had sent HELLO, so the peer learns of it on a new link (WEB-7).
+    // The local peer became a relay after it had sent HELLO, so the peer learns of the new role on a new link (WEB-7).
     if opening.ownRole != relaying.role, !link.isFromBrowser { renewLink(entry) }
   }
 
@@ -92,7 +92,7 @@ extension SessionCore {
     linkBroken(entry)
   }
 
-  /// Retains the delivery state of a peer whose link broke, and begins to dial it again (LIV-3).
+  /// Retains the delivery state of a peer whose link broke, and begins to dial the peer again (LIV-3).
   func linkBroken(_ entry: PeerEntry, isTaken: Bool = false) {
     guard entry.isJoined else { return }
     let now = NIODeadline.now()
@@ -304,7 +304,7 @@ extension PeerEntry {
 }
 
 extension TransportCore {
-  /// True if this cannot be determined.
+  /// Returns whether an address belongs to this machine; true if the answer is unknown.
   func isLocal(_ host: String) -> Bool {
     let plain = host.prefix { $0 != "%" }.lowercased()
     let address = plain.hasPrefix("::ffff:") ? String(plain.dropFirst(7)) : plain

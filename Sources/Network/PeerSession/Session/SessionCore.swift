@@ -39,7 +39,7 @@ final class SessionCore {
 
   var entries: [PeerID: PeerEntry] { directory.entries }
   var membership: Membership { directory.membership }
-  /// The session's id. If a joiner does not know the id, this is all zeros until the listener admits the joiner.
+  /// The session's id. If a joiner does not know the id, the id is all zeros until the listener admits the joiner.
   var id: SessionID { membership.session }
   var host: PeerID { membership.host }
   /// Whether the local peer has the rights of the host (MEM-15).
@@ -234,7 +234,7 @@ final class SessionCore {
     if let relayed = entry.relayed.take() {
       confirmations.failed(entry.id, SessionError(.peerLost, "The peer is no longer in the session."))
       bulk?.peerLeft(entry.id)
-      // Senders count messages under the same lock, so the count cannot change after this.
+      // Senders count messages under the same lock, so the count cannot change once the route is removed.
       let undelivered = published.withLock { published in
         published.routes[entry.id] = nil
         return relayed.ledger.unconfirmed
@@ -319,7 +319,7 @@ struct AddressWatch {
   }
 }
 
-/// A snapshot of a session's state, which any thread may read. The session's event loop updates it.
+/// A snapshot of a session's state, which any thread may read. The session's event loop updates the snapshot.
 struct SessionSnapshot: Sendable {
   var routes: [PeerID: Route] = [:]
   var everyone = Routes()

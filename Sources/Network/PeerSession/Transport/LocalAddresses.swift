@@ -114,8 +114,8 @@ enum LocalAddresses {
 
 /// The only network interface on which a program listens.
 ///
-/// The loopback interface is always included, because a connection from the same machine arrives there, whatever
-/// address the connection uses.
+/// The loopback interface is always included, because a connection from the same machine arrives on the loopback
+/// interface, whatever address the connection uses.
 package struct ListeningInterface: Equatable, Sendable {
   package let name: String
 

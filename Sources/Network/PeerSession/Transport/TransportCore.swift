@@ -382,7 +382,7 @@ extension TransportCore {
   }
 }
 
-/// Threads shared by several transports, for a program that runs many of them.
+/// Threads shared by several transports, for a program that runs many transports.
 ///
 /// Without shared threads, each transport has three or four threads of its own.
 public struct TransportThreads: Sendable {

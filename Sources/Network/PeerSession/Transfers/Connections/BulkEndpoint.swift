@@ -42,8 +42,8 @@ final class BulkEndpoint: Sendable {
     pool = BulkPool(peer: peer, links: links, scope: scope, time: time)
   }
 
-  /// Runs links and transfers until ``close(_:)``, or until the task is canceled. When it returns, all links, transfers
-  /// and streams have ended and were reported.
+  /// Runs links and transfers until ``close(_:)``, or until the task is canceled. When this method returns, all links,
+  /// transfers and streams have ended and were reported.
   func run() async {
     _ = scope.submit { [pool] in await pool.closeUnused() }
     _ = scope.submit { [self] in await breakStalled() }

@@ -6,7 +6,7 @@ import PeerWire
 /// copying them. All other frames are passed on complete, in one piece.
 struct BulkFrame: Sendable, Equatable {
   var type: FrameType
-  /// In order: at least one piece, and a piece may be empty.
+  /// The pieces of the payload, in order. There is at least one piece, and a piece may be empty.
   private(set) var pieces: [ByteBuffer]
   private(set) var count: Int
 
@@ -44,8 +44,8 @@ extension FrameType {
   var isByteSequence: Bool { self == .chunk || self == .streamData }
 }
 
-/// Decodes the bytes of a bulk link into frames; confined to its event loop. Frames of unknown optional types are
-/// skipped (FRM-3). The first error fires a ``FrameError`` down the pipeline, and nothing is decoded after it. At most
+/// Decodes the bytes of a bulk link into frames. Confined to the event loop of the link. Frames of unknown optional
+/// types are skipped (FRM-3). The first error fires a ``FrameError`` down the pipeline, and ends the decoding. At most
 /// one control payload is in memory at a time.
 final class BulkFrameDecoder: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
@@ -155,7 +155,7 @@ extension ByteBuffer {
 extension ControlPayload {
   func bulkFrame() -> ByteBuffer { .bulkFrame(Self.frameType, encoded()) }
 
-  /// The caller must have checked the frame's type. If this throws, the caller must close the link (FRM-4).
+  /// The caller must have checked the frame's type. If this method throws, the caller must close the link (FRM-4).
   static func decode(_ frame: BulkFrame) throws(LinkViolation) -> Self {
     do throws(ControlMessageError) { return try decode(frame.bytes) } catch {
       throw .protocolError(CloseMessage.invalid(frameType, error))

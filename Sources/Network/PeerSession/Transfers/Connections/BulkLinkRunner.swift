@@ -10,8 +10,8 @@ import Musl
 #endif
 
 protocol BulkFrameSink: AnyObject, Sendable {
-  /// Handles the next frame; returns whether the link continues. If it throws ``LinkViolation``, the link is closed
-  /// with the code of the violation. The link is not read until this call returns.
+  /// Handles the next frame; returns whether the link continues. If this method throws ``LinkViolation``, the link is
+  /// closed with the code of the violation. The link is not read until this call returns.
   func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(LinkViolation) -> Bool
 
   /// Called once, on the sink that is attached when the link ends.
@@ -187,8 +187,8 @@ struct BulkLink: Sendable {
   let channel: NIOAsyncChannel<BulkFrame, ByteBuffer>
 
   /// Creates a bulk link from a channel; call it on the channel's event loop. At most two reads of 256 KiB are buffered
-  /// for the task that reads the link. ``StreamCore`` buffers at most its own limit and one more read. Together, they
-  /// stay below the 1 MiB limit of STR-2.
+  /// for the task that reads the link. ``StreamCore`` buffers at most its own limit and one more read. Together, the
+  /// two buffers stay below the 1 MiB limit of STR-2.
   @Sendable static func wrap(_ channel: any Channel) throws -> BulkLink {
     try prepare(channel)
     try channel.pipeline.syncOperations.addHandler(BulkFrameDecoder())

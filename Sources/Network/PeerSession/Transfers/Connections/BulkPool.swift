@@ -2,7 +2,7 @@ import NIOCore
 import PeerCore
 import PeerWire
 
-/// A pool of links to one peer on which the local peer is the opener, either in use or idle (BLK-2).
+/// The links to one peer on which the local peer is the opener. Each link is in use or idle (BLK-2).
 final class BulkPool: Sendable {
   private static let idleLimit = 4
   private static let idleTime = Duration.seconds(30)

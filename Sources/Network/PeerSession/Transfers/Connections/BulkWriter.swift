@@ -33,7 +33,7 @@ final class BulkWriter: Sendable {
     finish()
   }
 
-  /// Waits for the caller's turn and for room. After each success, the caller must call ``finish()`` once. If this
+  /// Waits for the caller's turn and for room. After each success, the caller must call ``finish()`` once. If this call
   /// throws `cancelled` or the reason why the link ended, the caller has no turn.
   func begin() async throws(SessionError) {
     try await wait { state, waiter in

@@ -5,8 +5,8 @@ import NIOSSL
 import PeerCore
 import PeerWire
 
-/// Opens the bulk links of a session (8.1). It dials and attaches links, accepts links dialed by other peers, and
-/// passes each link to the endpoint of its peer. Confined to the session's event loop.
+/// Opens the bulk links of a session (8.1). This object dials and attaches links, accepts links dialed by other peers,
+/// and passes each link to the endpoint of its peer. Confined to the session's event loop.
 final class TransferConnections {
   private unowned let session: SessionCore
   private(set) lazy var tunnels = Tunnels(session, self)

@@ -95,8 +95,8 @@ actor ResourceInbox {
     return true
   }
 
-  /// Decides whether an offer fits, and finds its stored part; throws `quota`, `diskFull`, `system`, `declined` if the
-  /// id belongs to another transfer, or `transferCancelled` once `isCancelled` returns true.
+  /// Decides whether an offer fits, and finds its stored part. Throws `quota`, `diskFull` or `system`; `declined` if
+  /// the id belongs to another transfer; `transferCancelled` once `isCancelled` returns true.
   func admit(_ offer: Control.ResourceOffer, _ claim: Claim, isCancelled: @escaping @Sendable () -> Bool)
     async throws(SessionError) -> Admission
   {

@@ -9,8 +9,8 @@ import Musl
 #endif
 
 /// The file that a sender reads. All its calls block, so they run on a thread pool. The file is open during the
-/// transfer. After each read, its properties are compared with those at opening. This detects changes, so that a
-/// mixture of two versions is never sent as one file.
+/// transfer. After each read, its properties are compared with the properties at opening. This comparison detects
+/// changes, so that a mixture of two versions is never sent as one file.
 final class ResourceSource: Sendable {
   /// One read fills eight frames, which are sent in one write to the link.
   static let blockSize = 8 * Limits.framePayload

@@ -81,7 +81,7 @@ struct TransferPace: Sendable {
 
   mutating func frameReceived(now: Duration) { lastHeard = now }
 
-  /// If `isReceiverBusy`, the receiver's own disk delays the transfer, so the window restarts.
+  /// If `isReceiverBusy` is true, the receiver's own disk delays the transfer, so the window restarts.
   mutating func check(now: Duration, bytes: Int, isReceiverBusy: Bool) -> Verdict {
     if isReceiverBusy {
       restart(now: now, bytes: bytes)
