@@ -40,7 +40,7 @@ CONFINED = {
     "CWebP": {"WhiteboardPictures"},
     "CWebPage": {"WhiteboardWeb"},
     "CZlib": {"WhiteboardKit", "WhiteboardWeb"},
-    # Its libraries are only for the programs that draw.
+    # The libraries of this module are only for the programs that draw.
     "WhiteboardPictures": {"WhiteboardTerminal", "whiteboard-peer", "whiteboard-replay"},
     "CQRCode": {"QRCode"},
 }

@@ -56,7 +56,8 @@ def objects(memory, data, metadata):
 
 
 def chain(memory, task, is_code):
-    """The function that a task continues with, and those that wait for it; empty if this is not a whole task."""
+    """The function that a task continues with, and the functions that wait for the task; empty if this is not a whole
+    task."""
     functions = []
     try:
         fields = bytes(memory.read_memory(task, TASK_SIZE))

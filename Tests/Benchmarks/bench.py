@@ -13,7 +13,8 @@ class Missing(Exception):
 
 
 class Bench:
-    """The surroundings of one measurement. `directory` is its own; `shared` is the same for all measurements of a run."""
+    """The surroundings of one measurement. `directory` is for this measurement only; `shared` is the same for all
+    measurements of a run."""
 
     def __init__(self, programs, directory, shared, is_quick):
         self.programs, self.directory, self.shared, self.is_quick = programs, directory, shared, is_quick

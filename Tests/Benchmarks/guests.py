@@ -169,7 +169,8 @@ class Host:
 
     @property
     def memory(self):
-        """The resident and the anonymous memory in MB. The second does not include the program file, which is mapped."""
+        """The resident and the anonymous memory in MB. The anonymous memory does not include the program file, which is
+        mapped."""
         text = pathlib.Path(f"/proc/{self.process.pid}/smaps_rollup").read_text()
         field = lambda name: int(re.search(rf"^{name}:\s+(\d+)", text, re.M)[1]) / 1000
         return field("Rss"), field("Anonymous")
@@ -260,7 +261,7 @@ class Guests:
                 raise RuntimeError(problem)
 
     def fill(self, count):
-        """Lets one guest draw strokes at once."""
+        """Lets one guest draw a number of complete strokes."""
         self.driver.execute_async_script(FILL, count, POINTS)
         self.wait_equal()
 
@@ -331,7 +332,8 @@ def opening(host, throttling):
             command("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
         wait(driver, "times.drawn && times.synced")
         times = driver.execute_script("return times")
-        # A page that is closed leaves the session at once. One that vanishes with its browser would stay a member for a while.
+        # A page that is closed leaves the session at once. A page that vanishes with its browser would stay a member
+        # for a while.
         driver.switch_to.new_window("tab")
         blank, page = driver.current_window_handle, driver.window_handles[0]
         driver.switch_to.window(page)

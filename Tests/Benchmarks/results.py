@@ -44,7 +44,7 @@ def least(value, of=""):
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One figure of a measurement: its key there, its title with the unit, its goal, and why it misses the goal."""
+    """One figure: its key in the measurement, its title with the unit, its goal, and why it misses the goal."""
 
     key: str
     title: str

@@ -242,7 +242,7 @@ def sparse_file(path, size):
 
 
 def ours(*words, unit=1, server=()):
-    """A measurement by session-bench. A word may be a function of the bench."""
+    """A measurement by session-bench. An element of `words` may be a function of the `Bench`."""
 
     def measure(bench):
         with Server(bench.program("session-bench"), bench.directory, words=server) as there:

@@ -208,7 +208,7 @@ def start(bench):
 
 
 def mesh(count, steps=2):
-    """Forms a mesh; with one step also leaves it idle, and with two steps then adds 50 texts a second."""
+    """Forms a mesh. With one step, also leaves the mesh idle; with two steps, then also adds 50 texts a second."""
 
     def measure(bench):
         with Peers() as peers:
@@ -234,7 +234,7 @@ def edits(bench, peers, number, rate):
 
 
 def floor(count, number, rate, unit=1):
-    """The floor of the same texts."""
+    """The costs of the same texts for the floor."""
 
     def measure(bench):
         program = bench.compiled("floor", "ssl", "crypto", "sqlite3")
@@ -365,7 +365,7 @@ def large(count):
                 found["everything"] = max(guest.added.values()) - began
             found["host_memory"], found["guest_memory"] = (peer.field("VmRSS") / 1024 for peer in peers)
             time.sleep(bench.seconds(5))
-            # Some work of earlier versions came only every 30 s.
+            # Measure long enough: in earlier versions, some work was done only every 30 s.
             written, texts = host.written(), bench.of(350 if count > 50_000 else 200, 10)
             spent = edits(bench, peers, texts, 10)
             found |= {"host": spent["author"], "guest": spent["receiver"], "done": spent["done"], "event": spent["event"]}

@@ -1,6 +1,7 @@
 """Judges a history by the output of the programs. Its functions are pure; each returns the violations that it found.
 
-`assertions` names all of them. Each has tests in test_checker.py with a history that it must reject.
+`assertions` names all of these functions. Each function has tests in test_checker.py with a history that it must
+reject.
 """
 
 import collections
@@ -32,7 +33,7 @@ def check(value):
     for assertion in ASSERTIONS:
         found += assertion(history)
     if any(violation.assertion == "digests-differ" for violation in found):
-        # If only one member lacks an object, the object was not undone: it did not arrive there.
+        # If only one member lacks an object, the object was not undone: it did not arrive at that member.
         found = [
             violation._replace(assertion="acknowledged-lost") if violation.assertion == "undo-of-others" else violation
             for violation in found
@@ -641,8 +642,7 @@ def _ready(life):
 
 
 def _visible(history, viewer, other, ready):
-    """The time at which a peer's announcement became visible to another one: `ready`, if it was visible before
-    that."""
+    """The time at which a peer's announcement became visible to another peer; `ready` if it was visible earlier."""
     id = next((id for id, peer in history.peer_of.items() if peer == other), None)
     visible_since = None
     for event in history.lives_of(viewer)[-1]["events"]:

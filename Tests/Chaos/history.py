@@ -57,7 +57,7 @@ class History:
         return id if peer is None else "the relay" if peer == 0 else f"p{peer}"
 
     def slack(self, begin, end):
-        """How much slower than an idle machine this one was between two times.
+        """How much slower than an idle machine this machine was between two times.
 
         Returns a factor and seconds: the slowdown of a reference process, and its greatest delay.
         """
@@ -68,7 +68,7 @@ class History:
         return max(1.0, slow[len(slow) * 9 // 10]), max(one[1] for one in samples)
 
     def allowed(self, seconds, begin):
-        """The time limit on this machine for something that takes at most so many seconds on an idle machine."""
+        """The time limit on this machine for work that takes at most `seconds` on an idle machine."""
         factor, late = self.slack(begin, begin + seconds)
         return seconds * factor + late
 

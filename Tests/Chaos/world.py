@@ -215,7 +215,7 @@ class World:
         return life
 
     def _link_of(self, through, peer):
-        """The link of the peer to join through, or of another peer if that one never had a link."""
+        """The link of the peer to join through, or of another peer if that peer never had a link."""
         for life in self.lives:
             ready = next((event for event in life.process.events if event["event"] == "ready"), None)
             if ready:

@@ -188,7 +188,7 @@ class Joining(SwiftCase):
         return thread, outcome
 
     def test_adm_15_users_may_take_their_time_in_either_order(self):
-        """One user answers at once and the other after the 6 s in which an open link must not be silent."""
+        """One user answers at once, and the other answers later than the 6 s for which an open link may be silent."""
         program = self.swift_host("ask")
         # The host's user answers first, and the user of this guest answers late.
         late = self.guest_of(program, name="late")
@@ -1512,7 +1512,7 @@ class ManInTheMiddle(SwiftCase):
         self.assert_kept_out(host, middle)
 
     def test_hel_4_anyone_is_not_joined_where_no_key_is_named(self):
-        """The middle is admitted itself, as anyone is, but the program does not join through it."""
+        """The host admits the man in the middle, as it admits anyone, but the program does not join through him."""
         for by_link in (False, True):
             with self.subTest(by_link=by_link):
                 host = self.swift_host("anyone")

@@ -332,8 +332,8 @@ class CommandLine(InteropCase):
                         self.assertLess(time.monotonic(), deadline, "the board is open")
                         time.sleep(0.05)
                 peer.send_signal(signal.SIGTERM)
-                # Without the fix, the program waits for the reader forever. If `nearby` gets the signal before it has
-                # set its handler, the signal ends it too.
+                # A program with this fault waits for its reader forever. If `nearby` gets the signal before it has set
+                # its handler, the signal ends `nearby` too.
                 self.assertIn(peer.wait(20 * PATIENCE), (0, -signal.SIGTERM))
                 peer.stdin.close()
                 os.close(reader)

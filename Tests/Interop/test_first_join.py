@@ -67,7 +67,8 @@ class FirstJoin(SwiftCase):
                 self.assertNotIn("invitation was withdrawn", program.log)
 
     def test_quit_ends_a_program_that_still_joins(self):
-        """Without `anyway`, the commands before it run first; with it, they are answered that they cannot run."""
+        """Without `anyway`, the commands before `quit` run first. With `anyway`, the answers say that these commands
+        cannot run."""
         for first, quitting in ((None, {}), ("objects", {"anyway": True})):
             with self.subTest(first=first):
                 host = self.peer("host", kind=SlowHost, answers=[SILENT] * 9)

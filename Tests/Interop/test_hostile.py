@@ -126,7 +126,7 @@ class Attacks(LinkChecks):
             self.assert_first_answer(sock, sealer, opener)
 
     def assert_first_answer(self, sock, sealer, opener):
-        """Sends a probe, again if the packet was lost, and expects that its answer is the first one that arrives."""
+        """Sends a probe, again if the packet was lost. Expects that the answer to the probe arrives first."""
         sock.settimeout(0.5)
         for _ in range(10):
             sock.sendto(sealer.seal(datagram.PROBE, b"12345678"), self.address)
@@ -427,7 +427,7 @@ class Attacks(LinkChecks):
     # Time and number
 
     def trickle(self, send, limit):
-        """Sends a byte every 0.25 s until the target ends the connection; returns the time that took."""
+        """Sends a byte every 0.25 s until the target ends the connection; returns the time until then."""
         start = time.monotonic()
         while time.monotonic() - start < limit:
             if not send():
@@ -482,7 +482,7 @@ class Attacks(LinkChecks):
             pass
 
     def test_lnk_6_seventeen_half_open_connections(self):
-        """The 17th connection from one address is closed at once; one from another address is served."""
+        """The 17th connection from one address is closed at once; a connection from another address is served."""
         socks = []
         for _ in range(16):
             socks.append(socket.create_connection(self.address, source_address=("127.0.0.9", 0)))

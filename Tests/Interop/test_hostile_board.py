@@ -501,7 +501,7 @@ class BoardAgainstSwift(BoardAttacks, InteropCase):
         self.program.events.wait("warning", 20, code="unrecorded-authors")
 
     def assert_all_can_write(self, known):
-        """Expects that the program's edits reach a newcomer, and that it needed at most one more incarnation."""
+        """Expects that the program's edits reach a newcomer, and that the program needed at most one new incarnation."""
         for words in ("still", "here"):
             self.program.do("text", at=[0, 0], text=words)
         good, _ = self.member()

@@ -73,7 +73,7 @@ def usage(argument):
 
 
 def marked(text):
-    """The text with its options as code, except in code."""
+    """The text with its options as code, unless they are already code."""
     parts = text.split("`")
     parts[::2] = [re.sub(r"(?<![\w-])(--[a-z][\w-]*)", r"`\1`", part) for part in parts[::2]]
     return "`".join(parts)
@@ -125,7 +125,7 @@ def command_reference(name):
     """A section for each command: its usage, its help text and its own options."""
     sections = []
     for path, command in commands(described(name)):
-        # These are the same in all programs.
+        # These commands are the same in all programs.
         if name != "whiteboard-peer" and path[0] in ("completions", "manual"):
             continue
         words = [name, *path]

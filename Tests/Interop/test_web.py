@@ -111,7 +111,7 @@ class Guests(WebCase):
                     program.stop()
 
     def read_until(self, link, wanted):
-        """Returns the payload of the next frame of a type; skips others."""
+        """Returns the payload of the next frame of a type; skips other frames."""
         while True:
             kind, payload = link.read_frame(10)
             if kind == wanted:
@@ -248,7 +248,7 @@ class Guests(WebCase):
         link.abort()
         again = self.restarted(program)
         self.assertEqual(self.native_answer(again, attacker.identity), "code")
-        # The secret of the crashed process still admits it (WEB-10).
+        # The secret of the crashed process still admits the guest (WEB-10).
         self.assertEqual(again.page.secret, program.page.secret)
         self.keep(Attacker(again.page, attacker.identity).admitted())
 
@@ -300,7 +300,7 @@ class Guests(WebCase):
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
         self.assertIn("127.0.0.1", map(str, names.get_values_for_type(x509.IPAddress)))
         self.assertIn("localhost", names.get_values_for_type(x509.DNSName))
-        # Its key is not that of the peer, which is in the same directory.
+        # The key of the certificate is not the key of the peer, which is in the same directory.
         key = certificate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
         self.assertNotEqual(hashlib.sha256(key).digest(), program.id)
         connection.send(request("GET", "/ca.crt", [("Host", program.page.authority)]))
@@ -428,7 +428,7 @@ class Access(WebCase):
             self.joined(program, Attacker(page))
 
     def test_web_5_a_removal_that_keeps_the_codes(self):
-        """MEM-12: the secret still admits new guests, and not the removed one."""
+        """MEM-12: the secret still admits new guests, but not the removed guest."""
         program = self.gateway()
         bad = self.attacker(program)
         link = self.joined(program, bad)
@@ -647,7 +647,8 @@ class Access(WebCase):
         self.joined(program, self.attacker(program))
 
     def test_web_57_a_secret_for_one_guest(self):
-        """Another guest cannot use the link that a browser stored, also after a restart of the host; the first one can return."""
+        """Another guest cannot use the link that a browser stored, also after a restart of the host; the first guest
+        can return."""
         program = self.gateway()
         page = self.invite(program, once=True, expires="1h")
         first = Attacker(page)
@@ -976,7 +977,7 @@ class RelayGateways(RelayMessages):
         return PageLink(self.manage("invite", board, "--web")[0]["link"])
 
     def boards(self):
-        """Yields the host and the page of a board that the relay hosts, and of one that it relays for another host."""
+        """Yields host and page of a board that the relay hosts, and of a board that it relays for another host."""
         self.manage("create", "own")
         yield self.relay_id, "own", self.page("own")
         program = self.swift_host("code", options=("--relay", self.address))
@@ -1084,7 +1085,7 @@ class RelayGateways(RelayMessages):
             told = self.manage("kick", "own", bad.identity.text)
             self.assert_closes(link, "kicked")
         (code,) = [event["code"] for event in told if event.get("code")]
-        # The earliest links have ended, and the guests of the others can return.
+        # The earliest links have ended, and the guests of the other links can return.
         self.eventually_refused("kicked", lambda: Attacker(pages[0], stayed[0].identity).admitted())
         self.keep(Attacker(pages[-1], stayed[-1].identity).admitted())
         self.keep(Attacker(self.shown_page("own")).admitted())
@@ -1215,7 +1216,7 @@ class Openings(SharedGateway):
                 self.assert_closes(link, "protocol-error")
 
     def test_web_19_keys_that_are_not_p_256(self):
-        # The signatures for the last two have 64 bytes too.
+        # The signatures for the last two curves have 64 bytes too.
         for curve in (ec.SECP384R1(), ec.SECP521R1(), ec.SECP256K1(), ec.BrainpoolP256R1()):
             link = self.keep(self.attacker(self.host, identity=Identity(curve)).open())
             link.send_frame(wire.WEB_PROOF, link.proof())

@@ -66,7 +66,8 @@ class Requests(SharedGateway):
             return None
 
     def assert_refuses(self, data, status):
-        """Expects an answer that refuses a request, and the end of the connection, so that nothing behind it counts."""
+        """Expects an answer that refuses a request, and the end of the connection, so that nothing after the request
+        counts."""
         connection = self.http()
         connection.send(data)
         self.assertEqual(connection.answer().status, status)
@@ -234,7 +235,7 @@ class Requests(SharedGateway):
         self.assert_refuses(request("GET", "/", chunked, b"4\r\nbody\r\n0\r\n\r\n"), 400)
 
     def test_web_55_the_longest_heads(self):
-        """A head of 16,384 bytes or 64 headers is accepted, and a longer one is not."""
+        """A head of 16,384 bytes or 64 headers is accepted, and a longer head is not."""
         def padded(length):
             unpadded = self.get("/about.json", ("X", ""))
             return self.get("/about.json", ("X", "a" * (length - len(unpadded))))
@@ -390,7 +391,7 @@ class Posting(SharedGateway):
         head = [("Host", posts.authority), ("Origin", posts.origin), ("Content-Length", 100), ("Whiteboard-Position", 0)]
         connection.send(request("POST", f"/link/{posts.id}", head, b"\x09"))
         connection.close()
-        # Nothing of it arrived.
+        # Nothing of the body arrived.
         link.send_frame(wire.WEB_PROOF, link.proof())
         attacker.ask(link)
 
@@ -505,7 +506,7 @@ class Sockets(SharedGateway):
         self.assertEqual(frame, (PONG, b"p" * 125))
 
     def test_data_behind_the_request(self):
-        """Frames that arrive with the request are those of the WebSocket."""
+        """Frames that arrive together with the request belong to the WebSocket."""
         attacker = self.attacker(self.host)
         connection = attacker.http()
         self.addCleanup(connection.close)
@@ -679,7 +680,7 @@ class Load(WebCase):
                 request("GET", path, [("Host", program.page.authority), ("Accept-Encoding", "br, gzip")]) for path in paths
             ))
             connections.append(connection)
-        # Each reads the beginning of the first answer, and nothing else.
+        # Each connection reads the beginning of the first answer, and nothing else.
         for connection in connections:
             self.assertEqual(connection.head().status, 200)
         self.assert_serves(program)

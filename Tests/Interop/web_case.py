@@ -117,7 +117,7 @@ class WebCase(LinkChecks, SwiftCase):
     def gateway(self, *more, **options):
         """Starts a host; returns it with the link of its page."""
         options.setdefault("admit", "code")
-        # A port of its own, because other programs take the default ports while it is closed.
+        # Use a separate port, because other programs take the default ports while the gateway is closed.
         port = ("--web-port", str(quiet_port()))
         options["options"] = ("--web", *port, *more)
         program = self.program("host", "Board", **options)
@@ -188,7 +188,7 @@ class WebCase(LinkChecks, SwiftCase):
             time.sleep(0.1)
 
     def joined(self, program, attacker, **options):
-        """Joins, and waits until the program has reported it; returns the link."""
+        """Joins, and waits until the program has reported the guest; returns the link."""
         link = self.keep(attacker.admitted(**options))
         program.events.wait("joined", peer=attacker.identity.text)
         return link

@@ -1,8 +1,9 @@
 """A crowd: peers that all edit one board with random commands from a seed, and an oracle for its contents.
 
-Each peer edits its own objects; the oracle knows every field of these. All peers edit the shared objects: each of their
-fields must have a value that some peer gave it, and every typed and acknowledged word must be in the text, whole. A
-command that was sent and not acknowledged (because its program was killed) may or may not have had an effect."""
+Each peer edits its own objects; the oracle knows every field of these objects. All peers edit the shared objects:
+each of their fields must have a value that some peer gave it, and every typed and acknowledged word must be in the
+text, whole. A command that was sent and not acknowledged (because its program was killed) may or may not have had an
+effect."""
 
 import collections
 
@@ -12,7 +13,7 @@ DELETED = object()
 
 
 class Field:
-    """The possible values of a cell: the last acknowledged one, or any one sent since."""
+    """The possible values of a cell: the last acknowledged value, or any value sent since."""
 
     def __init__(self, value):
         self.sure, self.maybe = value, []
@@ -242,7 +243,7 @@ class Editor:
 
 
 class Crowd:
-    """All peers, the objects that they share, and the known state of those."""
+    """All peers, the objects that they share, and the known state of the shared objects."""
 
     def __init__(self, random):
         self.random = random

@@ -392,7 +392,7 @@ class Host:
         self.ip("route", "replace", "default", "via", f"10.77.{subnet}.254")
 
     def roam(self, subnet=None, number=None):
-        """Moves the cable to another subnet's switch, or only changes the address on this one."""
+        """Moves the cable to another subnet's switch, or only changes the address on the current subnet."""
         subnet = self.subnet if subnet is None else subnet
         self._move_port(f"br{subnet}")
         self.settle(subnet, number)
@@ -507,7 +507,7 @@ class Host:
 
     def unblackhole(self):
         """Ends `blackhole`."""
-        # The kernel refuses this for a moment after a cable was plugged in, so do it only if it is needed.
+        # The kernel refuses this command for a moment after a cable was plugged in, so run it only if necessary.
         if self._is_blackholed:
             command("bridge", "link", "set", "dev", self._switch_port, "state", 3)
         self._is_blackholed = False

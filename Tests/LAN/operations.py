@@ -80,7 +80,7 @@ class Writers:
         return board
 
     def expect_nobody_left(self):
-        """Expects that no writer was notified that another one left. A changed route (`rerouted`) ends nothing."""
+        """Expects that no writer was notified that another writer left. A changed route (`rerouted`) ends nothing."""
         ids = {peer.id for peer in self.team}
         left = [
             f"{peer}: {one}" for peer in self.team for one in peer.seen("left")

@@ -26,7 +26,7 @@ class Relay(lan.Process):
 
     @property
     def id(self):
-        """Its PeerID."""
+        """The relay's PeerID."""
         return self.status["peer"]
 
     @property
@@ -35,7 +35,7 @@ class Relay(lan.Process):
         return int(self.status["addresses"][0].rpartition(":")[2])
 
     def operate(self, *words, check=True):
-        """Runs a command as its operator; returns the printed events."""
+        """Runs a command as the relay's operator; returns the printed events."""
         done = self.host.run(program(), *words, "--json", "--data-dir", self.data_dir, check=check)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -47,7 +47,7 @@ class Relay(lan.Process):
 
     @property
     def link(self):
-        """The join link of its only board."""
+        """The join link of the relay's only board."""
         board, = self.operate("boards")
         return board["link"]
 

@@ -117,7 +117,7 @@ def who_stops_the_program_has_the_shell_and_comes_back(directory):
     ada.type("clear; fg")
     ada.key("Enter")
     ada.wait(ink())
-    # Another process stops and continues it.
+    # Another process stops and continues the program.
     program = ada.process
     os.kill(program, signal.SIGSTOP)
     ada.wait_until(lambda: stopped(program), "a stopped program")

@@ -225,7 +225,7 @@ def a_damaged_board_is_marked_in_the_lobby_and_opening_it_says_what_happened(dir
     ada.wait("only you")
     ada.wait("Esc closes")
     ada.wait("damaged")
-    # Everything is there.
+    # All notes are there.
     ada.wait("note 39")
     ada.key("Escape")
     ada.wait(lambda lines: not any("Esc closes" in line for line in lines))

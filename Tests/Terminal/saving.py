@@ -33,7 +33,7 @@ def is_framed(lines):
 
 
 def objects(file, directory):
-    """The number of objects on a board, given by name or file, when it is opened again."""
+    """Opens a board again by name or file, and returns the number of its objects."""
     done = subprocess.run(
         [PROGRAM, "run", "--host", str(file), "--no-announce", "--data-dir", str(directory)],
         input="objects\nquit\n", capture_output=True, text=True, timeout=60,

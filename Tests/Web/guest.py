@@ -154,9 +154,9 @@ class BoardPage:
 class Guest(BoardPage, browser.Page):
     """A Chromium under the LAN name, as on a phone or on a desktop.
 
-    It reaches the port through a proxy. With `host` instead of `port`, it is on a host of the LAN rig. `trusts` is the
-    certificate of an authority to install; with `warns`, the browser has none, and shows its warning. `script` runs at the start
-    of each page."""
+    It reaches the port through a proxy. With `host` instead of `port`, it is on a host of the LAN rig. `trusts` is
+    the certificate of an authority to install; with `warns`, the browser has no such certificate, and shows its
+    warning. `script` runs at the start of each page."""
 
     def __init__(
         self,

@@ -928,7 +928,7 @@ def check_contrast(page, checks):
     checks.check("white stays white on a fill, and on the paper it is black", found == ["white", "black", "white", "white", "white", "black", "white"], found)
     svg = script(page, "const { picture } = await import('./files.mjs'); return (await picture(ui, 'svg', board.order)).text()")
     checks.check("so it is in a saved picture", svg.count('stroke="#ffffff"') == 3 and svg.count('fill="#ffffff"') == 3, svg)
-    # All are dragged together: the colors stay.
+    # If all objects are dragged together, the colors stay.
     script(page, "ui.setTool('select'); ui.tools.select.set(shapes.all); await frame()")
     start = places[2]
     for kind, (x, y) in [("mousePressed", start), ("mouseMoved", (start[0] + 20, start[1] + 130)), ("mouseMoved", (start[0] + 20, start[1] + 150))]:

@@ -249,7 +249,7 @@ HIDDEN = "const field = document.activeElement; return [field.scrollHeight - fie
 
 
 def check_typing(page, checks):
-    """A text is wrapped while it is typed as it is afterwards, so that all of its letters are visible."""
+    """A text is wrapped in the same way while it is typed and afterwards, so that all of its letters are visible."""
     check = checks.check
     for zoom in (1, 0.7, 2):
         clear(page)
@@ -407,7 +407,7 @@ def check_styles(page, checks):
 
 
 def check_short_arrow(page, checks):
-    """The label of a short arrow is beside it, and does not hide its head."""
+    """The label of a short arrow is beside the arrow, and does not hide the head."""
     clear(page)
     id = form(page, "arrow", [0, 0], points=[[-35, 0], [35, 0]], text="request")
     alphas = script(page, """

@@ -6,7 +6,7 @@ const board = new Uint8Array(16).fill(7);
 const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 const module = await WebAssembly.compileStreaming(fetch("whiteboard.wasm"));
 
-/** A replica, and the link to the other one. */
+/** A replica, and the link to the other replica. */
 class Side {
   stored = [];
   events = [];

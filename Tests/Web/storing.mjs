@@ -89,7 +89,7 @@ async function reading(check) {
     throw new DOMException("The connection was lost.", "UnknownError");
   }, async () => {
     const bert = await open({ network });
-    // Both attempts to read it have failed.
+    // Both attempts to read the photo have failed.
     await until(() => errors > 1 || !anna.objects.get(photo).isAssetAvailable);
     check("a photo cannot be read", errors > 0);
     return bert;
@@ -153,7 +153,7 @@ async function resuming(check, owesKeyframe) {
     await until(async () => await count(name, "changes") > 1);
     await current.close();
     const whole = await stored();
-    // On a slow machine, the old tab may already have learned it.
+    // On a slow machine, the old tab may already have learned that the board is elsewhere.
     if (!owesKeyframe && !old.state.isElsewhere) old.createText("late", [0, 0]);
     check(`the old tab learns that the board is elsewhere${label}`, await until(() => old.state.isElsewhere));
     await old.close();

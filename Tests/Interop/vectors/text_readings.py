@@ -23,7 +23,7 @@ def width(columns, size=16):
 
 
 def columns():
-    """The columns of all characters from U+0300 on that do not have one, as (first, last, columns)."""
+    """The columns of all characters from U+0300 on that do not have one column, as (first, last, columns)."""
     found = []
     for value in range(0x300, 0x110000):
         count = 1 if 0xD800 <= value < 0xE000 else layout.columns_of(chr(value))[0]

@@ -75,7 +75,7 @@ class _Waiting:
 
     def __init__(self, remote, number, buckets, retirements):
         self.remote, self.number, self.buckets = remote, number, buckets
-        # The number of retirements that the member was sent before the request.
+        # The number of retirements that were sent to the member before the request.
         self.retirements = retirements
         self.until = time.monotonic() + PATIENCE
 
@@ -134,7 +134,7 @@ class BoardPeer(Peer):
                 self._send_heads()
                 if self._waiting and self._is_given_up(self._waiting):
                     given_up, self._waiting = self._waiting, None
-                    # The request is repeated after the others; members that left are skipped.
+                    # The request is repeated after the requests to other members; members that left are skipped.
                     self._request(given_up.remote, given_up.buckets)
                 if seconds % 5 == 0:
                     self._report(sums=messages.bucket_sums(self.state))
@@ -145,7 +145,7 @@ class BoardPeer(Peer):
                             self._request(remote)
 
     def _is_given_up(self, waiting):
-        """Whether no answer arrived in time, or can arrive any more (SYN-11)."""
+        """Whether no answer arrived in time, or no answer can arrive any more (SYN-11)."""
         is_gone = self._replica(waiting.remote).delivery is not waiting.remote.delivery
         is_gone = is_gone or waiting.remote.state in ("left", "lost", "violation")
         return is_gone or waiting.until < time.monotonic()
@@ -173,7 +173,7 @@ class BoardPeer(Peer):
                 remote.send(bytes([HEAD]) + head)
 
     def _leave_claimed_incarnation(self):
-        """Begins a new incarnation if others claim sequences that this one never wrote (BRD-25)."""
+        """Begins a new incarnation if others claim sequences that this incarnation never wrote (BRD-25)."""
         written = [[1, self.sequence]] if self.sequence else []
         if self.state.context.ranges.get(self.board_incarnation, []) == written:
             return
@@ -611,7 +611,7 @@ class BoardPeer(Peer):
 
     def _take_report(self, remote, member, report):
         member.their_hash = report.hash
-        # 0 means that the report does not contain it.
+        # 0 means that the report does not contain this number.
         member.their_applied = report.applied or member.their_applied
         if not report.sums or report.hash != context_hash(self.state.context):
             return

@@ -315,7 +315,7 @@ class State:
         return self.context.copy(), living, cells
 
     def merge_answer(self, context, living, cells, is_repair=False):
-        """Merges an answer (SYN-6). For a repair, every cell is compared, also one that was seen (SYN-42)."""
+        """Merges an answer (SYN-6). For a repair, every cell is compared, even if it was seen (SYN-42)."""
         for identifier in list(self.objects):
             if identifier in context and identifier not in living:
                 del self.objects[identifier]

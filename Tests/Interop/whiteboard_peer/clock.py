@@ -18,7 +18,7 @@ class Clock:
         return (self.wall() << 16) + DRIFT
 
     def observe(self, received):
-        """Advances to a remote time; ignores one that is too far ahead (BRD-7)."""
+        """Advances to a remote time; ignores a time that is too far ahead (BRD-7)."""
         if received <= self._limit():
             self._last = max(self._last, received)
 

@@ -678,7 +678,7 @@ class Peer:
         """Signs a ticket that leads to the host, if the local ticket does (TCK-3)."""
         ticket = admission.make_ticket(self.identity, self.session, member)
         if self.ticket and self.host != self.id:
-            # Only a peer that asks its person uses the right that the host gave it (TCK-6).
+            # Only a peer that asks its user shows the right that the host gave to this peer (TCK-6).
             keys = ("admitter", "key", "signature") + (("right",) if self.admission_mode == "ask" else ())
             own = {key: self.ticket[key] for key in keys if key in self.ticket}
             chain = [own] + (self.ticket.get("via") or [])
@@ -731,7 +731,7 @@ class Peer:
         return received is not None or bool(remote.delivery and remote.delivery.heard)
 
     def _ticket_to_show(self, remote):
-        """Returns the ticket of our admitter. The host signs its own, for peers that know it as the host."""
+        """Returns our admitter's ticket. The host signs a ticket for itself, for peers that know it as the host."""
         if self.ticket is None and self.host == self.id and remote is not None:
             return admission.make_ticket(self.identity, self.session, self.id)
         return self.ticket

@@ -167,7 +167,7 @@ def _erasure_of(value):
 
 
 def _deletion_of(value):
-    """Whether an object's deletion counts; one that was reverted does not."""
+    """Whether an object's deletion counts; a deletion that was reverted does not count."""
     return None if value is None else codec.decode_deletion(value)
 
 
@@ -209,8 +209,8 @@ def settings_of(state):
 
 
 def _is_setting(number, value):
-    """Whether a value sets its setting. An empty or too long one leaves it unset, and does not restore an earlier
-    one."""
+    """Whether a value sets its setting. An empty or too long value leaves the setting unset, and does not restore an
+    earlier value."""
     size = len(value) if isinstance(value, bytes) else value
     return size <= SETTING_LIMITS[number] and value != b""
 
@@ -710,7 +710,7 @@ def latest_line(state):
     lines = (i for i in state.objects if state.read(i, cells.KIND) == cells.CHAT)
     times = [state.objects[i][cells.KIND, None].time for i in lines]
     latest = max(times, default=None)
-    # No line can follow one with the last possible time.
+    # No line can follow a line with the last possible time.
     return latest if latest is not None and latest < LAST_FLOOR else None
 
 
