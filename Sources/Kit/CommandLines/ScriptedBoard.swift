@@ -18,7 +18,7 @@ package actor ScriptedBoard: EventSink {
 
   package init(narrate: @escaping @Sendable (SharedBoard.Output) async -> Void = { _ in }) { self.narrate = narrate }
 
-  /// Call this only once. Throws the error that closed the board.
+  /// Call this method only once. Throws the error that closed the board.
   package func run(_ configuration: BoardConfiguration) async throws(WhiteboardError) {
     let sharedBoard = SharedBoard(configuration, input: feed, sink: self)
     self.sharedBoard = sharedBoard

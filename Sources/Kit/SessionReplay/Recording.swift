@@ -52,7 +52,7 @@ public struct Recording: Sendable {
 
   /// Creates a recording from changes that a replica recorded.
   ///
-  /// Each change takes place 0.1 s after the previous one.
+  /// Each change takes place 0.1 s after the previous change.
   ///
   /// - Parameters:
   ///   - changes: The changes, in order.
@@ -145,7 +145,7 @@ public struct Recording: Sendable {
 
   /// Returns whether a step has the same effect at any position among the other steps.
   ///
-  /// This is true for all steps except answers, because an answer omits changes that its receiver already had.
+  /// The result is true for all steps except answers, because an answer omits changes that its receiver already had.
   public func isIndifferentToOrder(at place: Int) -> Bool {
     if case .answer(let bytes) = history.steps[place].content {
       StoredChange.answer(bytes).isIndifferentToOrder

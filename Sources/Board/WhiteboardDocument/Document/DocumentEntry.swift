@@ -172,7 +172,7 @@ public struct Keyframe: Hashable, Sendable {
 
 /// The content of a document: the state in a keyframe, and the entries after it.
 public struct DocumentContent: Hashable, Sendable {
-  /// The newest intact keyframe; nil if there is none.
+  /// The newest intact keyframe; nil if no keyframe is intact.
   public let keyframe: Keyframe?
   /// The batches and answers after the keyframe, in order.
   public let entries: [DocumentEntry]

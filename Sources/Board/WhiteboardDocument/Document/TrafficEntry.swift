@@ -75,7 +75,7 @@ public struct TrafficEntry: Hashable, Sendable {
   public let kind: Kind
   /// The time of the event, in milliseconds since 1970.
   public let time: Int64
-  /// The ids of the peers, 32 bytes each; only sent messages and datagrams have more than one.
+  /// The ids of the peers, 32 bytes each; only sent messages and datagrams have more than one peer.
   public let peers: [[UInt8]]
   /// The number of a resource or stream in the recording.
   ///

@@ -74,7 +74,7 @@ public struct DocumentHistory: Sendable {
   public struct Damage: Hashable, Sendable {
     /// The number of steps in the history before the damage.
     public let place: Int
-    /// A description of the damage, with its time if that is known.
+    /// A description of the damage, with the time of the damage if the time is known.
     public let words: String
 
     /// Creates a description of damage at a position.
@@ -105,7 +105,7 @@ public struct DocumentHistory: Sendable {
   /// The end of the recording, in milliseconds since 1970; nil if the file does not contain the end.
   public internal(set) var end: Int64?
 
-  /// Creates a history from its parts, such as those from another file.
+  /// Creates a history from its parts, for example from the parts of another file.
   public init(
     board: [UInt8],
     name: String,

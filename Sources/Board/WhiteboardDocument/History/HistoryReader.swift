@@ -59,7 +59,7 @@ struct HistoryReader {
     // The content with which a board was created is in a keyframe before all rows.
     if next == 1, keyframes.contains(where: { $0.log == 0 }) { needsKeyframe = true }
     if next > 1 {
-      // Retention dropped the rows before the first one.
+      // Retention dropped the rows before the first stored row.
       needsKeyframe = true
       beginning = next - 1
       let base = keyframes.last { $0.log == beginning }

@@ -7,8 +7,8 @@ extension BoardLibrary {
   /// Opens the board with the given name for writing, and creates it if the library has none.
   ///
   /// If no board has that name, the board with that title is opened. If several boards have that title, the board that
-  /// was hosted on this computer is opened. If two processes call this at the same time, the second call finds the
-  /// board of the first, and throws `inUse`.
+  /// was hosted on this computer is opened. If two processes call this method at the same time, the second call finds
+  /// the board of the first, and throws `inUse`.
   /// - Parameters:
   ///   - name: The name or title of the board.
   ///   - newBoard: The id for a new board, used if no board is found.
@@ -97,7 +97,7 @@ extension BoardLibrary {
   /// While `body` runs, the library is locked, so that no other process finds or creates a board.
   /// - Parameters:
   ///   - name: The name.
-  ///   - file: The path of the board's file, which may already have the name; nil if it does not exist yet.
+  ///   - file: The path of the board's file, which may already have the name; nil if the file does not exist yet.
   ///   - body: A closure that gives the board the name.
   /// - Returns: The result of `body`.
   /// - Throws: `exists` if another board has the name; the errors of `body`.
@@ -238,7 +238,7 @@ extension BoardLibrary {
 
   /// Returns whether a file has the file name that is made from a board's name.
   ///
-  /// Use it for a file whose stored name cannot be read.
+  /// Use this function for a file whose stored name cannot be read.
   public static func isFile(_ path: String, named name: String) -> Bool { nameParts(path).stem == stem(of: name) }
 
   /// Splits a file name that ``fileName(name:board:)`` made; both parts are empty for other names.
@@ -267,7 +267,7 @@ public final class LibraryListing: Sendable {
 
   init(_ read: @escaping @Sendable (_ path: String) throws -> [UInt8]) { self.read = read }
 
-  /// Includes unreadable files, because they might hold the board. Blocks the thread.
+  /// Returns the files that may hold a board, including files that cannot be read. Blocks the thread.
   func candidates(for board: [UInt8], in directory: String) throws(DocumentError) -> [String] {
     let contents = try contents(of: directory)
     return (contents.paths[board, default: []] + contents.unreadable).filter { access($0, F_OK) == 0 }
@@ -275,7 +275,7 @@ public final class LibraryListing: Sendable {
 
   func unreadable(in directory: String) throws(DocumentError) -> [String] { try contents(of: directory).unreadable }
 
-  /// Only the first caller reads the files, and the others wait, on threads that may block.
+  /// Only the first caller reads the files, and the other callers wait, on threads that may block.
   private func contents(of directory: String) throws(DocumentError) -> Contents {
     try contents.withLock { known throws(DocumentError) in
       if let contents = known[directory] { return contents }

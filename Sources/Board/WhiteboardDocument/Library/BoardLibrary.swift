@@ -13,7 +13,7 @@ public struct DocumentSummary: Hashable, Sendable {
   public let title: String?
   /// The board's id; nil if it cannot be read.
   public let board: [UInt8]?
-  /// The number of objects on the board, as of the last keyframe; nil if the file does not state it.
+  /// The number of objects on the board, as of the last keyframe; nil if the file does not contain the number.
   public let objects: Int?
   /// Whether the file has changes that ``objects`` and ``people`` do not include yet.
   public let isOutdated: Bool
@@ -25,7 +25,7 @@ public struct DocumentSummary: Hashable, Sendable {
   public let size: Int64
   /// A small picture of the board, as SVG.
   public let thumbnail: String?
-  /// The error that keeps the file from being read; nil if it can be read.
+  /// The error that keeps the file from being read; nil if the file can be read.
   public let error: DocumentError?
   /// A description of the known damage, with the names of the copies of damaged files and the remedy; nil if no damage
   /// is known.
@@ -152,7 +152,7 @@ public struct BoardLibrary: Sendable {
   /// Lists the documents.
   ///
   /// A file that is damaged, or is not a document, is listed with its error.
-  /// - Throws: `inputOutput` if the directory cannot be read. If it does not exist, the list is empty.
+  /// - Throws: `inputOutput` if the directory cannot be read. If the directory does not exist, the list is empty.
   public func list(_ filter: Filter = Filter(), by order: Order = .name) async throws(DocumentError)
     -> [DocumentSummary]
   {

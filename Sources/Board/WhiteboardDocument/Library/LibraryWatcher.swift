@@ -115,7 +115,7 @@ package final class DirectoryWatch: Sendable {
 
   package func tick() async -> Bool { await turn.next(stream) }
 
-  /// If the directory is removed and recreated, the new directory is a different one for the kernel.
+  /// If the directory is removed and recreated, the new directory is a different directory for the kernel.
   private final class Aim: @unchecked Sendable {
     private let directory: String
     private let descriptor: CInt
@@ -129,8 +129,8 @@ package final class DirectoryWatch: Sendable {
       watched = Self.aim(directory, descriptor)
     }
 
-    /// Watches the directory that is currently at the path. Returns whether the directory is a different one than
-    /// before, or cannot be watched.
+    /// Watches the directory that is currently at the path. Returns whether the directory is not the same as before, or
+    /// cannot be watched.
     func isOff() -> Bool {
       let now = Self.aim(directory, descriptor)
       isWatching = now >= 0

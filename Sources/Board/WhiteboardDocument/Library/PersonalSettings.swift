@@ -30,7 +30,7 @@ public actor PersonalSettings {
   /// - Throws: The errors of ``set(_:)``.
   public func set(_ key: String, to value: String?) throws(DocumentError) { try set([key: value]) }
 
-  /// Sets settings, and removes those whose value is nil, all in one write.
+  /// Sets settings, and removes the settings whose value is nil, in one write.
   /// - Throws: `tooLarge` if the file would exceed ``maximumSize``; `full`, `readOnly`; the errors of ``values()``. If
   ///   the method throws, the file is unchanged.
   public func set(_ changes: [String: String?]) throws(DocumentError) {

@@ -25,8 +25,8 @@ final class PageScanner {
   private(set) var logDamage: String?
   /// The number of bytes in the database file and its WAL file together; no row can be longer.
   private let totalSize: Int
-  /// The number of bytes of long rows that may still be read. This limits the work for a file in which many cells refer
-  /// to the same pages.
+  /// The number of bytes of long rows that may still be read. The budget limits the work for a file in which many cells
+  /// refer to the same pages.
   private var budget: Int
   /// The long rows that a scan already found, by rowid, length, and the part that is on the row's own page.
   private var known: Set<[UInt8]> = []
@@ -98,7 +98,7 @@ final class PageScanner {
   /// Calls `body` with each row of each page, first in the database file and then in its WAL file. Returns false if
   /// long rows exceeded a limit. Without the limit, a file in which many cells refer to the same pages could take
   /// forever. If a long row occurs more than once, for example in the database file and in the WAL file, `body` gets
-  /// only the first one.
+  /// only the first occurrence.
   @discardableResult func scan(_ body: (Place, _ rowid: Int64, _ columns: [StoredValue]) -> Void) -> Bool {
     for page in 1...max(1, pageCount) { scan(nil, page, body) }
     guard !leavesOutLog else { return budget > 0 }

@@ -40,7 +40,7 @@ struct LogReader {
       isAllRead = found.row.time <= time
       return isAllRead
     }
-    // An earlier keyframe can replace a damaged one only if all rows between them still exist.
+    // An earlier keyframe can replace a damaged keyframe only if all rows between them still exist.
     let end = time == nil ? try LogTail(db, at: path).id : passedOver
     guard !isAllRead || next > end else {
       throw DocumentError.damagedRow("keyframe and log up to row \(end)", at: path)
@@ -202,8 +202,8 @@ struct LogReader {
   private func logDamages() throws -> [String] {
     var found: [String] = []
     let first = max(1, try Int64.fetchOne(db, sql: "SELECT min(id) FROM log") ?? 1)
-    // Retention may have dropped the rows before the first one. In that case, a keyframe contains the checksum chain of
-    // these rows.
+    // Retention may have dropped the rows before the first stored row. In that case, a keyframe contains the checksum
+    // chain of these rows.
     var chain: UInt32? = 0
     if first != 1 {
       let sql = "SELECT chain FROM keyframe WHERE log = ?"

@@ -11,8 +11,8 @@ struct PackedBatches {
     var lead: Int64 = 0
     var end: UInt64 = 0
 
-    /// If the time after the last batch is in the expected millisecond, that time is expected. Otherwise, the first
-    /// time of the millisecond is expected.
+    /// Returns the time after the last batch if this time is in the expected millisecond. Otherwise, returns the first
+    /// time of the millisecond.
     func expected(at time: Int64) -> UInt64 {
       let first = UInt64(bitPattern: time &+ lead) << 16
       return end >> 16 == first >> 16 ? end : first

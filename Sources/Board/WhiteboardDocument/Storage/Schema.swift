@@ -9,7 +9,7 @@ enum Schema {
   /// The format of a file without retirements (`PRAGMA user_version`).
   static let format: Int32 = 2
   /// The format of a file with retirements, and the greatest format that this release reads. Earlier releases refuse
-  /// such a file and say that a newer release wrote it. Otherwise, they would call it damaged.
+  /// such a file and say that a newer release wrote it. Otherwise, they would report the file as damaged.
   static let formatWithRetirements: Int32 = 3
 
   static var migrator: DatabaseMigrator {

@@ -41,7 +41,7 @@ enum StoredTraffic {
     guard try db.tableExists(table) else { return ([], []) }
     var entries: [TrafficEntry] = []
     var damages: [String] = []
-    // Retention may have dropped the rows before the first one.
+    // Retention may have dropped the rows before the first stored row.
     var chain: UInt32?
     var last: Int64?
     do {

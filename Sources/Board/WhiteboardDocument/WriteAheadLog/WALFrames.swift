@@ -25,8 +25,8 @@ struct WALFrame: Hashable, Sendable {
 }
 
 /// The frames of the current round of a WAL file, in order. A round begins when SQLite overwrites the WAL file from its
-/// beginning, with new salts in each frame. The frames include those that SQLite does not reach because of a damaged
-/// frame before them.
+/// beginning, with new salts in each frame. Frames that SQLite does not reach because of an earlier damaged frame are
+/// included.
 struct WALFrames: Sendable {
   private(set) var frames: [WALFrame] = []
   /// The number of frames that SQLite uses: up to the last commit that it reaches.
@@ -42,7 +42,7 @@ struct WALFrames: Sendable {
 
   init() {}
 
-  /// Reads the frames up to the last one of the round, and corrects single damaged bits.
+  /// Reads the frames up to the last frame of the round, and corrects single damaged bits.
   init(_ log: RawFile, _ count: Int, pageSize: Int, salts: [UInt8], isHeaderIntact: Bool) {
     func offset(_ slot: Int) -> Int { WALFrame.offset(slot, pageSize: pageSize) }
     let header = log.bytes(at: 0, WALHeader.size)

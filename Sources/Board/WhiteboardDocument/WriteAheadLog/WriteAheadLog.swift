@@ -15,7 +15,7 @@ import Foundation
 ///   The WAL index of the killed writer shows which is the case. Without that index, the frame is treated as damaged.
 struct WriteAheadLog: Sendable {
   let pageSize: Int
-  /// The frames of the current round, in order, including those that SQLite does not reach.
+  /// The frames of the current round, in order, including the frames that SQLite does not reach.
   private var content = WALFrames()
   /// Whether every page that was committed is in an intact frame.
   private(set) var isComplete = true
@@ -102,7 +102,7 @@ struct WriteAheadLog: Sendable {
     return copy
   }
 
-  /// Sets ``damage`` if there are committed frames after those that SQLite uses.
+  /// Sets ``damage`` if there are committed frames after the frames that SQLite uses.
   private mutating func judge(_ header: WALHeader?, _ index: WALIndex?, _ slots: Int) {
     guard header != nil else {
       if slots > 0 {
@@ -144,7 +144,7 @@ struct WriteAheadLog: Sendable {
     isComplete = isComplete && isIndexed
   }
 
-  /// Returns whether pages of the WAL file differ from those of a database that was closed.
+  /// Returns whether pages of the WAL file differ from the pages of a database that was closed.
   private func differs(_ log: RawFile, _ main: RawFile) -> Bool {
     content.newest(upTo: usable).contains { page, slot in
       // Skip the header on the first page: this header contains the journal mode and counters.

@@ -133,7 +133,8 @@ package struct GraphicsLayer: Sendable {
     return placementCount
   }
 
-  /// If the terminal does not have the photo in this size, sends it first.
+  /// Returns the number of a photo in the terminal. If the terminal does not have the photo in this size, sends the
+  /// photo first.
   private mutating func image(_ asset: AssetID, _ photo: TerminalPhoto, _ bytes: inout [UInt8]) -> Int {
     if var known = images[asset], known.photo == Version(photo) {
       known.lastShown = updates
@@ -149,7 +150,7 @@ package struct GraphicsLayer: Sendable {
     return number
   }
 
-  /// If the current z-indexes are already in order, they do not change.
+  /// Returns the z-indexes of objects. Current z-indexes that are already in order do not change.
   private func layers(of objects: [ObjectID]) -> [Int] {
     var last = Self.lowestLayer
     let layers = objects.map { id in

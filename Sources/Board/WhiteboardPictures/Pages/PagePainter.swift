@@ -277,7 +277,7 @@ extension CairoImage {
     cairo_surface_mark_dirty(surface)
   }
 
-  /// In a PDF, cairo writes this encoding instead of the pixels.
+  /// Attaches an encoding of the picture. In a PDF, cairo writes this encoding instead of the pixels.
   @discardableResult func attach(_ bytes: [UInt8], as type: String) -> Bool {
     guard let copy = malloc(max(bytes.count, 1)) else { return false }
     copy.copyMemory(from: bytes, byteCount: bytes.count)

@@ -134,7 +134,7 @@ package enum PicturePage {
   }
 
   /// Draws a picture; returns the warnings about the page. If `corner` is given, the upper left corner of the region is
-  /// there, and nothing outside the region is drawn.
+  /// at `corner`, and nothing outside the region is drawn.
   private static func draw(
     _ picture: BoardPicture,
     on surface: OpaquePointer,

@@ -181,7 +181,7 @@ package enum PictureError: Error, Hashable, Sendable, CustomStringConvertible {
 package enum BoardPhoto {
   /// The quality of a converted JPEG, from 0 to 100.
   private static let quality: Int32 = 90
-  /// The size of a PNG above which it becomes a JPEG, in bytes, if the caller allows that.
+  /// The size in bytes above which a PNG becomes a JPEG, if the caller allows this change.
   private static let largePNG = 1 << 20
 
   /// A WebP becomes a PNG if it is lossless or transparent, otherwise a JPEG. A JPEG with a complete picture gets its

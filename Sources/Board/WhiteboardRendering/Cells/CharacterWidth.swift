@@ -49,10 +49,11 @@ extension Character {
 }
 
 package enum TextLines {
-  /// Breaks text at spaces, if possible, into lines of at most `columns` columns; after `limit` lines, it ends in `…`.
+  /// Breaks text at spaces, if possible, into lines of at most `columns` columns; after `limit` lines, the text ends in
+  /// `…`.
   ///
-  /// A word that is too long for a line is broken, too. If `cutsWords` is true, it is cut instead, and ends in `…`; text
-  /// can then also be broken after hyphens, and between letters of scripts without spaces.
+  /// A word that is too long for a line is broken too. If `cutsWords` is true, such a word is cut instead, and ends in
+  /// `…`; the text can also be broken after hyphens, and between letters of scripts without spaces.
   package static func wrapped(_ text: String, columns: Int, limit: Int, cutsWords: Bool = false) -> [String] {
     let columns = max(columns, 1)
     var lines: [String] = []
@@ -129,7 +130,7 @@ package enum TextLines {
       || (0x1780..<0x1800).contains(first)
   }
 
-  /// Returns the text in at most `columns` columns; if it is truncated, it ends in `…`.
+  /// Returns the text in at most `columns` columns; a truncated text ends in `…`.
   package static func cut(_ text: String, columns: Int) -> String {
     guard CharacterWidth.columns(text) > columns else { return text }
     var result = ""

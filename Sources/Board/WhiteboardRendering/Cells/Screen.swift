@@ -9,7 +9,7 @@ package struct Screen: Hashable, Sendable {
   private var clusterIndices: [String: Int] = [:]
   private(set) var links: [String] = []
 
-  /// The maximum number of different characters with more than one code point; further ones become `�`.
+  /// The maximum number of different characters with more than one code point; further characters become `�`.
   private static let clusterLimit = 1 << 16
   /// The maximum number of bytes of a link, which all terminals with links accept.
   private static let addressLimit = 2_048

@@ -29,7 +29,7 @@ package struct ScreenWriter: Sendable {
     let columns: Range<Int>
   }
 
-  /// The maximum number of runs to sort by style; if there are more, they are written in screen order.
+  /// The maximum number of runs to sort by style; a larger number of runs is written in screen order.
   private static let sortLimit = 32
 
   /// Returns the runs, split and sorted so that the style rarely changes; nil if they must be written in screen order.

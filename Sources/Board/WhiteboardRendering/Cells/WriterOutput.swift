@@ -15,8 +15,8 @@ struct WriterOutput {
   /// The certainty of the cursor position after a glyph.
   private enum Trust {
     case sure
-    /// The cursor is probably at the expected position. If it is not, only the current run of letters is affected,
-    /// because the cursor is positioned again after the run.
+    /// The cursor is probably at the expected position. If the cursor is elsewhere, only the current run of letters is
+    /// affected, because the cursor is positioned again after the run.
     case inRun
     case none
   }

@@ -3,7 +3,7 @@ import Whiteboard
 
 package struct BoardExport: Sendable {
   package var picture: BoardPicture
-  /// The board's id; empty if it has none.
+  /// The board's id; empty if the board has no id.
   package let board: String
   package let name: String
   package let settings: BoardSettings
@@ -11,7 +11,7 @@ package struct BoardExport: Sendable {
   package let chat: [ChatLine]
 
   /// Exports the whole board, only `objects`, only the objects that touch `region`, or a frame and the objects that
-  /// touch it.
+  /// touch the frame.
   package init(
     of board: Board,
     id: String,
@@ -56,7 +56,7 @@ package struct BoardExport: Sendable {
   package var snapshots: [ObjectSnapshot] { picture.items.map(\.snapshot) }
 
   /// Returns the file in a format. `scale`, in pixels per board unit, is used only for PNG; if it is nil, the writer
-  /// chooses a scale. `pages` writes PNG and PDF; it is nil if the program cannot write them. Only a PDF can have a
+  /// chooses a scale. `pages` writes PNG and PDF; nil if the program cannot write these formats. Only a PDF can have a
   /// paper size and a page for each frame.
   package func file(
     as format: ExportFormat,

@@ -333,7 +333,7 @@ package struct PageColor: Hashable, Sendable {
     self.init(rgb: fill >> 8, opacity: Double(fill & 0xFF) / 255)
   }
 
-  /// Returns the color `0xRRGGBB` that is seen when this color is over another one.
+  /// Returns the color `0xRRGGBB` that is seen when this color is over another color.
   func blended(with ground: UInt32) -> UInt32 {
     [16, 8, 0].reduce(UInt32(0)) { result, shift in
       let (own, other) = (Double(rgb >> UInt32(shift) & 0xFF), Double(ground >> UInt32(shift) & 0xFF))
@@ -342,9 +342,9 @@ package struct PageColor: Hashable, Sendable {
   }
 }
 
-/// The colors of a page: those of the board, adapted to be visible on the fills below an object.
+/// The colors of a page: the colors of the board, adapted to be visible on the fills below an object.
 package struct PageInk: Hashable, Sendable {
-  /// The color `0xRRGGBB` for objects without a color: black on a light background, white on a dark one.
+  /// The color `0xRRGGBB` for objects without a color: black on a light background, white on a dark background.
   package let plain: UInt32
   private let paper: UInt32
   /// Whether a photo is below the object, so that its contrast is not known.

@@ -79,10 +79,11 @@ extension BoardCanvas {
     return CellArea(x: cell.x, y: cell.y, width: max(min(across.wholeCells(.down), layout.columns), 1), height: 1)
   }
 
-  /// Returns the cells for the label of a line, and the cells for the complete label, which contain the former.
+  /// Returns the cells for the label of a line, and the cells for the complete label. The second area contains the
+  /// first area.
   ///
   /// Both areas are around the middle of the line, or beside the line if it is so short that the complete label would
-  /// cover an end of it.
+  /// cover an end of the line.
   private func lineRooms(_ snapshot: ObjectSnapshot, _ shape: FormShape, _ layout: TextLayout)
     -> (cut: CellArea, whole: CellArea)
   {

@@ -204,7 +204,7 @@ extension BoardCanvas {
   }
 
   /// Sets the board's background in the area of a screen that shows the canvas, in place of the terminal's default
-  /// colors. Cells over the pixels of a photo get no background, because it would cover the photo.
+  /// colors. Cells over the pixels of a photo get no background, because a background would cover the photo.
   package func setBackground(of screen: inout Screen, in area: CellArea) {
     guard let background = shownBackground else { return }
     let plain = CellColor(rgb: surface == .light ? 0x000000 : 0xFFFFFF)

@@ -1,7 +1,7 @@
 import Whiteboard
 
 extension BoardCanvas {
-  /// Returns the cells closest to a photo's box, at least one; they may be outside the view.
+  /// Returns the cells closest to a photo's box, at least one cell; the cells may be outside the view.
   func wholeArea(_ snapshot: ObjectSnapshot) -> CellArea {
     let (least, greatest) = (viewport.dot(of: snapshot.bounds.least), viewport.dot(of: snapshot.bounds.greatest))
     func cells(_ from: Double, _ to: Double, _ dots: Int) -> Range<Int> {
@@ -262,7 +262,7 @@ package enum BoxFilter {
 }
 
 extension PhotoPixels {
-  /// Returns the photo reduced to at most this size with the same aspect ratio; it is never enlarged.
+  /// Returns the photo reduced to at most this size with the same aspect ratio; the photo is never enlarged.
   package func averaged(within width: Int, _ height: Int) -> PhotoPixels {
     let size = Self.size(of: (self.width, self.height), within: (width, height))
     guard size != (self.width, self.height) else { return self }

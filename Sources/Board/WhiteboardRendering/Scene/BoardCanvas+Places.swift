@@ -37,8 +37,8 @@ extension BoardCanvas {
     }
   }
 
-  /// Returns whether a form with these bounds can cover cells in view. The bounds are those on a page. In cells, the
-  /// label can extend up to two cells beyond them.
+  /// Returns whether a form with these bounds can cover cells in view. The bounds are the bounds on a page. In cells,
+  /// the label can extend up to two cells beyond these bounds.
   private func isInView(_ bounds: Rectangle) -> Bool {
     let (least, greatest) = (viewport.cell(of: bounds.least), viewport.cell(of: bounds.greatest))
     return least.x < viewport.columns + 2 && greatest.x >= -2 && least.y < viewport.rows + 2 && greatest.y >= -2

@@ -84,7 +84,7 @@ package struct BoardCanvas: Sendable {
   private var growing: Set<ObjectID> = []
   /// The area that is being painted; nil between two areas.
   private var job: PaintJob?
-  /// The objects whose layout is not up to date. The last one is laid out next.
+  /// The objects whose layout is not up to date. The last object is laid out next.
   private var unplaced: [ObjectID] = []
 
   /// An area that is painted in several steps, because its objects take long to paint.
@@ -98,7 +98,8 @@ package struct BoardCanvas: Sendable {
     var next = 0
   }
 
-  /// The dots of the objects behind a stroke that grows, so that its new part is painted without drawing them again.
+  /// The dots of the objects behind a stroke that grows, so that its new part is painted without drawing these objects
+  /// again.
   ///
   /// Outside the areas that must be painted, the dots are those of all objects behind `first`.
   private struct DotBase: Sendable {
@@ -414,7 +415,8 @@ package struct BoardCanvas: Sendable {
     removeBase(before: base?.first)
     if let job { damage.append(job.damage) }
     (job, base) = (nil, DotBase(first: id, dots: dots))
-    // The new base still contains the objects in front of it, so paint their areas again.
+    // The dots of the new base still contain the objects in front of the base, so paint the areas of these objects
+    // again.
     for front in index..<order.count { spoil(order[front].area) }
   }
 

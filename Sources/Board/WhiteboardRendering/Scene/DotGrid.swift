@@ -103,8 +103,8 @@ struct DotLayer: Sendable {
 
   // MARK: - Cells
 
-  /// Returns the dots of a cell as a braille mask, and their most frequent color; nil if none is set. The grid must be
-  /// ``DotGrid/fine``.
+  /// Returns the dots of a cell as a braille mask, and their most frequent color; nil if no dot is set. The grid must
+  /// be ``DotGrid/fine``.
   func cell(_ x: Int, _ y: Int) -> (mask: UInt8, color: CellColor)? {
     var mask: UInt8 = 0
     var first: UInt32 = 0

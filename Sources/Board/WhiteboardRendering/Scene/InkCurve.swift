@@ -2,7 +2,7 @@ import Whiteboard
 
 /// A stroke as a smooth line on a page, with curves between the midpoints of segments at bends; corners stay sharp.
 package struct InkCurve: Hashable, Sendable {
-  /// One segment of the line, which starts at the end of the previous one.
+  /// One segment of the line, which starts at the end of the previous segment.
   package enum Piece: Hashable, Sendable {
     case line(to: Point)
     case curve(towards: Point, to: Point)
@@ -62,7 +62,7 @@ package struct InkCurve: Hashable, Sendable {
   }
 }
 
-/// Pages and screens use the same rule, and therefore show the same corners.
+/// The kind of turn at a point of a line. Pages and screens use the same rule, and therefore show the same corners.
 enum InkTurn: Hashable, Sendable {
   /// A slight turn, as in a curve drawn by hand.
   case bend

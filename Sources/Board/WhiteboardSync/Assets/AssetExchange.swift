@@ -17,7 +17,7 @@ struct AssetExchange {
   /// The time in milliseconds after which all members are asked again for an asset that no member had.
   static let retry: UInt64 = 10_000
 
-  /// The maximum number of missing assets that are tracked; others are requested later.
+  /// The maximum number of missing assets that are tracked; further assets are requested later.
   static let most = 4096
 
   private struct Want {

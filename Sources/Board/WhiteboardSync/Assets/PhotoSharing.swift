@@ -79,7 +79,7 @@ final class PhotoSharing {
 
   func isRequesting(_ id: AssetID, from member: MemberID) -> Bool { exchange.isAsking(id, from: member) }
 
-  /// Returns the empty set if the asset was not requested from this member.
+  /// Returns the references to an asset; the empty set if the asset was not requested from this member.
   func expectedAsset(_ id: AssetID, from member: MemberID) -> Set<AssetReference> {
     guard isRequesting(id, from: member) else { return [] }
     return Set(photos.map { $0.asset }.filter { $0.id == id })

@@ -13,7 +13,7 @@ public enum ResourceDTOError: Error, Hashable, Sendable {
 public struct ResourceDTO: Hashable, Sendable {
   /// The kind of resource.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
-    /// A board, or a part of one.
+    /// A board, or a part of a board.
     case whiteboard
     case text
     case photo
@@ -38,7 +38,7 @@ public struct ResourceDTO: Hashable, Sendable {
   public let isDeleted: Bool
   /// The SHA-256 of the bytes, if the resource has one.
   public let sha256: AssetID?
-  /// The number of the request that the resource answers (SYN-13); nil if it is not an answer.
+  /// The number of the request that the resource answers (SYN-13); nil if the resource is not an answer.
   public let request: UInt64?
   /// The number of bytes in an answer.
   public let byteCount: Int?

@@ -37,7 +37,7 @@ public struct AuthorRecord: Hashable, Sendable {
   public let key: [UInt8]
   /// The role of the incarnation.
   public let role: Role
-  /// The key of the member that granted the role on an open board; nil if no member did.
+  /// The key of the member that granted the role on an open board; nil if no member granted the role.
   public let granter: [UInt8]?
   /// The grant of the role on an owned board; nil for a viewer.
   public let grant: Grant?

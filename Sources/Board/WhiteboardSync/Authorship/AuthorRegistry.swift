@@ -215,7 +215,8 @@ final class ClaimCheck {
     self.publisher = publisher
   }
 
-  /// Returns the last sequence number of each current incarnation: the local one, and those of the connected members.
+  /// Returns the last sequence number of each current incarnation: the local incarnation, and the incarnations of the
+  /// connected members.
   func lastWritten(_ now: Moment) -> [Incarnation: UInt64] {
     var last = [publisher.chain.incarnation: publisher.chain.sequence]
     for peer in peers.states where !peer.isClosed && now.uptime < peer.silenceDeadline {

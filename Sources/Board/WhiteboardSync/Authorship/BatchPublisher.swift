@@ -84,7 +84,7 @@ final class BatchPublisher {
     introduceIncarnation()
   }
 
-  /// Switches to the chain of a replayed batch, unless it is the current chain (REC-10).
+  /// Switches to the chain of a replayed batch, unless this chain is the current chain (REC-10).
   func continueChain(of batch: Batch, under record: AuthorRecord, after earlier: BatchChain?) {
     guard chain.incarnation != batch.author || chain.sequence + 1 != batch.firstSequence else { return }
     author.adopt(record)
@@ -203,7 +203,7 @@ struct OwnHeads {
 ///
 /// The next batch extends the chain.
 ///
-/// Each hash covers the previous one. A signature of the last hash therefore covers every batch. Implements AUT-6.
+/// Each hash covers the previous hash. A signature of the last hash therefore covers every batch. Implements AUT-6.
 public struct BatchChain: Hashable, Sendable {
   private static let domain = Array("whiteboard-chain-1\n".utf8)
 

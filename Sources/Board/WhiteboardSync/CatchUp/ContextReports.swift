@@ -18,7 +18,8 @@ final class ContextReports {
 
   private var contextHash: UInt64?
   private var contextOrder: [Int] = []
-  /// The number of times that the context was encoded and hashed. Both take long for a board with many incarnations.
+  /// The number of times that the context was encoded and hashed. Both operations take long for a board with many
+  /// incarnations.
   private(set) var hashedContexts = 0
   private var reportToAllDue: UInt64?
   var divergenceCheck = DivergenceCheck()
@@ -94,7 +95,7 @@ final class ContextReports {
 
   /// Compares boards with some members if a comparison is due (SYN-15). Returns whether a comparison was due. Some
   /// members receive the local bucket sums. Some members with a different context are asked for missing changes. Both
-  /// numbers are limited, so that a large board needs no more messages than a small one. Other members follow at the
+  /// numbers are limited, so that a large board needs no more messages than a small board. Other members follow at the
   /// next comparison.
   func compareIfDue(_ now: Moment) -> Bool {
     guard !peers.isEmpty, now.uptime >= nextComparison else { return false }

@@ -95,7 +95,7 @@ public enum ContextCoding {
       last = entry
       var repeats: UInt64 = 1
       if tagged & 1 == 1 { repeats = 2 + (try reader.varint(upTo: UInt64(BoardLimits.ranges), "ranges")) }
-      // A few bytes can encode very many ranges, so check the limit before creating any.
+      // A few bytes can encode very many ranges, so check the limit before creating any ranges.
       guard repeats <= UInt64(limit - ranges.count) else { throw .overLimit("ranges") }
       guard entry.span <= (BoardLimits.sequence + 2 - least) / repeats else { throw .overLimit("sequence") }
       for _ in 0..<repeats {

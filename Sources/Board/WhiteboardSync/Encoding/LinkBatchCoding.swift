@@ -20,7 +20,8 @@ public struct LinkBatchWriter: Sendable {
   /// Whether no batch was written since the last author message.
   var isFresh: Bool { aliases.isEmpty && milliseconds == 0 }
 
-  /// Returns whether there is room for the incarnations that a batch refers to. If not, send an author message first.
+  /// Returns whether there is room for the incarnations that a batch refers to. If there is no room, send an author
+  /// message first.
   func hasNames(for batch: EncodedBatch) -> Bool { aliases.count + batch.others.count <= LinkBatchReader.aliasLimit }
 
   /// Returns the content of the message for the next batch, without the message kind.

@@ -5,7 +5,7 @@ struct IncarnationTable {
   static let few = 8
 
   private(set) var incarnations: [Incarnation] = []
-  /// Empty if there are at most `few` incarnations.
+  /// The index of each incarnation; empty if there are at most `few` incarnations.
   private var indices: [Incarnation: Int] = [:]
 
   mutating func index(of incarnation: Incarnation) -> Int {

@@ -77,7 +77,7 @@ extension BoardID {
 /// The chain of certificates from the owner of a board to a member.
 ///
 /// The owner's own grant has no certificates. The first certificate is signed by the owner. A second certificate is
-/// signed by the holder of the first. Implements AUT-11.
+/// signed by the holder of the first certificate. Implements AUT-11.
 public struct Grant: Hashable, Sendable {
   static let certificateLimit = 2
 
@@ -85,7 +85,7 @@ public struct Grant: Hashable, Sendable {
   public let owner: BoardOwner
   /// The certificates.
   ///
-  /// The first one is signed by the owner.
+  /// The first certificate is signed by the owner.
   public let certificates: [Certificate]
 
   /// Creates the grant of the owner itself, which has no certificates.

@@ -159,7 +159,7 @@ final class Permissions {
   /// The id of a board determines its owner.
   func isOwners(_ grant: Grant) -> Bool { grant.owner.board == author.board && author.rights(in: grant) == .owner }
 
-  /// The caller has checked that the grant is better than the present one.
+  /// The caller has checked that the grant is better than the present grant.
   func own(_ grant: Grant, _ now: Moment) { storeAndAdopt(grant, now) }
 
   func checkGrant(_ bytes: [UInt8]) throws(ReplicaError) -> Grant {
@@ -255,7 +255,7 @@ final class Permissions {
     return false
   }
 
-  /// Removes revoked changes from the board: those by all known incarnations, and those by the authors in `more`.
+  /// Removes revoked changes from the board: changes by all known incarnations, and changes by the authors in `more`.
   func limitBoard(for more: some Sequence<AuthorRecord> = EmptyCollection()) {
     guard !revocations.isEmpty else { return }
     var limits: [Incarnation: UInt64] = [:]

@@ -34,14 +34,15 @@ public struct ClockReport: Hashable, Sendable {
 
 /// A measurement of how far a member's wall clock is ahead of the local wall clock. Each sample is the wall-clock time
 /// in a datagram minus the local monotonic time when the datagram arrives. The delay of a datagram makes a sample too
-/// low. The greatest of the last samples is therefore the most accurate one.
+/// low. The greatest of the last samples is therefore the most accurate sample.
 struct ClockSamples {
   /// The minimum interval between two samples, in milliseconds.
   static let interval: UInt64 = 900
   /// The time in milliseconds for which the comparison waits for samples of a new member.
   static let timeout: UInt64 = 15_000
   private static let limit = 8
-  /// The minimum number of samples; several are needed because datagrams that waited in a queue arrive together.
+  /// The minimum number of samples; several samples are needed because datagrams that waited in a queue arrive
+  /// together.
   private static let least = 4
 
   private var samples: [Int64] = []
@@ -70,7 +71,7 @@ struct ClockSamples {
 
 /// A comparison of all wall clocks, which reports each inaccurate clock once (SYN-43).
 struct ClockComparison {
-  /// The maximum number of remembered findings; if there are more, those of absent members are removed.
+  /// The maximum number of remembered findings; beyond this number, findings about absent members are removed.
   private static let remembered = 256
 
   private let own: MemberID
@@ -92,7 +93,7 @@ struct ClockComparison {
     {
       majority = nil
     }
-    // If the local clock agrees with the majority, other clocks are compared with it.
+    // If the local clock agrees with the majority, other clocks are compared with the local clock.
     let isOwnRight = majority.map { $0.magnitude <= BoardLimits.clockDifference } ?? true
     var reports: [ClockReport] = []
     for member in all.keys.sorted() {

@@ -137,7 +137,8 @@ struct PresenceState {
     return lastSent + min(least * UInt64(max(members, 8)) / 8, most)
   }
 
-  /// Returns the next datagram, even if none is due. About once a second, it includes the wall-clock time.
+  /// Returns the next datagram, even if no datagram is due. About once a second, the datagram includes the wall-clock
+  /// time.
   mutating func next(_ now: Moment) -> SyncDatagram {
     counter += 1
     guard lastTimed.map({ now.uptime >= $0 + ClockSamples.interval }) ?? true else {

@@ -27,7 +27,7 @@ final class ActionQueue {
   }
 
   private var ready: [ReplicaAction] = []
-  /// The first action that lacks a signature, and all later ones.
+  /// The first action that lacks a signature, and all later actions.
   private var waiting: [Waiting] = []
 
   var hasReady: Bool { !ready.isEmpty }

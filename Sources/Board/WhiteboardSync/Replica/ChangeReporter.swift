@@ -108,7 +108,7 @@ final class ChangeReporter {
 
 /// The bound lines whose ends have moved, and that have not been reported yet. Hundreds of lines can be bound to an
 /// object, and a drag moves the object many times a second. A report of all lines would take longer than a frame of a
-/// screen. An input therefore reports only some lines, and ticks report the others with their latest state.
+/// screen. An input therefore reports only some lines, and ticks report the other lines with their latest state.
 struct LateLines {
   static let count = 64
 

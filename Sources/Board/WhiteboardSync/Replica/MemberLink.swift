@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// The state of the link to one joined member; a class, because it is large and is changed in place.
+/// The state of the link to one joined member; a class, because the state is large and is changed in place.
 final class MemberLink {
   /// The time in milliseconds after which another member is asked if an answer makes no progress.
   private static let requestTimeout: UInt64 = 5000
@@ -244,8 +244,8 @@ final class MemberLinks {
 
   func remove(_ member: MemberID) -> Bool { peers.removeValue(forKey: member) != nil }
 
-  /// The time after which the author of a change receives a report about it, in milliseconds. The time grows with the
-  /// number of members, because every member sends reports (SYN-14).
+  /// The time after which the author of a change receives a report about the change, in milliseconds. The time grows
+  /// with the number of members, because every member sends reports (SYN-14).
   var reportDelay: UInt64 { min(50 * UInt64(max(count, 8)) / 8, 1000) }
 
   /// The time between two signed heads, in milliseconds. The time grows with the number of members, because every

@@ -132,7 +132,7 @@ extension MessageHandler {
     let difference = replica.board.withinShares(accepted, comparesAll: merging.comparesAll, and: authors)
     if difference.context != accepted.context {
       // The rest of the answer is merged, so that one author cannot block the changes of other authors. If the member
-      // were asked again soon, it would only send the same changes.
+      // were asked again soon, the member would only send the same changes.
       reportFull(member, now)
       replica.peers[member]?.postponeRequests(now.uptime)
     }

@@ -1,9 +1,9 @@
 import Whiteboard
 
-/// Handles the messages, datagrams and answers of members, and rejects those that violate the protocol. A message waits
-/// in its member's inbox if its signatures must be verified first, or if it is an early batch. Later messages of that
-/// member wait behind it. The handler owns no state: it applies what a message contains, or passes it to the part of
-/// the replica that owns the state.
+/// Handles the messages, datagrams and answers of members, and rejects messages that violate the protocol. A message
+/// waits in its member's inbox if its signatures must be verified first, or if it is an early batch. Later messages of
+/// that member wait behind it. The handler owns no state: it applies what a message contains, or passes it to the part
+/// of the replica that owns the state.
 struct MessageHandler {
   let replica: Replica
 
@@ -149,8 +149,8 @@ struct MessageHandler {
 
   // MARK: - Waiting messages
 
-  /// Handles the result of a check for a message or an answer. If this was the last check, the message or answer and
-  /// those behind it are handled.
+  /// Handles the result of a check for a message or an answer. If this was the last check, the message or answer, and
+  /// the messages behind it, are handled.
   func didVerify(_ id: VerificationID, isValid: Bool, _ now: Moment) {
     guard let peer = replica.peers[id.member] else { return }
     if let (message, verification) = peer.inbox.didVerify(id, isValid: isValid) {

@@ -40,7 +40,7 @@ extension Replica {
 
   /// Sets whether too many bytes are queued for a member, so that the member gets no answers for now (SYN-12).
   ///
-  /// The member's request is stored. A ``tick(now:)`` answers it when the queue is shorter.
+  /// The member's request is stored. A ``tick(now:)`` answers the request when the queue is shorter.
   public func memberIsBacklogged(_ member: MemberID, _ isBacklogged: Bool) {
     answerSender.setBacklogged(member, isBacklogged)
   }
@@ -122,13 +122,13 @@ extension Replica {
 
   /// Sets the rights with which a member was admitted.
   ///
-  /// If the local member may grant these rights, it grants them immediately, or when the member joins. A viewer is
-  /// informed of its role. A member that may already write remains an editor.
+  /// If the local member may grant these rights, the local member grants them immediately, or when the member joins. A
+  /// viewer is informed of its role. A member that may already write remains an editor.
   /// - Parameters:
   ///   - member: The member.
   ///   - rights: The rights; nil for a viewer.
-  ///   - isAsked: Whether a user chose these rights. If not, the rights do not replace chosen ones. A member whose
-  ///     rights were revoked becomes a viewer, so that it does not regain them by joining again.
+  ///   - isAsked: Whether a user chose these rights. If not, the rights do not replace chosen rights. A member whose
+  ///     rights were revoked becomes a viewer, so that the member does not regain these rights by joining again.
   ///   - now: The time.
   /// - Returns: The actions.
   public func admit(_ member: MemberID, for rights: Rights?, isAsked: Bool = false, now: Moment) -> [ReplicaAction] {
@@ -141,12 +141,12 @@ extension Replica {
   /// Revokes the rights of a member.
   ///
   /// Changes of the member that have already arrived on this replica remain valid. Later changes are ignored. Only a
-  /// member that may grant rights can revoke them. Only the owner can revoke the rights of another member that may
+  /// member that may grant rights can revoke rights. Only the owner can revoke the rights of another member that may
   /// grant. A board has room for 4,096 revocations.
   /// - Parameters:
   ///   - member: The member.
   ///   - isGuest: Whether the member joined from a browser. A quarter of the room for revocations is reserved for other
-  ///     members, because guests with many keys could use up all of it.
+  ///     members, because guests with many keys could use up all the room.
   ///   - now: The time.
   /// - Returns: Whether the rights were revoked, and the actions.
   public func revoke(_ member: MemberID, isGuest: Bool = false, now: Moment) -> (
@@ -160,8 +160,8 @@ extension Replica {
 
   /// Frees the room that removed members use up: retires their incarnations that left nothing on the board (AUT-17).
   ///
-  /// Only the host named by the board's id, or the owner, can do this. If there are only a few such incarnations, the
-  /// method does nothing.
+  /// Only the host named by the board's id, or the owner, can retire incarnations. If there are only a few such
+  /// incarnations, the method does nothing.
   /// - Returns: The number of retired incarnations, and the actions.
   /// - Complexity: O(*n*), where *n* is the number of cells on the board.
   public func giveBackRoom(ofRemoved members: Set<MemberID>, now: Moment) -> (count: Int, actions: [ReplicaAction]) {

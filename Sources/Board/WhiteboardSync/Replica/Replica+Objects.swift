@@ -98,7 +98,7 @@ extension Replica {
   /// Records that a part of a requested asset arrived, so that the replica waits longer before it asks another member.
   public func assetProgressed(_ id: AssetID, now: Moment) { photos.progressed(id, now) }
 
-  /// Requests an asset from the next member, because it did not arrive or had the wrong properties.
+  /// Requests an asset from the next member, because the asset did not arrive or had the wrong properties.
   public func assetFailed(_ id: AssetID, from member: MemberID, now: Moment) -> [ReplicaAction] {
     begin(now)
     photos.unavailable(id, from: member, now)

@@ -92,7 +92,7 @@ public final class Replica {
 
   /// Applies local edits immediately, and sends them to every member.
   ///
-  /// The edits form one batch. If they overwrite cells whose times are far ahead of the wall clock, they form several
+  /// The edits form one batch. Edits that overwrite cells whose times are far ahead of the wall clock form several
   /// batches (BRD-32).
   ///
   /// - Returns: The value that `body` returns, and the actions.
@@ -268,7 +268,7 @@ extension Replica {
   /// The local presence, as other members see it.
   public var shownPresence: Presence { presence.shown }
 
-  /// Changes the local presence, and sends it if it is due.
+  /// Changes the local presence, and sends the presence if a datagram is due.
   public func show(_ shown: Presence, now: Moment) -> [ReplicaAction] {
     begin(now)
     presence.show(shown, now)
@@ -325,7 +325,7 @@ extension Replica {
 
   /// Returns the whole content of the replica as a keyframe for ``restore(_:now:isWhole:)``.
   ///
-  /// Call it only while ``isAwaitingSignature`` is false, because a keyframe contains signed records.
+  /// Call this method only while ``isAwaitingSignature`` is false, because a keyframe contains signed records.
   public func snapshotForKeeping() -> [UInt8] { copyForKeeping().keyframe }
 
   /// Returns a copy of the replica's content that can be encoded on another thread; see ``snapshotForKeeping()``.

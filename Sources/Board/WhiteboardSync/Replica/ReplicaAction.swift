@@ -75,7 +75,7 @@ public enum ReplicaAction: Hashable, Sendable {
   case verify(VerificationRequest)
   /// Send a reliable message to these members.
   case send([UInt8], to: [MemberID])
-  /// Send a datagram to these members. It may be lost.
+  /// Send a datagram to these members. The datagram may be lost.
   case sendDatagram([UInt8], to: [MemberID])
   /// Store this change before performing later actions.
   case record(StoredChange)
@@ -113,7 +113,7 @@ public enum ReplicaAction: Hashable, Sendable {
   case diverged(MemberID, buckets: UInt16)
   /// The board has no room for the changes of a member (BRD-30), so the boards differ until objects are purged.
   ///
-  /// This is reported at most once a minute for each member.
+  /// This event is reported at most once a minute for each member.
   case full(MemberID)
   /// Other members deleted or purged objects that the local member had changed, without having seen the changes.
   ///

@@ -51,7 +51,7 @@ public struct RestoredBoard: Sendable {
     }
   }
 
-  /// Merges another copy of the same board into this one.
+  /// Merges another copy of the same board into this board.
   /// - Throws: ``RestoreError``.
   public mutating func join(_ other: RestoredBoard) throws(RestoreError) {
     for retirement in other.retirements { try take(retirement) }

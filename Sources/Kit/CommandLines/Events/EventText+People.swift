@@ -68,7 +68,7 @@ extension EventText {
   }
 
   static func leftLine(_ left: SharedBoard.ChangeDetails.Departure, of name: String) -> String? {
-    // If the member removed the local peer, another line reports that.
+    // If the member removed the local peer, another line reports the removal.
     guard !left.removedUs else { return nil }
     var line = departure(left, of: name)
     if left.undelivered > 0 { line += "; \(left.undelivered) message\(left.undelivered == 1 ? "" : "s") not delivered" }

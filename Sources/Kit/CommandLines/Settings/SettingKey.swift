@@ -83,7 +83,7 @@ package struct SettingEntry: Sendable {
     case words(String)
   }
 
-  /// If the environment variable is set to any text, it implies `value` for the setting.
+  /// If the environment variable is set to any text, the variable implies `value` for the setting.
   package struct Presence: Sendable {
     package let variable: String
     package let value: String

@@ -196,7 +196,7 @@ struct LoopbackFaults {
   }
 }
 
-/// Creates a private directory for the transports, and removes it at the end.
+/// Creates a private directory for the transports, and removes the directory at the end.
 func withLoopbackTransports<Result>(
   _ peers: [(identity: PeerIdentity, name: String)],
   threads count: Int,

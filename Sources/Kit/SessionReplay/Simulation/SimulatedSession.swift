@@ -339,7 +339,7 @@ public final class SimulatedSession {
       let other = peers.first { $0.member == member }?.name ?? "?"
       complaints.append("\(peer.name) reports a violation by \(other): \(error.code)")
     case .objectAdded(let object, _), .objectChanged(let object, _):
-      // Photos are not replayed, so every peer is treated as having them.
+      // Photos are not replayed, so every peer is treated as having all photos.
       if let asset = object.asset, object.isAssetAvailable != true {
         return peer.replica.assetStored(asset.id, now: now)
       }

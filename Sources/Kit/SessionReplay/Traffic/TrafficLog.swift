@@ -15,7 +15,7 @@ public enum TrafficScope: Sendable {
   func takes(_ entry: TrafficEntry) -> Bool {
     switch (self, entry.kind) {
     case (.all, _), (.presence, .began), (.presence, .joined), (.presence, .left): true
-    // Only the datagrams of the board itself (SYN-30, SYN-31), not those of other applications.
+    // Only the datagrams of the board itself (SYN-30, SYN-31), not the datagrams of other applications.
     case (.presence, .datagram): entry.bytes.first.map { $0 < 0x10 } ?? false
     default: false
     }
@@ -188,7 +188,8 @@ extension TrafficEntry {
   /// The size and the beginning of the entry's bytes, safe to print on a terminal.
   public var content: String { Self.content(of: bytes) }
 
-  /// Safe to print on a terminal. Text is shown in at most 64 columns, and other bytes as hexadecimal digits.
+  /// Returns the size and the beginning of the bytes, safe to print on a terminal. Text is shown in at most 64 columns,
+  /// and other bytes as hexadecimal digits.
   static func content(of bytes: [UInt8]) -> String {
     let size = bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes"
     guard !bytes.isEmpty else { return size }

@@ -16,7 +16,7 @@ import WhiteboardDocument
 public struct TrafficReplay: Sendable {
   /// The speed of a replay.
   public enum Pace: Sendable {
-    /// Each entry immediately follows the previous one.
+    /// Each entry immediately follows the previous entry.
     case hurried
     /// The entries follow each other at the recorded intervals, sped up by this factor.
     case recorded(speed: Double)
@@ -32,7 +32,7 @@ public struct TrafficReplay: Sendable {
     public let description: String
     /// The bytes that the program sent in the recording.
     public let expected: [UInt8]
-    /// The bytes that the program sent in the replay; `nil` if it sent none.
+    /// The bytes that the program sent in the replay; `nil` if the program sent no bytes.
     public let found: [UInt8]?
   }
 

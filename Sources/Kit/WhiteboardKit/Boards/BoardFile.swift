@@ -23,7 +23,7 @@ package enum BoardFile {
     }
   }
 
-  /// In milliseconds since 1970.
+  /// The current time, in milliseconds since 1970.
   package static var now: Int64 { Int64(SystemTime.milliseconds) }
 
   /// Formats milliseconds since 1970 as RFC 3339.
@@ -52,14 +52,15 @@ package enum BoardFile {
   }
 
   /// Returns the thumbnail as SVG without scripts or URLs; nil if the file has no thumbnail, or cannot be read. If
-  /// another program wrote the stored thumbnail, it could contain a script, so a new one is drawn from the objects.
+  /// another program wrote the stored thumbnail, it could contain a script, so a new thumbnail is drawn from the
+  /// objects.
   package static func thumbnail(of summary: DocumentSummary) async -> String? {
     guard let stored = summary.thumbnail, !Thumbnail.isOwn(stored) else { return summary.thumbnail }
     guard let board = try? await replica(of: summary.path, version: nil).replica.board else { return nil }
     return Thumbnail.svg(of: board.snapshots, background: board.settings.background)
   }
 
-  /// If the summary is outdated, counts the objects in the file.
+  /// Returns the number of objects on a board. If the summary is outdated, counts the objects in the file.
   package static func objectCount(of summary: DocumentSummary) async -> Int? {
     guard summary.isOutdated else { return summary.objects }
     let board = try? await replica(of: summary.path, version: nil).replica.board

@@ -91,7 +91,7 @@ struct ExcalidrawElement {
     return pressures.map { UInt8(min(max(($0 * 255).rounded(), 0), 255)) }
   }
 
-  /// An arrowhead, and whether it is only similar to the arrowhead in the file.
+  /// Returns an arrowhead, and whether it is only similar to the arrowhead in the file.
   func head(_ key: String) -> (end: LineEnd, isChanged: Bool) {
     // In old files, arrows without this key have an arrowhead at their end.
     guard let value = tree.members?[key] else { return (key == "endArrowhead" ? .arrow : .none, false) }
@@ -169,7 +169,7 @@ struct ExcalidrawElement {
 
   var link: Link? {
     guard let link = tree["link"]?.string, !link.isEmpty else { return nil }
-    // Excalidraw writes links to elements as its own address with a query.
+    // Excalidraw writes a link to an element as its own web address, followed by a query.
     guard let query = link.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first,
       let id = query.split(separator: "&").first(where: { $0.hasPrefix("element=") })
     else { return .address(link) }

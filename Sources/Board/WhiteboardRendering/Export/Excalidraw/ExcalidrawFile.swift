@@ -192,7 +192,7 @@ private struct ExcalidrawWriter {
     return json
   }
 
-  /// Excalidraw writes links to elements as its own address with a query.
+  /// Excalidraw writes a link to an element as its own web address, followed by a query.
   private func link(of snapshot: ObjectSnapshot) -> String? {
     snapshot.link.map { link in ObjectLink.target(of: link).map { "https://excalidraw.com/?element=\($0)" } ?? link }
   }
@@ -218,7 +218,7 @@ private struct ExcalidrawWriter {
 
   private static func rounded(_ value: Double) -> Double { (value * 1024).rounded() / 1024 }
 
-  /// A color as `#rrggbb`, or as `#rrggbbaa` if it is translucent.
+  /// Returns a color as `#rrggbb`, or as `#rrggbbaa` if it is translucent.
   private static func color(_ color: UInt32) -> String {
     if color & 0xFF == 0 { return "transparent" }
     let digits = String(color, radix: 16)
@@ -226,7 +226,7 @@ private struct ExcalidrawWriter {
     return "#" + (color & 0xFF == 0xFF ? String(whole.dropLast(2)) : whole)
   }
 
-  /// An opacity in percent, with enough digits to read the same opacity back.
+  /// Returns an opacity in percent, with enough digits to read the same opacity back.
   private static func percent(_ opacity: Double) -> Double {
     let whole = (opacity * 100).rounded()
     let isExact = (whole / 100 * 255).rounded() == (opacity * 255).rounded()

@@ -260,7 +260,7 @@ struct ExcalidrawReader {
     add(draft, element)
   }
 
-  /// Excalidraw closes a filled line whose ends are closer than this.
+  /// Excalidraw closes a filled line whose ends are closer than this distance.
   private static let closing = 8.0
 
   // MARK: - Bound ends

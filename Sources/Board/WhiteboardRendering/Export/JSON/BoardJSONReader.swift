@@ -7,7 +7,7 @@ struct BoardJSONReader {
   private var groups: [String: Int] = [:]
   /// The indexes of the imported objects, by id.
   private var indexes: [String: Int] = [:]
-  /// The objects that refer to others, with their indexes.
+  /// The objects that refer to other objects, with their indexes.
   private var references: [(index: Int, fields: Fields)] = []
   private var invalidLinks = 0
   private let hash: ([UInt8]) -> AssetID?
@@ -144,7 +144,7 @@ struct BoardJSONReader {
     return style == ObjectStyle(form: form) ? nil : style
   }
 
-  /// Connects an object to others; an end that was bound to an object outside the file stays where it is.
+  /// Connects an object to other objects; an end that was bound to an object outside the file stays where it is.
   private mutating func connect(_ index: Int, _ fields: Fields) throws(ImportError) {
     result.objects[index].start = try end("startBinding", fields)
     result.objects[index].end = try end("endBinding", fields)

@@ -143,7 +143,7 @@ private struct FlowchartLook {
 
   init(_ style: ObjectStyle) { self.style = style }
 
-  /// Applies properties; those without a meaning on a board are added to `unused`.
+  /// Applies properties; properties without a meaning on a board are added to `unused`.
   mutating func apply(_ properties: [(name: String, value: String)], _ unused: inout Set<String>) {
     for (name, value) in properties {
       switch (name, ColorNames.color(value)) {

@@ -4,13 +4,13 @@ import Whiteboard
 struct FlowchartPlaces {
   private(set) var sizes: [Size]
   private(set) var centers: [Point]
-  /// The bends of each edge, from its first node to its last one.
+  /// The bends of each edge, from its first node to its last node.
   private(set) var bends: [[Point]]
   /// The innermost frame around both ends of each edge.
   private(set) var frames: [Int?] = []
   private let chart: Flowchart
   private var members: [Int?: [Int]] = [:]
-  /// The edges between the members of a frame, or between nodes inside them.
+  /// The edges between the members of a frame, or between nodes inside these members.
   private var edges: [Int?: [(edge: Int, from: Int, to: Int)]] = [:]
 
   private static let margin = 32.0
@@ -121,7 +121,7 @@ struct FlowchartLayout {
   private var layers: [[Int]] = []
   private var centers: [Double] = []
   private let chart: Flowchart
-  /// The boxes of each edge between its nodes, from its first node to its last one.
+  /// The boxes of each edge between its nodes, from its first node to its last node.
   private var ways: [[Int]] = []
 
   private static let nodeGap = 48.0
@@ -217,7 +217,7 @@ struct FlowchartLayout {
         }
       }
       if steps[index] == 1 || isBent, from != to { join(last, to) }
-      // If the edge has boxes between its nodes, the first one needs room for the label.
+      // If the edge has boxes between its nodes, the first box needs room for the label.
       if let middle = way.first, !edge.label.isEmpty { boxes[middle].breadth = 80 }
       ways.append(forward[index] ? way : way.reversed())
     }

@@ -115,7 +115,7 @@ package struct SVGPage {
       + "height=\"\(DecimalText.hundredths(area.greatest.y - area.least.y))\""
   }
 
-  /// The opacity applies to the whole element, so that a stroke that crosses itself is not darker there.
+  /// The opacity applies to the whole element, so that a stroke that crosses itself is not darker at the crossing.
   private static func paint(_ color: PageColor, _ attribute: String) -> String {
     let seen = color.opacity < 1 ? " opacity=\"\(DecimalText.hundredths(color.opacity))\"" : ""
     return "\(attribute)=\"\(XML.color(color.rgb))\"\(seen)"
