@@ -174,13 +174,13 @@ extension Command {
   /// Selects the given objects, and deselects all others.
   public static func select(_ objects: [ObjectReference]) -> Command { ArrangingCommands.select(objects) }
 
-  /// Selects the given objects, even if other members have selected them, and deselects all others.
+  /// Selects the given objects, even if other members have selected them, and deselects all other objects.
   public static func take(_ objects: [ObjectReference]) -> Command { ArrangingCommands.take(objects) }
 
   /// Clears the selection.
   public static let deselect = ArrangingCommands.deselect()
 
-  /// Moves the center of one object, or the common center of several.
+  /// Moves the center of one object, or the common center of several objects.
   public static func move(_ objects: [ObjectReference], _ movement: Movement) -> Command {
     ArrangingCommands.move(objects, movement)
   }
@@ -195,7 +195,7 @@ extension Command {
     keepsLineWidth: Bool = false
   ) -> Command { ArrangingCommands.scale(objects, factor, point, keepsLineWidth) }
 
-  /// Sets the angle of one object, or rotates several about their common center, in degrees clockwise.
+  /// Sets the angle of one object, or rotates several objects about their common center, in degrees clockwise.
   public static func rotate(_ objects: [ObjectReference], degrees: Double) -> Command {
     ArrangingCommands.rotate(objects, degrees)
   }
@@ -246,7 +246,7 @@ extension Command {
 }
 
 extension BoardEditor {
-  /// If `isTaking` is true, also selects objects that other members have selected.
+  /// Selects objects. If `isTaking` is true, objects that other members have selected are selected too.
   fileprivate func select(_ references: [ObjectReference], taking isTaking: Bool) throws(CommandError) -> CommandOutcome
   {
     try editAll(references) { (board, ids) throws(BoardError) in

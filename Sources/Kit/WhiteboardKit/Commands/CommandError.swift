@@ -7,7 +7,7 @@ public struct CommandError: Error, Equatable, Sendable {
   public let code: Code
   /// The problem and what to do about it, in one line.
   public let message: String
-  /// The name of the command, as written in the line; nil if the line contains none.
+  /// The name of the command, as written in the line; nil if the line contains no name.
   public let verb: String?
   /// The request id of the failed command.
   public let request: RequestMark?

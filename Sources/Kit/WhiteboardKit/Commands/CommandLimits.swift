@@ -2,7 +2,8 @@ import PeerCore
 import Whiteboard
 
 package enum CommandLimits {
-  /// In bytes. The limit is one less than the session's limit, because one byte contains the message type.
+  /// The maximum length of a message, in bytes. The limit is one less than the session's limit, because one byte
+  /// contains the message type.
   package static let maximumMessageLength = 16 * 1024 * 1024 - 1
   /// The maximum length of a message sent with `send --unreliable`, in bytes.
   package static let maximumDatagramLength = 64 * 1024 - 1

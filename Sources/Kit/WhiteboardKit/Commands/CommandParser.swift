@@ -5,7 +5,8 @@ import Whiteboard
 /// Parses lines with commands, from a script, the prompt or a program. A line is JSON if its first character that is
 /// not a space is `{`. Any other line is in text form.
 package enum CommandParser {
-  /// In bytes. The limit is enough for a message of 16 MiB in base64, and the other keys of its command.
+  /// The maximum length of a line, in bytes. The limit is enough for a message of 16 MiB in base64, and the other keys
+  /// of its command.
   package static let maximumLineLength = 23 * 1024 * 1024
   /// In bytes of UTF-8.
   package static let maximumRequestLength = 256
@@ -121,7 +122,7 @@ extension CommandParser {
     )
   }
 
-  /// Returns true also for a mistyped id.
+  /// Returns whether a text looks like an id, even if the id is mistyped.
   private static func hasFormOfID(_ text: String) -> Bool {
     let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
     return parts.count == 2 && UInt64(parts[0]) != nil && parts[0].utf8.allSatisfy { (0x30...0x39).contains($0) }

@@ -135,9 +135,10 @@ extension Command {
 
   /// Writes the board, or a part of it, to a file.
   ///
-  /// The file extension selects the format. `scale` is the number of pixels per board unit in raster formats; nil is 2,
-  /// or fewer for a large board. A PDF is scaled to fit on `paper`, or has a page of the size of the board if `paper`
-  /// is nil. If `embedsDrawing` is true, a PNG or SVG also contains the objects, so that it can be imported again.
+  /// The file extension selects the format. `scale` is the number of pixels per board unit in raster formats; nil means
+  /// 2 pixels, or fewer for a large board. A PDF is scaled to fit on `paper`, or has a page of the size of the board if
+  /// `paper` is nil. If `embedsDrawing` is true, a PNG or SVG also contains the objects, so that it can be imported
+  /// again.
   public static func export(
     file: String,
     of area: ExportArea = .wholeBoard,

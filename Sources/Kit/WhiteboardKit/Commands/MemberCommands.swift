@@ -212,6 +212,6 @@ extension Command {
   /// Lets browsers join the board, or ends their access.
   public static func web(_ access: WebAccess) -> Command { MemberCommands.web(access) }
 
-  /// Changes the local display name and icon; if both are nil, reports them.
+  /// Changes the local display name and icon; if both arguments are nil, reports the current name and icon.
   public static func profile(name: String?, icon: IconChange?) -> Command { MemberCommands.profile(name, icon) }
 }

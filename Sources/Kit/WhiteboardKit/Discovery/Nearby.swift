@@ -36,7 +36,7 @@ package struct Nearby: Sendable {
       return "\(name) by \(host ?? "")"
     }
 
-    /// The names of the hosts; hosts with the same name have an id prefix.
+    /// The names of the hosts. If several hosts have the same name, each of these names has an id prefix.
     package var names: [String] {
       let names = peers.map(\.announcement.hostName)
       return zip(names, peers).map { name, peer in

@@ -207,7 +207,7 @@ final class BoardEditor {
     }
   }
 
-  /// Deletes the objects of an import in progress, because the rest of them will not be added.
+  /// Deletes the objects of an import in progress, because the remaining objects will not be added.
   func stopImport() {
     guard let part = importing else { return }
     importing = nil

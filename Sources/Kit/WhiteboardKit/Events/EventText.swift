@@ -20,7 +20,7 @@ package enum EventText {
     return shown.isEmpty ? person(name, peer) : shown
   }
 
-  /// Returns text such as `Ada and Ben`. Of more than three names, it contains the first two and a count.
+  /// Returns text such as `Ada and Ben`. Of more than three names, the text contains the first two and a count.
   package static func listed(_ names: [String]) -> String {
     guard let last = names.last, names.count > 1 else { return names.first ?? "" }
     guard names.count <= 3 else { return "\(names[0]), \(names[1]) and \(names.count - 2) more" }

@@ -138,7 +138,8 @@ extension SharedBoard.News {
     package var links: [String]?
     /// The SHA-256 hash of the certificate, as browsers show it; nil if browsers do not warn about the certificate.
     package var fingerprint: String?
-    /// The time at which the code or link expires, in RFC 3339 format; nil if it is valid while the board is open.
+    /// The time at which the code or link expires, in RFC 3339 format; nil if the code or link is valid while the board
+    /// is open.
     package var expires: String?
 
     package var isForEveryone: Bool { role != "viewer" && expires == nil }

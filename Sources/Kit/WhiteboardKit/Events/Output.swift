@@ -37,7 +37,8 @@ extension SharedBoard {
     }
   }
 
-  /// The answer to a command: its result, then a confirmation that it ran, or the reason why it did not run.
+  /// The answer to a command: its result, then a confirmation that the command ran, or the reason why the command did
+  /// not run.
   package enum Answer: Sendable {
     case digest(String, objects: Int)
     case objects([ReportedObject])

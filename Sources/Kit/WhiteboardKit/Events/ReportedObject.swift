@@ -11,16 +11,16 @@ package struct ReportedObject: Sendable, Equatable {
   /// The state that readers know from earlier events; nil if the whole object is reported.
   private let known: ObjectSnapshot?
   package let changed: [String]
-  /// The points of a drawing; nil if there are none, or if many are known and none changed.
+  /// The points of a drawing; nil if there are no points, or if many points are known and no point changed.
   package let points: RelativePoints?
-  /// The erased ranges of a drawing; nil if there are none, or if many are known and none changed.
+  /// The erased ranges of a drawing; nil if there are no ranges, or if many ranges are known and no range changed.
   package let erased: ErasedRanges?
 
   /// The maximum number of points and of erased ranges of a drawing that each event repeats.
   private static let repeatedCount = BoardLimits.pointsPerChunk
 
-  /// Omits the data that readers know from earlier events, so that many events about a large object do not repeat it.
-  /// The event that reports the end of a drawing contains all points and erased ranges.
+  /// Omits the data that readers know from earlier events, so that many events about a large object do not repeat this
+  /// data. The event that reports the end of a drawing contains all points and erased ranges.
   package init(
     _ snapshot: ObjectSnapshot,
     game: GameDescription? = nil,

@@ -92,8 +92,8 @@ final class ImportExport {
     return try await body(export)
   }
 
-  /// Does not block the board; returns warnings. If the board closes before the contents of the file are complete, no
-  /// file is written.
+  /// Writes an export to a file without blocking the board, and returns warnings. If the board closes before the
+  /// contents of the file are complete, no file is written.
   private nonisolated(nonsending) func write(
     _ export: BoardExport,
     as format: ExportFormat,
@@ -154,7 +154,7 @@ final class ImportExport {
   /// The maximum size of the text for the system clipboard, in bytes. Terminals accept a paste of this size.
   private static let clipboardLimit = 1_000_000
 
-  /// Stores a drawing from the system clipboard; returns the problem if this fails.
+  /// Stores a drawing from the system clipboard; returns the problem if storing fails.
   nonisolated(nonsending) func storeCopies(_ drawing: String) async -> String? {
     defer { checkIsolation(#isolation) }
     let path = copies
@@ -207,8 +207,8 @@ final class ImportExport {
     return try await editor.add(imported, isCopy: isCopy)
   }
 
-  /// Does not block the board; returns nil for a picture that contains no drawing. If a converter is given, pictures in
-  /// the file are checked and converted.
+  /// Reads a file to import, without blocking the board. Returns nil for a picture that contains no drawing. If a
+  /// converter is given, pictures in the file are checked and converted.
   private nonisolated(nonsending) func read(_ file: String, _ converter: (any PhotoConverter)?)
     async
     throws(CommandError) -> ImportedBoard?
@@ -262,7 +262,7 @@ public enum ExportArea: Hashable, Sendable {
   case wholeBoard
   /// The objects that touch a rectangle.
   case region(Rectangle)
-  /// The frame with an id or a name, and the objects that touch it.
+  /// The frame with an id or a name, and the objects that touch the frame.
   case frame(String)
   /// Every frame, on a page of its own.
   case eachFrame

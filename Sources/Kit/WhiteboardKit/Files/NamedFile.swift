@@ -73,7 +73,7 @@ struct NamedFile: Equatable, Sendable {
     return cut + ending
   }
 
-  /// In bytes; leaves room for a number.
+  /// The maximum length of a file name, in bytes. The length leaves room for a number.
   private static let maximumLength = 200
 
   /// `ending` includes the dot. A long ending remains part of the stem.
@@ -161,8 +161,8 @@ package enum OutputFile {
     private static func shown(_ path: String) -> String { UntrustedText(path).quoted(limit: 256) }
   }
 
-  /// Writes to a temporary file and then renames it, so that no program reads an incomplete file. If this throws, an
-  /// existing file is unchanged.
+  /// Writes to a temporary file and then renames it, so that no program reads an incomplete file. If the method throws,
+  /// an existing file is unchanged.
   package static func write(_ bytes: [UInt8], to path: String, isReplacing: Bool) throws(WriteError) {
     try check(path, isReplacing: isReplacing)
     let beside = "\(path).\(UInt64.random(in: 0...UInt64.max)).part"

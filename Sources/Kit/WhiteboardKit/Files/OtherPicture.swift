@@ -7,7 +7,7 @@ import WhiteboardRendering
 enum OtherPicture: String {
   case gif, svg, tiff, bmp
   case heif
-  /// A WebP file with several pictures. Boards accept WebP files with one picture, so these are not converted.
+  /// A WebP file with several pictures. Boards accept WebP files with one picture, so those files are not converted.
   case webp
 
   static let formats = "JPEG, PNG, WebP, GIF, SVG, HEIC, AVIF, TIFF or BMP"

@@ -10,7 +10,7 @@ enum PDFPages {
   static let limit = 100
   private static let reader = ChildProgram(name: "pdfinfo", package: "poppler-utils")
   private static let painter = ChildProgram(name: "pdftoppm", package: "poppler-utils")
-  /// The number of pixels per inch, unless a page is too large for this.
+  /// The number of pixels per inch, unless a page is too large for this resolution.
   private static let resolution = 150.0
   /// The number of board units per inch, as in exported PDF files.
   private static let unitsPerInch = 96.0
@@ -19,12 +19,13 @@ enum PDFPages {
   private static let side = 8000.0
   /// The distance between pages, in board units, and the number of pages in a row.
   private static let (gap, columns) = (40.0, 10)
-  /// In seconds. After this time, no further page is drawn.
+  /// The time in seconds after which no further page is drawn.
   private static let seconds = 300
 
   static func isPDF(_ bytes: [UInt8]) -> Bool { bytes.starts(with: "%PDF-".utf8) }
 
-  /// Each page is in a frame named after the file; pages form rows. Blocks the thread until the pages are drawn.
+  /// Reads the pages of a PDF. Each page is in a frame named after the file, and the pages form rows. Blocks the thread
+  /// until the pages are drawn.
   static func read(_ bytes: [UInt8], named name: String, _ converter: (any PhotoConverter)?, limit: Int = limit)
     throws(ConversionError)
     -> ImportedBoard

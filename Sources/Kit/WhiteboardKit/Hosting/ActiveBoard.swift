@@ -232,7 +232,8 @@ extension ActiveBoard {
   }
 }
 
-/// Changes the local display name and icon, and reports those of other members. Confined to the actor of its board.
+/// Changes the local display name and icon, and reports the names and icons of other members. Confined to the actor of
+/// its board.
 final class Profiles {
   private let runtime: BoardRuntime
   private let settings: PersonalSettings?

@@ -191,7 +191,7 @@ final class TimedWork {
     }
   }
 
-  /// Permanently removes objects that were deleted long ago (SYN-8). Only one of the connected members does this.
+  /// Permanently removes objects that were deleted long ago (SYN-8). Only one of the connected members purges objects.
   private func purgeIfDue() {
     guard runtime.clock.now >= nextPurge else { return }
     nextPurge = runtime.clock.now + Self.purgeInterval

@@ -93,6 +93,6 @@ extension BoardConfiguration {
     }
   }
 
-  /// Opening an offline copy of another peer's board does not make the local peer its host.
+  /// Opening an offline copy of another peer's board does not make the local peer the host of that board.
   func isHosting(_ session: Session) -> Bool { !isOffline && (isRelay || session.hostPeer == session.localPeer) }
 }

@@ -42,7 +42,7 @@ struct IncomingEvents {
     var isStopped = false
     /// The events of a leaving member are handled even without credit.
     var isLeaving = false
-    /// In seconds of processor time; negative if the member used too much.
+    /// The unused processor time of the member, in seconds; negative if the member used too much.
     var credit = IncomingEvents.burst
     var filledAt: Duration
 

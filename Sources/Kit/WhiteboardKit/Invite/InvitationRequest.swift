@@ -101,7 +101,7 @@ package enum InvitationRequest {
     }
   }
 
-  /// Writes a file so that readers see the whole file or none.
+  /// Writes a file so that readers see the whole file or no file.
   private static func write(_ bytes: Data, to path: String) -> Bool {
     let new = path.replacing(".ask-", with: ".new-").replacing(".answer-", with: ".told-")
     let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

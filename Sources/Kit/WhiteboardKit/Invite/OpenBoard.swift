@@ -49,7 +49,7 @@ final class OpenBoardFile: Sendable {
     path = "\(directory)/\(board.board).json"
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return nil }
-    // Readers check this lock without acquiring it, so that no program has to wait here.
+    // Readers check this lock without acquiring it, so that no program has to wait for the lock.
     var lock = Self.lock
     guard fcntl(descriptor, Self.setLock, &lock) == 0 else {
       close(descriptor)

@@ -70,8 +70,8 @@ final class Joiner {
 
   // MARK: - At a given address
 
-  /// Joins a known board that had a member at this address, if the peer there still has that board; otherwise, joins
-  /// the peer's only board.
+  /// Joins a known board that had a member at this address, if the peer at the address still has that board; otherwise,
+  /// joins the peer's only board.
   private nonisolated(nonsending) func join(at address: PeerAddress) async throws -> BoardSession {
     var request = JoinRequest(
       session: nil,

@@ -60,7 +60,7 @@ struct StoredCopies: Sendable {
   }
 
   /// Returns the boards that had a member at an address, most recently changed first. An address does not identify a
-  /// board, but the board that is there now is probably one of these.
+  /// board, but the board that is now at the address is probably one of these boards.
   nonisolated(nonsending) func members(at address: PeerAddress) async -> [Member] {
     defer { checkIsolation(#isolation) }
     guard isUsed else { return [] }
@@ -113,7 +113,7 @@ extension BoardDocument {
   func hostRemoval() async -> Removal? { (try? await fact(.removal)).flatMap { Removal(json: $0) } }
 }
 
-/// The peers and boards that this computer knows. A search tries them first.
+/// The peers and boards that this computer knows. A search tries these peers and boards first.
 struct KnownPeers: Sendable {
   /// The peers whose keys were verified before.
   var peers: Set<PeerID> = []

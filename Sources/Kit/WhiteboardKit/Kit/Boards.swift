@@ -20,7 +20,7 @@ public struct Boards: Sendable {
 
   /// The options of all boards of a program.
   public struct Options: Sendable {
-    /// Whether boards are saved in the directory; if not, they are only in memory.
+    /// Whether boards are saved in the directory; otherwise, boards are only in memory.
     public var savesBoards = true
     /// Whether other peers can connect to the local peer.
     public var isListening = true
@@ -36,7 +36,7 @@ public struct Boards: Sendable {
     public var knownPeers: PeerStore?
     /// The maximum number of members of a hosted board, including the local member.
     public var maximumMembers = 16
-    /// Whether files from members are accepted; if not, they are declined.
+    /// Whether files from members are accepted; otherwise, such files are declined.
     public var acceptsFiles = false
     /// Reads a byte stream that a member opened with `Session.openStream(named:to:)`; if nil, the bytes are discarded.
     ///
@@ -77,8 +77,8 @@ public struct Boards: Sendable {
   /// - Parameters:
   ///   - identity: The key of the local member on all boards.
   ///   - name: The display name of the local member, at most 64 bytes; a longer name is truncated.
-  ///   - directory: The directory for boards, photos and received files. It is created if it does not exist. Each board
-  ///     in it can be open in only one process at a time.
+  ///   - directory: The directory for boards, photos and received files. The directory is created if it does not exist.
+  ///     Each board in the directory can be open in only one process at a time.
   ///   - options: The options of all boards.
   ///   - body: A function that uses the boards. The boards must not be used after `body` returns.
   /// - Returns: The result of `body`.
@@ -118,8 +118,8 @@ public struct Boards: Sendable {
       let boards = Boards(template: template, open: open)
       let result: Result
       do { result = try await body(boards) } catch {
-        // The error of `body` is thrown instead of an error of `close`, because that error came first and explains
-        // more.
+        // The error of `body` is thrown instead of an error of `close`, because the error of `body` came first and
+        // explains more.
         try? await open.close()
         throw error
       }

@@ -39,7 +39,7 @@ extension SharedBoard {
     case changed(ObjectSnapshot, by: Author)
     /// An object was deleted.
     case removed(ObjectID, by: Author)
-    /// An object was selected; if the author is nil, it was deselected.
+    /// An object was selected; if the author is nil, the object was deselected.
     case selected(ObjectID, by: Author?)
     /// A game is new or changed, as the local member sees it; ``added(_:by:)`` or ``changed(_:by:)`` follows.
     case game(GameView)

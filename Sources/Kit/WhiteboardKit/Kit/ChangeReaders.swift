@@ -64,7 +64,7 @@ final class ChangeBuffer: Sendable {
 
     mutating func append(_ change: SharedBoard.Change) {
       if case .presence(_, let member) = change {
-        // The latest presence update of a member replaces an earlier one.
+        // The latest presence update of a member replaces the earlier update.
         if let index = presences[member.id] {
           changes[index] = nil
           count -= 1

@@ -178,7 +178,8 @@ public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
   /// Outside of links, an IPv6 address without brackets is valid, too.
   ///
   /// - Parameters:
-  ///   - text: The string to parse. If it has no port, ``defaultPort`` is used. If it is malformed, the result is nil.
+  ///   - text: The string to parse. If the string has no port, ``defaultPort`` is used. If the string is malformed, the
+  ///     result is nil.
   ///   - isInLink: Whether the string is part of a link, in which the scope of an IPv6 address follows `%25` instead of
   ///     `%`.
   public init?(_ text: some StringProtocol, isInLink: Bool = false) {

@@ -40,7 +40,7 @@ final class Members: Sequence {
 
   // MARK: - The list
 
-  /// Adds a member, or replaces it if its process restarted; returns whether the member is new.
+  /// Adds a member, or replaces the member if its process restarted; returns whether the member is new.
   @discardableResult func add(_ peer: PeerID, _ member: Member) -> Bool {
     lost[peer] = nil
     hasMet = true

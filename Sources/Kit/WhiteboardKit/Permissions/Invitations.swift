@@ -168,7 +168,8 @@ final class Invitations {
 
   // MARK: - Answers from the user
 
-  /// `word` is an argument of `accept` or `decline`; throws if no question or more than one matches.
+  /// Returns the id of the question that `word` names. `word` is an argument of `accept` or `decline`. Throws if no
+  /// question or more than one question matches.
   func find(_ word: String) throws(CommandError) -> String {
     var resolver = ReferenceResolver<String>()
     for (id, question) in pending {
@@ -192,8 +193,8 @@ final class Invitations {
     }
   }
 
-  /// `word` is an argument of `accept` or `decline`. Throws if `word` names no question, or the choice cannot be
-  /// stored.
+  /// Answers the question that `word` names. `word` is an argument of `accept` or `decline`. Throws if `word` names no
+  /// question, or the choice cannot be stored.
   nonisolated(nonsending) func answer(_ word: String, with answer: InvitationAnswer, isAlways: Bool = false)
     async throws(CommandError)
   {

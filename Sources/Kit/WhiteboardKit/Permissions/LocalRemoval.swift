@@ -201,7 +201,7 @@ package struct Removal: Codable, Equatable, Sendable {
   /// The host's display name, which is not authenticated; empty if unknown.
   package var name: UntrustedText
   package var reason: UntrustedText
-  /// In milliseconds since 1970.
+  /// The time of the removal, in milliseconds since 1970.
   package var at: UInt64
   /// Whether the user chose to continue with the local copy, so that it can be changed.
   package var isContinued = false

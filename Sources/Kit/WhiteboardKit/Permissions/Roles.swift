@@ -6,7 +6,7 @@ import WhiteboardDocument
 import WhiteboardSync
 
 /// Grants and revokes the rights of members, and reports changes of roles. Does nothing on a board without an owner,
-/// because every member can edit there. Confined to the actor of its board.
+/// because every member can edit such a board. Confined to the actor of its board.
 final class Roles {
   static let viewLabel = "view"
   private static let roleTimeout = Duration.seconds(3)
@@ -36,15 +36,15 @@ final class Roles {
 
   // MARK: - Grants
 
-  /// Grants the role for which the peer was admitted, if the local member is allowed to grant it.
+  /// Grants the role for which the peer was admitted, if the local member is allowed to grant this role.
   func admit(_ peer: Peer) {
     guard replica.mayGrant else { return }
     let member = MemberID(peer.id)
     switch peer.admission {
     case .here(let label): admit(member, for: label == Self.viewLabel ? nil : .editor)
     case .vouched(let admitter):
-      // A ticket contains the id of the admitter but no role. If the admitter is allowed to grant roles, it sends the
-      // role itself.
+      // A ticket contains the id of the admitter but no role. If the admitter is allowed to grant roles, the admitter
+      // sends the role itself.
       if replica.mayGrant(MemberID(admitter)) { return }
       admit(member, for: nil)
     case nil: return
@@ -80,8 +80,8 @@ final class Roles {
   }
 
   /// Revokes the rights of a member before its removal; returns whether the member has no rights now, or the local
-  /// member cannot grant any. The last revocations for which the board has room are reserved for members that are not
-  /// guests.
+  /// member cannot grant rights. The last revocations for which the board has room are reserved for members that are
+  /// not guests.
   func revoke(_ peer: PeerID, isGuest: Bool = false) -> Bool {
     guard replica.mayGrant else { return true }
     let (isRevoked, actions) = replica.revoke(MemberID(peer), isGuest: isGuest, now: runtime.now)

@@ -136,7 +136,7 @@ extension Persistence {
     sendAnswers()
   }
 
-  /// A copy of the board at one moment, with the entries that must be stored before it.
+  /// A copy of the board at one moment, with the entries that must be stored before the copy.
   private struct BoardCopy: Sendable {
     let board: ReplicaCopy
     let work: PersistenceQueue.Work
@@ -199,7 +199,7 @@ extension Persistence {
     }
   }
 
-  /// Recreates a removed file, and writes the whole board. If the directory is missing, this is retried later.
+  /// Recreates a removed file, and writes the whole board. If the directory is missing, the attempt is repeated later.
   private nonisolated(nonsending) func recreateFile(of document: BoardDocument) async {
     queue.isWriting = true
     do throws(DocumentError) {

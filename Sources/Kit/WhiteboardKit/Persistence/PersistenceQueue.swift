@@ -10,7 +10,7 @@ struct PersistenceQueue {
   }
 
   struct Work {
-    /// Oldest first.
+    /// The entries, oldest first.
     let entries: [DocumentEntry]
     /// The number of items that were recorded when the work was taken.
     let mark: Int

@@ -141,7 +141,7 @@ final class PhotoFiles {
   {
     defer { checkIsolation(#isolation) }
     do throws(DocumentError) { try await document.storeAsset(file: path, sha256: asset.id.bytes) } catch {
-      // The next write retries this.
+      // The next write tries again.
       persistence.recordPhoto(asset.id, at: path)
     }
   }

@@ -168,7 +168,8 @@ extension Persistence {
     queue.pause(now: BoardFile.now)
   }
 
-  /// Writes a keyframe of the current board. If this fails, throws, and the keyframe is written later.
+  /// Writes a keyframe of the current board. If the keyframe cannot be written, throws, and the keyframe is written
+  /// later.
   nonisolated(nonsending) func resumeRecording() async throws(DocumentError) {
     guard queue.isPaused else { return }
     queue.resume()

@@ -177,7 +177,7 @@ final class CommandRunner {
     return CommandOutcome()
   }
 
-  /// Runs a command while later commands run, and answers it when it finishes.
+  /// Runs a command while later commands run, and answers the command when the command finishes.
   func runConcurrently(
     _ request: CommandRequest,
     _ body: @escaping @Sendable (isolated SharedBoard) async throws(CommandError) -> [String]

@@ -131,7 +131,7 @@ final class BoardRuntime {
     guard let events = pump.begin() else { return }
     let sink = sink
     let sharedBoard = sharedBoard
-    // This task ends when the sink has accepted the events or failed; `flush` waits for that.
+    // This task ends when the sink has accepted the events or failed; `flush` waits for the end of the task.
     Task {
       var failure: OutputError?
       do throws(OutputError) { try await sink.write(events) } catch { failure = error }
@@ -173,8 +173,8 @@ final class BoardRuntime {
   /// Reports a change of state from any thread.
   var wake: @Sendable () -> Void { { [jobSource] in jobSource.yield { $0.runtime.changed() } } }
 
-  /// Waits until a condition holds, which is checked now and after each ``changed()``. Returns false if the wait timed
-  /// out or was canceled, or if the board closes.
+  /// Waits until a condition holds. The condition is checked now and after each ``changed()``. Returns false if the
+  /// wait timed out or was canceled, or if the board closes.
   nonisolated(nonsending) func wait(
     timeout: Duration? = nil,
     endsWhenCanceled: Bool = false,
@@ -204,7 +204,7 @@ final class BoardRuntime {
     }
   }
 
-  /// Checks the conditions every second while there are any. A change of state without ``changed()`` then delays a
+  /// Checks the conditions every second while there are waiters. A change of state without ``changed()`` then delays a
   /// waiter, but does not block it forever.
   private func watch() {
     guard !isWatching else { return }

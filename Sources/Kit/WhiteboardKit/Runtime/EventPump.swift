@@ -12,8 +12,8 @@ import Whiteboard
 struct EventPump {
   private var pending: [SharedBoard.Output] = []
   private(set) var pendingBytes = 0
-  /// The approximate number of bytes that the sink is receiving. Only a large event can make this exceed twice the
-  /// capacity.
+  /// The approximate number of bytes that the sink is receiving. Only a large event can make this number exceed twice
+  /// the capacity.
   private var tellingBytes = 0
   /// The approximate number of bytes of all events so far, without events that were merged into a pending event.
   private(set) var appendedBytes = 0
@@ -146,7 +146,8 @@ extension ReportedObject {
 }
 
 package protocol EventSink: Sendable {
-  /// Receives events in order; returns when the sink has room for more events; throws if it can receive no more.
+  /// Receives events in order; returns when the sink has room for more events; throws if the sink can receive no more
+  /// events.
   func write(_ events: [SharedBoard.Output]) async throws(OutputError)
 
   /// The content that the sink reads. Events with other content are not created.

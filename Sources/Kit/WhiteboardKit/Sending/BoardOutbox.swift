@@ -109,7 +109,8 @@ final class BoardOutbox {
         let receipt = try await session.send(message.bytes, to: message.joinings)
         if let number = message.number { handleReceipt(number, receipt) }
       } catch {
-        // All recipients left, or the session ended. The event that reports this also ends the deliveries.
+        // All recipients left, or the session ended. The event that reports the departure or the end also ends the
+        // deliveries.
         logger.debug("A message was not accepted.", metadata: ["peer": "\(route.short)", "code": "\(error.code)"])
       }
       handleSent()

@@ -65,7 +65,7 @@ struct MessageDeliveries {
   }
 
   /// Returns the last message that the session accepted for a recipient, if it is not confirmed. If the result is nil,
-  /// the recipient has no pending confirmation request until the session accepts another message for it.
+  /// the recipient has no pending confirmation request until the session accepts another message for this recipient.
   mutating func lastTaken(for peer: PeerID) -> (number: Int, receipt: SendReceipt)? {
     guard let recipient = recipients[peer], recipient.taken > 0,
       let receipt = recipient.messages[recipient.taken - 1].receipt

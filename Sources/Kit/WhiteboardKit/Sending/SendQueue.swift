@@ -5,7 +5,8 @@ import PeerSession
 struct SendQueue {
   struct Message: Sendable {
     let bytes: [UInt8]
-    /// The recipients with their join generations, without those that joined again after the message was queued.
+    /// The recipients with their join generations, without the recipients that joined again after the message was
+    /// queued.
     let joinings: [PeerID: UInt64]
     /// The number of the message; nil if the recipients need not confirm it.
     let number: Int?

@@ -38,7 +38,7 @@ package struct BoardConfiguration: Sendable {
   }
 
   package enum Carrier: Sendable, Equatable {
-    /// If a key is given, the relay must have it.
+    /// If a key is given, the relay must have this key.
     case at(HostPort, PeerID?)
     case nearby
   }
@@ -96,7 +96,7 @@ package struct BoardConfiguration: Sendable {
   /// The transport that several boards of a process share; nil if the board has its own transport. The owner of the
   /// transport must let the session's board decide about resources; see ``SharedBoard/wants(_:)``.
   package var transport: PeerTransport?
-  /// The session of another host that this program relays; nil if there is none.
+  /// The session of another host that this program relays; nil if this program relays no session.
   package var carriage: RelayHosting?
   /// The relays to which a hosted board can move; nil if the board does not move.
   package var carrier: Carrier?
@@ -122,8 +122,8 @@ package struct BoardConfiguration: Sendable {
   /// The policy of a host whose user chose no policy, neither now nor when the board was hosted before
   /// (``HostChoice``). The host may open the board, or join members that have it open.
   package var hostAdmission = Admission.code
-  /// Whether members may admit newcomers to a hosted board if the host asks its user; nil means that they may, unless
-  /// the board has an owner (TCK-6).
+  /// Whether members may admit newcomers to a hosted board if the host asks its user; nil means that members may,
+  /// unless the board has an owner (TCK-6).
   package var membersAdmit: Bool?
   /// The join code; if it is nil, a host that needs a code creates one.
   package var code: JoinCode?
@@ -150,14 +150,14 @@ package struct BoardConfiguration: Sendable {
   package var isOffline = false
   /// The time after which a new member that sent no introduction is treated as a member without a board.
   var introductionTime = Duration.seconds(5)
-  /// Runs before the board reads the first event of its session. Tests use this to fix the order of tasks.
+  /// Runs before the board reads the first event of its session. Tests use this function to fix the order of tasks.
   var beforeSessionEvents: (@Sendable (SharedBoard) async -> Void)?
   package var pages: (any PageWriter)?
   package var photos: (any PhotoConverter)?
   package var browserGateway: (any BrowserGateway)?
   /// Whether browsers can join a hosted board from the start.
   package var servesBrowsers = false
-  /// Whether the pages of guests can get links to invite others; nil means that they can, unless the board has an
+  /// Whether the pages of guests can get links to invite others; nil means that the pages can, unless the board has an
   /// owner.
   package var guestsInvite: Bool?
   package var discovery: (any Discovery)?

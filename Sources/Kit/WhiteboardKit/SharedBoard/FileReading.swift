@@ -57,7 +57,7 @@ package final class FileReading: Sendable {
     return Int(status.st_size)
   }
 
-  /// Replaces an existing file; returns whether this succeeded.
+  /// Replaces an existing file; returns whether the move succeeded.
   static func move(_ file: String, over name: String) -> Bool { rename(file, name) == 0 }
 
   /// Throws `fileUnreadable`, or `tooBig` if the file exceeds `limit` bytes.

@@ -50,7 +50,8 @@ extension SharedBoard {
   /// changes cannot be written, throws, and recording continues.
   package func pauseRecording() async throws(DocumentError) { try await persistence.pauseRecording() }
 
-  /// Resumes recording with a keyframe of the current board. If this fails, throws, and the keyframe is written later.
+  /// Resumes recording with a keyframe of the current board. If the keyframe cannot be written, throws, and the
+  /// keyframe is written later.
   package func resumeRecording() async throws(DocumentError) { try await persistence.resumeRecording() }
 
   /// Throws if the name is too long or already in use, or the marker cannot be written.
@@ -71,7 +72,7 @@ extension SharedBoard {
       ? try await board.browsers.invite(terms) : try await board.admission.invite(terms)
   }
 
-  /// Stores a drawing from the system clipboard, which `paste` then adds; returns the problem if this fails.
+  /// Stores a drawing from the system clipboard, which `paste` then adds; returns the problem if storing fails.
   package func storeCopies(_ drawing: String) async -> String? { await board?.files.storeCopies(drawing) }
 
   package func revokeBrowsers() async { await board?.browsers.revokeAll() }

@@ -94,7 +94,7 @@ extension SharedBoard {
       phase = .opening(board)
       runtime.changed()
       // The host announces its board, whichever command opened the board. Another peer's board that was found by its
-      // announcement is announced here too, so that others can find it after its host has left (DSC-23).
+      // announcement is announced here too, so that others can find the board after its host has left (DSC-23).
       if configuration.isHosting(board.session) { return discovery.announce(board, transport) }
       guard isAnnounced else { return }
       announceLater = { [discovery] board in discovery.announce(board, transport) }
@@ -329,8 +329,9 @@ extension PeerIdentity: AuthorKey {
 extension PeerIdentity {
   /// Loads the identity from a data directory of boards; creates the directory and the identity if they are missing.
   ///
-  /// If board files are in the directory before it has an identity, they come from elsewhere. Therefore, this function
-  /// first creates the secret that marks the program's own files; see ``loadOrCreate(inDirectory:)`` for the rest.
+  /// Board files that are in the directory before the directory has an identity come from elsewhere. Therefore, this
+  /// function first creates the secret that marks the program's own files; see ``loadOrCreate(inDirectory:)`` for the
+  /// rest.
   ///
   /// - Throws: `IdentityError` if the existing file cannot be used or trusted.
   public static func loadOrCreate(forBoardsIn directory: String) throws(IdentityError) -> PeerIdentity {

@@ -9,7 +9,7 @@ extension SharedBoard {
 
   /// The link by which other peers join the board here; nil if this peer does not listen.
   ///
-  /// The link contains the board's join code. Do not log it.
+  /// The link contains the board's join code. Do not log the link.
   public var link: BoardLink? { serving.flatMap { try? BoardLink($0.ready.link) } }
 
   /// The path of the board's file; nil if boards are not saved.
@@ -87,8 +87,8 @@ extension SharedBoard {
   ///
   /// - Parameter command: The command.
   /// - Returns: The result, when the command has finished and its changes are saved on disk.
-  /// - Throws: ``CommandError`` if the command failed; `ending` if the board was closed before it finished; `cancelled`
-  ///   if the task was canceled, but the command may still run.
+  /// - Throws: ``CommandError`` if the command failed; `ending` if the board was closed before the command finished;
+  ///   `cancelled` if the task was canceled, but the command may still run.
   @discardableResult public func perform(_ command: Command) async throws(CommandError) -> CommandOutcome {
     let command = try command.checked()
     await room()
@@ -137,8 +137,8 @@ extension SharedBoard {
   /// Use the ``session`` for resources and streams.
   ///
   /// - Parameters:
-  ///   - bytes: The message. The message must be smaller than 16 MiB if it is reliable, or smaller than 64 KiB if it is
-  ///     not.
+  ///   - bytes: The message. A reliable message must be smaller than 16 MiB, and an unreliable message smaller than 64
+  ///     KiB.
   ///   - recipients: The recipients; empty for all connected members.
   ///   - mode: The delivery mode. A reliable message arrives exactly once and in order, even if a link breaks and is
   ///     restored. An unreliable message is sent once and may be lost.

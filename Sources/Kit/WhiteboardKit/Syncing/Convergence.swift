@@ -60,7 +60,7 @@ final class Convergence {
         if !report.synced.isEmpty { sharedDots = written }
         return report
       }
-      // A member is leaving, or the session ended. The wait continues until an event reports that.
+      // A member is leaving, or the session ended. The wait continues until the event about this change arrives.
       let rest = deadline - clock.now
       _ = await runtime.wait(timeout: rest) { !self.isSettled(scope) || self.compared(scope) != asked }
     } while runtime.ending == nil && clock.now < deadline
@@ -148,7 +148,7 @@ final class Convergence {
 enum SyncScope {
   /// All connected members, at least one. Each must have the same board as the local peer.
   case connected
-  /// All members, including those that are reconnecting. Each must have received the local changes.
+  /// All members, including reconnecting members. Each must have received the local changes.
   case everybody
 }
 

@@ -71,8 +71,8 @@ final class Transfers {
     return try resolver.find(word, what: "transfer", missing: .noSuchTransfer)
   }
 
-  /// `word` names an incoming or outgoing transfer; throws if no transfer or more than one matches, or the transfer has
-  /// ended.
+  /// Cancels the incoming or outgoing transfer that `word` names. Throws if no transfer or more than one transfer
+  /// matches, or the transfer has ended.
   func cancel(_ word: String, reason: String) throws(CommandError) {
     switch try transfer(word).kind {
     case .resource(let id, _):
@@ -116,7 +116,7 @@ extension Transfers {
   }
 
   /// Sends files, and the files in folders, one after the other; returns when each peer has received them. If a file
-  /// cannot be sent, the others are still sent; throws ``CommandError`` about the first failure.
+  /// cannot be sent, the other files are still sent; throws ``CommandError`` about the first failure.
   nonisolated(nonsending) func sendFiles(_ paths: [String], to peers: [PeerID]) async throws(CommandError) -> [String] {
     defer { checkIsolation(#isolation) }
     let files = try await NamedFile.files(at: paths)
@@ -355,7 +355,7 @@ extension Transfers {
     return try? book.find(word, what: "file", missing: .noSuchTransfer)
   }
 
-  /// Throws if `isAlways` is true, because `always` is valid for peers but not for files.
+  /// Answers the offer of a file. Throws if `isAlways` is true, because `always` is valid for peers but not for files.
   func answerOffer(_ id: TransferID, isAccepted: Bool, isAlways: Bool = false) throws(CommandError) {
     guard !isAlways else {
       throw CommandError(.badArgument, "`always` works only for a peer that asks to join this board")
