@@ -189,7 +189,7 @@ def frames(signature, proofs):
               "WEB-3. `peer` is only a claim (WEB-31)."),
         frame("page", "WEB-PROOF", {"key": base64_text(spki(GUEST)), "nonce": base64_text(NONCES[1]),
                                     "signature": base64_text(signature)},
-              "The signature is `signature` in the group `proof`. Yours differs."),
+              "The signature is `signature` in the group `proof`. Your signature will differ."),
         frame("page", "HELLO", {"protocol": [1, 1], "session": base32(BOARD), "name": "Greta",
                                 "incarnation": base32(GUEST_RUN), "port": 0, "addresses": [], "role": "member", "links": 0},
               "The page sends it immediately after WEB-PROOF."),
@@ -312,8 +312,8 @@ def example(vectors):
         "", "```", *head_lines(told["webSocket"]["request"]), "", *head_lines(told["webSocket"]["response"]), "```", "",
         "### 10.3 The same frames in requests", "",
         *lines_of("The first response remains open. Its body has the frames 1, 4, 6, 8 and 9, as soon as the gateway sends "
-                  "them. After frame 11, the gateway ends it. The heads of responses are shortened: a gateway adds the "
-                  "headers of WEB-55."),
+                  "them. After frame 11, the gateway ends this response. The heads of responses are shortened: a "
+                  "gateway adds the headers of WEB-55."),
         "",
     ]
     contents = ("no body", "body: the frames 2 and 3", "body: frame 5", "body: frame 7", "body: the frames 10 and 11")
