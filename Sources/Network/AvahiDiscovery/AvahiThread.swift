@@ -62,9 +62,9 @@ final class AvahiThread: Sendable {
     makeDriver().disconnected(.system(status), now: .zero)
   }
 
-  /// Stops the thread, and waits until it has ended or the configured timeout has expired. If no daemon has answered, or
-  /// the daemon is known not to answer, this method does not wait. In these cases, and after a timeout, the thread ends by
-  /// itself when the daemon responds.
+  /// Stops the thread, and waits until it has ended or the configured timeout has expired. If no daemon has answered,
+  /// or the daemon is known not to answer, this method does not wait. In these cases, and after a timeout, the thread
+  /// ends by itself when the daemon responds.
   private nonisolated(nonsending) func stop() async {
     let isConnected = state.withLock { state in
       state.isStopRequested = true

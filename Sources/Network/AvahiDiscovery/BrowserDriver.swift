@@ -5,9 +5,9 @@ import PeerDiscovery
 /// Browses, and keeps a resolver open for every instance on every interface and protocol. A libavahi browser reports
 /// new and removed instances, but not changes of their TXT records. Only an open resolver reports these changes. If a
 /// resolver fails, a new resolver is opened. If the new resolver also fails, the peer is removed, but a resolver is
-/// still opened periodically. This is necessary for two reasons. The daemon does not report the instance again while
-/// its PTR record is cached (75 min). An open resolver sends queries less and less often. Implements DSC-11, DSC-17,
-/// DSC-25 and DSC-26.
+/// still opened periodically. The periodic resolver is necessary for two reasons. The daemon does not report the
+/// instance again while its PTR record is cached (75 min). An open resolver sends queries less and less often.
+/// Implements DSC-11, DSC-17, DSC-25 and DSC-26.
 final class BrowserDriver: AvahiDriver {
   /// The daemon allows 1,024 objects for each client.
   static let maximumResolvers = 900

@@ -79,7 +79,7 @@ extension UntrustedText {
 
   /// Returns the text made safe for display, truncated with `…` if it takes more than `width` columns.
   ///
-  /// Control, format, private-use and unassigned characters are dropped. This removes escape sequences, direction
+  /// Control, format, private-use and unassigned characters are dropped. This step removes escape sequences, direction
   /// changes, zero-width and tag characters. White space becomes single spaces. A character keeps at most two combining
   /// marks, and marks without a character are dropped. The result may be empty.
   ///

@@ -38,7 +38,8 @@ public struct Announcement: Hashable, Sendable {
   public var hostName: UntrustedText { didSet { hostName = Self.cut(hostName, to: Self.maximumHostNameSize) } }
   /// The number of participants that the peer claims; `nil` if it announces no number.
   public var participants: UInt16?
-  /// The other key-value pairs: those set by ``setExtra(_:)``, and those with unknown keys from a newer version.
+  /// The other key-value pairs: the pairs set by ``setExtra(_:)``, and the pairs with unknown keys from a newer
+  /// version.
   public private(set) var extra = DiscoveryInfo()
 
   /// Creates an announcement for the local peer; names that are too long are truncated.

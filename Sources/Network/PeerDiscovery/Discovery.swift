@@ -77,7 +77,7 @@ public struct Advertising: Sendable {
   /// - Parameters:
   ///   - announcement: The announcement that is advertised first.
   ///   - events: The events of the advertiser.
-  ///   - replace: A closure that publishes a new announcement in place of the previous one.
+  ///   - replace: A closure that publishes a new announcement in place of the previous announcement.
   public init(
     _ announcement: Announcement,
     events: DiscoveryEvents<AdvertiserEvent>,

@@ -14,7 +14,8 @@ public struct JoinRequest: Sendable {
   public var trust: JoinTrust
   /// Whether to accept, with a warning, a host that proves nothing and whose key is unknown.
   ///
-  /// This applies only if the trust is `unverified` and there is no code. Otherwise, such a host is refused (HEL-4).
+  /// The setting applies only if the trust is `unverified` and there is no code. Otherwise, such a host is refused
+  /// (HEL-4).
   public var allowsUnproved = false
   /// The session's code, if the user has one.
   public var code: JoinCode?
@@ -28,8 +29,8 @@ public struct JoinRequest: Sendable {
   public var timeout: Duration = Control.InvitationRequest.defaultTimeout
   /// How long to keep dialing a listener that is busy, fails, or does not answer HELLO.
   ///
-  /// The delays between dials are those of LIV-3. A listener that received too many wrong codes accepts no code for a
-  /// minute. Such a listener is dialed again for at least 75 s. Zero always means to dial only once.
+  /// The delays between dials follow LIV-3. A listener that received too many wrong codes accepts no code for a minute.
+  /// Such a listener is dialed again for at least 75 s. Zero always means to dial only once.
   public var redialLimit: Duration = .seconds(30)
   /// How long the listener may take to admit or refuse the peer, not counting the time in which a user decides.
   ///

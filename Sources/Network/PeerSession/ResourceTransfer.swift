@@ -75,7 +75,7 @@ public struct ReceivedResource: Sendable, Hashable {
 
 /// The progress of a transfer.
 public struct ResourceProgress: Sendable, Hashable {
-  /// The number of bytes transferred so far, including those over earlier links.
+  /// The number of bytes transferred so far, including the bytes over earlier links.
   public var bytes: Int
   /// The size of the resource in bytes.
   public var total: Int

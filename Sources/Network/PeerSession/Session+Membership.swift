@@ -136,6 +136,6 @@ extension Session {
 
   /// Reports that discovery no longer shows a peer.
   ///
-  /// This does not end a link (LIV-5).
+  /// The report does not end a link (LIV-5).
   public func vanished(_ peer: PeerID) { execute { $0.directory.vanished(peer) } }
 }

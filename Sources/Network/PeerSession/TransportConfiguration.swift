@@ -84,7 +84,8 @@ public struct TransportConfiguration: Sendable {
   public var outboxCapacity = 4 << 20
   /// Whether the local peer calls itself a relay.
   ///
-  /// This has an effect only in sessions that the local peer hosts, and in sessions whose host issued a grant (RLY-1).
+  /// The setting has an effect only in sessions that the local peer hosts, and in sessions whose host issued a grant
+  /// (RLY-1).
   public var isRelay = false
   /// Whether the local peer passes on data between members that cannot reach each other (RLY-15).
   public var isBridge = true

@@ -72,8 +72,8 @@ extension Board {
   ///
   /// A copy has the same kind and appearance as its original. The copy of a text object consists of one run. The copy
   /// of a drawing is a finished stroke with the committed points and the erasures. The copy of a photo refers to the
-  /// same asset. The copy of a game is a new game of the same kind, without moves. A frame is copied with the objects in
-  /// it. If all objects of a group are copied, the copies form a new group; otherwise the copies belong to no group.
+  /// same asset. The copy of a game is a new game of the same kind, without moves. A frame is copied with the objects
+  /// in it. If all objects of a group are copied, the copies form a new group; otherwise the copies belong to no group.
   /// Copies are not selected.
   ///
   /// - Parameters:

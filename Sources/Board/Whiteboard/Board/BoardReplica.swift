@@ -94,9 +94,9 @@ public class BoardReplica {
     authors[incarnation] = member
   }
 
-  /// Begins a new incarnation if the context contains dots of the current one that this replica never wrote (BRD-25). A
-  /// peer can claim such a dot by purging an object that never existed, or in the context of an answer. Every replica
-  /// accepts the claim, so peers would skip an edit that used the dot.
+  /// Begins a new incarnation if the context contains dots of the current incarnation that this replica never wrote
+  /// (BRD-25). A peer can claim such a dot by purging an object that never existed, or in the context of an answer.
+  /// Every replica accepts the claim, so peers would skip an edit that used the dot.
   final func leaveClaimedIncarnation() { if localAuthor.isClaimed(in: cells.context) { beginIncarnation() } }
 
   // MARK: - Receiving

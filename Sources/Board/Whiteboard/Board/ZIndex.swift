@@ -11,8 +11,8 @@ package enum ZIndex {
   private static let mostEqual = 8
   private static let first: UInt32 = 0x8000_0000
 
-  /// Returns whether new objects can be placed in front of a z index. This is not possible if the z index starts with
-  /// too many 0xFF bytes, because only a long z index could be greater.
+  /// Returns whether new objects can be placed in front of a z index. No object can be placed in front of a z index
+  /// that starts with too many 0xFF bytes, because only a long z index could be greater.
   package static func isFollowed(_ place: [UInt8]) -> Bool {
     place.count <= BoardLimits.zIndexBytes && leading(0xFF, of: place) <= mostEqual
   }

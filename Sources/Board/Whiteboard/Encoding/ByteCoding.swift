@@ -2,7 +2,7 @@ import PeerCore
 
 /// A reader of the binary formats of `Protocol/board.md` that is safe for hostile input. Reading past the end throws an
 /// error, and no method allocates more than the number of remaining bytes. Small methods are inlined into the decoders
-/// of other modules, because those decoders spend most of their time in them.
+/// of other modules, because the decoders spend most of their time in them.
 package struct ByteReader {
   @usableFromInline let bytes: [UInt8]
   @usableFromInline var offset: Int

@@ -251,7 +251,7 @@ public enum StyleChange: Hashable, Sendable {
 }
 
 extension ObjectStyle {
-  /// The cells of a new object with this style, except those with the default value of its form.
+  /// The cells of a new object with this style, except the cells with the default value of its form.
   func cells(of form: DrawingForm?) throws(BoardError) -> [(property: Property, value: Value)] {
     let usual = ObjectStyle(form: form)
     var changes: [StyleChange] = []

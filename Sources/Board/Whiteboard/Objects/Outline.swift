@@ -16,7 +16,7 @@ public struct Outline: Hashable, Sendable {
 
   /// The first point.
   public let start: Point
-  /// The pieces; each begins where the one before it ends.
+  /// The pieces; each piece begins where the previous piece ends.
   public let pieces: [Piece]
   /// Whether the outline encloses an area that is filled.
   public let isClosed: Bool

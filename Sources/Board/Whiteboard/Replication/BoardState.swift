@@ -53,7 +53,7 @@ public struct BoardState: Sendable {
     index < objects.ids.count && objects.ids[index] == id ? objects.records[index].isReported : isReported(id)
   }
 
-  /// Applies all operations of a batch, except those that were seen before (SYN-3).
+  /// Applies all operations of a batch, except operations that were seen before (SYN-3).
   ///
   /// `changes` records the objects that changed.
   ///

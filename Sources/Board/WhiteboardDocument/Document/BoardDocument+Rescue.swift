@@ -81,8 +81,8 @@ extension BoardDocument {
 
   /// Opens this document for writing if it is open only for reading.
   ///
-  /// - Returns: This document if it is already open for writing. Otherwise, a new document that is open for writing, and
-  ///   this document is closed.
+  /// - Returns: This document if it is already open for writing. Otherwise, a new document that is open for writing,
+  ///   and this document is closed.
   /// - Throws: The error from opening the document for writing; `inUse` if another program changed the file since this
   ///   document was opened. If the method throws, this document is unchanged.
   public func reopen() async throws(DocumentError) -> BoardDocument {

@@ -78,7 +78,8 @@ extension BoardDocument {
 
   /// Marks the file as a file with retirements, so that earlier releases refuse it (REC-1).
   ///
-  /// Appending a retirement also marks the file. This method is for keyframes with retirements that were never appended.
+  /// Appending a retirement also marks the file. This method is for keyframes with retirements that were never
+  /// appended.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func markRetirements() async throws(DocumentError) {
     try await write { db in try Schema.raise(db, to: Schema.formatWithRetirements) }

@@ -5,7 +5,7 @@ import GRDB
 public struct DocumentHistory: Sendable {
   /// A change to the board, at one position in the history.
   public struct Step: Hashable, Sendable {
-    /// The content of a step; its bytes are those of a `DocumentEntry` or a ``Keyframe``.
+    /// The content of a step; its bytes are the bytes of a `DocumentEntry` or a ``Keyframe``.
     public enum Content: Hashable, Sendable {
       case batch([UInt8])
       case answer([UInt8])

@@ -96,7 +96,7 @@ enum OpenFiles {
   }
 }
 
-/// The exclusive right to write a document, among all processes and within this one. The right is an `flock` on a
+/// The exclusive right to write a document, among all processes and within this process. The right is an `flock` on a
 /// separate lock file in the same directory. The document itself cannot be locked: closing any descriptor of it would
 /// release all of SQLite's locks. The kernel releases the lock when the process exits for any reason. A lock file that
 /// is left behind has no effect. Readers ignore the lock.

@@ -12,7 +12,7 @@ struct WALFrame: Hashable, Sendable {
   let page: Int
   /// The number of pages of the database after the commit; 0 if the frame ends no transaction.
   let commit: Int
-  /// Whether the page number and the content, after ``flip`` is applied, are those that were written.
+  /// Whether the page number and the content, after ``flip`` is applied, are as they were written.
   fileprivate(set) var isIntact: Bool
   /// The damaged bit of the content; nil if no bit is damaged, or if the damaged bit is unknown.
   fileprivate(set) var flip: Flip?

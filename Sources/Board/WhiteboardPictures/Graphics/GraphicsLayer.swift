@@ -76,9 +76,9 @@ package struct GraphicsLayer: Sendable {
     }
   }
 
-  /// Shows only the given photos, from back to front, except those that ``canShow(_:_:)`` refuses; returns the changes.
-  /// `repainted` are the cells that were written since the last update or will be written in this frame: sixels under
-  /// them are sent again. `repainted` has no effect on kitty graphics.
+  /// Shows only the given photos, from back to front, except photos that ``canShow(_:_:)`` refuses; returns the
+  /// changes. `repainted` are the cells that were written since the last update or will be written in this frame:
+  /// sixels under them are sent again. `repainted` has no effect on kitty graphics.
   package mutating func update(
     to placements: [GraphicsPlacement],
     photo: (AssetID) -> TerminalPhoto?,
@@ -239,7 +239,7 @@ package struct GraphicsLayer: Sendable {
 package struct GraphicsPlacement: Hashable, Sendable {
   package let object: ObjectID
   package let asset: AssetID
-  /// The cells that the whole photo fills, including those out of view.
+  /// The cells that the whole photo fills, including the cells out of view.
   package let box: CellArea
   package let visible: CellArea
 

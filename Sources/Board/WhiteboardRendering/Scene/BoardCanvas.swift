@@ -101,7 +101,7 @@ package struct BoardCanvas: Sendable {
   /// The dots of the objects behind a stroke that grows, so that its new part is painted without drawing these objects
   /// again.
   ///
-  /// Outside the areas that must be painted, the dots are those of all objects behind `first`.
+  /// Outside the areas that must be painted, the dots are the dots of all objects behind `first`.
   private struct DotBase: Sendable {
     /// The rearmost object that is not in the base.
     let first: ObjectID

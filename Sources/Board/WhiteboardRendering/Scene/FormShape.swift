@@ -54,7 +54,7 @@ final class FormShape: Sendable {
     letterCount = snapshot.text?.utf8.count ?? 0
   }
 
-  /// Whether the sides of the form's box are parallel to those of the screen.
+  /// Whether the sides of the form's box are parallel to the sides of the screen.
   var isUpright: Bool { rotation.sine == 0 || rotation.cosine == 0 }
 
   /// The maximum distance from the center, in dots, at which few points are enough: the error is a tenth of a dot.

@@ -4,7 +4,7 @@ import Whiteboard
 public struct ClockReport: Hashable, Sendable {
   /// The possible results of a comparison.
   public enum Finding: Hashable, Sendable {
-    /// The clock differs from those of most members.
+    /// The clock differs from the clocks of most members.
     case isOff
     /// The clock differs from the local clock, and it is unknown which of them is wrong.
     case differs
@@ -14,7 +14,7 @@ public struct ClockReport: Hashable, Sendable {
 
   /// The member to which the clock belongs.
   ///
-  /// This can be the local member.
+  /// The member can be the local member.
   public let member: MemberID
   /// The result of the comparison.
   public let finding: Finding

@@ -142,7 +142,7 @@ struct LiveStroke {
     lastCommit = now
   }
 
-  /// A preview contains the last pending points, including those that were already previewed.
+  /// A preview contains the last pending points, including points that were already previewed.
   mutating func preview(_ now: UInt64) -> (first: Int, points: [InkPoint])? {
     guard previewed < count, !pending.isEmpty, now >= lastPreview + Self.previewInterval else { return nil }
     lastPreview = now

@@ -17,7 +17,7 @@ final class ChangeReporter {
     self.actions = actions
   }
 
-  /// Reports the new changes of the board, except those that are deferred.
+  /// Reports the new changes of the board, except the deferred changes.
   func reportChanges(from member: MemberID?, _ now: Moment) {
     let changes = board.takeChanges()
     var lines = 0

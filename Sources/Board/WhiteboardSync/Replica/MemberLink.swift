@@ -8,8 +8,8 @@ final class MemberLink {
   private static let slowAnswer: UInt64 = 30_000
   /// The minimum time between two repairs by one member, in milliseconds.
   private static let repairInterval: UInt64 = 5000
-  /// The time after which a member is asked again if there was no room for its answer, in milliseconds. This is also
-  /// the minimum time between two reports that there is no room.
+  /// The time after which a member is asked again if there was no room for its answer, in milliseconds. The value is
+  /// also the minimum time between two reports that there is no room.
   private static let fullTimeout: UInt64 = 60_000
   /// The minimum time between two answers to one member, in milliseconds.
   private static let answerInterval: UInt64 = 1000

@@ -63,8 +63,8 @@ struct MessageHandler {
     }
   }
 
-  /// Reports that the board has no room for a member's changes. This is not a protocol violation, because other members
-  /// may have filled the board.
+  /// Reports that the board has no room for a member's changes. The lack of room is not a protocol violation, because
+  /// other members may have filled the board.
   func reportFull(_ member: MemberID, _ now: Moment) {
     guard replica.peers[member]?.beginFullReport(now.uptime) ?? false else { return }
     replica.actions.append(.full(member))

@@ -3,7 +3,7 @@ import Whiteboard
 
 /// A board restored from a document, used to view the board as it was at a given time.
 ///
-/// This is a value type. Copies are cheap and independent of the original.
+/// The type is a value type. Copies are cheap and independent of the original.
 public struct RestoredBoard: Sendable {
   /// The id of the board.
   public let id: BoardID

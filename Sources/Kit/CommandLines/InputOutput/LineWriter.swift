@@ -17,7 +17,7 @@ package actor LineWriter {
   private let isPipe: Bool
   /// The lines are not concatenated, because a line can be large.
   private var pending: [[UInt8]] = []
-  /// The number of bytes that are not written yet, including those that are being written now.
+  /// The number of bytes that are not written yet, including the bytes that are being written now.
   private var pendingBytes = 0
   private var isWriting = false
   private var writtenCount = 0

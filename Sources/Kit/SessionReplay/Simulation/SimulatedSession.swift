@@ -74,8 +74,8 @@ public final class SimulatedSession {
     part = replay.parts[index]
     self.conditions = conditions
     network = SimulatedNetwork(conditions)
-    // Change the seed, so that the random numbers differ from those of the recorded session, which may itself be a
-    // simulation with this seed.
+    // Change the seed, so that the random numbers differ from the random numbers of the recorded session, which may
+    // itself be a simulation with this seed.
     random = SplitMix64(seed: seed ^ 0x7265_706C_6179)
     self.trace = trace
     shift = 1000 - (part.acts.first?.time ?? 0)

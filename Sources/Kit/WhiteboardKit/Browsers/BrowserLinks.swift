@@ -151,7 +151,7 @@ final class BrowserLinks {
     guard !closed.isEmpty else { return false }
     let unused = closed.filter(\.guests.isEmpty)
     await store()
-    // This fails only if the session has ended.
+    // The call fails only if the session has ended.
     for link in closed { try? await accept(link) }
     // These links can no longer be used, so they must not count toward the limit.
     links.removeAll { link in unused.contains { $0.secret == link.secret } && link.guests.isEmpty }
@@ -288,7 +288,8 @@ struct BrowserLink: Codable, Equatable, Sendable {
   /// Whether the link admits only one guest; nil means false, as in boards of earlier versions.
   private let isOnce: Bool?
   var guests: Set<PeerID> = []
-  /// Whether only ``guests`` may use the link, because another guest was removed, or ``guestLimit`` guests joined with it.
+  /// Whether only ``guests`` may use the link, because another guest was removed, or ``guestLimit`` guests joined with
+  /// it.
   var isClosed = false
   /// The time at which the link expires, even if the system's time is set back; nil if the link never expires. This
   /// deadline is not stored.

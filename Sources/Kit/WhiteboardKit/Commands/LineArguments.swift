@@ -101,7 +101,7 @@ struct LineArguments {
     try CommandParser.reference(next("the object").text)
   }
 
-  /// Reads all further words, except those that later parameters need.
+  /// Reads all further words, except the words that later parameters need.
   mutating func references() throws(CommandError) -> [ObjectReference] {
     var references = [try reference()]
     while words.count - index > reserved, let word = nextIfAny() {

@@ -263,7 +263,7 @@ extension Parameter where Value == ObjectReference {
 }
 
 extension Parameter where Value == [ObjectReference] {
-  /// One or more objects: in the text form, all words except those of later parameters.
+  /// One or more objects: in the text form, all words except the words of later parameters.
   static var objects: Parameter {
     Parameter("ID …", [("id", .wordOrNumber), ("ids", .objects)]) { (arguments) throws(CommandError) in
       try arguments.references()

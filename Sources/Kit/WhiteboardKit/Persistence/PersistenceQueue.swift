@@ -39,7 +39,7 @@ struct PersistenceQueue {
   /// The numbers of queued bytes and queued answers above which callers must wait.
   private static let room = (byteCount: 16 << 20, answers: 4_096)
   private(set) var recorded = 0
-  /// The number of recorded changes of the board, without those that were discarded.
+  /// The number of recorded changes of the board, without the discarded changes.
   private(set) var changes = 0
   private(set) var stored = 0
   /// Whether an entry could not be appended, so that a keyframe must complete the document.

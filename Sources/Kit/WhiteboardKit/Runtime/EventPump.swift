@@ -153,9 +153,9 @@ package protocol EventSink: Sendable {
   /// The content that the sink reads. Events with other content are not created.
   var contents: EventContents { get }
 
-  /// Receives each change of the board before the event about the change. Also receives the stored objects and settings.
-  /// Changes by hidden authors are left out. The function does not wait: a slow receiver stores only the latest state of
-  /// each object. The default implementation does nothing.
+  /// Receives each change of the board before the event about the change. Also receives the stored objects and
+  /// settings. Changes by hidden authors are left out. The function does not wait: a slow receiver stores only the
+  /// latest state of each object. The default implementation does nothing.
   func boardChanged(_ change: SharedBoard.Change)
 
   /// Receives the result of a command with a request id, including the ids of new objects, as soon as the command's

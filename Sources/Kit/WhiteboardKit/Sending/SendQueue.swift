@@ -33,7 +33,7 @@ struct SendQueue {
   private var queued = 0
   private var waiter: CheckedContinuation<Message?, Never>?
   private(set) var isClosed = false
-  /// The number of queued bytes, including those that are being passed to the outbox.
+  /// The number of queued bytes, including the bytes that are being passed to the outbox.
   private(set) var byteCount = 0
 
   /// The time at which the outbox last accepted ``pace`` bytes, or the first message was queued.

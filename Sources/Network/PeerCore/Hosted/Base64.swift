@@ -58,7 +58,8 @@ package enum Base64 {
     return bytes
   }
 
-  /// Decodes canonical base64 text with padding; returns nil if the text has another form, or more than `maximum` bytes.
+  /// Decodes canonical base64 text with padding; returns nil if the text has another form, or more than `maximum`
+  /// bytes.
   package static func decodeCanonical(_ text: String, maximum: Int) -> [UInt8]? {
     guard text.utf8.count <= (maximum + 2) / 3 * 4, let bytes = decode(text), bytes.count <= maximum,
       encode(bytes) == text

@@ -10,7 +10,7 @@ struct DatagramSealer: Sendable {
     case exhausted
     /// The message is longer than 65,536 bytes (DGM-6).
     case tooLong
-    /// The cipher failed. This happens only for keys of the wrong size.
+    /// The cipher failed. The error occurs only for keys of the wrong size.
     case cipher
   }
 

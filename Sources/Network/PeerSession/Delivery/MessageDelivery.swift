@@ -13,7 +13,7 @@ final class MessageDelivery {
     return joinCount
   }
 
-  /// Resumes the delivery state shared with a peer, or creates a new one (RSM-2 to RSM-6).
+  /// Resumes the delivery state shared with a peer, or creates a new state (RSM-2 to RSM-6).
   func linkOpened(_ entry: PeerEntry, _ opening: SessionCore.Opening, in session: SessionCore)
     throws(AcknowledgementError)
   {

@@ -20,7 +20,7 @@ extension Session {
 /// MultipeerConnectivity.
 ///
 /// New code should read ``Session/events`` instead. Every method has a default that does nothing. Methods are called in
-/// the order of the events, each after the previous one has returned. A slow method slows the senders down, but no
+/// the order of the events, each after the previous method has returned. A slow method slows the senders down, but no
 /// event is lost. An actor, or a class on the main actor, can conform with synchronous methods, which then run on that
 /// actor.
 public protocol SessionDelegate: AnyObject, Sendable {

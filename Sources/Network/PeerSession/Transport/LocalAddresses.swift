@@ -92,7 +92,7 @@ enum LocalAddresses {
     let directory = "/sys/class/net/\(interface)"
     func has(_ name: String) -> Bool { access("\(directory)/\(name)", F_OK) == 0 }
     if has("bridge") { return .bridge }
-    // 65534 is the type of interfaces without link-layer addresses, such as those of WireGuard.
+    // 65534 is the type of interfaces without link-layer addresses, such as the interfaces of WireGuard.
     let type = contents(of: "\(directory)/type").prefix { !$0.isWhitespace }
     if has("tun_flags") || type == "65534" { return .tunnel }
     return has("device") || has("wireless") ? .physical : .virtual
