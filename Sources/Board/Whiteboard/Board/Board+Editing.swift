@@ -191,7 +191,7 @@ extension Board {
   ///   - ids: The objects and groups.
   ///   - isTaking: Whether to take objects that other members hold. If the time of an object's selection is so late
   ///     that no write can follow it, the object is replaced with a new object (BRD-36).
-  /// - Returns: The selected objects, including new ones.
+  /// - Returns: The selected objects, including new objects.
   /// - Throws: `unknownObject`, `held`, `clockExhausted`. If the method throws, the selection does not change.
   @discardableResult public func select(_ ids: [ObjectID], taking isTaking: Bool = false) throws(BoardError)
     -> [ObjectID]

@@ -105,8 +105,8 @@ public class BoardReplica {
   /// - Throws: `BoardError.boardFull`. If the method throws, nothing is applied.
   public final func receive(_ batch: Batch) throws(BoardError) { try receive(batch, purgingWithin: [:]) }
 
-  /// Applies a batch, but ignores the purge of an object if the sequence number in the object's id exceeds the number
-  /// that `last` contains for the incarnation in the id.
+  /// Applies a batch, but ignores the purges of some objects. A purge is ignored if the sequence number in the object's
+  /// id exceeds the number in `last` for the incarnation in the id.
   package final func receive(_ batch: Batch, purgingWithin last: [Incarnation: UInt64]) throws(BoardError) {
     hideStaged()
     try cells.apply(batch, purgingWithin: last, changes: &output.changes)
@@ -167,7 +167,7 @@ public class BoardReplica {
     noteSelections(in: difference)
   }
 
-  /// Removes incarnations from the context if this board has neither an object nor a cell of them (BRD-37); returns the
+  /// Removes incarnations from the context if this board has neither an object nor a cell of them (BRD-37). Returns the
   /// number of removed incarnations, and the number of unknown incarnations that remain.
   package final func forgetEmptyIncarnations(unless isKnown: (Incarnation) -> Bool) -> (forgotten: Int, kept: Int) {
     hideStaged()

@@ -34,8 +34,8 @@ package protocol Game: Sendable {
 }
 
 extension Game {
-  /// Returns the bytes of a move by `member` with the operation `dot`, and checks that the move would be valid now;
-  /// throws the reason why the move would be ignored.
+  /// Returns the bytes of a move by `member` with the operation `dot`. Throws if the move would be ignored now; the
+  /// error is the reason.
   func bytes(of move: GameMove, by member: MemberID, as dot: Dot) throws(GameError) -> [UInt8] {
     let bytes = try encode(move, by: member, as: dot)
     // Apply the move to a copy of the game, at the position that it will have: right after the last move that it must

@@ -2,8 +2,8 @@
 public struct Binding: Hashable, Sendable {
   /// The object to which the end is bound.
   public let target: ObjectID
-  /// The point in the object at which the end aims, relative to the object's center: 0.5 is the right or lower side of
-  /// its box, -0.5 the left or upper side.
+  /// The point in the object at which the end aims, relative to the object's center. 0.5 is the right or lower side of
+  /// the object's box, and -0.5 is the left or upper side.
   public let anchor: Point
   /// Whether the end lies exactly at the anchor; otherwise it lies where the line meets the object's outline.
   public let isExact: Bool

@@ -62,8 +62,8 @@ public struct BoardState: Sendable {
     try apply(batch, purgingWithin: [:], changes: &changes)
   }
 
-  /// Applies a batch, but ignores the purge of an object if the sequence number in the object's id exceeds the number
-  /// that `last` contains for the incarnation in the id.
+  /// Applies a batch, but ignores the purges of some objects. A purge is ignored if the sequence number in the object's
+  /// id exceeds the number in `last` for the incarnation in the id.
   package mutating func apply(_ batch: Batch, purgingWithin last: [Incarnation: UInt64], changes: inout ChangeLog)
     throws(BoardError)
   {
@@ -214,7 +214,7 @@ public struct BoardState: Sendable {
     revision += 1
   }
 
-  /// Removes incarnations from the context if this board has neither an object nor a cell of them; returns the number
+  /// Removes incarnations from the context if this board has neither an object nor a cell of them. Returns the number
   /// of removed incarnations, and the number of unknown incarnations that remain. O(*n*) in the number of cells if an
   /// incarnation is unknown; otherwise, in the number of incarnations.
   package mutating func forgetEmpty(unless isKnown: (Incarnation) -> Bool) -> (forgotten: Int, kept: Int) {

@@ -15,7 +15,7 @@ package struct ObjectRecord: Sendable {
   package private(set) var isReported = false
 
   /// The positions of the first and the last point of a line, relative to the line's position, if these points are
-  /// bound to objects; empty for stored objects, because these positions depend on other objects.
+  /// bound to objects. Empty for stored objects, because the positions depend on other objects.
   var ends: [Point?] = []
 
   package init() {}

@@ -249,8 +249,8 @@ package struct ObjectRecords: Sequence {
 }
 
 /// An index from an object, such as a group (BRD-26), to the objects on the board whose cells name it. The named object
-/// need not exist. Finding the members of a group, or the lines that are bound to an object, takes O(log *n*) time,
-/// where *n* is the number of grouped objects, plus O(1) for each member.
+/// need not exist. Finding the members of a group, or the lines that are bound to an object, takes O(log *n*) time plus
+/// O(1) for each member or line. *n* is the number of entries.
 struct ReferenceIndex: Sendable {
   private struct Entry: Sendable {
     let group: ObjectID

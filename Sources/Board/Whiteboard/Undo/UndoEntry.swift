@@ -25,8 +25,9 @@ struct UndoItem {
   var property: Property
   var before: Side
   var after: Side
-  /// For an item that deletes or restores an object: the sequence number of the latest write of each incarnation to the
-  /// object before the step, or before the step's last undo or redo. Empty if the step created the object.
+  /// The latest write of each incarnation to an object before the step, as a sequence number; only for an item that
+  /// deletes or restores the object. After an undo or redo of the step, the latest writes before that undo or redo.
+  /// Empty if the step created the object.
   var writes: [Incarnation: UInt64] = [:]
 
   var key: CellKey { CellKey(object: object, property: property) }

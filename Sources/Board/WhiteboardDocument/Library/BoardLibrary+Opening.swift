@@ -251,8 +251,8 @@ extension BoardLibrary {
 
 /// The results of reading a library's files once, shared by callers that open many boards at the same time.
 ///
-/// Without a listing, each caller reads the whole directory. A listing may be outdated: a file is read again before it
-/// is opened, and if the listing has no file of a board, the directory is read again.
+/// Without a listing, each caller reads the whole directory. Because a listing may be outdated, a file is read again
+/// before it is opened. If the listing has no file of a board, the directory is read again.
 public final class LibraryListing: Sendable {
   private struct Contents {
     var paths: [[UInt8]: [String]] = [:]
@@ -359,8 +359,9 @@ enum KnownBoards {
   }
 }
 
-/// A lock on a directory, held while a board is found or created. Waiting for the lock blocks no thread of a pool: the
-/// callers of this process wait in a queue, and the first of them waits for other processes on a thread of its own.
+/// A lock on a directory, held while a board is found or created. Waiting for the lock blocks no thread of a pool. The
+/// callers of this process wait in a queue. The first caller in the queue waits for other processes on a separate
+/// thread.
 final class LibraryLock: Sendable {
   /// The callers that wait, by directory; a directory without an entry is not locked by this process.
   private static let queues = Locked<[String: [CheckedContinuation<Void, Never>]]>([:])

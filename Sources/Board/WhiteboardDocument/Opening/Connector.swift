@@ -145,8 +145,8 @@ enum DiskCondition {
     }
   }
 
-  /// Returns the `errno` that a write to the file at `path` would cause now, judging by the state of its disk; 0 if no
-  /// reason for a failure is apparent. SQLite does not always report the `errno` of a failed call.
+  /// Returns the `errno` that a write to the file at `path` would cause now, according to the state of the disk.
+  /// Returns 0 if no reason for a failure is apparent. SQLite does not always report the `errno` of a failed call.
   static func systemError(at path: String) -> Int32 {
     var status = statvfs()
     let directory = (path as NSString).deletingLastPathComponent

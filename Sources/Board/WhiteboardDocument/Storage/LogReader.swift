@@ -12,7 +12,7 @@ struct LogReader {
   }
 
   /// Reads the newest intact keyframe and the entries after it, up to `time`. Throws `notFound` if the history of that
-  /// time is no longer stored, or another error if data that this state needs is damaged.
+  /// time is no longer stored. Throws another error if data for this state is damaged.
   func content(upTo time: Int64?) throws -> DocumentContent {
     var notes: [String] = []
     let (base, passedOver) = try keyframe(upTo: time, &notes)

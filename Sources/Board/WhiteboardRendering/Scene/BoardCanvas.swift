@@ -2,8 +2,8 @@ import Whiteboard
 
 /// The visible part of a board, painted in cells. Only the areas that changed are repainted. The caller passes changed
 /// objects to ``set(_:)``, and ``paint()`` updates ``screen``. The cost depends on the changes and not on the size of
-/// the board: for example, only the new part of a growing stroke is painted, and the objects behind it are not drawn
-/// again (``DotBase``).
+/// the board. For example, only the new part of a growing stroke is painted, and the objects behind the stroke are not
+/// drawn again (``DotBase``).
 package struct BoardCanvas: Sendable {
   package struct Item: Sendable {
     private let content: Content
@@ -434,7 +434,7 @@ package struct BoardCanvas: Sendable {
   /// The index in ``order`` of the first object in front of the base; the number of objects if there is no base.
   private var frontIndex: Int { base.map { index(of: $0.first) } ?? order.count }
 
-  /// Paints an area in which only strokes in front of the base have changed; returns the work, in dots, or nil if other
+  /// Paints an area in which only strokes in front of the base have changed. Returns the work, in dots; nil if other
   /// objects are in front of the base too.
   private mutating func paintGrowth(in area: CellArea) -> Int? {
     let places = order.places(touching: area, in: frontIndex..<order.count)

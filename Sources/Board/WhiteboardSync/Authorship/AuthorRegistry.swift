@@ -157,7 +157,7 @@ final class AuthorRegistry {
   }
 
   /// Throws if one author would have too many incarnations, or if authors would use the room that is reserved for
-  /// others. Up to a limit, the share of a connected author is checked only in batches, because an answer may contain
+  /// others. Up to a limit, the share of a connected author is checked only in batches. An answer may contain
   /// incarnations that other replicas accepted when they had more room.
   private func requireRoom(for new: [AuthorRecord], isBatch: Bool = false) throws(BoardError) {
     guard !new.isEmpty else { return }

@@ -8,7 +8,8 @@ final class PresenceTracker {
   private let actions: ActionQueue
   private var own = PresenceState()
   private var clocks: ClockComparison
-  /// The time until which the present members stay the same if nothing arrives; nil if they must be computed again.
+  /// The time until which the set of present members stays the same if nothing arrives; nil if the set must be computed
+  /// again.
   private var presentUntil: UInt64?
 
   init(_ board: Board, _ peers: MemberLinks, _ changes: ChangeReporter, _ actions: ActionQueue) {

@@ -254,9 +254,8 @@ final class MemberLinks {
 }
 
 /// A queue of one member's messages that wait because the first of them cannot be handled yet. The first message waits
-/// for one of two reasons: its signatures are being verified, or it purges an object and the batches of the object's
-/// author have not arrived yet (BRD-39). Later messages wait behind it, so that messages are handled in order of
-/// arrival.
+/// while its signatures are being verified. A message that purges an object also waits for the batches of the object's
+/// author (BRD-39). Later messages wait behind it, so that messages are handled in order of arrival.
 struct MemberInbox {
   private enum First {
     case unverified([UInt8], VerificationState)

@@ -218,8 +218,8 @@ extension EventText {
     }
   }
 
-  /// Returns nil if the message is long, is not UTF-8, or contains control characters: such a message is not readable,
-  /// and each control character takes six bytes in JSON.
+  /// Returns the message as text. Returns nil if the message is long, is not UTF-8, or contains control characters.
+  /// Users cannot read such a message, and each control character takes six bytes in JSON.
   static func words(of message: [UInt8]) -> UntrustedText? {
     guard message.count <= 1 << 20,
       message.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || (9...10).contains($0) || $0 == 13 })

@@ -31,9 +31,9 @@ final class BoardDiscovery {
 
   // MARK: - Browsing
 
-  /// Searches for boards until the local board closes. Announcements with the local key are not reported, but they
-  /// explain why a guest finds no other board, show whether other computers can find the local board, and reveal a
-  /// computer that uses the same key.
+  /// Searches for boards until the local board closes. Announcements with the local key are not reported. They show
+  /// whether other computers can find the local board, or why a guest finds no other board. They also reveal another
+  /// computer with the same key.
   func browse(own: PeerID, preferring known: KnownPeers) {
     guard let discovery = configuration.discovery, !configuration.isRelay else { return }
     let query = BrowserQuery(excluding: nil, preferring: known.preference)

@@ -72,8 +72,8 @@ struct ChildProgram {
       ?? ""
   }
 
-  /// Waits until the other end of the connection is closed, and returns the wait status of the child; nil if the child
-  /// was killed because it took too long.
+  /// Waits until the other end of the connection is closed, and returns the wait status of the child. Returns nil if
+  /// the child took too long and was killed.
   private func wait(for child: pid_t, until connection: Int32) -> Int32? {
     let start = DispatchTime.now().uptimeNanoseconds
     var (ends, status, hasEnded) = ([pollfd(fd: connection, events: 0, revents: 0)], Int32(0), false)

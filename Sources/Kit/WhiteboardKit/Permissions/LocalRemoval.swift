@@ -174,7 +174,7 @@ final class LocalRemoval {
     )
   }
 
-  /// Stores a removal with the copy of a board that is not open; returns the removal that is stored now, and the
+  /// Stores a removal with the copy of a board that is not open. Returns the removal that is stored now, and the
   /// board's name if there is a copy.
   private nonisolated(nonsending) func store(_ removal: Removal, withCopyOf board: SessionID) async -> (
     Removal, name: String?

@@ -158,8 +158,8 @@ package protocol EventSink: Sendable {
   /// latest state of each object. The default implementation does nothing.
   func boardChanged(_ change: SharedBoard.Change)
 
-  /// Receives the result of a command with a request id, including the ids of new objects, as soon as the command's
-  /// function returns and after the changes of the command. The answer follows when the changes are stored. The
+  /// Receives the result of a command with a request id, including the ids of new objects. The call follows the changes
+  /// of the command, as soon as the command's function returns. The answer follows when the changes are stored. The
   /// function does not wait. The default implementation does nothing.
   func commandReturned(_ outcome: CommandOutcome, to request: RequestMark)
 }

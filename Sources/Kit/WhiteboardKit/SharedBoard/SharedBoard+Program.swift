@@ -136,8 +136,8 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
     entries.append(Entry(id: id, names: names, value: value))
   }
 
-  /// Finds a target by its id, by a unique id prefix, or by a unique name, in this order; throws ``CommandError`` with
-  /// the code `ambiguous` if several targets match, or `missing` if none matches. Ids have precedence over names.
+  /// Finds a target by its id, by a unique id prefix, or by a unique name, in this order. Throws ``CommandError`` with
+  /// the code `ambiguous` if several targets match, or `missing` if no target matches. Ids have precedence over names.
   /// Otherwise, a member could choose another member's id as its name, and receive messages for that member.
   func find(_ word: String, what: String, missing: CommandError.Code) throws(CommandError) -> Value {
     let lower = word.lowercased()

@@ -6,8 +6,8 @@ import Musl
 
 /// A value protected by a pthread mutex, the only lock of the package. Callers must hold the lock only briefly, and
 /// never across `await`. `Synchronization.Mutex` is not used, because the thread sanitizer of Swift 6.3.1 on Linux does
-/// not recognize it: if eight tasks change one dictionary under a `Mutex`, the sanitizer reports data races. With this
-/// type, it reports none.
+/// not recognize that mutex. If eight tasks change one dictionary under a `Mutex`, the sanitizer reports data races.
+/// With this type, the sanitizer reports none.
 // Unchecked Sendable is safe: the value is accessed only while the mutex is held, and the mutex never moves.
 package final class Locked<Value>: @unchecked Sendable {
   @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>

@@ -98,8 +98,8 @@ extension Session {
     }
   }
 
-  /// Returns the key of the browser link with which a guest joined, if the guest's page sent `proof` for a link with
-  /// `role` (WEB-58); nil if the proof is wrong, or the guest has no open web link.
+  /// Returns the key of the browser link with which a guest joined. Returns nil if `proof` does not prove that the
+  /// guest's page asks for a link with `role` (WEB-58), or if the guest has no open web link.
   package func guestKey(of guest: PeerID, asking role: String, proof: [UInt8]) async -> GuestKey? {
     try? await onLoop { core in
       guard let entry = core.entries[guest], entry.isJoined, let key = entry.guestKey, let link = entry.link,

@@ -244,8 +244,8 @@ final class ControlLink: ChannelDuplexHandler {
       delegate?.link(self, received: type, payload)
     }
     if buffer.readableBytes > 0 {
-      // Moving the remaining bytes after each frame would take quadratic time if reading is paused and resumed again
-      // and again, as for a member that exceeds the limits of a relay (RLY-14).
+      // Do not move the remaining bytes after each frame. If reading is paused and resumed again and again, these moves
+      // would take quadratic time. This is the case for a member that exceeds the limits of a relay (RLY-14).
       if buffer.readerIndex > buffer.readableBytes { buffer.discardReadBytes() }
       pending = buffer
     }

@@ -120,8 +120,8 @@ struct Membership: Sendable {
     return true
   }
 
-  /// Records that a member names another peer as the host in a session whose id does not prove the host (MEM-16);
-  /// returns whether no member named this peer before.
+  /// Records that a member names another peer as the host in a session whose id does not prove the host (MEM-16).
+  /// Returns whether no member named this peer before.
   mutating func claimed(host peer: PeerID) -> Bool {
     guard peer != host, claimants.count < Limits.members else { return false }
     return claimants.insert(peer).inserted

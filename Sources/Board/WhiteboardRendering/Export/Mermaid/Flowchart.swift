@@ -123,7 +123,7 @@ private struct FlowchartParser {
   }
 
   /// Returns the index of the first line of the chart, the text after the word `flowchart` or `graph` in this line, and
-  /// the settings before this line that are left out.
+  /// the settings before this line. The import leaves these settings out.
   static func header(of text: String) -> (line: Int, rest: Substring, settings: [(line: Int, problem: String)])? {
     var (isInSettings, isInDirective) = (false, false)
     var settings: [(line: Int, problem: String)] = []

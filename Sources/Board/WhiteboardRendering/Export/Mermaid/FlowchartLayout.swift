@@ -246,8 +246,8 @@ struct FlowchartLayout {
   /// Moves the boxes of each layer as near to their neighbors as their order and size allow, with least squares.
   private mutating func align(downwards: Bool) {
     for layer in downwards ? Array(layers) : layers.reversed() {
-      // Blocks of boxes that touch. Each block has the number of its boxes, and the sum of the layer's start positions
-      // at which each of these boxes would be at the mean of its neighbors.
+      // Blocks of boxes that touch. A block stores the number of its boxes and a sum. For each box, the sum contains
+      // the start position of the layer that would place the box at the mean of its neighbors.
       var (blocks, offsets) = ([(sum: Double, count: Int)](), [Double]())
       var offset = 0.0
       for (position, index) in layer.enumerated() {

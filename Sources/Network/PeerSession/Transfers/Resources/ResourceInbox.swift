@@ -85,7 +85,7 @@ actor ResourceInbox {
     return ResourceInbox(directory, quota: quota, threads: threads, isTemporary: isTemporary)
   }
 
-  /// Returns whether the offered resource was already delivered, although the sender does not know that yet; throws if
+  /// Returns whether the offered resource was already delivered, although the sender does not know that yet. Throws if
   /// another resource was delivered under that id.
   func hasDelivered(_ offer: Control.ResourceOffer, from peer: PeerID) throws(SessionError) -> Bool {
     guard let known = delivered[offer.id] else { return false }
