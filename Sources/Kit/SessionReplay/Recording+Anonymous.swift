@@ -207,8 +207,8 @@ private struct AnonymousValues {
     return numbers.count
   }
 
-  /// The result has as many Unicode scalars as the text, because edits by other authors depend on the number of
-  /// scalars.
+  /// Returns a replacement with as many Unicode scalars as the text, because edits by other authors depend on the
+  /// number of scalars.
   private func hidden(_ text: String) -> String {
     guard hidesWords else { return text }
     var hidden = String.UnicodeScalarView()

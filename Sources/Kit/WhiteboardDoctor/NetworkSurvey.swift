@@ -15,7 +15,7 @@ package enum NetworkSurvey {
     var addresses: [String]
     var isLoopback: Bool
     var canMulticast: Bool
-    /// In network byte order.
+    /// The IPv4 address, in network byte order.
     var internetAddress: UInt32?
   }
 
@@ -79,7 +79,7 @@ package enum NetworkSurvey {
       == 0
   }
 
-  /// In milliseconds.
+  /// The time limit for an answer of the bus, in milliseconds.
   private static let busTimeout: Int32 = 2_000
 
   /// Returns the error number if the bus cannot be reached, or does not answer in time.

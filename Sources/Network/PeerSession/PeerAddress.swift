@@ -57,6 +57,6 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     self.init(host: host, port: port)
   }
 
-  /// Blocks if the host is a name, so do not call it on an event loop.
+  /// Blocks if the host is a name, so do not call this method on an event loop.
   func socketAddress() throws -> SocketAddress { try SocketAddress.makeScoped(host: host, port: port) }
 }

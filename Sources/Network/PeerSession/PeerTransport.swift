@@ -27,7 +27,7 @@ public final class PeerTransport: Sendable {
   /// The only interface to listen on; `nil` for all.
   package let interface: ListeningInterface?
 
-  /// Call this on the transport's event loop.
+  /// Call this initializer on the transport's event loop.
   private init(_ core: TransportCore) {
     self.core = NIOLoopBound(core, eventLoop: core.eventLoop)
     eventLoop = core.eventLoop

@@ -46,7 +46,7 @@ public final class Session: Sendable {
   /// must not block or compute for long, because no link is served in the meantime.
   public let executor: any TaskExecutor
 
-  /// Call this on the session's event loop.
+  /// Call this initializer on the session's event loop.
   init(_ core: SessionCore) {
     self.core = NIOLoopBound(core, eventLoop: core.eventLoop)
     self.eventLoop = core.eventLoop

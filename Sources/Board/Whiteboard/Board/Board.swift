@@ -382,7 +382,7 @@ extension Board {
 
 struct Duplication {
   private let originals: Set<ObjectID>
-  /// In ascending order.
+  /// The ids of the copied groups, in ascending order.
   private let groups: [ObjectID]
   private let offset: Point
 

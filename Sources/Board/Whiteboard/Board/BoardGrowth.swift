@@ -89,7 +89,7 @@ extension BoardState {
     }
   }
 
-  /// The result is exact. About O(*n*), where *n* is the number of operations.
+  /// Returns the exact growth. About O(*n*), where *n* is the number of operations.
   package func growth(with batch: Batch) -> BoardGrowth {
     var trials: [ObjectID: Trial] = [:]
     var seen = DotSet()
@@ -127,7 +127,7 @@ extension BoardState {
     return growth
   }
 
-  /// The result is exact. O(*n*), where *n* is the number of cells in the answer.
+  /// Returns the exact growth. O(*n*), where *n* is the number of cells in the answer.
   package func growth(with difference: Difference, without purged: [ObjectID], comparingAll: Bool) -> BoardGrowth {
     var growth = BoardGrowth()
     (growth.incarnations, growth.ranges) = context.growth(with: difference.context)

@@ -146,7 +146,7 @@ struct SettingsIndex: Sendable {
 
   static let properties: [Property] = [.title, .background, .grid, .language]
 
-  /// In ascending order.
+  /// The ids of the settings objects, in ascending order.
   private(set) var objects = ChunkedSortedArray<ObjectID>()
   private var cells = Array(repeating: Cells(), count: SettingsIndex.properties.count)
 

@@ -26,7 +26,7 @@ package protocol Game: Sendable {
   /// Returns the time of the latest move that a new move of `member` must follow (GAM-4).
   func lastTime(before member: MemberID) -> HybridTime?
 
-  /// The best first.
+  /// The winners, the best first.
   var winners: [GameWinner] { get }
 
   /// If `isRevealing` is true, the view includes spoilers.

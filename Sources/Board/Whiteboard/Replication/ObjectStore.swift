@@ -267,7 +267,7 @@ struct ReferenceIndex: Sendable {
 
   var isEmpty: Bool { entries.count == 0 }
 
-  /// In ascending order of id.
+  /// Returns the members of a group, in ascending order of id.
   func members(of group: ObjectID) -> [ObjectID] {
     var members: [ObjectID] = []
     var position = entries.position { $0.group < group }

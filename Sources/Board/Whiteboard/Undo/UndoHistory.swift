@@ -35,7 +35,7 @@ struct UndoHistory {
     let text: ObjectID
     let time: UInt64
 
-    /// The result is false if the clock was set back in between.
+    /// Returns whether this typing continues the earlier typing; false if the clock was set back in between.
     func continues(_ earlier: Typing) -> Bool {
       text == earlier.text && time >= earlier.time && time - earlier.time <= UndoHistory.typingPause
     }

@@ -18,7 +18,7 @@ final class PageScanner {
   private let pageSize: Int
   private let usable: Int
   private let pageCount: Int
-  /// Includes frames that SQLite would not use.
+  /// The frames of the WAL file, including frames that SQLite would not use.
   private let frames: [WALFrame]
   private let framePageSize: Int
   private let newest: [Int: Int]

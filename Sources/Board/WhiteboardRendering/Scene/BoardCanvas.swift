@@ -202,7 +202,7 @@ package struct BoardCanvas: Sendable {
   /// The objects from back to front.
   package var itemsInOrder: some BidirectionalCollection<Item> { order.ids.lazy.compactMap { [items] in items[$0] } }
 
-  /// From back to front.
+  /// Returns objects in order from back to front.
   package func inOrder(_ ids: Set<ObjectID>) -> [ObjectID] { ids.sorted { isBehind($0, $1) } }
 
   package func item(_ id: ObjectID) -> Item? { items[id] }

@@ -58,7 +58,7 @@ final class AuthorRegistry {
     if incarnationsByAuthor[record.member]?.isEmpty == true { incarnationsByAuthor[record.member] = nil }
   }
 
-  /// Includes incarnations that are not in the context.
+  /// Returns the incarnations of an author that have a record, even if they are not in the context.
   func incarnations(of author: MemberID) -> Set<Incarnation> { incarnationsByAuthor[author] ?? [] }
 
   func insert(_ record: AuthorRecord) {

@@ -291,7 +291,7 @@ struct DivergenceCheck {
     return nil
   }
 
-  /// The result has one bit for each bucket whose sums differ.
+  /// Returns a set of bits: one bit for each bucket whose sums differ.
   static func buckets(_ sums: [UInt64], unlike others: [UInt64]) -> UInt16 {
     var buckets: UInt16 = 0
     for (bucket, (mine, theirs)) in zip(sums, others).enumerated() where mine != theirs {

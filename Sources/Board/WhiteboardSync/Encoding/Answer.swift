@@ -10,7 +10,7 @@ package struct Answer {
   private static let domain = Array("whiteboard-answer-1\n".utf8)
   private static let endMarker: UInt8 = 0xFF
 
-  /// Sorted by incarnation in ascending order.
+  /// The records, in ascending order of incarnation.
   let records: [AuthorRecord]
   let difference: Difference
   let incarnation: Incarnation

@@ -237,7 +237,7 @@ final class MemberLinks {
 
   var states: some Collection<MemberLink> { peers.values }
 
-  /// In no particular order.
+  /// The links and their members, in no particular order.
   var entries: some Sequence<(key: MemberID, value: MemberLink)> { peers }
 
   func insert(_ member: MemberID, now: UInt64) { peers[member] = MemberLink(now: now) }

@@ -156,7 +156,7 @@ extension EventText {
     )
   }
 
-  /// Returns nil for queries, because users see their results instead.
+  /// Returns the line for a successful command; nil for queries, because users see the results instead.
   static func doneLine(_ name: CommandName, _ done: CommandOutcome) -> String? {
     let made = (done.ids ?? done.id.map { [$0] }) ?? []
     let verb = name.rawValue

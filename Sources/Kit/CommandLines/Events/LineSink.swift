@@ -108,8 +108,8 @@ private actor Narration {
 }
 
 extension EventText {
-  /// Returns nil if the event is only for programs. Unsafe characters are removed from names of other peers, and
-  /// escaped in all other text.
+  /// Returns the line for an event; nil if the event is only for programs. Unsafe characters are removed from names of
+  /// other peers, and escaped in all other text.
   package static func line(_ event: SharedBoard.Output) -> String? {
     switch event {
     case .change(let change, let details): line(change, details)

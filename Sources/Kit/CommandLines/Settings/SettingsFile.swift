@@ -14,12 +14,12 @@ package struct SettingsFile: Equatable, Sendable {
   package struct Line: Equatable, Sendable {
     package let name: String
     package let value: String
-    /// From 1.
+    /// The line number, from 1.
     package let number: Int
   }
 
   package struct Fault: Error, Equatable, Sendable {
-    /// From 1.
+    /// The line number, from 1.
     package let number: Int
     package let message: String
   }

@@ -31,7 +31,7 @@ public final class TrafficLog: Sendable {
     var numbers: [TransferID: UInt64] = [:]
     var numbered: UInt64 = 0
     var broken: Set<UInt64> = []
-    /// Approximate, in bytes.
+    /// The approximate size of the entries, in bytes.
     var size = 0
     /// The time at which the log began to drop entries, because too many were waiting.
     var missingSince: Int64?

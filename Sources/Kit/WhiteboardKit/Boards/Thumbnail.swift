@@ -6,9 +6,9 @@ import WhiteboardRendering
 /// objects and the background.
 package enum Thumbnail {
   package static let byteLimit = 16 << 10
-  /// In pixels.
+  /// The width, in pixels.
   static let width = 240.0
-  /// In pixels.
+  /// The height, in pixels.
   static let height = 160.0
   static let pointsPerStroke = 64
 

@@ -16,7 +16,7 @@ package enum CommandLimits {
   package static let maximumCharacters = 65_536
   /// The maximum line width and eraser radius, in board units.
   package static let maximumWidth = 1_024.0
-  /// In board units.
+  /// The maximum spacing of the grid, in board units.
   package static let maximumGrid = 65_536.0
   /// The maximum number of pixels per board unit in an export.
   package static let maximumPixels = 64.0

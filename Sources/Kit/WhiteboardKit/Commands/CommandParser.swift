@@ -8,7 +8,7 @@ package enum CommandParser {
   /// The maximum length of a line, in bytes. The limit is enough for a message of 16 MiB in base64, and the other keys
   /// of its command.
   package static let maximumLineLength = 23 * 1024 * 1024
-  /// In bytes of UTF-8.
+  /// The maximum length of a request id, in bytes of UTF-8.
   package static let maximumRequestLength = 256
 
   /// Returns nil if the line is empty or only a comment. The error contains the command and the request id, if these

@@ -27,7 +27,7 @@ package struct Nearby: Sendable {
 
   package struct Board: Sendable {
     package let id: SessionID
-    /// Ordered by id.
+    /// The peers, ordered by id.
     package let peers: [DiscoveredPeer]
 
     var label: String {

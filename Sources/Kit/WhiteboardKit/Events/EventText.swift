@@ -14,7 +14,8 @@ package enum EventText {
     return shown.isEmpty ? short : "\(shown) (\(short))"
   }
 
-  /// For lines that need not identify the peer. Returns the id prefix if no part of the name can be displayed.
+  /// Returns a name for lines that need not identify the peer: the display name, or the id prefix if no part of the
+  /// name can be displayed.
   package static func shortName(_ name: UntrustedText, _ peer: String) -> String {
     let shown = name.displayed
     return shown.isEmpty ? person(name, peer) : shown

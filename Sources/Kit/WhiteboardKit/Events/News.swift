@@ -112,7 +112,7 @@ extension SharedBoard.News {
     package var direction: Direction
     /// Whether the user must answer with `accept` or `decline` before the request proceeds.
     package var mustAnswer: Bool
-    /// In RFC 3339 format.
+    /// The deadline, in RFC 3339 format.
     package var deadline: String?
     /// The time from the beginning of the request until the deadline, in seconds.
     package var seconds: Int?
@@ -184,9 +184,9 @@ extension SharedBoard.News {
     package var peer: String
     package var sender: UntrustedText
     package var name: UntrustedText
-    /// In bytes.
+    /// The size, in bytes.
     package var size: UInt64
-    /// In RFC 3339 format.
+    /// The deadline, in RFC 3339 format.
     package var deadline: String
   }
 
@@ -214,7 +214,7 @@ extension SharedBoard.News {
     package var outcome: Outcome
     package var path: String?
     package var size: UInt64?
-    /// In lowercase hexadecimal.
+    /// The hash, in lowercase hexadecimal.
     package var sha256: String?
     package var message: UntrustedText?
 
@@ -236,7 +236,7 @@ extension SharedBoard.News {
     package var stream: String
     package var peer: String
     package var offset: UInt64
-    /// At most 48 KiB.
+    /// The bytes; at most 48 KiB.
     package var bytes: [UInt8]
 
     package static let maximumLength = 48 * 1024
@@ -260,7 +260,7 @@ extension SharedBoard.News {
     package var difference: Double?
     /// The id of the invitation, in a note with the code `invitation-ended` or `comparing`.
     package var invitation: String?
-    /// In RFC 3339 format.
+    /// The deadline, in RFC 3339 format.
     package var deadline: String?
 
     /// The code of the note that a request to join is no longer pending.

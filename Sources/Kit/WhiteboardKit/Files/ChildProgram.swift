@@ -17,7 +17,7 @@ struct ChildProgram {
 
   /// The maximum duration of a run.
   private static let seconds = 60
-  /// In KiB.
+  /// The maximum memory of the program, in KiB.
   private static let memory = 2 << 20
   /// The maximum size of each file that the program writes.
   private static let fileBytes = 256 << 20

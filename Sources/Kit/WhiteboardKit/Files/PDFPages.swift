@@ -15,7 +15,7 @@ enum PDFPages {
   /// The number of board units per inch, as in exported PDF files.
   private static let unitsPerInch = 96.0
   private static let pointsPerInch = 72.0
-  /// In pixels.
+  /// The maximum length of a side, in pixels.
   private static let side = 8000.0
   /// The distance between pages, in board units, and the number of pages in a row.
   private static let (gap, columns) = (40.0, 10)

@@ -14,7 +14,7 @@ final class BoardSession {
   /// Reserves the local copy of a joined board until the copy is open.
   var reservation: BoardReservation?
 
-  /// In bytes.
+  /// The maximum length of a name, in bytes.
   private static let nameLimit = 128
 
   init(_ session: Session, name: String, policy: AdmissionPolicy, _ storedChoice: HostChoice) {

@@ -43,8 +43,8 @@ extension BoardConfiguration {
     HostChoice(admission: admission ?? code.map { _ in .code }, membersAdmit: membersAdmit)
   }
 
-  /// Includes a code if the policy needs one. If the board moves to a relay, the stored policy `ask` is not used,
-  /// because a relay has no user to ask.
+  /// Returns the policy of the host, with a code if the policy needs a code. If the board moves to a relay, the stored
+  /// policy `ask` is not used, because a relay has no user to ask.
   func hostPolicy(_ stored: HostChoice, code: JoinCode?) -> AdmissionPolicy {
     let earlier = carrier != nil && stored.admission == .ask ? nil : stored.admission
     return admissionPolicy(default: hostChoice.admission ?? earlier ?? hostAdmission, code: code)

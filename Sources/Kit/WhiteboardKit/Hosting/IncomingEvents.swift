@@ -136,8 +136,8 @@ struct IncomingEvents {
     return earliest.map { .wait(until: $0) } ?? .none
   }
 
-  /// Call this after handling an event. If the result is true, the queue is at most half full, and reading from the
-  /// member's link must resume.
+  /// Call this method after handling an event. If the result is true, the queue is at most half full, and reading from
+  /// the member's link must resume.
   mutating func resume(_ peer: PeerID) -> Bool {
     guard let queue = queues[peer], queue.isStopped, queue.messages <= Self.messages / 2, queue.bytes <= Self.bytes / 2
     else { return false }

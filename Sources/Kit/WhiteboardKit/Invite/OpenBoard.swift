@@ -25,7 +25,7 @@ package struct OpenBoard: Codable, Equatable, Sendable {
   /// The pass of the board's links; nil if no user is asked to admit peers.
   package var pass: String?
 
-  /// Ordered by name.
+  /// Returns all open boards, ordered by name.
   package static func all(inDataDirectory directory: String) -> [OpenBoard] {
     let directory = OpenBoardFile.directory(in: directory)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []

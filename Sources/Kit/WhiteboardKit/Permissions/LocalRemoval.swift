@@ -117,7 +117,7 @@ final class LocalRemoval {
     removal = await document.hostRemoval()
   }
 
-  /// Call this when the host has admitted the local peer again.
+  /// Call this method when the host has admitted the local peer again.
   nonisolated(nonsending) func clear(in document: BoardDocument) async throws(DocumentError) {
     defer { checkIsolation(#isolation) }
     removal = nil

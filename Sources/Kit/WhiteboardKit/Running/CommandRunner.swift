@@ -134,7 +134,8 @@ final class CommandRunner {
     }
   }
 
-  /// Returns nil if the argument of `accept` or `decline` names a request to join.
+  /// Returns the offered file that an argument of `accept` or `decline` names; nil if the argument names a request to
+  /// join.
   func fileOffer(_ word: String) -> TransferID? { (try? invitations.find(word)) == nil ? transfers.offer(word) : nil }
 
   // MARK: - Running

@@ -75,7 +75,7 @@ struct EventPump {
     return pending
   }
 
-  /// Call this when the sink has accepted the events, or failed. Returns the waiters to resume.
+  /// Call this method when the sink has accepted the events, or failed. Returns the waiters to resume.
   mutating func end(_ error: OutputError?) -> [CheckedContinuation<Void, Never>] {
     isDelivering = false
     tellingBytes = 0

@@ -35,8 +35,8 @@ struct MessageDeliveries {
   var hasRoom: Bool { messages.count < Self.capacity.messages && byteCount < Self.capacity.bytes }
   var isEmpty: Bool { messages.isEmpty }
 
-  /// Call this before the message is queued, with at least one recipient and no duplicates; returns the number of the
-  /// message.
+  /// Call this method before the message is queued, with at least one recipient and no duplicates; returns the number
+  /// of the message.
   mutating func add(_ request: CommandRequest, byteCount: Int, to peers: [PeerID]) -> Int {
     last += 1
     messages[last] = Message(request: request, byteCount: byteCount, open: peers.count)

@@ -50,7 +50,7 @@ package final class FileReading: Sendable {
     guard access(file, R_OK) == 0 else { throw unreadable(file, errno) }
   }
 
-  /// In bytes.
+  /// Returns the size of a file, in bytes; nil if the file cannot be examined.
   static func size(_ file: String) -> Int? {
     var status = stat()
     guard stat(file, &status) == 0 else { return nil }

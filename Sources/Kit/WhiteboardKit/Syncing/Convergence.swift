@@ -91,7 +91,7 @@ final class Convergence {
 
   // MARK: - The condition
 
-  /// Ordered by id.
+  /// Returns the members to compare, ordered by id.
   private func compared(_ scope: SyncScope) -> [PeerID] {
     members.filter { (scope == .everybody || $0.value.isReached) && !isWithoutBoard($0.key) }.map(\.key)
   }

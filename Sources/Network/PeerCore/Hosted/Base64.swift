@@ -35,7 +35,7 @@ package enum Base64 {
     text.append(padding)
   }
 
-  /// Padding is optional.
+  /// Decodes base64 text; the padding is optional. Returns nil if the text is malformed.
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     let all = Array(text.utf8)
     let padded = all.suffix(2).count { $0 == padding }

@@ -76,7 +76,7 @@ struct LinkExporter: Sendable {
 struct HKDFLabel {
   /// The label without the prefix `tls13 `; at most 249 bytes.
   let label: String
-  /// At most 255 bytes.
+  /// The context; at most 255 bytes.
   let context: [UInt8]
   let length: Int
 

@@ -9,7 +9,7 @@ protocol LinkDelegate: AnyObject {
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer)
   func linkReadComplete(_ link: ControlLink)
   func linkWritable(_ link: ControlLink)
-  /// Called once.
+  /// Called once for each link.
   func linkEnded(_ link: ControlLink, _ reason: LinkEnd)
 }
 

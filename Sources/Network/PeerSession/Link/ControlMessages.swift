@@ -54,7 +54,7 @@ extension UntrustedText {
 
   var explanation: String { displayed(width: Control.explanation) }
 
-  /// At most 128 bytes without NUL, as the protocol requires.
+  /// Returns a session name as the protocol requires: at most 128 bytes, without NUL.
   static func sessionName(_ name: String) -> UntrustedText {
     UntrustedText(name.filter { $0 != "\0" }.prefix(bytes: Limits.sessionName))
   }

@@ -38,10 +38,10 @@ extension Control {
   struct Introduction: ControlObject {
     var versions = Control.versions
     var session = SessionID.none
-    /// 1 to 64 bytes, not verified.
+    /// The display name, 1 to 64 bytes; not verified.
     var name = UntrustedText("")
     var incarnation = SessionIncarnation.unknown
-    /// 0 for a peer that does not listen.
+    /// The port; 0 for a peer that does not listen.
     var port = 0
     /// The addresses of the peer: IP literals without scope, best first; at most 16.
     var addresses: [String] = []

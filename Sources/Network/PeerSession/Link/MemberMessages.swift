@@ -10,7 +10,7 @@ extension Control {
     static let frameType = FrameType.message
 
     var peer = PeerID.none
-    /// 1 to 64 bytes, not verified.
+    /// The display name, 1 to 64 bytes; not verified.
     var name = UntrustedText("")
     var incarnation = SessionIncarnation.unknown
     var port = 0

@@ -6,7 +6,7 @@ import PeerWire
 struct TunnelLeg: Sendable {
   let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
-  /// Call this on the channel's event loop, after ATTACHED.
+  /// Call this function on the channel's event loop, after ATTACHED.
   @Sendable static func wrap(_ channel: any Channel) throws -> TunnelLeg {
     try BulkLink.prepare(channel)
     return TunnelLeg(
