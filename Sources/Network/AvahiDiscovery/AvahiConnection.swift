@@ -38,8 +38,8 @@ struct AvahiDaemon {
 struct AvahiFailure: Error { let code: Int32 }
 
 /// The poll loop of one thread, with an Avahi client that is recreated after each failure. Implements DSC-21. A client
-/// that has lost the daemon or the bus reports `AVAHI_CLIENT_FAILURE` and is unusable, even if it was created with
-/// `AVAHI_CLIENT_NO_FAIL`. Freeing the client also frees all objects that were created with it.
+/// that has lost the daemon or the bus reports `AVAHI_CLIENT_FAILURE` and is unusable, even if the client was created
+/// with `AVAHI_CLIENT_NO_FAIL`. Freeing the client also frees all objects that were created with it.
 final class AvahiConnection {
   private static let interfaceCheck = Duration.seconds(2)
 
@@ -215,7 +215,7 @@ package struct AvahiConfiguration: Sendable {
     "/run/current-system/sw/bin/avahi-daemon", "/usr/share/dbus-1/system-services/org.freedesktop.Avahi.service",
   ]
   package var busSocket = SystemBus.socketPath
-  /// The delay before the first reconnection attempt; it doubles after each attempt.
+  /// The delay before the first reconnection attempt; the delay doubles after each attempt.
   package var shortestPause = Duration.milliseconds(200)
   package var longestPause = Duration.seconds(5)
   /// The time after which a daemon that does not answer is reported.

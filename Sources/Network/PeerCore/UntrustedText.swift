@@ -38,8 +38,8 @@ extension UntrustedText {
   /// Returns the text with its unsafe and invisible characters as escapes such as `\u{1b}`, truncated with `…` after
   /// `limit` code points.
   ///
-  /// The result is one line. It cannot control a terminal, and cannot reorder or hide other text. A character keeps at
-  /// most two combining marks, and marks without a character are dropped.
+  /// The result is one line. The result cannot control a terminal, and cannot reorder or hide other text. A character
+  /// keeps at most two combining marks, and marks without a character are dropped.
   ///
   /// - Complexity: O(n) in the limit.
   public func escaped(limit: Int = 2_048) -> String {

@@ -3,8 +3,8 @@ import PeerCore
 /// A peer and one of its sessions, found on the network, with all addresses to reach it.
 ///
 /// There is one value for each pair of peer and session, even if the peer is announced on several interfaces, over
-/// several protocols or under several names. If the peer restarts, the id remains the same. The value is only a hint:
-/// to verify the identity of the peer and that it is reachable, connect to it.
+/// several protocols or under several names. If the peer restarts, the id remains the same. The value is only a hint.
+/// To verify the identity and the addresses of the peer, connect to the peer.
 public struct DiscoveredPeer: Hashable, Sendable, Identifiable {
   /// The identity of a discovered peer: its claimed peer id and its session.
   public struct ID: Hashable, Sendable {
@@ -102,8 +102,8 @@ public enum ServiceTypeError: Error, Hashable, Sendable {
 
 /// The DNS-SD instance name under which a peer advertises a board.
 ///
-/// The name has the format `p-<26 characters of the peer id>-<8 characters of the session id>`. It contains no user
-/// name. Another service may use the same name. Implements DSC-2 and DSC-12.
+/// The name has the format `p-<26 characters of the peer id>-<8 characters of the session id>`. The name contains no
+/// user name. Another service may use the same name. Implements DSC-2 and DSC-12.
 public struct InstanceName: Hashable, Sendable, CustomStringConvertible {
   /// The maximum length of a DNS label in bytes.
   public static let maximumSize = 63

@@ -7,10 +7,10 @@ public typealias Discovery = Advertiser & Browser
 public protocol Advertiser: Sendable {
   /// Advertises while `body` runs, then withdraws the announcement.
   ///
-  /// If discovery is unavailable, the advertiser emits an event instead of throwing an error. It starts to advertise as
-  /// soon as discovery becomes available. The call returns after `body` has returned and the announcement is withdrawn.
-  /// If the discovery system does not respond, the call returns 3 s after `body` (DSC-21). Canceling the task ends the
-  /// sequence of events, and thus any loop in `body` over the events.
+  /// If discovery is unavailable, the advertiser emits an event instead of throwing an error. The advertiser starts to
+  /// advertise as soon as discovery becomes available. The call returns after `body` has returned and the announcement
+  /// is withdrawn. If the discovery system does not respond, the call returns 3 s after `body` (DSC-21). Canceling the
+  /// task ends the sequence of events, and thus any loop in `body` over the events.
   ///
   /// - Parameters:
   ///   - advertisement: The service and announcement to publish.
@@ -177,7 +177,7 @@ public struct DiscoveryEvents<Element: Sendable>: AsyncSequence, Sendable {
   ///
   /// - Parameters:
   ///   - signal: A stream that yields when the buffer may contain an event, and finishes when no more events will be
-  ///     added. It should buffer only the newest element.
+  ///     added. The stream should buffer only the newest element.
   ///   - take: A closure that removes and returns the next event in the buffer, or returns `nil` if the buffer is
   ///     empty.
   public init(signal: AsyncStream<Void>, take: @escaping @Sendable () async -> Element?) {

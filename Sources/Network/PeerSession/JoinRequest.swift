@@ -46,7 +46,7 @@ public struct JoinRequest: Sendable {
   package var asksUser = true
   /// How the local peer admits newcomers if it is the host of the session that it joins.
   package var hosting: HostAdmission?
-  /// The code with which the local peer joined the session before; it may be outdated.
+  /// The code with which the local peer joined the session before; the code may be outdated.
   package var earlierCode: JoinCode?
   /// The peers that announce the session, which are dialed too; `nil` means to dial only ``addresses`` (DSC-28).
   package var announced: AnnouncedListeners?

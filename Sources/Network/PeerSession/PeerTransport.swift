@@ -252,7 +252,7 @@ public final class PeerTransport: Sendable {
   ///
   /// - Parameters:
   ///   - request: The address of the host, and what is known about it.
-  ///   - progress: Receives each step of the attempt. It is called on an event loop and must not block.
+  ///   - progress: Receives each step of the attempt. The closure is called on an event loop and must not block.
   ///   - verify: Receives the verification words when the host asks its user. If the local user must compare the words,
   ///     `verify` returns whether they match, and the session starts only after that (ADM-8). Otherwise, the result is
   ///     ignored. The call may take as long as the request's timeout. Its task is canceled if the handshake ends first.

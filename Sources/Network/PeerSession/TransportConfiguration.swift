@@ -68,10 +68,10 @@ public struct TransportConfiguration: Sendable {
   /// A closure that returns whether a resource with the given name is useful only to the process that receives it;
   /// `nil` means that no resource is temporary.
   ///
-  /// If that process ends before the transfer is complete, the next start removes the unfinished transfer, because it
-  /// cannot be resumed.
+  /// If that process ends before the transfer is complete, the next start removes the unfinished transfer, because that
+  /// transfer cannot be resumed.
   public var isTemporaryResource: (@Sendable (UntrustedText) -> Bool)?
-  /// How long a peer with a broken link stays in the session before it is declared lost (LIV-4).
+  /// How long a peer with a broken link stays in the session before the peer is declared lost (LIV-4).
   public var lostAfter = Duration.seconds(60)
   /// The time limit for each step of admission that does not wait for a user (3.2); longer in tests on busy machines.
   package var stepTimeout = AdmissionTimes.step

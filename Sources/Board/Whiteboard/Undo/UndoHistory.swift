@@ -27,7 +27,7 @@ struct UndoHistory {
   private var standings: [CellKey: (winner: Dot?, standing: Standing)] = [:]
   /// The number of entries in `standings` above which unneeded entries are discarded.
   private var standingsLimit = 64
-  /// The previous values of the entries in `standings` that the undo in progress replaced, so that they can be
+  /// The previous values of the entries in `standings` that the undo in progress replaced, so that these values can be
   /// restored.
   private var replaced: [(key: CellKey, known: (winner: Dot?, standing: Standing)?)] = []
 

@@ -34,7 +34,8 @@ struct UndoPlan {
     for item in entry.items where item.property == .deleted {
       if side(item).value.isTrue, history.isChangedByOthers(item, in: state, isOwn: isOwn) { kept.insert(item.object) }
     }
-    // Plan the objects that the step brings back first, because changes of an object are left out while it is deleted.
+    // Plan the objects that the step brings back first, because changes of an object are left out while the object is
+    // deleted.
     let returns = Set(order.filter { entry.items[$0].property == .deleted && !side(entry.items[$0]).value.isTrue })
     for index in order where returns.contains(index) { plan(index, on: state, as: incarnation, &history) }
     for index in order where !returns.contains(index) { plan(index, on: state, as: incarnation, &history) }

@@ -5,8 +5,9 @@ import Whiteboard
 /// A `.whiteboard` file: the current board and the history of its changes.
 ///
 /// Only one process at a time can open a document for writing. Any number of processes can open it for reading. An
-/// entry is acknowledged when ``append(_:)`` returns: it survives a crash of the process. All methods do their work on
-/// a serial queue of the document and never block the caller. Canceling a task does not interrupt work that has begun.
+/// entry is acknowledged when ``append(_:)`` returns: such an entry survives a crash of the process. All methods do
+/// their work on a serial queue of the document and never block the caller. Canceling a task does not interrupt work
+/// that has begun.
 public actor BoardDocument {
   /// The kinds of access for which a document can be opened.
   public enum Mode: Hashable, Sendable {
@@ -122,7 +123,7 @@ public actor BoardDocument {
   ///
   /// Closing waits for earlier appends. A closed document is a single file.
   /// - Parameter end: The end of the recorded time in milliseconds since 1970 (REC-6), which may be later than the last
-  ///   entry; nil if it is unknown.
+  ///   entry; nil if the end is unknown.
   /// - Throws: `full`, `inputOutput`. The document is closed even if this method throws. Acknowledged entries stay in
   ///   the WAL file, and are read from there when the document is opened again.
   public func close(recordedUntil end: Int64? = nil) async throws(DocumentError) {

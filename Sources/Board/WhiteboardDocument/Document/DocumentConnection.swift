@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The database connection of an open document. It runs code on the serial queue of the database, and converts all
-/// errors to ``DocumentError``.
+/// The database connection of an open document. The connection runs code on the serial queue of the database, and
+/// converts all errors to ``DocumentError``.
 struct DocumentConnection: Sendable {
   let path: String
   let database: DatabaseQueue

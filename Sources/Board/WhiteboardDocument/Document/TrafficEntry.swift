@@ -83,7 +83,7 @@ public struct TrafficEntry: Hashable, Sendable {
   public let number: UInt64
   /// The size of a resource, in bytes.
   public let size: UInt64
-  /// A name, state, reason or error code; it comes from another peer and may contain anything.
+  /// A name, state, reason or error code; the text comes from another peer and may contain anything.
   public let text: String
   /// The bytes of a message, a datagram or a stream.
   public let bytes: [UInt8]

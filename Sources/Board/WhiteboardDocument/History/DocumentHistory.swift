@@ -17,7 +17,7 @@ public struct DocumentHistory: Sendable {
     public let content: Content
     /// The time of the step, in milliseconds since 1970.
     ///
-    /// It can be before the time of the previous step, since clocks are adjusted.
+    /// The time can be before the time of the previous step, since clocks are adjusted.
     public let time: Int64
     /// The number of the log row that contains the step; for a keyframe, the number of the last row before it.
     public let row: Int64

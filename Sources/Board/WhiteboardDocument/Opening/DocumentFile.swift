@@ -52,8 +52,8 @@ enum DocumentFile {
     }
   }
 
-  /// Checks that the file is not empty. SQLite deletes the WAL file and the journal of an empty file, even if it opens
-  /// the file only for reading.
+  /// Checks that the file is not empty. SQLite deletes the WAL file and the journal of an empty file, even if SQLite
+  /// opens the file only for reading.
   static func checkNotEmpty(of path: String) throws(DocumentError) {
     guard size(of: path) == 0 else { return }
     throw DocumentError(

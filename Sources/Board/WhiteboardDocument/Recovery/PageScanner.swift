@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 
 /// A reader of the rows on the pages of an SQLite file. The scanner does not use SQLite, so it works even if the file's
-/// b-trees are damaged or the file is cut off. It checks every number in the file before using it, and skips unreadable
-/// data. The caller must verify each row by its checksum.
+/// b-trees are damaged or the file is cut off. The scanner checks every number in the file before using it, and skips
+/// unreadable data. The caller must verify each row by its checksum.
 final class PageScanner {
   /// The position of a row in the database file or in its WAL file.
   struct Place: Hashable, Sendable {

@@ -1,7 +1,7 @@
 import Whiteboard
 
-/// A CRC-32C (Castagnoli), as in RFC 3720, which verifies the rows of a document. It detects accidental damage, not
-/// forgery. The authors' data is signed separately.
+/// A CRC-32C (Castagnoli), as in RFC 3720, which verifies the rows of a document. The checksum detects accidental
+/// damage, not forgery. The authors' data is signed separately.
 package struct Checksum {
   private var state: UInt32 = .max
 

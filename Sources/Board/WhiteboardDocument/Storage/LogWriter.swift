@@ -226,8 +226,9 @@ enum Retention {
   }
 }
 
-/// The limits for the sizes of values and tables in a document (REC-19). A file may come from an untrusted source. Its
-/// sizes are checked before its values are read, since reading a value allocates as much memory as the file claims.
+/// The limits for the sizes of values and tables in a document (REC-19). A file may come from an untrusted source. The
+/// sizes in the file are checked before the values are read, since reading a value allocates as much memory as the file
+/// claims.
 enum StoredSizes {
   /// The maximum size of any value, in bytes; a keyframe of the largest board that a replica stores (BRD-30) is
   /// smaller.

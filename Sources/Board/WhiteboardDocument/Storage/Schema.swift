@@ -142,7 +142,7 @@ enum MetaKey: String, CaseIterable, Sendable {
   case code
   /// How the user chose to admit peers to the board, opaque to the document; absent if the user made no choice.
   case admission
-  /// The membership record of the board's session. It contains a ticket that admits a single key.
+  /// The membership record of the board's session. The record contains a ticket that admits a single key.
   case membership
   /// The title that members gave the board; absent if it has none.
   case title

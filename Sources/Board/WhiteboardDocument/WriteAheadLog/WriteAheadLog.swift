@@ -10,9 +10,10 @@ import Foundation
 /// - An incomplete frame at the end, and frames without a commit after them, belong to a transaction that was not
 ///   finished.
 /// - A frame of the current round whose checksum fails is damaged if another frame of the round follows it, or if the
-///   WAL index (`-shm`) shows that it was committed.
-/// - If the checksum of the last frame fails, the frame is damaged, or it was only partly written over an older frame.
-///   The WAL index of the killed writer shows which is the case. Without that index, the frame is treated as damaged.
+///   WAL index (`-shm`) shows that the frame was committed.
+/// - If the checksum of the last frame fails, the frame is damaged, or the frame was only partly written over an older
+///   frame. The WAL index of the killed writer shows which is the case. Without that index, the frame is treated as
+///   damaged.
 struct WriteAheadLog: Sendable {
   let pageSize: Int
   /// The frames of the current round, in order, including the frames that SQLite does not reach.

@@ -5,7 +5,7 @@ import WhiteboardRendering
 
 /// A layer that shows photos as pixels on a terminal, and encodes their changes as bytes. Photos are drawn below text,
 /// so the cells over a visible photo must be blank. The layer returns the bytes to write, and the caller writes them to
-/// the terminal. Do not place sixels in the last row of the screen, since a terminal scrolls if they reach below that
+/// the terminal. Do not place sixels in the last row of the screen, since a terminal scrolls if sixels reach below that
 /// row.
 package struct GraphicsLayer: Sendable {
   package struct Update: Hashable, Sendable {

@@ -49,7 +49,7 @@ package struct Viewport: Hashable, Sendable {
   /// The width of a cell in board units; its height is twice the width.
   package var cellWidth: Double { Double(DotGrid.fine.across) / scale }
 
-  /// Returns the cell that shows a board position; it may be outside the view.
+  /// Returns the cell that shows a board position; the cell may be outside the view.
   package func cell(of place: Point) -> (x: Int, y: Int) {
     let dot = dot(of: place)
     return (Self.whole(dot.x / Double(DotGrid.fine.across)), Self.whole(dot.y / Double(DotGrid.fine.down)))

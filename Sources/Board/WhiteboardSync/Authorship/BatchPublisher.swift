@@ -59,7 +59,8 @@ final class BatchPublisher {
     if !peers.isEmpty { actions.queue(.batch(writer.encode(encoded)), to: peers.members) }
   }
 
-  /// A purge adds an object's id to the contexts of other members, even if they do not know the object's author.
+  /// A purge adds an object's id to the contexts of other members, even if these members do not know the object's
+  /// author.
   private func sendRecords(ofPurgesIn batch: Batch) {
     guard !peers.isEmpty else { return }
     for operation in batch.operations where operation.property.isPurge {

@@ -74,7 +74,7 @@ struct OperationDecoder {
   private let author: Incarnation
   private let others: [Incarnation]
   private let incarnations: UInt64
-  /// The number of incarnations in `others` that were used so far; they must be used in order.
+  /// The number of incarnations in `others` that were used so far; the incarnations must be used in order.
   private var used: UInt64 = 0
   private var context = OperationContext()
 

@@ -225,7 +225,7 @@ package struct ReplicaReport: Hashable, Sendable {
   }
 }
 
-/// A datagram between replicas. It may be lost. Implements SYN-30 to SYN-34.
+/// A datagram between replicas. The datagram may be lost. Implements SYN-30 to SYN-34.
 package enum SyncDatagram: Hashable, Sendable {
   /// The presence of the sender. `counter` increases with each datagram. `wall` is the time of the sender's wall clock,
   /// if the time is included.

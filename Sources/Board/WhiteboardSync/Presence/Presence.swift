@@ -31,7 +31,7 @@ public struct Presence: Hashable, Sendable {
   /// The visible part of the board; nil if it is unknown.
   public var view: View?
 
-  /// The position of the pointer, rounded to 1/16 of a board unit; nil if it is hidden.
+  /// The position of the pointer, rounded to 1/16 of a board unit; nil if the pointer is hidden.
   public var cursor: Point? { pointer?.point }
 
   /// Creates a presence.

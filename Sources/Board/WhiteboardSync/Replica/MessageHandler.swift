@@ -1,9 +1,9 @@
 import Whiteboard
 
 /// Handles the messages, datagrams and answers of members, and rejects messages that violate the protocol. A message
-/// waits in its member's inbox if its signatures must be verified first, or if it is an early batch. Later messages of
-/// that member wait behind it. The handler owns no state: it applies what a message contains, or passes it to the part
-/// of the replica that owns the state.
+/// waits in its member's inbox if its signatures must be verified first, or if the message is an early batch. Later
+/// messages of that member wait behind it. The handler owns no state: it applies what a message contains, or passes it
+/// to the part of the replica that owns the state.
 struct MessageHandler {
   let replica: Replica
 

@@ -4,7 +4,7 @@ import Whiteboard
 import WhiteboardKit
 
 package enum EventLine {
-  /// The version of the format, which each line contains as `v`. It changes if the meaning of a key changes.
+  /// The version of the format, which each line contains as `v`. The version changes if the meaning of a key changes.
   package static let version = 1
 
   /// Returns UTF-8 with a line feed at the end. `v` and `event` come first, and the other keys follow in alphabetical

@@ -96,7 +96,7 @@ private actor Narration {
   private func setTimer() {
     guard let due = narrator.nextDue, !isTimerSet else { return }
     isTimerSet = true
-    // No code waits for this task. It ends after its sleep, and the next call of `write` reports an error of the
+    // No code waits for this task. The task ends after its sleep, and the next call of `write` reports an error of the
     // output.
     Task {
       try? await clock.sleep(until: began + due, tolerance: .zero)

@@ -8,7 +8,7 @@ import WhiteboardKit
 #endif
 
 /// Reads lines from a file descriptor, no faster than they are requested. A line that exceeds the limit is reported as
-/// ``Line/tooLong``; its bytes are skipped, so they use no memory.
+/// ``Line/tooLong``; its bytes are skipped, and use no memory.
 package actor LineReader {
   package enum Line: Equatable, Sendable {
     case line([UInt8])

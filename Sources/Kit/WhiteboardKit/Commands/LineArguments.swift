@@ -6,7 +6,8 @@ enum LineOption: Sendable {
   /// `key=value`.
   case value(String)
   case flag(String)
-  /// A word followed by a value; it can occur several times in a line. The second string names the value in errors.
+  /// A word followed by a value; the option can occur several times in a line. The second string names the value in
+  /// errors.
   case list(String, String)
 }
 

@@ -35,7 +35,7 @@ package struct OpenBoard: Codable, Equatable, Sendable {
   }
 }
 
-/// The file of an open board; it exists until this object is released.
+/// The file of an open board; the file exists until this object is released.
 final class OpenBoardFile: Sendable {
   private let path: String
   private let descriptor: Int32

@@ -3,8 +3,8 @@ import PeerDiscovery
 import PeerSession
 
 /// Decides which announced peers to ask for a board, in which order, and when to give up (DSC-27). The type performs no
-/// I/O, and uses no clock and no random numbers. It receives the announced peers and the result of each attempt, and
-/// returns the next step.
+/// I/O, and uses no clock and no random numbers. The type receives the announced peers and the result of each attempt,
+/// and returns the next step.
 struct JoinSearch: Sendable {
   struct Candidate: Sendable, Equatable {
     struct ID: Hashable, Sendable {

@@ -2,7 +2,7 @@ import PeerCore
 import PeerSession
 
 extension Joiner {
-  /// Returns an error that tells the user what to do; returns the same error if it needs no explanation.
+  /// Returns an error that tells the user what to do; returns the same error if the error needs no explanation.
   nonisolated(nonsending) func explain(_ error: SessionError, _ request: JoinRequest, of peer: AskedPeer) async
     -> any Error
   {

@@ -2,7 +2,7 @@ import NIOCore
 import PeerCore
 import PeerWire
 
-/// The messages to one peer that are not acknowledged yet, in order. This type does no I/O. It implements the sender's
+/// The messages to one peer that are not acknowledged yet, in order. This type does no I/O, and implements the sender's
 /// side of MSG-1 to MSG-4 and RSM-1 to RSM-4. Frames are encoded once, into chunks of about 64 KiB. A chunk is written
 /// to the link unchanged and stays in memory until it is acknowledged. After a resumption, the chunk is written again.
 struct DeliverySender {

@@ -25,7 +25,7 @@ final class DiallerHandshake: LinkDelegate {
   private(set) var basis: AdmissionBasis?
   var progress: ((JoinStep) -> Void)?
 
-  /// `verify` asks a user to compare words; it is `nil` if the key is already verified. `completion` is called once.
+  /// `verify` asks a user to compare words; `nil` if the key is already verified. `completion` is called once.
   init(
     _ session: SessionCore,
     _ link: ControlLink,

@@ -13,7 +13,7 @@ extension SessionCore {
     var number: Int
     /// The last part that the other side received; `nil` if the delivery state starts over (RSM-2, RSM-3).
     var received: UInt64?
-    /// The reason why the peer gave up the shared delivery state, if it sent one (CLS-3, RSM-6).
+    /// The reason why the peer gave up the shared delivery state, if the peer sent a reason (CLS-3, RSM-6).
     var ended: String?
     var admission: PeerAdmission?
     var guestKey: GuestKey?

@@ -4,11 +4,11 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The core of a session. It passes events to the parts that make decisions, and performs their decisions. Confined to
-/// its event loop, on which every control link of the session runs. The public ``Session`` switches to that event loop.
-/// No method blocks or awaits. ``MemberDirectory`` owns the peers, ``MemberDialler`` dials them, ``SessionAdmission``
-/// admits newcomers, ``MessageDelivery`` serves messages, ``RelaySide`` relays, and ``TransferConnections`` serves
-/// resources and streams.
+/// The core of a session. The core passes events to the parts that make decisions, and performs their decisions.
+/// Confined to its event loop, on which every control link of the session runs. The public ``Session`` switches to that
+/// event loop. No method blocks or awaits. ``MemberDirectory`` owns the peers, ``MemberDialler`` dials them,
+/// ``SessionAdmission`` admits newcomers, ``MessageDelivery`` serves messages, ``RelaySide`` relays, and
+/// ``TransferConnections`` serves resources and streams.
 final class SessionCore {
   let transport: TransportCore
   let eventLoop: any EventLoop

@@ -4,7 +4,7 @@ import Whiteboard
 /// A board as one JSON document, for programs and for `import`; `JSONLines` documents the objects.
 package enum BoardJSON {
   package static let format = "whiteboard-board"
-  /// The value of the key `version`; it changes if older programs can no longer read the format.
+  /// The value of the key `version`; the value changes if older programs can no longer read the format.
   package static let version = 1
 
   /// Returns the JSON document, with one object on each line and a line feed at the end.

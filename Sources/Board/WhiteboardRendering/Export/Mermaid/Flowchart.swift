@@ -43,7 +43,7 @@ struct Flowchart {
   init(_ text: String) throws(ImportError) { self = try FlowchartParser.parse(text) }
 }
 
-/// A parser of flowcharts. It reports each line that it does not understand, and continues with the next line.
+/// A parser of flowcharts. The parser reports each line that it does not understand, and continues with the next line.
 private struct FlowchartParser {
   private enum Detail {
     case classes(String)
