@@ -273,7 +273,7 @@ struct AvahiDiscoveryTests {
       for _ in 0..<40 { try await use() }
       // Each use opens at least ten descriptors. Other tests in this process also open some.
       #expect(try descriptors() <= before + 100)
-      // A thread reports its end before the kernel has removed it.
+      // A thread reports its end before the kernel has removed the thread.
       let deadline = ContinuousClock.now + .seconds(5)
       while try threads() > 0, ContinuousClock.now < deadline { await Task.yield() }
       #expect(try threads() == 0)

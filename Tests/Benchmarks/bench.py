@@ -55,7 +55,7 @@ def output(*words):
 
 
 def figures(*words):
-    """Runs a program that prints its figures as JSON, and returns them."""
+    """Runs a program that prints figures as JSON, and returns the figures."""
     return json.loads(output(*words))
 
 

@@ -122,7 +122,7 @@ class Floor(Peer):
 
 
 class Peers(list):
-    """Peers that end with the block, the last ones first."""
+    """Peers that end with the block. The last peer ends first."""
 
     def __enter__(self):
         return self
@@ -208,7 +208,7 @@ def start(bench):
 
 
 def mesh(count, steps=2):
-    """Forms a mesh. With one step, also leaves the mesh idle; with two steps, then also adds 50 texts a second."""
+    """Forms a mesh. With one step, also measures the idle mesh; with two steps, also adds 50 texts a second."""
 
     def measure(bench):
         with Peers() as peers:

@@ -500,7 +500,7 @@ def all_boards_are_one(history):
 
 
 def files_are_whole(history):
-    """Every file verifies, also right after a SIGKILL, and all files end in one board."""
+    """Every file verifies, even right after a SIGKILL, and all files end in one board."""
     found = []
     for one in history.value["verified"]:
         if one["status"] not in (0, None) or one["replay"] not in (0, None):
@@ -591,7 +591,8 @@ def healed_network_is_connected(history):
 def connection_times(history):
     """For each pair: the earliest time at which it could connect, and the time since which it was connected.
 
-    `since` in the history is the time of the driver's look. The events give the first connected moment more precisely.
+    In the history, `since` is the time at which the driver looked. The events give the first connected moment more
+    precisely.
     """
     result = []
     for one in history.value["connected"]:

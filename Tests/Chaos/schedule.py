@@ -12,7 +12,7 @@ from history import BOXES, MAKERS
 
 VERSION = 2
 PARTITIONS = (1, 3, 10)
-LONG_PARTITIONS = (30, 65)  # seconds; the second one is longer than the default of --lost-after
+LONG_PARTITIONS = (30, 65)  # seconds; the second duration is longer than the default of --lost-after
 STOPS = (1, 2, 5, 10, 20)
 RETURNS = (0.1, 0.5, 1, 3, 8)  # seconds between the end of a process and its restart
 CLOCKS = (-86400, -3600, -60, 60, 3600, 86400, 20 * 365 * 86400)

@@ -116,7 +116,7 @@ class DialCounter:
             while True:
                 sock, _ = self._server.accept()
                 sock.setblocking(False)
-                # The end of an earlier connection arrived before this one.
+                # The end of an earlier connection arrived before this connection.
                 self._held = [held for held in self._held if is_open(held)] + [sock]
                 with self._condition:
                     self._total += 1

@@ -16,7 +16,7 @@ class Forwarder:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def lead_to(self, target):
-        """Ends all connections; later ones go to `target`, as if another host had taken over the address."""
+        """Ends all connections; later connections go to `target`, as if another host had taken over the address."""
         self.target = target
         self._end(*self._sockets)
 

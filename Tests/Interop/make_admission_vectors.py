@@ -250,7 +250,7 @@ def tickets(previous):
         "admitter": base32(admitter), "key": base64.b64encode(spki(LISTENER)).decode(),
         "signature": base64.b64encode(signature).decode(),
     }
-    # The dialler admitted a third peer, and its own ticket leads to the listener (TCK-3).
+    # The dialler admitted a third peer, and the dialler's own ticket leads to the listener (TCK-3).
     third = counted("third peer", 32)
     onward = ticket_input(SESSION, member, third)
     further = None

@@ -83,7 +83,7 @@ GAME = (7, 1)
 
 
 class Moves:
-    """Moves of members. The first incarnation of a member is its number, the second one is 100 more."""
+    """Moves of members. The first incarnation of a member is its number, the second incarnation is 100 more."""
 
     def __init__(self):
         self.list = []

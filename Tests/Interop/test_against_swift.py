@@ -248,7 +248,8 @@ class Joining(SwiftCase):
         self.assertEqual(raised.exception.code, "not-known")
 
     def test_three_in_a_mesh(self):
-        """The program admits a second Python peer, which then meets the first one; and the other way round."""
+        """The program admits two Python peers, which meet each other. Another program then joins, and both Python peers
+        meet it."""
         program, first, _ = self.joined_pair()
         second = self.guest_of(program, name="second")
         second.join(program.address, program.id)
@@ -347,7 +348,8 @@ class FalseHosts(SwiftCase):
         nora.events.wait("warning", code="false-host")
         for peer in (anna.peer, ben.identity.text):
             nora.events.wait("joined", 30, peer=peer)
-        # The false host loses its link, because it signed as another host; the host's kicks count.
+        # The false host loses its link, because it signed a KICK without being the host. The KICK of the real host
+        # counts.
         nora.events.wait("left", 30, peer=mal.identity.text)
         anna.do("kick", target=ben.identity.text, reason="spam")
         nora.events.wait("left", 30, peer=ben.identity.text)
@@ -465,7 +467,7 @@ class Admitting(SwiftCase):
         with self.assertRaises(Refused) as raised:
             carl.join_patiently(again.address, parse_base32(again.peer, 32), code="acid-acid-acid-zebra")
         self.assertEqual(raised.exception.code, "wrong-code")
-        # A new code reaches the member, which then refuses the old one (MEM-12).
+        # A new code reaches the member, which then refuses the old code (MEM-12).
         bad = self.guest_of(anna, "bad")
         bad.join(anna.address, anna.id, code=anna.code)
         anna.events.wait("joined", 30, peer=bad.identity.text)
@@ -764,7 +766,7 @@ class Payloads(SwiftCase):
                     program.do(say[0], **say[1])
                     cursor, laser, view = told
                     peer.events.wait("presence", cursor=cursor, laser=laser, view=view)
-                # Datagrams, also with unknown flags, must not end a link.
+                # Datagrams, even with unknown flags, must not end a link.
                 peer.show(remote, (48, 64), True, (0, 0, 80, 24))
                 peer.show(remote)
                 remote.send_datagram(bytes.fromhex("01640100000101") + bytes(9))

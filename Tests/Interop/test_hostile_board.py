@@ -401,7 +401,7 @@ class BoardAttacks:
         self.assert_closed(peer)
 
     def test_aut_5_many_incarnations(self):
-        """Each incarnation writes once, and the board has everything they wrote."""
+        """Each incarnation writes once, and the board has everything that they wrote."""
         peer = self.liar()
         remote = self.join(peer)
         peer.wait_synced(remote)

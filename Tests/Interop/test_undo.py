@@ -1,4 +1,4 @@
-"""Tests undo between two real programs: it takes back only what its user did, and the boards stay equal."""
+"""Tests undo between two real programs: an undo takes back only what its user did, and the boards stay equal."""
 
 from program import Failed
 from test_against_swift import SwiftCase

@@ -489,7 +489,7 @@ class Access(WebCase):
                 self.assertIsNotNone(accept["received"])
 
     def test_dup_3_a_guest_that_was_restarted(self):
-        """A new incarnation replaces the old one, although the link of the old one is still open."""
+        """A new incarnation replaces the old incarnation, although the old incarnation's link is still open."""
         program = self.gateway()
         attacker = self.attacker(program)
         for first, second in (CARRIERS, CARRIERS[::-1]):
@@ -647,7 +647,7 @@ class Access(WebCase):
         self.joined(program, self.attacker(program))
 
     def test_web_57_a_secret_for_one_guest(self):
-        """Another guest cannot use the link that a browser stored, also after a restart of the host; the first guest
+        """Another guest cannot use the link that a browser stored, even after a restart of the host; the first guest
         can return."""
         program = self.gateway()
         page = self.invite(program, once=True, expires="1h")
@@ -935,7 +935,7 @@ class RelayGateways(RelayMessages):
         self.serve()
 
     def serve(self):
-        """Starts the relay, and waits until it reports its status."""
+        """Starts the relay, and waits until the relay reports its status."""
         command = [str(RELAY), "serve", "--web", "--boards", "any", "--listen", "127.0.0.1:0", "--http", "none"]
         self.process = subprocess.Popen(
             [*command, "--no-announce", *self.common], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

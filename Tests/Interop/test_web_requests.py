@@ -549,7 +549,7 @@ class Load(WebCase):
             self.assertEqual(sock.recv(1), b"")
 
     def wait_for_place(self, program, source):
-        """Waits until the gateway has noticed the end of connections, and accepts another one."""
+        """Waits until the gateway has noticed the end of connections, and accepts another connection."""
         deadline = time.monotonic() + 10
         while True:
             try:
@@ -793,7 +793,7 @@ class Load(WebCase):
             self.assertIn(status, (204, 409))
             answer = sending.answer().status
             if answer == 429:
-                # The request with the empty body arrived first, so it was the one that waited.
+                # The request with the empty body arrived first, so that request waited.
                 return
             self.assertEqual(answer, 204)
             posts.position += len(body)

@@ -132,7 +132,7 @@ class WebCase(LinkChecks, SwiftCase):
         return program
 
     def restarted(self, program, *options):
-        """Starts a host again that has ended."""
+        """Restarts a host that has ended."""
         again = Program(
             "host", "Board", directory=program.directory, options=("--admit", "code", "--web", *program.web_port, *options)
         )

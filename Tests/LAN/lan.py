@@ -2,9 +2,9 @@
 
 Every program that uses it calls `enter()` first. That starts the program again as the first process of its own
 network, mount and PID namespaces. This process is the switch: the cables end in its network namespace, and its files
-are on a tmpfs that only it sees. When it ends (even by SIGKILL of the outer process), the kernel ends every process
-inside and nothing is left behind. The machine's own network is never touched, and any number of rigs can run side by
-side.
+are on a tmpfs that only it sees. When this process ends (even by SIGKILL of the outer process), the kernel ends
+every process inside and nothing is left behind. The machine's own network is never touched, and any number of rigs
+can run side by side.
 
 Each `Host` has its own network, mounts, name and processes, a fresh /run, its own HOME, its own dbus-daemon on the
 usual path and its own avahi-daemon.
@@ -111,7 +111,7 @@ def _prepare():
 
 
 def command(*words, **options):
-    """Runs one command of the rig itself, and raises with its message if it fails."""
+    """Runs one command of the rig, and raises an error with the command's message if the command fails."""
     done = subprocess.run(
         [str(word) for word in words],
         capture_output=True, text=True, stdin=subprocess.DEVNULL, env={"PATH": path()}, **options,
@@ -383,7 +383,7 @@ class Host:
             self.settle(self.subnet)
 
     def settle(self, subnet, number=None):
-        """Gives the host its address on a subnet, as a DHCP server would, and removes the old one."""
+        """Gives the host its address on a subnet, as a DHCP server would, and removes the old address."""
         self.subnet = subnet
         self.address = f"10.77.{subnet}.{number or self.number}"
         self.ip("-4", "address", "flush", "dev", "eth0")

@@ -245,7 +245,7 @@ class Scene:
         return peer
 
     def joined(self, *peers, within=15):
-        """Waits until each of these peers has reported that each other one joined."""
+        """Waits until each of these peers has reported that each of the others joined."""
         for one, other in itertools.permutations(peers, 2):
             one.wait("joined", within, peer=other.id)
 

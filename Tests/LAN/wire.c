@@ -39,7 +39,7 @@ typedef struct {
   Quality quality;
   bool losing;           // inside a run of lost frames
   int64_t line_free;     // when the last frame has left a line of limited rate
-  int64_t last_due;      // jitter keeps the order: no packet is due before the one in front of it
+  int64_t last_due;      // jitter keeps the order: no packet is due before the previous packet
   long waiting;
   unsigned long seen, lost, doubled, damaged, overtaken, overflowed;
 } Direction;
@@ -284,7 +284,7 @@ int main(int count, char **words) {
       for (int i = 0; i < FRAMES_A_TURN; i++) {
         ssize_t length = recv(polls[direction].fd, bytes, sizeof bytes, 0);
         if (length <= 0) break;
-        enter(direction, bytes, (int)length, now()); // a time from before it came would free it early
+        enter(direction, bytes, (int)length, now()); // an earlier time would make the frame due too early
       }
     }
   }

@@ -1,6 +1,6 @@
 public import PeerDiscovery
 
-/// Reads the events of a browser and waits for the one that a test expects.
+/// Reads the events of a browser and waits for the event that a test expects.
 public final class BrowserProbe {
   private var iterator: DiscoveryEvents<BrowserEvent>.Iterator
   /// All events read so far.
@@ -74,7 +74,7 @@ public final class BrowserProbe {
   }
 }
 
-/// Reads the events of an advertiser and waits for the one that a test expects.
+/// Reads the events of an advertiser and waits for the event that a test expects.
 public final class AdvertiserProbe {
   private var iterator: DiscoveryEvents<AdvertiserEvent>.Iterator
   /// All events read so far.

@@ -187,7 +187,7 @@ def nothing_that_others_write_reaches_the_terminal(directory):
         lines = one.lines
         shown = "\n".join(lines)
         assert not any(sign in shown for sign in "\u202e\u2066\u200f\x9b\x1b"), "nothing turns the line"
-        # The first row is the title, and the second one the row of tools.
+        # The first row is the title, and the second row has the tools.
         for y in range(2, 27):
             assert column(lines[y], 74) in "│", f"row {y} is as wide as all: {lines[y]}"
 

@@ -57,7 +57,7 @@ class Screen:
 
     @classmethod
     def end_all(cls):
-        """Closes the terminals, and waits for the programs in them, which still write their files."""
+        """Closes the terminals, and waits until their programs have written their files and ended."""
         try:
             shells = cls.tmux("list-panes", "-a", "-F", "#{pane_pid}").split()
         except Failed:

@@ -250,7 +250,7 @@ def trust(folder, certificate):
 
 
 def small_disk(folder, size):
-    """Returns a program that starts Chromium's driver with a disk of its own for the profile; the size is one of `mount`."""
+    """Returns a program that starts Chromium's driver with its own disk for the profile; `size` is as for `mount`."""
     (folder / "profile").mkdir()
     program = folder / "driver"
     program.write_text(

@@ -80,8 +80,8 @@ import WhiteboardKit
 
   /// Opens a gateway, again as long as only another process listens on its port.
   ///
-  /// A child process that another test starts has all sockets of this process until it runs its program, also those
-  /// that this process has closed.
+  /// A child process that another test starts has all sockets of this process until it runs its program, including
+  /// those that this process has closed.
   private func open(_ shared: SharedGateway, _ port: Int, on transport: PeerTransport) async throws -> OpenGateway {
     while true {
       do { return try await shared.open(on: transport, for: .random(), invite: noInvitation) } catch {

@@ -136,7 +136,7 @@ package final class Termination {
   static var isAsked: Bool { asked.load(ordering: .relaxed) }
 
   /// Create only one instance in a process, before starting work that must not be interrupted. The first signal calls
-  /// `ask` in a separate task. SIGHUP calls `reload`; if it is nil, SIGHUP terminates the program.
+  /// `ask` in a separate task. SIGHUP calls `reload`; if `reload` is nil, SIGHUP terminates the program.
   package convenience init(_ ask: @escaping @Sendable () async -> Void, reload: (@Sendable () async -> Void)? = nil) {
     self.init(reload: reload) { _ in
       await ask()

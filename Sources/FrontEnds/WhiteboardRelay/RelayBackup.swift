@@ -77,7 +77,7 @@ package enum RelayBackup {
     do throws(WhiteboardError) {
       let count = try await fill(part)
       do {
-        // Remove the empty directory that the new one replaces.
+        // Remove the empty directory that the new directory replaces.
         if files.fileExists(atPath: path) { try files.removeItem(atPath: path) }
         try files.moveItem(atPath: part, toPath: path)
       } catch { throw WhiteboardError(.cannotCreate, "the directory \(path) cannot be created") }

@@ -34,7 +34,7 @@ package actor BoardTerminal: EventSink {
   private var isInputFrameDue = false
 
   private static let frameInterval = Duration.milliseconds(16)
-  /// The shortest time between a frame and the next one that shows the user's input.
+  /// The shortest time between a frame and the next frame that shows the user's input.
   private static let inputInterval = Duration.milliseconds(5)
   /// The maximum time for showing changes of the board before the next input is handled.
   private static let drainTime = Duration.milliseconds(10)
@@ -445,7 +445,7 @@ package actor BoardTerminal: EventSink {
   private func scheduleNext() {
     guard board?.isTicking ?? lobby?.isTicking ?? false, !isTickDue else { return }
     isTickDue = true
-    // This task ends after its sleep. If it is late, it draws nothing new.
+    // This task ends after its sleep. A late task draws nothing new.
     Task {
       try? await clock.sleep(for: .milliseconds(500))
       isTickDue = false

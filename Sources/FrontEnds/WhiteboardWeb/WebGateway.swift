@@ -65,7 +65,7 @@ package actor WebGateway {
 
   /// Adopts the current addresses of this machine, and renews the certificate if necessary. Returns whether ``page``
   /// changed. The user's own certificate is loaded again from its files. If the new certificate cannot be used, the old
-  /// one remains.
+  /// certificate remains.
   func refresh(now: Date = .now) async -> Bool {
     let hosts = await Self.reachableHosts(configuration, transport)
     let isOwn = configuration.certificate != nil

@@ -173,7 +173,7 @@ struct RunCommand: AsyncParsableCommand {
 }
 
 enum BoardName {
-  /// Returns a board name as one line. Throws if it is empty, too long to announce, or looks like a path.
+  /// Returns a board name as one line. Throws if the name is empty, too long to announce, or looks like a path.
   static func checked(_ name: String) throws(WhiteboardError) -> String {
     let name = PlainText.line(name)
     guard !name.isEmpty, name.utf8.count <= 128 else {

@@ -98,7 +98,7 @@ public final class BoardWorld {
 
   final class Incarnations {
     var authors: [Incarnation: MemberID] = [:]
-    /// The number of new incarnations that were needed because another peer claimed dots of the old one.
+    /// The number of new incarnations that were needed because another peer claimed dots of the old incarnation.
     var claims = 0
   }
 

@@ -155,7 +155,7 @@ public struct DiagramWorld {
 
   /// Returns what users see after the batches arrived in this order.
   ///
-  /// With `isReadOften`, the board is read after each batch, so that it must update what it computed before.
+  /// With `isReadOften`, the board is read after each batch, so that the board must update its earlier results.
   private static func reading(_ batches: [Batch], isReadOften: Bool = false) throws(BoardError) -> [UInt8] {
     guard let member = MemberID(bytes: Array(repeating: 1, count: 32)) else { preconditionFailure("32 bytes") }
     let board = Board(incarnation: Incarnation(1), member: member, wallClock: 1_700_000_100_000)

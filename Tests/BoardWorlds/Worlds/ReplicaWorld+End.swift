@@ -88,7 +88,7 @@ extension ReplicaWorld {
     return parts.joined(separator: "; ") + (isBetrayed ? ", betrayed" : "")
   }
 
-  /// Compares every node with the first one, with its own events, and with its stored changes.
+  /// Compares every node with the first node, with its own events, and with its stored changes.
   package func check() {
     if let error = violations.first { complaints.append("a rule was broken: \(error)") }
     let first = nodes[0].replica.board

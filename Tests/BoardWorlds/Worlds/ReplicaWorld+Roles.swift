@@ -4,8 +4,8 @@ import WhiteboardSync
 
 /// Roles on a board that the first member owns.
 extension ReplicaWorld {
-  /// The rights that the owner grants a member. The second member may also grant; the third one, in a mesh, may only
-  /// view.
+  /// The rights that the owner grants a member. The second member may also grant rights. In a mesh, the third member
+  /// may only view.
   private func rights(of number: Int) -> Rights? {
     switch number {
     case 1: Rights(.relay, mayGrant: true)
@@ -14,7 +14,7 @@ extension ReplicaWorld {
     }
   }
 
-  /// Lets one member admit another, if it has the right to do so.
+  /// Lets the member `one` admit the member `other`, if `one` has the right to admit members.
   func admit(_ other: Int, by one: Int) {
     guard nodes[one].replica.mayGrant else { return }
     let rights = one == 0 ? rights(of: other) : .editor

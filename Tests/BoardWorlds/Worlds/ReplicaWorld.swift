@@ -159,7 +159,7 @@ public final class ReplicaWorld {
   package enum Topology: Int, Sendable {
     /// Every pair of nodes.
     case mesh
-    /// Each node and the next one.
+    /// Each node and the node after it.
     case line
     /// The first node and every other node.
     case star

@@ -3,7 +3,7 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// Many replicas that count their messages, with a link without delay between each two.
+/// Many replicas that count their messages, with a link without delay between each two replicas.
 ///
 /// A relay forwards a message to all. So *said* counts the message once, and *heard* counts each recipient.
 public final class Room {

@@ -35,7 +35,7 @@ extension BoardWorld {
       case refusals
       /// A move of a game counted at the end of the world.
       case moves
-      /// A new incarnation was needed because another peer claimed dots of the old one.
+      /// A new incarnation was needed because another peer claimed dots of the old incarnation.
       case claims
       /// A lie was sent and detected.
       case lies
@@ -51,7 +51,7 @@ extension BoardWorld {
       case clockReports
       /// A write got a time far ahead of the real time, because it follows one with such a time.
       case farAhead
-      /// A pair of chat lines was compared: the author of the later one had seen the earlier one.
+      /// A pair of chat lines was compared: the author of the later line had seen the earlier line.
       case linesInOrder
       /// A difference caused by one author was found and repaired.
       case repairs

@@ -78,7 +78,7 @@ import Testing
     return String(line.dropFirst(#"{"v":1,"event":""#.count).prefix { $0 != "\"" })
   }
 
-  /// The fields of payloads that are plain strings, because this program wrote them.
+  /// The fields of payloads that may be plain strings, because this program wrote their contents.
   ///
   /// A field that contains text of another peer must be an `UntrustedText` instead.
   private static let ownFields: [String: Set<String>] = [

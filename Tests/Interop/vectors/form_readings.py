@@ -78,7 +78,7 @@ def point(key, *place):
 
 
 def one(name, operations, *later):
-    """A vector of one object: its first batch, and the later ones (author, operations)."""
+    """A vector of one object: the first batch has `operations`, and each later batch is (author, operations)."""
     writers = {"anna": Writer(ANNA), "ben": Writer(BEN)}
     data = [writers["anna"].write(batches.at(0), *operations)]
     for time, (who, changes) in enumerate(later, 1):

@@ -215,9 +215,9 @@ class BoardPeer(Peer):
     # Making operations
 
     def commit(self, operations, after=None):
-        """Applies local operations and sends them to all members (SYN-10); returns the dot of the first one.
+        """Applies local operations and sends them to all members (SYN-10); returns the dot of the first operation.
 
-        The operations are one batch, unless some follow a time far ahead (BRD-32). The first one is later than
+        The operations are one batch, unless some follow a time far ahead (BRD-32). The first operation is later than
         `after`.
         """
         with self.condition:
@@ -774,7 +774,7 @@ class BoardPeer(Peer):
             return True
 
     def wait_asset(self, sha256, timeout=30):
-        """Returns the file of an asset, after it arrived and agreed with its object."""
+        """Returns the file of an asset, after the file arrived and agreed with its object."""
         self.events.wait(
             "resource",
             timeout,

@@ -272,7 +272,7 @@ class State:
 
     def _merge_cell(self, identifier, key, cell):
         if identifier not in self.objects and identifier in self.context:
-            return  # It was purged.
+            return  # The object was purged.
         if identifier.incarnation in self.retired:
             return
         cells = self.objects.setdefault(identifier, {})

@@ -186,7 +186,7 @@ def read_set(reader):
 
 
 class _Pairs:
-    """The last pair; the next one is encoded as the difference from it."""
+    """The last pair; the next pair is encoded as the difference from the last pair."""
 
     def __init__(self):
         self.last = (0, 0)

@@ -42,7 +42,7 @@ class FramedLink:
     def __init__(self, identity, server, remote_address):
         self.identity, self.server, self.remote_address = identity, server, remote_address
         self.decoder = FrameDecoder()
-        # Frames that arrived before the local user had decided; they are read again after that (ADM-8).
+        # Frames that arrived before the local user had decided; they are read again after the decision (ADM-8).
         self.held = []
         self.last_read = time.monotonic()
         self._closed = False

@@ -1418,7 +1418,7 @@ class Peer:
 
     def _may_dial_heard(self, remote):
         """Whether a member known from a list may be dialed: four at a time, a few times each (MEM-6, MEM-18)."""
-        # A dial may take longer than the wait before the next one.
+        # A dial may take longer than the wait before the next dial.
         if remote.redials >= remote.most_redials or remote.dialling:
             return False
         return len([r for r in self.remotes.values() if r.state == "heard" and r.dialling]) < 4

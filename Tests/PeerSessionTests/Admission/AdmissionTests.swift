@@ -543,7 +543,7 @@ struct AdmissionByPeopleTests {
     world.carry()
     #expect(world.admitted == nil)
     #expect(world.listener.isAwaitingDialler && world.listener.isPendingInvitation)
-    // Another answer replaces the first one.
+    // Another answer replaces the first answer.
     var declined = world
     declined.perform(declined.listener.personAnswered(.decline(reason: "no"), now: world.now))
     declined.carry()

@@ -260,7 +260,7 @@ private struct WebVectors: Decodable {
     #expect(!joins(second))
     let openCount = links.openCount()
     #expect(openCount == 0)
-    // The guest that joined can return, also after the application restored the link with its guests.
+    // The guest that joined can return, even after the application restored the link with its guests.
     for guests in [nil, [first]] as [Set<PeerID>?] {
       links.set(CodeChoice(key: code, guestKey: key), key: key, until: nil, for: guests, limit: 1)
       #expect(mayTry(first) && !mayTry(second))

@@ -58,7 +58,7 @@ final class CuttingProxy: Sendable {
     for channel in open { channel.close(promise: nil) }
   }
 
-  /// Cuts all current connections, and each later one after the given number of bytes in a direction.
+  /// Cuts all current connections, and each later connection after the given number of bytes in a direction.
   func cut(next plans: [(isUpstream: Bool, offset: Int)]) {
     let open = state.withLock { state in
       state.plans = plans
@@ -82,7 +82,7 @@ final class CuttingProxy: Sendable {
   /// Waits until a dialler has sent more than the listener receives.
   func firstStall() async { for await _ in stalls { return } }
 
-  /// Cuts the stalled connections, and forwards later ones completely.
+  /// Cuts the stalled connections, and forwards later connections completely.
   func resume() {
     let open = state.withLock { state in
       state.isStalling = false

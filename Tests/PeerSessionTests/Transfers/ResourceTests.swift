@@ -562,7 +562,7 @@ import Musl
     try await BulkTestBed.run(time: BulkTime(clock)) { bed in
       try await bed.expectArrival(seededBytes(8_000_000, seed: 1))
       await bed.senderEvents.wait { $0.finished.count == 1 }
-      // The clock stands still, so there are only the first report and the one at the end.
+      // The clock stands still, so there are only the first report and the last report.
       for events in [bed.senderEvents, bed.receiverEvents] {
         #expect(events.progress.count == 2)
         #expect(events.progress.last?.bytes == 8_000_000)
@@ -579,7 +579,7 @@ import Musl
     "the progress sequence of a transfer ends with the transfer, at the full size",
     arguments: [0, 1, 65_536, 2_000_000]
   ) func progressSequence(size: Int) async throws {
-    // The clock stands still, so there are no reports between the first and the last one.
+    // The clock stands still, so there are no reports between the first and the last report.
     try await BulkTestBed.run(time: BulkTime(ManualClock())) { bed in
       let path = try bed.directory.file("file", seededBytes(size, seed: 1))
       let transfer = try bed.sender.sendResource(atPath: path, named: "file")

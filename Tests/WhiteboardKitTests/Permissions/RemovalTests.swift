@@ -58,7 +58,7 @@ import WhiteboardDocument
     }
   }
 
-  /// Opens the guest's copy again, as its program does when it is opened by name.
+  /// Opens the guest's copy again, as the program does when the user opens a board by name.
   private func reopened(_ configuration: BoardConfiguration, _ body: (ScriptedBoard) async throws -> Void) async throws
   {
     let guest = ScriptedBoard()

@@ -42,7 +42,7 @@ import WhiteboardDocument
     keeper.record(entry)
     keeper.didStore(upTo: keeper.take().mark)
     keeper.pause(now: 7)
-    // The writer of the earlier entries checks once more for new ones.
+    // The writer of the earlier entries checks once more for new entries.
     #expect(keeper.take().entries.isEmpty)
     keeper.record(entry)
     #expect(keeper.take().entries.isEmpty)

@@ -279,7 +279,7 @@ import Testing
       old = new
     }
     #expect(count == 60)
-    // An undo, and an erasure that joins earlier ones.
+    // An undo, and an erasure that joins earlier erasures.
     let fewer = event(old, try erased(30..<900))
     #expect(fewer.erased?.ranges.isEmpty == true && fewer.erased?.former?.count == 60)
     #expect(apply(fewer, to: known) == (try erased(30..<900).erasedSpans))

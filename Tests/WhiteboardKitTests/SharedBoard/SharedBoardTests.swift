@@ -280,7 +280,7 @@ import WhiteboardPrograms
         let third = joining
         group.addTask { try await byNothing.run(third) }
         try #require(await byNothing.ready() != nil)
-        // Members learn of each other from the one that admitted them.
+        // Members learn of each other from the member that admitted them.
         for scriptedBoard in [host, byName, byNothing] { try await scriptedBoard.perform("wait peers=2 timeout=30") }
         for scriptedBoard in [byNothing, byName, host] { await scriptedBoard.end() }
         try await group.waitForAll()

@@ -191,7 +191,7 @@ import Testing
     let taken = host.context.incarnationCount
     #expect(BoardLimits.incarnationsOfMembers - taken > BoardLimits.incarnationsOfMembers / 6)
 
-    // The host can write, also after a restart, and so can a member that was on the board before.
+    // The host can write, even after a restart, and so can a member that was on the board before.
     try write(host)
     bo = ScriptedReplica(bo.author)
     _ = join(&bo, host)

@@ -68,7 +68,7 @@ import WhiteboardSync
     desk.sync()
     #expect(desk.type("^[<32;40;13M^[<0;40;13m") == ["move \(id) +16,0"])
     #expect(desk.type("^[C^[1;5C") == ["move \(id) +4,0", "move \(id) +8,0"])
-    // Keys arrive faster than answers, and each one has an effect.
+    // Keys arrive faster than answers, and each key has an effect.
     #expect(desk.type(".>") == ["rotate \(id) 15", "rotate \(id) 16"])
     #expect(desk.type("SS") == ["scale \(id) 1.1", "scale \(id) 1.21"])
     #expect(desk.type("2") == ["color \(id) #56b4e9ff"])

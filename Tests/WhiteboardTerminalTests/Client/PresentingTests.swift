@@ -30,7 +30,7 @@ import WhiteboardRendering
     #expect(shown().contains("about End") && shown().contains("frame 3 of 3"))
     _ = desk.type("^[D")
     #expect(shown().contains("frame 2 of 3"))
-    // A frame that another member moves stays in view, and after a deletion the next one is shown.
+    // A frame that another member moves stays in view, and after a deletion the next frame is shown.
     let plan = desk.client.workspace.scene.frames[1]
     try desk.board.move([plan], by: Point(x: 0, y: 9_000))
     desk.sync()

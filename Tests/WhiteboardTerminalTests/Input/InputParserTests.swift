@@ -57,7 +57,7 @@ import Testing
     ),
     // Malformed sequences are dropped as a whole.
     ("^[<0;0;0M^[999999999C^[<1M^[1;2;3R^[?zx", [.key(.function(3), .shift), .key(.character("x"), [])]),
-    // An interrupted sequence does not affect the next one.
+    // An interrupted sequence does not affect the next sequence.
     ("^]11;rgb:00^[<0;5;5Mq", [.mouse(.init(.press(.left), x: 4, y: 4)), .key(.character("q"), [])]),
     ("\u{1B}^[A", [.key(.escape, []), .key(.up, [])]),
     // The mouse of old terminals, and the keypad of new ones.

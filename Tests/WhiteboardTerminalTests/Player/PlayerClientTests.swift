@@ -9,7 +9,7 @@ import WhiteboardSync
 @testable import WhiteboardTerminal
 
 @Suite struct PlayerClientTests {
-  /// Returns a recording of five texts, one per second, and the last one after ten more seconds.
+  /// Returns a recording of five texts, one per second, except that the last text comes 10 s later.
   private func recording() throws -> Recording {
     let member = try #require(MemberID(bytes: [UInt8](repeating: 3, count: 32)))
     let board = Board(incarnation: Incarnation(3), member: member, wallClock: 1_000)
@@ -112,7 +112,7 @@ import WhiteboardSync
     let traffic = try [
       TrafficEntry(.joined, [member.bytes], time: 10_000, text: "Ada\u{1B}[31m"),
       datagram(500, .presence(counter: 2, Presence(cursor: Point(x: 100, y: 60)))),
-      // A datagram that arrived after a newer one.
+      // A datagram that arrived after a newer datagram.
       datagram(600, .presence(counter: 1, Presence(cursor: Point(x: -100, y: 60)))),
       datagram(1_500, .preview(stroke: stroke, first: 2, points: preview)),
       TrafficEntry(.left, [member.bytes], time: 12_000, text: "left"),

@@ -58,7 +58,7 @@ import Testing
     try boards.share()
     #expect(anna.settings == bob.settings)
     #expect(anna.settings.title == "Bob's" && anna.settings.grid == 1)
-    // Anna writes to the object with the smallest id, although the overwritten cell is on the other one.
+    // Anna writes to the object with the smallest id, although the overwritten cell is on the other object.
     try anna.setTitle("Ours")
     try boards.share()
     #expect(anna.settings.title == "Ours" && bob.settings.title == "Ours")

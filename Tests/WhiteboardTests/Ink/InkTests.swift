@@ -60,7 +60,7 @@ import Testing
     let batches = board.takeBatches()
     #expect(board.snapshot(id)?.ink == ink)
     #expect(board.snapshot(id)?.isFinished == true)
-    // Without the middle piece, only the first one is visible.
+    // Without the middle piece, only the first piece is visible.
     var operations = batches[1].operations
     operations.removeAll { $0.property == .ink(first: 128) }
     let torn = try Batch(

@@ -8,7 +8,7 @@ import Testing
   private let year: UInt64 = 31_557_600_000
   private let now: UInt64 = 1_700_000_000_000
 
-  /// Returns Anna's board after a restart: a new incarnation with the contents of the old one.
+  /// Returns Anna's board after a restart: a new incarnation with the contents of the old incarnation.
   private func restarted(_ old: Board, at wall: UInt64) throws -> Board {
     let board = Board(incarnation: Incarnation(77), member: old.member, wallClock: wall)
     board.authors.merge(old.authors) { mine, _ in mine }

@@ -71,7 +71,7 @@ import Testing
     let stand = try #require(outcome.replaced[text])
     let newGroup = try #require(outcome.replaced[group])
     #expect(board.state.record(stand)?[.group]?.value == .dot(newGroup.dot))
-    // A second restore finds the objects that the first one created.
+    // A second restore finds the objects that the first restore created.
     try board.object(stand)?.scale(to: 4)
     try board.text(stand).update(text: "other")
     let again = try board.restore(checkpoint)
@@ -99,7 +99,7 @@ import Testing
     board.authors[Incarnation(1)] = board.member
     try board.game(new).play("crane")
     #expect(board.gameView(new, for: board.member)?.moveCount == 1)
-    // A second restore finds the game that the first one created.
+    // A second restore finds the game that the first restore created.
     #expect(try board.restore(checkpoint).replaced.isEmpty)
   }
 

@@ -3,8 +3,8 @@ import PeerSession
 import WhiteboardKit
 
 extension Relay {
-  /// Decides whether the relay accepts another host's board; also called when the host of an accepted board connects
-  /// again.
+  /// Decides whether the relay accepts another host's board, and decides again when the host of an accepted board
+  /// reconnects.
   func answer(_ request: CarryRequest) async -> CarryAnswer {
     let (word, code) = request.admission.parts
     if var entry = register[request.session] {

@@ -171,7 +171,7 @@ package struct BoardClient: Sendable {
     showFollowedView()
   }
 
-  /// Follows the next member, and stops following after the last one.
+  /// Follows the next member, and stops following after the last member.
   mutating func followNext() {
     if session.members.isEmpty {
       say("there is no other member to follow")
@@ -405,7 +405,7 @@ extension BoardClient {
     showFailure(explained(failure))
   }
 
-  /// Returns the message of a failure; for a locked object, it names the key that unlocks it.
+  /// Returns the message of a failure. The message about a locked object names the key that unlocks the object.
   private func explained(_ failure: CommandError) -> String {
     guard failure.code == .locked, let key = keys.key(for: .object(.lock)) else { return failure.message }
     let id = failure.message.split(separator: " ").first.flatMap { ObjectID(String($0)) }

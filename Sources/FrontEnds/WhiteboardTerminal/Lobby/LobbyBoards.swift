@@ -70,7 +70,7 @@ struct LobbyBoards: Sendable {
     }
   }
 
-  /// Returns the announcement of a board that states the most participants.
+  /// Returns the board's announcement with the highest number of participants.
   private func announcement(of board: String) -> SharedBoard.News.FoundBoard? {
     nearby[board]?.values.max { ($0.participants ?? 0, $1.peer) < ($1.participants ?? 0, $0.peer) }
   }

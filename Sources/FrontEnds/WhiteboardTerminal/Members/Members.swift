@@ -120,7 +120,7 @@ struct Members: Sendable {
 
   // MARK: - Following
 
-  /// The member to follow after the current one; nil after the last one.
+  /// The member to follow after the current member; nil after the last member.
   var nextToFollow: MemberID? {
     let ids = all.sorted { ($0.value.name, $0.key) < ($1.value.name, $1.key) }.map(\.key)
     guard let followed, let index = ids.firstIndex(of: followed) else { return ids.first }

@@ -47,7 +47,7 @@ struct Panel: Hashable, Sendable {
     columns == self.columns && version == self.version && !rows.isEmpty
   }
 
-  /// Sets the rows (nil if they did not change), and shows as many of them as there is room for.
+  /// Sets the rows (nil if they did not change), and shows as many rows as fit.
   mutating func layOut(_ rows: [Row]?, columns: Int, version: Int, height: Int) {
     if let rows { self.rows = rows }
     (self.columns, self.version) = (columns, version)

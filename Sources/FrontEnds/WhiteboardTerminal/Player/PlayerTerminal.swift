@@ -61,7 +61,7 @@ package actor PlayerTerminal {
       last = now
       draw()
       guard client.isMoving || !client.canvas.isPainted else { continue }
-      // This task ends after its sleep. If it is late, it draws nothing new.
+      // This task ends after its sleep. A late task draws nothing new.
       Task {
         try? await clock.sleep(for: Self.frameInterval)
         wakeUp.yield()

@@ -58,7 +58,7 @@ struct BoardMarks {
     }
   }
 
-  /// Returns the cells for a note of an object, the best ones first: above its upper right corner, beside that corner,
+  /// Returns the cells for a note of an object, the best cells first: above its upper right corner, beside that corner,
   /// below its lower right corner, and inside.
   private func places(at corner: (x: Int, y: Int), lower: Int, _ width: Int) -> [CellArea] {
     let (columns, rows) = (layout.board.columns, layout.board.rows)

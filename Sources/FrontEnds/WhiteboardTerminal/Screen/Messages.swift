@@ -139,7 +139,7 @@ struct Notice: Hashable, Sendable {
   var text: String
   let kind: Kind
   /// The id of the first request after a failed action; nil if the message is not about an action. The success of that
-  /// request or a later one removes the message.
+  /// request or of a later request removes the message.
   var nextRequest: Int64?
   /// The time when the message appeared, on the client's clock.
   var since: Duration

@@ -85,7 +85,7 @@ struct ScreenLayout: Hashable, Sendable {
 struct FrameWriter {
   private let writer: ScreenWriter
   private let encoding: TerminalEncoding
-  /// The frame that the terminal shows; nil if the next one must be drawn completely.
+  /// The frame that the terminal shows; nil if the next frame must be drawn completely.
   private var shown: Screen?
   private var shownCursor: (x: Int, y: Int)?
 

@@ -82,8 +82,8 @@ struct SelectionTransforms: Sendable {
     )
   }
 
-  /// Resizes the selection after a handle was dragged, about the point that stays fixed. Lines keep their width, unless
-  /// the drag scales them too.
+  /// Resizes the selection around its fixed point after a handle was dragged. Lines keep their width, unless the drag
+  /// also scales line widths.
   mutating func resize(_ resize: SelectionFrame.Resize, _ scene: BoardScene, _ requests: inout PendingRequests)
     -> [BoardEffect]
   {

@@ -1,6 +1,6 @@
 /// The memory through which a page and the replica exchange bytes. Before a call, the page writes the bytes of the call
-/// to the input. After the call, it copies the output. The module has only one thread, so the page and the replica
-/// never access this memory at the same time.
+/// to the input. After the call, the page copies the output. The module has only one thread, so the page and the
+/// replica never access this memory at the same time.
 enum Buffers {
   nonisolated(unsafe) static var input: [UInt8] = []
   nonisolated(unsafe) static var output: [UInt8] = []

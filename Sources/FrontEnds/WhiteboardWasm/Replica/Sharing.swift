@@ -127,7 +127,7 @@ private func photo(_ count: Int32, ids: Int) -> (bytes: [UInt8], ids: [UInt8]) {
   return (bytes, tail)
 }
 
-/// Creates a photo; the input is its bytes, and their SHA-256.
+/// Creates a photo. The input is the photo's bytes and their SHA-256.
 ///
 /// The first action of the output is the result or the error.
 @_expose(wasm, "createPhoto") @_cdecl("createPhoto") public func createPhoto(

@@ -22,8 +22,7 @@ const CROWD = 32;
 const OBJECTS = [24, 2000];
 const LATE = 24;
 /**
- * If a damaged rectangle has more objects, and further paths of them, than this number, its tile is drawn again in the
- * background.
+ * If drawing a damaged rectangle is more work (`workOf`) than this number, its tile is drawn again in the background.
  */
 const AT_ONCE = 300;
 /** The number of paths of a drawing above which it is drawn in steps, and the maximum number of paths on the live layer. */
@@ -284,7 +283,7 @@ export function boundsOf(object, placement = object) {
   return widened(cornersOf(placement, [width, height]).map((corner) => rectangle(corner, corner)).reduce(union), margin);
 }
 
-/** The number of objects, or of paths, that take as long to draw as an object. */
+/** The work of drawing an object: the number of its paths if it is ink, otherwise 1. */
 const workOf = (object) => isInk(object) ? Math.max(1, linesOf(object).length) : 1;
 const isInk = ({ type, form }) => type === "drawing" && !form;
 

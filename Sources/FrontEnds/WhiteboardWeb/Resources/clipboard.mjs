@@ -363,7 +363,7 @@ export class Clipboard {
 
 const isObject = (object) => object && typeof object.type === "string" && object.centerPosition?.length === 2 && [...object.centerPosition, ...object.size ?? []].every(Number.isFinite);
 
-/** Parses HTML without loading what it refers to, and without its styles, which the page's policy would report as errors. */
+/** Parses HTML without loading linked resources, and without styles, which the page's policy would report as errors. */
 function parsed(html) {
   const parts = html.split("<").map((part, index) => {
     const end = index && part.indexOf(">") + 1;

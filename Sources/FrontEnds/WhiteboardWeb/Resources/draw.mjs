@@ -69,7 +69,10 @@ export function measured(text, size, letters) {
 /** The canvases for overlapping parts that must become transparent together; one canvas for each level. */
 const scratch = [];
 
-/** Returns a context like another one, with its transform, on an empty canvas of the same size. */
+/**
+ * Clears a canvas, which becomes at least as large as that of `context`, and returns a context for it with the same
+ * transform.
+ */
 function emptyLike(context, canvas) {
   const { width, height } = context.canvas;
   if (canvas.width < width || canvas.height < height) [canvas.width, canvas.height] = [width, height];

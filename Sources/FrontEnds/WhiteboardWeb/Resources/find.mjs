@@ -64,7 +64,10 @@ export class Finder {
     ];
   }
 
-  /** Shows the next or previous result; with a step of 0, the result that is shown now if it still has the words, or else the first one. */
+  /**
+   * Shows the next or previous result; with a step of 0, keeps the current result if it still has the words, or else
+   * shows the first result.
+   */
   #find(step) {
     const words = plain(this.#field.value.trim());
     const results = words ? this.#results(words) : [], count = results.length;

@@ -207,7 +207,9 @@ class Trace {
 /** The maximum number of pieces in one path on a canvas, because the time for a path grows faster than its length. */
 const PIECES = 64;
 
-/** A smooth line that grows point by point. A line that is long or whose pressure changes consists of several paths. */
+/**
+ * A smooth line that grows point by point. A long line, or a line with changing pressure, consists of several paths.
+ */
 export class Ink {
   points = [];
   #trace;
@@ -287,7 +289,7 @@ export function visibleParts({ points, pressure, erased = [] }) {
  */
 const SIMPLE = 1024, DENSE = 8, LEAST_WIDTH = 1, DIVISIONS = 32;
 
-/** Returns the parts of a line to draw: all of it, unless it is dense. */
+/** Returns the parts of a line to draw: the whole line, unless it is dense. */
 function drawnParts(points, lineWidth) {
   if (points.length <= SIMPLE) return [points];
   const width = Math.max(lineWidth, LEAST_WIDTH);

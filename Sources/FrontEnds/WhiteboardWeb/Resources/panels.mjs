@@ -35,8 +35,8 @@ export function openDialog(title, content, onClose = () => {}) {
 }
 
 /**
- * Opens a popup, and returns a function that closes it. A press outside of the popup and its opener, or Escape, also closes it; the
- * press then has `closesPopup`. The opener gets the focus back.
+ * Opens a popup, and returns a function that closes it. A press outside of the popup and its opener, or Escape, also
+ * closes the popup; the press then has `closesPopup`. The opener gets the focus back.
  */
 export function openPopup(popup, opener, { hasFocus = false, onClose = () => {} } = {}) {
   const open = new AbortController(), { signal } = open;
@@ -99,7 +99,7 @@ export class Sheet {
 
   get name() { return this.#panel?.name ?? null; }
 
-  /** Opens a panel, or closes it if it is open: `{name, title, root, onOpen?}`. */
+  /** Opens a panel, or closes it if it is open. A panel is `{name, title, root, onOpen?}`. */
   toggle(panel) {
     if (this.name === panel.name) return this.close();
     this.#panel = panel;
@@ -497,7 +497,7 @@ export class ObjectList {
     const more = order.length > this.#limit && button(null, "Show more", () => this.#showMore(), { text: "Show more", kind: "button.quiet" });
     this.root.replaceChildren(element("p.note", {}, order.length === 1 ? "1 object" : `${order.length} objects, topmost first`), element("ul.objects", {}, ...rows), more || "");
     if (!focused) return;
-    // If the object was deleted, the focus moves to the next one.
+    // If the object was deleted, the focus moves to the next row.
     const same = rows.find((row) => row.dataset.id === focused.dataset.id);
     if (same && isRemove) same.lastChild.focus();
     else (same ?? rows[Math.min(at, rows.length - 1)] ?? $("sheet")).querySelector("button").focus();

@@ -311,7 +311,7 @@ async function offer(link, resource) {
 
 const answer = async (link, resource, type) => checkAnswer(link, resource, await link.read(ANSWER_TIMEOUT), type);
 
-/** Returns the JSON of an answer. If it is a CANCEL, answers it and ends the transfer. */
+/** Returns the JSON of an answer. If the answer is a CANCEL, answers the CANCEL and ends the transfer. */
 function checkAnswer(link, resource, frame, type = null) {
   if (frame.type === type) return about(resource, frame.payload);
   if (frame.type !== FRAME.cancel) throw malformed(`frame ${frame.type} during a transfer`);

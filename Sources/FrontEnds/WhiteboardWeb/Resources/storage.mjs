@@ -116,8 +116,8 @@ class Storage {
 /**
  * The stored changes of one board.
  *
- * Each write contains all waiting changes, in order. If a write fails, the stored changes stay as they are, and a keyframe
- * with the whole board replaces them later. A photo that cannot be stored is tried again, too.
+ * Each write contains all waiting changes, in order. If a write fails, the stored changes stay as they are, and a
+ * keyframe with the whole board replaces them later. If a photo cannot be stored, the log also tries again later.
  */
 class BoardLog {
   #database;
@@ -246,7 +246,7 @@ class BoardLog {
 
   /**
    * Runs a transaction that writes. It fails if another tab has opened the board in the meantime. If the browser has
-   * deleted the board, it fails unless it writes the whole board (`isWhole`).
+   * deleted the board, the transaction fails unless it writes the whole board (`isWhole`).
    */
   async #put(body, isWhole = false) {
     let isLost = false;

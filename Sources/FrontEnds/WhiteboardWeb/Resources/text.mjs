@@ -99,8 +99,8 @@ export class TextEditor {
     const { ui } = this, { camera } = ui;
     const object = ui.board.objects.get(this.#id), shape = object ?? { ...NEW, textSize: ui.newTextSize };
     const scale = shape.scale * camera.zoom, size = textOf(shape, field.value), { unit: factor, alignment, ...letters } = lettersOf(shape);
-    // The field is as large as the text, so that lines in both directions begin where the board has them. It has room for
-    // the caret at its sides.
+    // The field is as large as the text, so that lines in both directions begin at the same places as on the board.
+    // Both sides of the field have room for the caret.
     const font = LETTER.font * factor, unit = FONT / font, room = LETTER.width * factor * unit;
     const width = Math.max(size.width, ...size.lines.map((line) => measured(line, font, letters).width));
     const { looks } = ui, color = this.#isLabel ? labelColor(shape, looks) : object ? textColor(object, looks) : looks.at(this.#place).color(ui.style.color);

@@ -406,7 +406,7 @@ const [MARGIN, ARM] = [6, 26];
 const LEAST_SIDE = 64;
 /** The minimum height of the frame around a text with handles at its sides, in CSS pixels. */
 const LEAST_TEXT = 28;
-/** If a point of a line is dropped within this distance of its neighbor, in CSS pixels, it is removed. */
+/** The distance from its neighbor, in CSS pixels, within which a dropped point of a line is removed. */
 const DROP = 8;
 const SNAP = Math.PI / 12;
 /** The time between two changes of the board while objects are dragged, in milliseconds. */
@@ -711,7 +711,7 @@ export class SelectTool extends Tool {
     if (performance.now() - gesture.appliedAt > INTERVAL) this.#apply();
   }
 
-  /** Makes those changes on the board that it does not have yet, so that other members see them. */
+  /** Makes the changes that the board does not have yet, so that other members see these changes. */
   #apply() {
     const gesture = this.#gesture, { ids, change, applied } = gesture, { board } = this.ui;
     const problem = this.ui.attempt(() => {

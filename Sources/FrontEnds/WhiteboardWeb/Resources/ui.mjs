@@ -40,7 +40,10 @@ const GAP = 80;
 const LEAST_LETTER = 12;
 /** The height of the bar of a presentation with its margin, in CSS pixels. */
 const BAR = 68;
-/** The distance of an object from the panel that covered it, with its handles, in CSS pixels. */
+/**
+ * The minimum distance between an object and the edges of the area that panels leave free, in CSS pixels; the object's
+ * handles need this room.
+ */
 const EDGE = 24;
 /** The minimum height of letters that can be read, in CSS pixels. */
 const READABLE = 10;
@@ -143,7 +146,9 @@ export class UI {
     return item ? this.board.objects.get(item.id) : null;
   }
 
-  /** Returns the topmost form around a position, also if it is empty; a frame only if there is no other form. */
+  /**
+   * Returns the topmost form around a position, even if the form has no fill; a frame only if there is no other form.
+   */
   formAround(place) {
     const at = this.camera.toBoard(place), near = rectangle(at, at);
     const found = this.scene.items.filter(({ id, object, bounds }) => {
@@ -523,7 +528,7 @@ export class UI {
     const { bounds: { left, top, right, bottom } } = shapeOf(object), step = [across * (right - left + GAP), down * (bottom - top + GAP)];
     const isFree = ([x, y]) => !this.scene.items.some(({ object: one }) => one.form && !hasPoints(one) && one.form !== "frame" && contains(flattened(shapeOf(one).outline), local(one, [x, y])));
     let at = [object.centerPosition[0] + step[0], object.centerPosition[1] + step[1]];
-    // A second form on the same side is beside the first one.
+    // A second form on the same side is beside the first form.
     for (let count = 0; count < 20 && !isFree(at); count += 1) at = [at[0] + Math.abs(down) * (right - left + GAP / 2), at[1] + Math.abs(across) * (bottom - top + GAP / 2)];
     let id;
     const error = this.attempt(() => {
