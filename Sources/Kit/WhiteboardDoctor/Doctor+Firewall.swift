@@ -65,7 +65,8 @@ extension Doctor {
       + "sudo nft insert rule inet filter input tcp dport \(port) accept"
   }
 
-  /// Returns nil if the rules cannot be read. The list of nftables can include the rules of iptables.
+  /// Returns the rules of the firewall; nil if the rules cannot be read. The list of nftables can include the rules of
+  /// iptables.
   private func firewallRules() -> FirewallRules? {
     if let text = reading.output(.nftables), !text.isEmpty { return FirewallRules(nftables: text) }
     if let text = reading.output(.iptables) { return FirewallRules(iptables: text) }

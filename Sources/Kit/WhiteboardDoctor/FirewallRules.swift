@@ -17,7 +17,8 @@ struct FirewallRules: Equatable, Sendable {
   var acceptsByDefault = true
   var rules: [Rule] = []
 
-  /// The first rule that applies to every packet to the port decides.
+  /// Returns whether the rules accept packets to a port. The first rule that applies to every packet to the port
+  /// decides.
   func accepts(_ transport: String, _ port: Int) -> Bool {
     for rule in rules {
       guard rule.transport.map({ $0 == transport }) ?? true,

@@ -335,7 +335,7 @@ enum KnownBoards {
 
   private static let entries = Locked<[String: Entry]>([:])
 
-  /// Throws if the file cannot be read. Blocks the thread.
+  /// Returns the id of the board in a file; throws if the file cannot be read. Blocks the thread.
   static func board(of path: String) throws -> [UInt8] {
     let stamp = FileStamp(path)
     if let stamp, let known = entries.withLock({ $0[path] }) {

@@ -154,8 +154,8 @@ public final class Author {
 
   func rights(in grant: Grant) -> Rights? { grant.rights(of: publicKey) }
 
-  /// Returns nil if the local member may not grant rights. If there is no local key, the signature at the end of the
-  /// result is still missing.
+  /// Returns a signed grant; nil if the local member may not grant rights. If there is no local key, the signature at
+  /// the end of the result is still missing.
   func makeGrant(_ rights: Rights, to holder: [UInt8], serial: UInt64) -> Signed<Grant>? {
     guard let grant, mayGrant else { return nil }
     let certificate = Certificate.make(for: holder, rights, serial: serial, on: board, &signer)
@@ -167,8 +167,8 @@ public final class Author {
     makeGrant(rights, to: holder, serial: serial)?.complete
   }
 
-  /// Returns nil if the local member may not revoke rights. If there is no local key, the signature at the end of the
-  /// result is still missing.
+  /// Returns a signed revocation; nil if the local member may not revoke rights. If there is no local key, the
+  /// signature at the end of the result is still missing.
   func makeRevocation(of member: MemberID, through serial: UInt64, counting counted: [Incarnation: UInt64]) -> Signed<
     Revocation
   >? {

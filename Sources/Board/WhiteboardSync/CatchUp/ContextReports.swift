@@ -278,7 +278,7 @@ struct DivergenceCheck {
   /// Discards the cached sums, because a memory fault can change cells without changing the revision.
   mutating func begin() { known = nil }
 
-  /// Returns nil if the board is large and more calls are needed to complete the sums.
+  /// Returns the sums of the buckets; nil if the board is large and more calls are needed to complete the sums.
   mutating func sums(of state: BoardState) -> [UInt64]? {
     if let known, known.revision == state.revision { return known.sums }
     var partial = partial.flatMap { $0.revision == state.revision ? $0 : nil } ?? BucketSums.Partial(of: state)

@@ -86,8 +86,8 @@ package enum SyncMessage: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Returns nil if the kind is unknown and may be skipped. Throws `CodecError` if a known kind is not canonically
-  /// encoded.
+  /// Decodes a message; returns nil if the kind is unknown and may be skipped. Throws `CodecError` if a known kind is
+  /// not canonically encoded.
   package static func decode(_ bytes: [UInt8]) throws(CodecError) -> SyncMessage? {
     var reader = ByteReader(bytes)
     let kind = try reader.byte()
@@ -254,7 +254,8 @@ package enum SyncDatagram: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Returns nil if the kind is unknown and may be skipped. Throws if the bytes of a known kind are malformed.
+  /// Decodes a datagram; returns nil if the kind is unknown and may be skipped. Throws if the bytes of a known kind are
+  /// malformed.
   package static func decode(_ bytes: [UInt8]) throws(CodecError) -> SyncDatagram? {
     var reader = ByteReader(bytes)
     switch try reader.byte() {

@@ -162,7 +162,7 @@ private final class WakePipe: Sendable {
 }
 
 package protocol LineSource: Sendable {
-  /// Returns nil at the end of the input, or when the task is canceled.
+  /// Waits for the next line; returns nil at the end of the input, or when the task is canceled.
   func nextLine() async throws(InputError) -> LineReader.Line?
 }
 

@@ -34,7 +34,7 @@ package struct SettingsFile: Equatable, Sendable {
   package private(set) var lines: [Line] = []
   package private(set) var keys: [KeyBinding] = []
 
-  /// Throws if a line is malformed, or sets a value that was already set.
+  /// Parses the text of a file; throws if a line is malformed, or sets a value that was already set.
   package init(_ text: String, path: String) throws(Fault) {
     self.path = path
     var isInKeys = false

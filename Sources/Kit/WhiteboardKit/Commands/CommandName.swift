@@ -197,7 +197,8 @@ extension CommandName {
 }
 
 package enum Spelling {
-  /// Returns nil if no word is similar enough. Compares only the first 32 bytes of the mistyped word.
+  /// Returns the word that is most similar to a mistyped word; nil if no word is similar enough. Only the first 32
+  /// bytes of the mistyped word are compared.
   package static func nearest(to word: String, in words: some Sequence<String>) -> String? {
     let letters = Array(word.lowercased().utf8.prefix(32))
     let candidates = words.map { (word: $0, distance: distance(letters, Array($0.utf8))) }

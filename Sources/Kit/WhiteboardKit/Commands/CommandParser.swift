@@ -6,13 +6,13 @@ import Whiteboard
 /// not a space is `{`. Any other line is in text form.
 package enum CommandParser {
   /// The maximum length of a line, in bytes. The limit is enough for a message of 16 MiB in base64, and the other keys
-  /// of its command.
+  /// of the command.
   package static let maximumLineLength = 23 * 1024 * 1024
   /// The maximum length of a request id, in bytes of UTF-8.
   package static let maximumRequestLength = 256
 
-  /// Returns nil if the line is empty or only a comment. The error contains the command and the request id, if these
-  /// could be read.
+  /// Parses a line; returns nil if the line is empty or only a comment. The error contains the command and the request
+  /// id, if these could be read.
   package static func parse(_ line: some StringProtocol) throws(CommandError) -> CommandRequest? {
     guard line.utf8.count <= maximumLineLength else {
       throw CommandError(
@@ -25,7 +25,8 @@ package enum CommandParser {
     return try TextCommandParser.parse(line)
   }
 
-  /// Returns nil if the line is empty or only a comment. The error has the code `syntax` if the bytes are not UTF-8.
+  /// Parses a line; returns nil if the line is empty or only a comment. The error has the code `syntax` if the bytes
+  /// are not UTF-8.
   package static func parse(bytes: [UInt8]) throws(CommandError) -> CommandRequest? {
     guard bytes.count <= maximumLineLength else {
       throw CommandError(.lineTooLong, "the line has \(bytes.count) bytes; at most \(maximumLineLength) are allowed")

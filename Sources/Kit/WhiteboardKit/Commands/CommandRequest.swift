@@ -39,7 +39,8 @@ package enum CommandInput: Equatable, Sendable {
 }
 
 package protocol CommandSource: Sendable {
-  /// Returns nil at the end of the input or when the task is canceled; throws if no more input can be read.
+  /// Waits for the next command; returns nil at the end of the input or when the task is canceled; throws if no more
+  /// input can be read.
   func nextInput() async throws(InputError) -> CommandInput?
 }
 

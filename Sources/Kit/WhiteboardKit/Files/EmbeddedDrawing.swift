@@ -16,8 +16,8 @@ enum EmbeddedDrawing {
 
   // MARK: - Reading
 
-  /// Returns nil if the file is not a PNG or SVG, or contains no document. Throws if the document is longer than
-  /// `limit`.
+  /// Returns the document inside a picture; nil if the file is not a PNG or SVG, or contains no document. Throws if the
+  /// document is longer than `limit`.
   static func document(in bytes: [UInt8], limit: Int = ImportedBoard.byteLimit) throws(Damaged) -> [UInt8]? {
     if bytes.starts(with: PhotoHeader.pngBeginning) {
       return try chunk(of: bytes, limit).map { (text) throws(Damaged) in try decoded(text, limit) }

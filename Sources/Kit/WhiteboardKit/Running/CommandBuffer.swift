@@ -163,7 +163,8 @@ package final class CommandFeed: CommandSource {
     waiter?.resume(returning: nil)
   }
 
-  /// Returns nil after the last command. Canceling the task also ends the feed and returns nil.
+  /// Waits for the next command; returns nil after the last command. Canceling the task also ends the feed and returns
+  /// nil.
   package func nextInput() async -> CommandInput? {
     await withCancellation {
       await withCheckedContinuation { continuation in

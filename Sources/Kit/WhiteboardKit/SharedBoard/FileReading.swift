@@ -21,7 +21,7 @@ package final class FileReading: Sendable {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Returns nil at the end of the file; throws `fileUnreadable`.
+  /// Reads the next bytes; returns nil at the end of the file. Throws `fileUnreadable`.
   func next(upTo count: Int) async throws(CommandError) -> [UInt8]? {
     let descriptor = descriptor
     let result: Result<[UInt8], CommandError> = await withCheckedContinuation { continuation in
@@ -60,7 +60,7 @@ package final class FileReading: Sendable {
   /// Replaces an existing file; returns whether the move succeeded.
   static func move(_ file: String, over name: String) -> Bool { rename(file, name) == 0 }
 
-  /// Throws `fileUnreadable`, or `tooBig` if the file exceeds `limit` bytes.
+  /// Reads a whole file. Throws `fileUnreadable`, or `tooBig` if the file exceeds `limit` bytes.
   package static func whole(_ file: String, limit: Int) throws(CommandError) -> [UInt8] {
     try check(file)
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)

@@ -257,7 +257,7 @@ struct KnownNames {
     }
   }
 
-  /// Returns `nil` for the name of users who have no name of their own.
+  /// Returns a known peer with this name; `nil` for the name of users who have no name of their own.
   func peer(named name: UntrustedText) -> PeerID? {
     let name = Self.comparable(name.raw)
     return name.isEmpty || name == Self.comparable(PeerStore.defaultName) ? nil : peers[name]?.min()

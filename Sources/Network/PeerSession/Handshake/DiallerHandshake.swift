@@ -170,8 +170,8 @@ final class DiallerHandshake: LinkDelegate {
         ticket: opening.hello.ticket
       )
     )
-    // If the listener is a relay, it may reach all of these members. The relay soon reports which members it reaches
-    // (RLY-6).
+    // If the listener is a relay, the relay may reach all of these members. The relay soon reports which members it
+    // reaches (RLY-6).
     session.directory.learn(accept.members, from: peer, dialAfter: theirs.role == .relay ? .milliseconds(300) : .zero)
     for frame in opening.held { session.link(link, received: frame.type, ByteBuffer(bytes: frame.payload)) }
     finish(.success(()))

@@ -248,7 +248,8 @@ final class SessionCore {
     )
     entry.delivery = nil
     updateReading(reading.room.removed(entry.id, now: .now()))
-    // In these two cases, the other side gave up the delivery state first, so it does not need the reason.
+    // If the reason is `restarted` or `reset`, the other side gave up the delivery state first, so it does not need the
+    // reason.
     let isKnownThere = reason == .restarted || reason == .reset
     entry.gaveUp = isKnownThere ? nil : (delivery.incarnation, reason.word)
     dialler.policy[entry.id].departed()
