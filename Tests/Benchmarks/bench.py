@@ -36,7 +36,7 @@ class Bench:
         return min(count, 3) if self.is_quick else count
 
     def seconds(self, count):
-        """A time in seconds, or a short one with --quick."""
+        """A time in seconds, or a short time with --quick."""
         return min(count, 1) if self.is_quick else count
 
     def compiled(self, name, *libraries):

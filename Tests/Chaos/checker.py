@@ -440,8 +440,8 @@ def _undelivered(history, command):
 
 
 def _recipients(history, command):
-    """The certain recipients of a message: those it names, or else all peers that were joined from its issue to its
-    answer."""
+    """The certain recipients of a message: the peers that it names, or else all peers that were joined from its issue
+    to its answer."""
     to = command["keys"].get("to")
     if to:
         return [history.peer_of[to]] if to in history.peer_of else []

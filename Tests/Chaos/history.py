@@ -2,7 +2,7 @@
 
 import collections
 
-# The `error` answers after which a command has no effect. After any other error, it may have one.
+# The `error` answers after which a command has no effect. After any other error, it may have an effect.
 REFUSED = {
     "syntax", "unknown-verb", "missing-argument", "bad-argument", "unknown-argument", "no-such-object", "ambiguous",
     "wrong-kind", "held", "locked", "viewer", "nothing-to-undo", "nothing-to-redo", "no-such-peer", "not-connected",

@@ -131,7 +131,7 @@ class Checker(unittest.TestCase):
         self.assertEqual(self.names(), sorted(names), checker.check(self.history))
 
     def replace(self, n, **more):
-        """Replaces a command with one that has another answer."""
+        """Gives a command another answer."""
         for place, one in enumerate(self.history["commands"]):
             if one["n"] == n:
                 self.history["commands"][place] = {**one, **more}

@@ -560,7 +560,7 @@ class World:
             time.sleep(0.25)
 
     def _drain(self, within):
-        """Waits until every command of a running process is answered; returns the unanswered ones."""
+        """Waits until every command of a running process is answered; returns the unanswered commands."""
 
         def open_commands():
             return [

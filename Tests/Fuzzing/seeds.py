@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Writes inputs for exploring fuzzers, in addition to their corpus, into one folder for each target.
 
-The inputs are those of Protocol/Vectors, and further valid ones.
+The inputs are those of Protocol/Vectors, and further valid inputs.
 
   seeds.py FOLDER
 """

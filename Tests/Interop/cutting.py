@@ -1,4 +1,5 @@
-"""TCP forwarders: one whose target can change, and one that cuts connections after a chosen number of bytes."""
+"""TCP forwarders: a forwarder whose target can change, and a forwarder that cuts connections after a chosen number of
+bytes."""
 
 import contextlib
 import socket

@@ -103,7 +103,7 @@ def exporters():
 
 
 def private_key(name):
-    # Any number from 1 to the order of the curve minus 1 is a key, so each hash of 31 bytes is one.
+    # Any number from 1 to the order of the curve minus 1 is a key, so each hash of 31 bytes is a key.
     return ec.derive_private_key(int.from_bytes(counted(name, 31), "big") + 1, ec.SECP256R1())
 
 

@@ -16,7 +16,7 @@ from whiteboard_peer.wire import Violation, base32, parse_base64
 class Interceptor:
     """Stands between a dialler and `target`. `strategy` is one of:
 
-    - "relay": relays every frame except the ticket, which would reveal it;
+    - "relay": relays every frame except the ticket, which would reveal the attack;
     - "words": compares words with each side separately, with its own nonces;
     - "pretend": answers the dialler itself, as a host that admits anyone;
     - "pretend-ask": answers the dialler itself, as a host that compares words.

@@ -76,7 +76,7 @@ class SwiftCase(InteropCase):
         return host, program, remote
 
     def both_ways(self):
-        """Yields one pair in which the program listened, and one in which it dialed."""
+        """Yields one pair in which the program listened, and one pair in which it dialed."""
         program, guest, remote = self.joined_pair()
         yield "program hosts", program, guest, remote
         host, program, remote = self.host_and_program()

@@ -220,7 +220,7 @@ class CommandLine(InteropCase):
         self.assertIn(f"PAGED BY {pager}", shown)
         self.assertIn("\nNAME\n       whiteboard-peer-host - ", shown)
         self.assertNotIn("\n.SH", shown, "macros are for man")
-        # Without a pager, or with a missing one, the text is printed directly.
+        # Without a pager, or with a missing pager, the text is printed directly.
         for environment in ({"PATH": str(self.home)}, {"PATH": "/usr/bin:/bin", "PAGER": "no-such-pager"}):
             shown, status = self.on_terminal("manual", "host", **environment)
             self.assertEqual(status, 0)

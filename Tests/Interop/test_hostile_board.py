@@ -361,7 +361,7 @@ class BoardAttacks:
                 peer.leave()
 
     def test_aut_7_a_batch_left_out(self):
-        """The next batch takes the sequence numbers of the omitted one; the head reveals that."""
+        """The next batch takes the sequence numbers of the omitted batch; the head reveals that."""
         peer = self.liar()
         peer.is_honest = False
         remote = self.join(peer)

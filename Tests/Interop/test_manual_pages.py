@@ -20,7 +20,7 @@ from support import REPOSITORY
 PAGES = REPOSITORY / "Sources" / "FrontEnds" / "WhiteboardPrograms" / "WhiteboardPrograms.docc"
 JSON_LINES = REPOSITORY / "Sources" / "Kit" / "CommandLines" / "CommandLines.docc" / "JSONLines.md"
 BLOCK = re.compile(r"(<!-- generated: ([\w-]+) -->\n)(.*?)(<!-- end of generated text -->)", re.S)
-# Options of nearly all commands, besides those that set a setting.
+# Options of nearly all commands, besides the options that set a setting.
 SHARED = {"--json", "--version", "--help", "--ephemeral", "--no-color"}
 UPDATE = "update it with: WHITEBOARD_WRITE_PAGES=1 Tests/Interop/run test_manual_pages"
 

@@ -111,7 +111,7 @@ class Retiring(SwiftCase):
         host.retire(wasted)
         self.assertFalse(set(wasted) & host.state.context.ranges.keys())
         self.assert_same(program, host, remote)
-        # The member whose incarnation is retired continues under a new one.
+        # The member whose incarnation is retired continues under a new incarnation.
         own = waster.board_incarnation
         host.retire([own])
         waster.wait_until(lambda: waster.board_incarnation != own, 30)

@@ -1024,7 +1024,8 @@ class RelayGateways(RelayMessages):
         self.assert_closes(link, "left")
 
     def test_web_7_a_guest_of_the_host_reaches_its_relay(self):
-        """The relay learns that the host is a relay too, although the host becomes one only while it dials the relay."""
+        """The relay learns that the host is a relay too, although the host becomes a relay only while it dials the
+        relay."""
         program = self.swift_host("code", options=("--relay", self.address, "--web"))
         program.events.wait("carried", 20)
         attacker = Attacker(self.page_of(program))

@@ -54,7 +54,7 @@ class Requests(SharedGateway):
         return connection
 
     def raw(self, data):
-        """Sends bytes; returns the status of the answer, or None if the connection ends without one."""
+        """Sends bytes; returns the status of the answer, or None if the connection ends without an answer."""
         connection = self.http()
         with contextlib.suppress(LinkBroken):
             connection.send(data)
@@ -171,7 +171,7 @@ class Requests(SharedGateway):
 
     def test_web_2_only_get_opens_a_websocket(self):
         headers = [*UPGRADE, ("Host", self.page.authority), ("Origin", self.page.origin), ("Content-Length", 0)]
-        # A POST opens a link of the other kind.
+        # A POST opens a link over requests.
         for method, status in (("POST", 200), ("PUT", 405), ("HEAD", 426)):
             connection = self.http()
             connection.send(request(method, "/link", headers))
@@ -565,7 +565,7 @@ class Load(WebCase):
             self.assert_ended(self.tcp(program, "127.0.0.2"))
         self.assert_serves(program, source="127.0.0.1")
         self.member(program)
-        # A place is free again when a connection ends, and the others are still open.
+        # A place is free again when a connection ends, and the other connections are still open.
         held.pop().close()
         self.wait_for_place(program, "127.0.0.2")
         self.assert_serves(program, source="127.0.0.1")
@@ -817,7 +817,7 @@ class Load(WebCase):
                     flags = wire.Part.FIRST | wire.Part.LAST | wire.Part.RELAYS
                     link.send_frame(wire.MESSAGE, encode_vint(1) + bytes([flags]) + message)
                     self.assert_closes(link, "protocol-error")
-            # A guest does not speak for the host, and is not a relay, although it claims to be one.
+            # A guest does not speak for the host, and is not a relay, although it claims to be a relay.
             victim, forger = self.attacker(program), self.attacker(program)
             other, link = self.keep(victim.admitted(carrier)), self.keep(forger.admitted(carrier, role="relay"))
             link.send_frame(wire.KICK, {"peer": victim.identity.text, "reason": "no"})

@@ -84,7 +84,7 @@ def main():
                 counts["FAIL" if outcome == "LATE" else outcome] += 1
                 if outcome == "LATE":
                     late.append(these[plays.index(play_) // options.repeat])
-    # A late scenario may only have lacked time: run it once more, alone, and name it. Do not repeat a wrong one.
+    # A late scenario may only have lacked time: run it once more, alone, and name it. Do not repeat a wrong scenario.
     for one in late if options.again else ():
         if outside(one, seed, options) == "ok":
             counts["FAIL"] -= 1

@@ -23,7 +23,7 @@ import WhiteboardSync
     arguments: 0..<repetitions(2, optimized: 4)
   )
   func seeded(part: Int) async throws {
-    // With a photo, the log has old frames behind its current ones.
+    // With a photo, the log has old frames behind its current frames.
     let live = try await Live(seed: 0xDA3A6E + UInt64(part), photo: part % 2 == 1)
     let other = try await Live(seed: 0xF02E16 + UInt64(part), photo: part % 2 == 1)
     var tally = Tally()

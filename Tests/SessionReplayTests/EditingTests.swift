@@ -113,7 +113,7 @@ struct EditingTests {
     #expect(Set(old.keys).isDisjoint(with: new.keys) && old.count == new.count)
     #expect(Set(old.values).isDisjoint(with: new.values))
     #expect(Set(old.values).count == Set(new.values).count)
-    // Each anonymous author has as many operations as the original one.
+    // Each anonymous author has as many operations as the original author.
     #expect(
       RecordingStatistics(of: recording).people.map(\.operations)
         == RecordingStatistics(of: other).people.map(\.operations)

@@ -1,4 +1,4 @@
-"""Scenes of recordings: watching one, and making one."""
+"""Scenes that watch recordings, and scenes that make recordings."""
 
 import pathlib
 import re

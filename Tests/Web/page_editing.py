@@ -108,7 +108,8 @@ import("/ui.mjs").then(({ UI }) => {
   });
 });
 """
-#: Holds all signatures, so that the events of later edits wait, until `release` is called. Selects an object, which needs one.
+#: Holds all signatures, so that the events of later edits wait, until `release` is called. Selects an object, which needs a
+#: signature.
 HOLD_SIGNATURES = """
 const { board } = whiteboard, { subtle } = crypto, held = [];
 subtle.sign = (...words) => new Promise((resume) => held.push(resume)).then(() => SubtleCrypto.prototype.sign.apply(subtle, words));

@@ -59,7 +59,7 @@ const ask = (name, store, body) => new Promise((resolve, reject) => {
 
 const count = (name, store) => ask(name, store, (changes) => changes.count());
 
-/** Replaces a property for the time of a function. */
+/** Replaces a property while a function runs. */
 async function replacing(object, key, value, body) {
   const original = object[key];
   object[key] = value(original);

@@ -41,7 +41,7 @@ import WhiteboardDocument
       let found = (try? await document.verify()) ?? ["unreadable"]
       try? await document.close()
       let loaded = try result.get()
-      // An earlier keyframe may replace a damaged one, with a note.
+      // An earlier keyframe may replace a damaged keyframe, with a note.
       let isRight = loaded == content || (!loaded.notes.isEmpty && !found.isEmpty && loaded.authors == content.authors)
       #expect(isRight, "\(what): silently another board")
       return nil

@@ -3,7 +3,7 @@ import PeerTestKit
 import Testing
 import WhiteboardDocument
 
-/// Earlier keyframes as a replacement for a damaged one, and the report if they are not enough.
+/// Earlier keyframes as a replacement for a damaged keyframe, and the report if they are not enough.
 @Suite struct FallbackTests {
   let directory: TemporaryDirectory
   let states = (0..<4).map { numberedBytes(100 + $0, size: 64) }

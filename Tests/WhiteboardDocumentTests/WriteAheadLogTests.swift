@@ -61,7 +61,7 @@ import WhiteboardDocument
   ) async throws {
     let path = try await killed(afterPhoto: isSecondRound)
     let size = try Data(contentsOf: URL(fileURLWithPath: path + "-wal")).count
-    // In the second round, the log has old frames behind its current ones.
+    // In the second round, the log has old frames behind its current frames.
     #expect(try (size - 32) / Self.frame > committed(path) || !isSecondRound)
     let reader = try await BoardDocument.open(at: path, mode: .reading)
     #expect(try await reader.verify() == [] && reader.damages == [])

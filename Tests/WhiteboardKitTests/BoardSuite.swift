@@ -81,7 +81,7 @@ extension BoardSuite {
         let joining = part
         group.addTask { try await guest.run(joining) }
         if await guest.ready() == nil {
-          // The error of the first task is more informative than the end of the others.
+          // The error of the first task is more informative than the end of the other tasks.
           try await group.next()
         }
         try await host.perform("wait peers=1 timeout=30")

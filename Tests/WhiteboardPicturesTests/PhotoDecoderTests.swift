@@ -143,7 +143,7 @@ import WhiteboardRendering
         #expect(abs(reds[0] - reds[1]) <= 16)
       }
     }
-    // A JPEG that lacks only the marker of its end is completed; one that lacks a part of its picture is refused.
+    // A JPEG that lacks only the marker of its end is completed; a JPEG that lacks a part of its picture is refused.
     let jpeg = try Pictures.bytes("upright.jpg")
     #expect(try BoardPhoto.file(of: Array(jpeg.dropLast(2))) == jpeg)
     #expect(throws: PictureError.photo(.truncated)) { try BoardPhoto.file(of: Array(jpeg.prefix(jpeg.count - 40))) }

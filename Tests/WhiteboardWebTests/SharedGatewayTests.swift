@@ -78,7 +78,7 @@ import WhiteboardKit
     }
   }
 
-  /// Opens a gateway, again as long as only another process listens on its port.
+  /// Opens a gateway, and tries again while only another process listens on the gateway's port.
   ///
   /// A child process that another test starts has all sockets of this process until it runs its program, including
   /// those that this process has closed.

@@ -178,7 +178,7 @@ package final class Termination {
       }
     }
     source.activate()
-    // A pipe preserves every signal, even one that arrives before the source is active.
+    // A pipe preserves every signal, even a signal that arrives before the source is active.
     for number in [SIGTERM, SIGINT, SIGHUP] {
       signal(number) { number in
         var byte = UInt8(truncatingIfNeeded: number)

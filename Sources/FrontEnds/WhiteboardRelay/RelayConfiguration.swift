@@ -8,7 +8,7 @@ package struct RelayConfiguration: Sendable {
   package var identity: PeerIdentity
   package var peerStore: PeerStore
   package var dataDirectory: String
-  /// The address to listen on; `nil` means all addresses, on the default port or the next free one.
+  /// The address to listen on; `nil` means all addresses, on the default port or the next free port.
   package var listen: PeerAddress?
   /// The only network interface on which the relay can be discovered; `nil` means all interfaces.
   package var interface: String?
@@ -58,7 +58,7 @@ package struct RelayConfiguration: Sendable {
     self.logger = logger
   }
 
-  /// The socket is in the runtime directory if there is one, otherwise in the data directory.
+  /// The socket is in the runtime directory; without a runtime directory, it is in the data directory.
   package static func controlPath(dataDirectory: String, runtimeDirectory: String?) -> String {
     (runtimeDirectory ?? dataDirectory) + "/control.sock"
   }

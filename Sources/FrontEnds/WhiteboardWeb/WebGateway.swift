@@ -19,7 +19,7 @@ package actor WebGateway {
 
     package var directory: String
     package var host: String?
-    /// The port; nil for ``defaultPort`` or the next free one.
+    /// The port; nil for ``defaultPort`` or the next free port.
     package var port: Int?
     /// The files of the user's own certificate and its private key; nil for a certificate that the gateway creates.
     package var certificate: (certificates: String, key: String)?

@@ -150,7 +150,7 @@ def receiving(kind, size, mixed=False):
 
 
 def worked(kind):
-    """A replica that has everything, and one that lacks the last 20,000 updates."""
+    """A replica that has everything, and a replica that lacks the last 20,000 updates."""
     replicas = board(kind)
     receiver = replicas[0].fork()
     messages = updates(replicas, 50)

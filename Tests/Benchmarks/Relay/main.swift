@@ -3,7 +3,7 @@
 //     relay-bench [--relay PROGRAM] [--members N] [--rate N] [--seconds N] [--deaf] [--flood]
 //
 // Each member makes `rate` small operations per second. A latency is the time from the start of an operation until all
-// other members show it. --deaf adds a member that stops reading, --flood one that writes as fast as it can.
+// other members show it. --deaf adds a member that stops reading, --flood adds a member that writes as fast as it can.
 
 import Foundation
 import WhiteboardKit

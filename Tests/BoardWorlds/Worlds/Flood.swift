@@ -57,7 +57,7 @@ struct Flood {
     }
   }
 
-  /// Applies batches until one is refused, and checks that the refused one changed nothing.
+  /// Applies batches until one is refused, and checks that the refused batch changed nothing.
   private func fill(_ what: String, _ batch: (UInt64) throws(CodecError) -> Batch) throws(BoardWorld.Failure) {
     var state = BoardState()
     var changes = ChangeLog()

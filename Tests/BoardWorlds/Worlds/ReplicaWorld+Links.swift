@@ -41,7 +41,7 @@ extension ReplicaWorld {
 
   package func connectAll() { for one in nodes.indices { for other in nodes.indices { connect(one, other) } } }
 
-  /// Restarts a node from its stored changes without the latest ones; everything unsent is lost.
+  /// Restarts a node from its stored changes without the latest changes; everything unsent is lost.
   package func crash(_ number: Int) {
     crashes += 1
     let neighbours = nodes.indices.filter { isConnected(number, $0) }

@@ -15,7 +15,7 @@ extension ReplicaWorld {
     }
   }
 
-  /// Ticks a replica with pending deadlines, and sometimes one without, which must do nothing.
+  /// Ticks a replica with pending deadlines, and sometimes a replica without deadlines, which must do nothing.
   private func tick(_ number: Int) {
     let replica = nodes[number].replica
     let isDue = replica.nextDeadline.map { uptime >= $0 } ?? false

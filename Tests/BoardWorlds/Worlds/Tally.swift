@@ -49,7 +49,7 @@ extension BoardWorld {
       case clocks
       /// A replica reported a wrong clock.
       case clockReports
-      /// A write got a time far ahead of the real time, because it follows one with such a time.
+      /// A write got a time far ahead of the real time, because it follows a write with such a time.
       case farAhead
       /// A pair of chat lines was compared: the author of the later line had seen the earlier line.
       case linesInOrder

@@ -1,4 +1,4 @@
-"""Retirements: the message, and boards before and after one."""
+"""Retirements: the message, and boards before and after a retirement."""
 
 import signing
 from whiteboard_peer import admission, authors, cells, codec, owned, retirement

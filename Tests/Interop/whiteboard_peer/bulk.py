@@ -26,7 +26,7 @@ CODES = (
 
 
 class TransferEnded(Exception):
-    """The transfer ended without delivery; `code` is one of the table in 8.2."""
+    """The transfer ended without delivery; `code` is a code of the table in 8.2."""
 
     def __init__(self, code, message=""):
         super().__init__(f"{code}: {message}")
@@ -341,7 +341,7 @@ class BulkMixin:
                 self.bulk_waiters -= 1
 
     def _new_bulk(self):
-        """Dials a link, or requests one and waits for it (BLK-5)."""
+        """Dials a link, or requests a link and waits for it (BLK-5)."""
         asked_on, until = None, time.monotonic() + 10
         while asked_on is None or time.monotonic() < until:
             self.wait_connected()

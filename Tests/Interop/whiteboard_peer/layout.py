@@ -22,7 +22,7 @@ def _has_width(character):
 def _wide():
     """All wide characters, including unassigned ones between two of them."""
     found, gap, is_after_wide = set(), [], False
-    # The unassigned characters after these planes are not between two wide ones.
+    # The unassigned characters after these planes are not between two wide characters.
     for character in map(chr, range(0x40000)):
         if not _has_width(character):
             gap.append(character)

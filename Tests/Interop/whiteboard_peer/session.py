@@ -202,7 +202,7 @@ class Decision:
     def __init__(self, link, timeout, reports):
         self.link, self.reports = link, reports
         self.ends = time.monotonic() + timeout
-        # The answer of the local user, once there is one.
+        # The answer of the local user, once the user has answered.
         self.answers = []
         # The last answer that the other side reported; None if it reports none.
         self.peer_answer = None
@@ -1067,7 +1067,7 @@ class Peer:
     ):
         """Replaces the control link with `link`; if both sides resume, `received` is the count of the other side.
 
-        `ended` is the reason why the other side gave up the state, if it reported one.
+        `ended` is the reason why the other side gave up the state, if the other side reported a reason.
         """
         old = remote.control
         if remote.incarnation != theirs["incarnation"]:

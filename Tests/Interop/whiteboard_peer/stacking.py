@@ -32,7 +32,7 @@ def front(top, jitter):
 
 
 def back(bottom, jitter):
-    """Returns a position behind `bottom` (None for an empty stack), or None if no short one is left."""
+    """Returns a position behind `bottom` (None for an empty stack), or None if no short position is left."""
     if bottom is None:
         return FIRST + jitter
     if not bottom.strip(b"\0") or _leading(bottom, 0) > MOST_EQUAL:

@@ -27,7 +27,7 @@ CONTINUATION, TEXT, BINARY, CLOSING, PING, PONG = 0, 1, 2, 8, 9, 10
 
 
 class Refusal(Exception):
-    """The gateway answered a request with another status than the expected one."""
+    """The gateway answered a request with an unexpected status."""
 
     def __init__(self, answer):
         super().__init__(f"{answer.status}: {answer.body[:200]!r}")

@@ -140,7 +140,7 @@ import Testing
     }
     let last = peers[peers.count - 1]
     #expect(!isDialled(last, after: .zero, .init()))
-    // A proven member is dialled all the same.
+    // A proven member is dialled nevertheless.
     let isAllowed = policy.allowsDial(of: last, now: start) { .init(isProven: $0 == last) }
     #expect(isAllowed)
     policy[peers[0]].ended()

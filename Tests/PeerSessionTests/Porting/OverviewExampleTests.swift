@@ -7,7 +7,7 @@ import Testing
 
 // The example of PeerSession.md, word for word.
 // example begins
-/// Welcomes each peer that joins, until one has answered.
+/// Welcomes each peer that joins, until a peer has answered.
 func receive(in session: Session) async throws -> String {
   var answer = ""
   for await event in session.events {

@@ -49,7 +49,7 @@ final class CuttingProxy: Sendable {
   /// Waits for the first connection through the proxy.
   func firstConnection() async { for await _ in pairs { return } }
 
-  /// Cuts all current connections, and each further one until `count` were cut.
+  /// Cuts all current connections, and each further connection until `count` connections were cut.
   func cut(_ count: Int) {
     let open = state.withLock { state in
       state.cutsLeft = count

@@ -181,7 +181,7 @@ final class DeliveryBook: Sendable {
 
   var received: [UInt64] { state.withLock { $0.received } }
   var departures: [(reason: DepartureReason, undelivered: Int)] { state.withLock { $0.departures } }
-  /// Returns the numbers that the other peer confirmed, and the unconfirmed ones.
+  /// Returns the numbers that the other peer confirmed, and the unconfirmed numbers.
   func confirmed(by peer: PeerID) -> (delivered: [UInt64], undelivered: [UInt64]) {
     let sent = state.withLock { $0.sent }
     return (

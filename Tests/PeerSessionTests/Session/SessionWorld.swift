@@ -63,7 +63,7 @@ extension PeerTransport {
   }
 }
 
-/// Collects the events of a session, so that a test can wait for the expected ones.
+/// Collects the events of a session, so that a test can wait for the expected events.
 actor EventLog {
   private var events: [SessionEvent] = []
   private struct Waiter {

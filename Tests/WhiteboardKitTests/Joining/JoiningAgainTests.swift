@@ -16,7 +16,7 @@ import WhiteboardDocument
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await guest.run(configuration) }
       guard let ready = await guest.ready() else {
-        // The error of the first task is more informative than the end of the others.
+        // The error of the first task is more informative than the end of the other tasks.
         try await group.next()
         return
       }

@@ -179,7 +179,7 @@ import Testing
       #expect(actions.contains(.full(bo.member)) == (number > share), "\(number)")
     }
     #expect(context.incarnationCount == strangers + share)
-    // Other members can write, and so can the local one.
+    // Other members can write, and so can the local member.
     bo = ScriptedReplica(10)
     join()
     #expect(!receive(try bo.sendText()).contains(.full(bo.member)))

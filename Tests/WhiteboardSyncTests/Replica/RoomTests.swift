@@ -25,7 +25,7 @@ import Testing
 
   @Test("[SYN-10] [AUT-7] a batch and a head are encoded once for any number of recipients") func once() throws {
     let room = room(10)
-    // An author message precedes the first batch, because other members joined after the first one.
+    // An author message precedes the first batch, because other members joined after the first member.
     room.write(0)
     _ = room.takeCounts()
     room.write(0)

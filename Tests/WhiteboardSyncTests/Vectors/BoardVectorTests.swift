@@ -3,7 +3,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// The encodings of the board's vectors in both directions, and malformed ones.
+/// The encodings of the board's vectors in both directions, and malformed encodings.
 @Suite struct BoardVectorTests {
   private static let vectors = BoardVectors.file
 

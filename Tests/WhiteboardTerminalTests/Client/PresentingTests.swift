@@ -133,7 +133,7 @@ import WhiteboardRendering
       try desk.board.deselect([form])
       desk.sync()
     }
-    // A stroke has no label, and no other object gets one in its place.
+    // A stroke has no label, and no other object gets a label in its place.
     let request = next()
     #expect(draw("p").first?.hasPrefix("pen ") == true)
     added(try desk.board.createDrawing([try InkPoint(Point(x: 0, y: 0))]), by: request)

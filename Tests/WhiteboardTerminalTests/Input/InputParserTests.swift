@@ -60,7 +60,7 @@ import Testing
     // An interrupted sequence does not affect the next sequence.
     ("^]11;rgb:00^[<0;5;5Mq", [.mouse(.init(.press(.left), x: 4, y: 4)), .key(.character("q"), [])]),
     ("\u{1B}^[A", [.key(.escape, []), .key(.up, [])]),
-    // The mouse of old terminals, and the keypad of new ones.
+    // The mouse of old terminals, and the keypad of new terminals.
     (
       "^[M !!^[M#\"!^[M@*+x",
       [

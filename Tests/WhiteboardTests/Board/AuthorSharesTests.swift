@@ -50,7 +50,7 @@ private func member(_ number: UInt8) -> MemberID {
     let end = try fill(from: 1, by: flooder)
     #expect(board.state.objectCount > BoardLimits.objectsPerAuthor - 4096)
     #expect(board.state.objectCount <= BoardLimits.objectsPerAuthor + 1)
-    // Other authors, including the local one, have room.
+    // Other authors, including the local author, have room.
     try receive(create(1..<4096, of: other))
     _ = try board.createText("still here", at: Point(x: 0, y: 0))
     // Another incarnation of the same key has no room.
@@ -119,7 +119,7 @@ private func member(_ number: UInt8) -> MemberID {
       and: more.merging([Incarnation(5): Self.mallory]) { known, _ in known }
     )
     #expect(rest.context.isEmpty && rest.entries.isEmpty)
-    // Other authors, including the local one, have room.
+    // Other authors, including the local author, have room.
     let others = board.withinShares(answer([(other, 40_000)]), comparesAll: false, and: more)
     #expect(others.context[other].last == 40_000)
     board.authors[other] = Self.bo

@@ -116,7 +116,7 @@ private struct Room {
       #expect(state.records.isEmpty)
       #expect(state.dump == BoardState().applying(create + purge + late).dump)
     }
-    // Also through an answer: from a replica with the object to one that has seen the purge, and back.
+    // The same holds for an answer: from a replica with the object to a replica that has seen the purge, and back.
     let holding = other.state
     let purged = author.state
     #expect(holding.joined(purged).records.isEmpty)

@@ -1,7 +1,7 @@
 import PeerSession
 
 enum BoardRefusal: Equatable {
-  /// The relay accepts only boards from allowed peers, and the host is not one of them.
+  /// The relay accepts only boards from allowed peers, and the host is not allowed.
   case notAllowed
   case noBoards
   case full(Int)

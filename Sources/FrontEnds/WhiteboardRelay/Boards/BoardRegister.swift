@@ -12,7 +12,7 @@ package struct BoardRegister: Sendable {
     /// Whether the board is kept even if no peer visits it.
     package var isPinned = false
     package var admission: String
-    /// The join code; `nil` if the admission policy does not use one.
+    /// The join code; `nil` if the admission policy does not use a code.
     package var code: String?
     /// The salt of a board that this relay owns; `nil` for other hosts' boards and for open boards.
     package var salt: Data?

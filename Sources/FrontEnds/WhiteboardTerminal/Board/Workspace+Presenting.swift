@@ -3,7 +3,7 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The frames of the board, shown one after the other. Members who follow the user see the same.
+/// The frames of the board, shown one after the other. Members who follow the user see the same frame.
 struct Presentation: Hashable, Sendable {
   var frame: ObjectID
   /// The index of the frame when it was last shown, in case the frame is deleted.
@@ -24,7 +24,7 @@ struct Presentation: Hashable, Sendable {
 }
 
 extension Workspace {
-  /// Presents the frames, beginning with the selected one.
+  /// Presents the frames, beginning with the selected frame.
   mutating func present() -> [BoardEffect] {
     let frames = scene.frames
     guard let first = frames.first else {

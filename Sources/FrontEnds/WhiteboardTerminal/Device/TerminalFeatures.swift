@@ -152,7 +152,7 @@ package enum TerminalEncoding: Hashable, Sendable {
   }
 
   /// Returns UTF-8 bytes for the terminal in this encoding. A character that the encoding does not have becomes a
-  /// similar one or a question mark, with the same width.
+  /// similar character or a question mark, with the same width.
   func encode(_ bytes: [UInt8]) -> [UInt8] {
     guard self != .utf8, bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
     var encoded: [UInt8] = []

@@ -4,7 +4,7 @@ import WhiteboardRendering
 
 package struct LobbyClient: Sendable {
   package enum Choice: Hashable, Sendable {
-    /// Join a board by a name, an id, a link or an address, with a join code if one is required.
+    /// Join a board by a name, an id, a link or an address, with a join code if a code is required.
     case join(target: String, code: String?)
     /// Join a board by its id, and use the local copy at `path`.
     case rejoin(board: String, path: String)

@@ -339,8 +339,8 @@ struct ConnectionAttempt: Hashable, Sendable {
     return lines
   }
 
-  /// Draws the attempt. Under a question, draws only the first and the last line, because the question covers the
-  /// others.
+  /// Draws the attempt. Under a question, draws only the first and the last line, because the question covers the other
+  /// lines.
   func draw(on screen: inout Screen, _ layout: ScreenLayout, isUnderQuestion: Bool, now: Duration) {
     var lines = lines(at: now)
     if isUnderQuestion, lines.count < layout.rows {

@@ -43,7 +43,7 @@ struct Prompt: Sendable {
     case none
     case command(PromptCommand)
     case failure(PromptCommand.Failure)
-    /// Go to an object with these words: the next object, or the previous one if `step` is -1.
+    /// Go to an object with these words: the next object, or the previous object if `step` is -1.
     case find(String, step: Int)
     /// Find the files whose paths begin with this text.
     case findFiles(String)

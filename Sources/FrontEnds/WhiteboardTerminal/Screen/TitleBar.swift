@@ -33,7 +33,7 @@ struct TitleBar {
     screen.put(right, x: start + 2, y: 0, .bar, in: area)
   }
 
-  /// The buttons of tools and colors, in this row or in a separate one.
+  /// The buttons of tools and colors, in this row or in a separate row.
   var toolButtons: ToolButtons {
     let (left, right) = ends
     return ToolButtons(

@@ -143,7 +143,7 @@ extension PageReplica {
     return axis
   }
 
-  /// Returns the point about which objects are scaled or rotated: the given one, or their common center.
+  /// Returns the point about which objects are scaled or rotated: the given point, or their common center.
   private func pivot(_ command: EditCommand, _ ids: [ObjectID]) throws(BoardError) -> Point {
     if command.has("pivot") { return try command.point("pivot") }
     return replica.board.bounds(of: ids)?.center ?? Point(x: 0, y: 0)

@@ -209,9 +209,9 @@ private struct CertifiedKey {
     )
   }
 
-  /// Loads a key and its certificate from a file. Creates and stores new ones if the file is missing or `fits` returns
-  /// false. If the file is damaged and `advice` is not nil, throws an error with the advice. If `advice` is nil,
-  /// replaces the file.
+  /// Loads a key and its certificate from a file. Creates and stores a new key and certificate if the file is missing
+  /// or `fits` returns false. If the file is damaged and `advice` is not nil, throws an error with the advice. If
+  /// `advice` is nil, replaces the file.
   static func load(
     _ path: String,
     advice: String? = nil,

@@ -47,8 +47,8 @@ export function described(object, board) {
 export const describedAll = (objects, board) => objects.length === 1 ? described(objects[0], board) : `${objects.length} objects selected`;
 
 /**
- * Returns the object before or after a selected one, row by row from the top; null at the end. If nothing is selected,
- * returns the first object in the view.
+ * Returns the object before or after a selected object, row by row from the top; null at the end. If nothing is
+ * selected, returns the first object in the view.
  */
 export function neighbor(ui, id, step) {
   const rows = ui.scene.items.map(({ object }) => ({ id: object.id, bounds: shapeOf(object).bounds }))

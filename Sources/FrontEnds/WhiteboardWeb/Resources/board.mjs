@@ -266,7 +266,7 @@ export class Board extends EventTarget {
   resize(id, [width, height], center = null) { this.#edit({ do: "resize", id, size: [width, height], at: center }); }
   /** Replaces the points of a line or arrow; `points` are positions on the board. */
   setPoints(id, points) { this.#edit({ do: "setPoints", id, points: flat(points) }); }
-  /** Binds an end of a line or arrow to the object in which it lies, if there is one. */
+  /** Binds an end of a line or arrow to the object that contains the end, if there is such an object. */
   connect(id, isEnd) { this.#edit({ do: "connect", id, isEnd }); }
   /** Releases an end of a line or arrow from the object to which it is bound. */
   release(id, isEnd) { this.#edit({ do: "bind", id, isEnd }); }

@@ -193,7 +193,7 @@ export class CanvasPainter {
     context.restore();
   }
 
-  /** Draws the ink of an object in steps, one for each path that touches an area of the board. */
+  /** Draws the ink of an object in steps, one step for each path that touches an area of the board. */
   *inkInSteps(object, { rgb, opacity }, area) {
     const lines = linesOf(object), { scale } = object, leastWidth = this.leastWidth / scale;
     // Only upright drawings are filtered, because most drawings of many paths are upright.
@@ -301,7 +301,10 @@ export function inkColor(object, looks) {
 
 const fillColor = (fill) => fill && { rgb: fill.slice(0, 7), opacity: opacityOf(fill) };
 
-/** The color of the line and the name of a frame without a color of its own; its line is half as wide as that of other forms. */
+/**
+ * The color of the line and the name of a frame without a color of its own. The line of a frame is half as wide as the
+ * lines of other forms.
+ */
 const FRAME_COLOR = "#7f7f7fff", FORM_WIDTH = 2;
 
 function drawForm(painter, object, looks, scale) {

@@ -75,7 +75,10 @@ export function lettersOf({ textSize = TEXT_SIZE, typeface = "plain", alignment,
   return { unit: textSize / TEXT_SIZE, family: FAMILIES[typeface], alignment: alignment ?? (form ? "center" : "left"), isBold, isItalic };
 }
 
-/** Breaks a text into lines that fit into a width, and returns them with the size of its box; `least` is in columns. */
+/**
+ * Breaks a text into lines that fit into a width, and returns them with the size of its box. `least` is the minimum width
+ * in columns.
+ */
 export function layout(text, boxWidth, { unit = 1, least = 4 } = {}) {
   const lines = text ? wrapped(text, Math.floor(Math.min(Math.max(boxWidth / (LETTER.width * unit), least), 4096))) : [];
   const width = lines.reduce((most, line) => Math.max(most, columns(line)), 1) * LETTER.width * unit;
@@ -86,8 +89,8 @@ export function layout(text, boxWidth, { unit = 1, least = 4 } = {}) {
 export const altered = (object, change) => ({ ...object, ...change, rows: undefined, shownSize: undefined });
 
 /**
- * Returns the text of a text object or the label of a form as `layout` does. The board has laid out its texts (BRD-53); only what is
- * being edited is laid out here.
+ * Returns the text of a text object or the label of a form as `layout` does. The board has laid out its texts (BRD-53);
+ * only text that is being edited is laid out here.
  */
 export function textOf(object, text = object.text ?? "") {
   const { unit } = lettersOf(object), [width] = object.size, { rows: lines } = object;
@@ -156,7 +159,7 @@ export function isBend(points, index) {
   return hasOthers;
 }
 
-/** The paths of a smooth line: one for each run of points with the same pressure, and at most `most` pieces in each. */
+/** The paths of a smooth line: each path is a run of points with the same pressure, and has at most `most` pieces. */
 class Trace {
   #hasBegun = false;
 

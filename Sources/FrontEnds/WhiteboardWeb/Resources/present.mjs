@@ -1,4 +1,4 @@
-/** Presenting the frames of the board one after the other. Members who follow the presenter see the same. */
+/** Presenting the frames of the board one after the other. Members who follow the presenter see the same frame. */
 
 import { $, button, element } from "./dom.mjs";
 import { say } from "./access.mjs";

@@ -80,7 +80,10 @@ export class BoardReplica {
     this.#call("progressed", input, input.length);
   }
 
-  /** Restores stored changes, except damaged ones, in the order in which they were recorded, before the first member joins. */
+  /**
+   * Restores the stored changes that are not damaged, in the order in which they were recorded, before the first member
+   * joins.
+   */
   restore(changes) {
     for (const change of changes) this.#call("restore", change, change.length, 0);
     this.#call("restore", EMPTY, 0, 1);

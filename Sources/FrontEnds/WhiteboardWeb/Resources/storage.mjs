@@ -214,7 +214,7 @@ class BoardLog {
     await this.#writing;
   }
 
-  /** Writes until no change waits. Each transaction has all changes that arrived during the previous one. */
+  /** Writes until no change waits. Each transaction has all changes that arrived during the previous transaction. */
   #write() {
     if (this.#isClosed || this.#needsKeyframe) return;
     this.#run(async () => {
@@ -229,7 +229,10 @@ class BoardLog {
     });
   }
 
-  /** Runs a function that writes changes, unless one is running. If it fails, the board waits for a keyframe. */
+  /**
+   * Runs a function that writes changes, unless such a function is running. If the function fails, the board waits for
+   * a keyframe.
+   */
   #run(body) {
     return this.#writing ??= (async () => {
       await Promise.resolve();

@@ -619,7 +619,7 @@ export class SelectTool extends Tool {
     if (performance.now() - gesture.appliedAt > INTERVAL) this.#applyShape();
   }
 
-  /** Returns the place of a dragged side or corner of an upright object, moved to a guide if one is near. */
+  /** Returns the place of a dragged side or corner of an upright object, moved to a guide if a guide is near. */
   #snapped([x, y], event) {
     const { object, at, handle: { sides: [across, down] }, guides } = this.#gesture, { left, top, right, bottom } = shapeOf(object).bounds;
     guides.clear();

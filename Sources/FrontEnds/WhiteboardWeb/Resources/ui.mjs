@@ -28,7 +28,10 @@ import { FORM_TOOLS, Tools } from "./tools.mjs";
 const PAPER = { light: "#ffffff", dark: "#17171a" };
 /** The time after which the unfinished stroke of another member is drawn like a finished stroke, in milliseconds. */
 const ABANDONED = 5000;
-/** The maximum number of strokes of other members on the live layer, and of points of all of them; tiles show the others. */
+/**
+ * The maximum number of other members' strokes on the live layer, and of the points of these strokes; tiles show
+ * further strokes.
+ */
 const GROWING = 100, GROWING_POINTS = 20_000;
 /** The number of visible objects of one holder above which one frame is drawn around all of them. */
 const FRAMES = 200;
@@ -479,7 +482,10 @@ export class UI {
     this.schedule();
   }
 
-  /** Selects the object before or after the selected one. Returns false at the end, so that the focus leaves the board. */
+  /**
+   * Selects the object before or after the selected object. Returns false at the end, so that the focus leaves the
+   * board.
+   */
   selectNeighbor(step) {
     const { select } = this.tools, [selected] = select.objects, id = neighbor(this, selected?.id, step);
     if (!id) {
