@@ -129,7 +129,7 @@ class Program:
         return self.process.poll() is None
 
     def ended(self, timeout):
-        """Waits until the program has ended on its own; returns its exit status."""
+        """Waits until the program has ended by itself; returns its exit status."""
         return self.process.wait(timeout * PATIENCE)
 
     def stop(self, timeout=10):

@@ -1109,7 +1109,7 @@ class AgainstPython(Attacks, InteropCase):
 
 @unittest.skipUnless(BINARY.exists(), f"{BINARY} is not built")
 class AgainstSwift(Attacks, InteropCase):
-    """One process for all attacks, so that each attack meets the effects of the earlier ones."""
+    """One process for all attacks, so that each attack meets the effects of the earlier attacks."""
 
     @classmethod
     def setUpClass(cls):

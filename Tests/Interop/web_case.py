@@ -231,7 +231,7 @@ class WebCase(LinkChecks, SwiftCase):
 
 
 class SharedGateway(WebCase):
-    """One process for all attacks, so that each attack meets the effects of the earlier ones."""
+    """One process for all attacks, so that each attack meets the effects of the earlier attacks."""
 
     @classmethod
     def setUpClass(cls):

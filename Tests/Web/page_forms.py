@@ -215,7 +215,7 @@ def check_points(page, checks):
 
 
 def check_connectors(page, checks):
-    """An arrow that is drawn from object to object stays connected when these are moved."""
+    """An arrow that is drawn from object to object stays connected when the objects are moved."""
     check = checks.check
     clear(page)
     boxes = [form(page, "rectangle", [x, 0], size=[100, 60]) for x in (-200, 200)]

@@ -64,7 +64,7 @@ import WhiteboardKit
   func again() async throws {
     try await withTransport { transport, settings in
       var settings = settings
-      // The system gives no such port to another test between two gateways.
+      // The system assigns no port of this range to another test between two gateways.
       let port = Int.random(in: 20_000..<30_000)
       settings.port = port
       let shared = SharedGateway(settings)

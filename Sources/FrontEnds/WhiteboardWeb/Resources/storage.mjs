@@ -248,7 +248,7 @@ class BoardLog {
   }
 
   /**
-   * Runs a transaction that writes. It fails if another tab has opened the board in the meantime. If the browser has
+   * Runs a transaction that writes. The transaction fails if another tab has opened the board in the meantime. If the browser has
    * deleted the board, the transaction fails unless it writes the whole board (`isWhole`).
    */
   async #put(body, isWhole = false) {
