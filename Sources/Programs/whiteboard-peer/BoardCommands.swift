@@ -188,7 +188,7 @@ enum BoardName {
     guard !BoardFile.isMeant(by: name) else {
       throw WhiteboardError(
         .usage,
-        "a board's name cannot contain / or end in .\(BoardFile.fileExtension), like the path of a file"
+        "a board's name cannot contain / or end in .\(BoardFile.fileExtension), because that would be the path of a file"
       )
     }
     return name

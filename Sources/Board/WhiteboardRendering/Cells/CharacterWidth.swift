@@ -114,7 +114,7 @@ package enum TextLines {
     return first == "-" && second != "-" || hasNoSpaces(first) || hasNoSpaces(second)
   }
 
-  /// Returns the part of a text, from an index, that is not shown if a word is cut there.
+  /// Returns the rest of the word at an index: the characters before the next space, line feed or possible break.
   static func restOfWord(in text: String, from start: String.Index) -> Substring {
     var previous = text[..<start].last
     return text[start...].prefix { character in

@@ -80,7 +80,7 @@ package struct BoardCanvas: Sendable {
   private var growths: [CellArea] = []
   /// The dots of the objects behind the strokes that are being drawn; nil if no stroke is being drawn.
   private var base: DotBase?
-  /// The strokes that have grown before, and are not finished.
+  /// The unfinished strokes that have grown at least once.
   private var growing: Set<ObjectID> = []
   /// The area that is being painted; nil between two areas.
   private var job: PaintJob?

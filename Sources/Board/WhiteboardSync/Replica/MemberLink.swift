@@ -62,7 +62,7 @@ final class MemberLink {
   var isBacklogged = false
   private var answered: UInt64 = 0
   private var lastAnswerAt: UInt64?
-  /// The number of the member's latest request whose answer it has applied.
+  /// The request number of the latest answer that the member has applied.
   var confirmed: UInt64 = 0
 
   private var reportDue: UInt64?

@@ -125,7 +125,7 @@ extension SettingKey<Int> {
   )
   package static let maximumCopiedMegabytes = count(
     "max-copied-mb",
-    "The maximum number of megabytes per second that are copied for one member",
+    "The maximum number of megabytes per second that the relay copies from one member to others",
     in: 1...10_000,
     standard: RelayRate().bytes >> 20
   )

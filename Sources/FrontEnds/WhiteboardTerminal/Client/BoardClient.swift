@@ -380,7 +380,7 @@ extension BoardClient {
     say(Notice.causeFirst(note.message))
   }
 
-  /// Handles the result of a command, which comes before its answer. Returns the actions for the owner of the client.
+  /// Handles the result of a command. The result arrives before the answer to the command. Returns the actions for the owner of the client.
   package mutating func receive(_ outcome: CommandOutcome, of request: RequestMark) -> [Action] {
     guard let request = request.number else { return [] }
     if let id = outcome.id { prompt.gameBegan(id, by: request) }

@@ -5,7 +5,7 @@ import WhiteboardRendering
 /// The user's settings for the terminal; `auto` uses what the terminal supports.
 package struct TerminalSettings: Hashable, Sendable {
   package enum Graphics: String, Hashable, Sendable, CaseIterable {
-    /// The best way that the terminal supports.
+    /// The best format that the terminal supports.
     case auto
     case kitty
     case sixel

@@ -351,7 +351,7 @@ package struct InputParser: Sendable {
   }
 }
 
-/// A recognizer of pastes in terminals that do not mark them, by the speed of the input. A terminal without bracketed
+/// Recognizes a paste by the speed of the input, for terminals that do not mark pastes. A terminal without bracketed
 /// paste delivers pasted text as if the user typed it, but all at once. Without the recognizer, each letter would run
 /// the command of its key.
 struct PasteRecognizer: Sendable {

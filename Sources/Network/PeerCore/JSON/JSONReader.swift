@@ -311,7 +311,7 @@ package indirect enum JSONTree: Hashable, Sendable {
     switch self {
     case .numbers(let numbers): numbers
     case .list(let list):
-      // If a number is `digits`, the list of numbers is a `list`.
+      // A list with a number in the form `digits` is stored as a `list`, even if all its values are numbers.
       list.allSatisfy { $0.number != nil } ? list.compactMap { $0.number } : nil
     default: nil
     }

@@ -83,7 +83,7 @@ struct TransferTable {
     if accepted[info.id] == nil { accepted[info.id] = Accepted(info: info) }
   }
 
-  /// Returns whether the bytes of a transfer begin to arrive for the first time, so that the start must be reported.
+  /// Records that the bytes of a transfer have begun to arrive. Returns true only the first time.
   mutating func started(_ info: ResourceInfo) -> Bool {
     guard accepted[info.id]?.isReported != true else { return false }
     accepted[info.id] = Accepted(info: info, isReported: true)
