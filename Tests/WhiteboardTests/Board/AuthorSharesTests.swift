@@ -83,6 +83,30 @@ private func member(_ number: UInt8) -> MemberID {
     #expect(board.state.objectCount == 1)
   }
 
+  @Test("the counted usage is the sum over all cells, whoever wrote them", arguments: 0..<10) func counts(seed: UInt64)
+    throws
+  {
+    var random = SeededGenerator(seed: seed)
+    let boards = TwoBoards()
+    for _ in 0..<100 {
+      RandomEditing.edit(random.below(2) == 0 ? boards.anna : boards.bob, &random)
+      if random.below(5) == 0 { try boards.share() }
+    }
+    try boards.share()
+    let (state, authors) = (boards.anna.state, boards.anna.authors)
+    var expected: [MemberID: [Int]] = [:]
+    func add(_ more: [Int], by incarnation: Incarnation) {
+      guard let author = authors[incarnation] else { return }
+      expected[author] = zip(expected[author] ?? [0, 0, 0], more).map { $0 + $1 }
+    }
+    for (id, record) in state.records {
+      add([1, 0, 0], by: id.dot.incarnation)
+      for entry in record.entries { add([0, 1, entry.cell.value.length], by: entry.cell.dot.incarnation) }
+    }
+    #expect(expected.count == 2)
+    #expect(AuthorShares.count(in: state, authors).mapValues { [$0.objects, $0.cells, $0.bytes] } == expected)
+  }
+
   private func answer(_ counts: [(Incarnation, UInt64)]) -> Difference {
     var difference = Difference(context: Context())
     for (author, count) in counts {

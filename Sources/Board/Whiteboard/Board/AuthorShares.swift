@@ -164,15 +164,26 @@ struct AuthorShares {
     return fits(Usage(objects: count), of: author)
   }
 
-  private static func count(in state: BoardState, _ authors: [Incarnation: MemberID]) -> [MemberID: Usage] {
+  static func count(in state: BoardState, _ authors: [Incarnation: MemberID]) -> [MemberID: Usage] {
     var incarnations: [Incarnation: Usage] = [:]
-    for (id, record) in state.records {
-      incarnations[id.dot.incarnation, default: Usage()].objects += 1
-      for entry in record.entries {
-        let more = Usage(cells: 1, bytes: entry.cell.value.length)
-        incarnations[entry.cell.dot.incarnation, default: Usage()] += more
+    // Most neighbors have the same incarnation, so it is looked up only when it changes.
+    var current: (incarnation: Incarnation, usage: Usage)?
+    func add(_ more: Usage, by incarnation: Incarnation) {
+      if current?.incarnation == incarnation {
+        current?.usage += more
+      } else {
+        if let current { incarnations[current.incarnation, default: Usage()] += current.usage }
+        current = (incarnation, more)
       }
     }
+    let records = state.records
+    for index in records.keys.indices {
+      add(Usage(objects: 1), by: records.keys[index].dot.incarnation)
+      for entry in records.values[index].entries {
+        add(Usage(cells: 1, bytes: entry.cell.value.length), by: entry.cell.dot.incarnation)
+      }
+    }
+    if let current { incarnations[current.incarnation, default: Usage()] += current.usage }
     var usage: [MemberID: Usage] = [:]
     for (incarnation, more) in incarnations {
       guard let author = authors[incarnation] else { continue }
