@@ -14,12 +14,13 @@ import Whiteboard
     try board.createText("a < b & \"c\" > é 👩\u{200D}👧", at: Point(x: -3.5, y: 1e6))
     try board.createDrawing([InkPoint(Point(x: 0, y: 0)), InkPoint(Point(x: 50.5, y: -80))])
     try board.createConnectFour(at: Point(x: 0, y: 0))
-    return Thumbnail.svg(of: board.snapshots, background: 0x1122_3344)
+    try board.setBackground(0x1122_3344)
+    return Thumbnail.svg(of: board.state)
   }
 
   @Test("thumbnails that the program created are shown") func own() throws {
     #expect(Thumbnail.isOwn(try picture()))
-    #expect(Thumbnail.isOwn(Thumbnail.svg(of: [])))
+    #expect(Thumbnail.isOwn(Thumbnail.svg(of: BoardState())))
   }
 
   @Test(

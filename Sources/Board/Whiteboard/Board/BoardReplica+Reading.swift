@@ -153,6 +153,43 @@ extension BoardState {
     }
   }
 
+  /// Returns snapshots of the shown objects that are in front of all others, from front to back, at most `count`.
+  /// - Complexity: O(*n* + *m* log *m*), where *n* is the number of objects and *m* is `count`, if most objects are in
+  ///   front of the objects that were added before them.
+  package func foremostSnapshots(_ count: Int) -> [ObjectSnapshot] {
+    typealias Place = (id: ObjectID, zIndex: [UInt8])
+    func isInFront(_ one: Place, _ other: Place) -> Bool {
+      one.zIndex == other.zIndex ? one.id > other.id : ZIndex.isBehind(other.zIndex, one.zIndex)
+    }
+    var found: [Place] = []
+    // The last of `count` objects that are in front of all other objects seen so far.
+    var last: Place?
+    for index in objects.ids.indices.reversed() where objects.records[index].isShown {
+      let place = (id: objects.ids[index], zIndex: objects.records[index].zIndex)
+      if let last, !isInFront(place, last) { continue }
+      found.append(place)
+      guard found.count >= 2 * count else { continue }
+      found.sort(by: isInFront)
+      found.removeLast(found.count - count)
+      last = found.last
+    }
+    return found.sorted(by: isInFront).prefix(count).compactMap {
+      ObjectSnapshot($0.id, on: self, selectedBy: nil, assets: [], authors: [:])
+    }
+  }
+
+  /// Calls `body` with the center, the size and the scale of each shown object, in no particular order.
+  package func forEachShownFrame(_ body: (_ center: Point, _ size: Size, _ scale: Double) -> Void) {
+    for index in objects.ids.indices where objects.records[index].isShown {
+      guard let record = shown(objects.ids[index]) else { continue }
+      let frame = record.frame(points: record.ink)
+      body(frame.center, frame.size, record.scale)
+    }
+  }
+
+  /// The time of the latest change of a shown object, in milliseconds since 1970; nil if no object is shown.
+  package var lastChange: UInt64? { objects.records.lazy.filter { $0.isShown }.map { $0.updatedAt }.max() }
+
   /// Returns objects from back to front (BRD-13).
   func stacked(_ ids: [ObjectID]) -> [ObjectID] {
     ids.map { (id: $0, zIndex: record($0)?.zIndex ?? []) }.sorted {

@@ -57,7 +57,7 @@ package enum BoardFile {
   package static func thumbnail(of summary: DocumentSummary) async -> String? {
     guard let stored = summary.thumbnail, !Thumbnail.isOwn(stored) else { return summary.thumbnail }
     guard let board = try? await replica(of: summary.path, version: nil).replica.board else { return nil }
-    return Thumbnail.svg(of: board.snapshots, background: board.settings.background)
+    return Thumbnail.svg(of: board.state)
   }
 
   /// Returns the number of objects on a board. If the summary is outdated, counts the objects in the file.
@@ -105,17 +105,18 @@ package enum BoardFile {
     let document = try await BoardDocument.open(at: path, mode: .writing)
     do throws(DocumentError) {
       let board = try replica(of: try await document.load(), in: document).replica.board
-      let snapshots = board.snapshots
+      let summary = BoardSummary(of: board.state, now: now)
       let authors = Set(board.authors.values).subtracting([board.member])
       let known = try await document.people()
+      let people = known.isEmpty ? authors.sorted().map(\.shortText) : known
       try await document.setSummary(
-        objects: snapshots.count,
-        people: known.isEmpty ? authors.sorted().map(\.shortText) : known,
-        thumbnail: Thumbnail.svg(of: snapshots, background: board.settings.background),
-        changed: min(snapshots.map { Int64(clamping: $0.updatedAt) }.max() ?? now, now)
+        objects: summary.objects,
+        people: people,
+        thumbnail: summary.thumbnail,
+        changed: summary.changed
       )
       try await document.close()
-      return snapshots.count
+      return summary.objects
     } catch {
       try? await document.close()
       throw error
@@ -337,5 +338,20 @@ extension BoardFile {
     var photos: [AssetID: [UInt8]] = [:]
     for id in ids { photos[id] = try? await document.asset(id.bytes) }
     return photos
+  }
+}
+
+/// What lists of boards show about a board.
+struct BoardSummary: Sendable {
+  let objects: Int
+  let thumbnail: String
+  /// The time of the last change, in milliseconds since 1970.
+  let changed: Int64
+
+  init(of state: BoardState, now: Int64) {
+    objects = state.shownCount
+    thumbnail = Thumbnail.svg(of: state)
+    // An author's clock may be ahead. Without this limit, the board would stay at the top of board lists.
+    changed = min(state.lastChange.map { Int64(clamping: $0) } ?? now, now)
   }
 }

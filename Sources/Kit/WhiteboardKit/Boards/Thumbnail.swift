@@ -14,17 +14,20 @@ package enum Thumbnail {
 
   static let head = #"<svg xmlns="http://www.w3.org/2000/svg" width="240" height="160" viewBox=""#
 
-  package static func svg(of snapshots: [ObjectSnapshot], background: UInt32? = nil) -> String {
-    let view = View(showing: snapshots)
+  /// The number of objects in front that can be shown; no more shapes fit into ``byteLimit``.
+  static let objectLimit = 256
+
+  package static func svg(of state: BoardState) -> String {
+    let view = View(showing: state)
     let opening =
       "\(head)\(number(view.x)) \(number(view.y)) \(number(view.width)) \(number(view.height))\">"
       + "<rect x=\"\(number(view.x))\" y=\"\(number(view.y))\" width=\"100%\" height=\"100%\" "
-      + "fill=\"\(color(background ?? 0xFFFF_FFFF))\"/>"
+      + "fill=\"\(color(BoardSettings(of: state).background ?? 0xFFFF_FFFF))\"/>"
     let closing = "</svg>"
     var left = byteLimit - opening.utf8.count - closing.utf8.count
     var shapes: [String] = []
     // Objects in front are added first, since they matter most if there is no room for all objects.
-    for snapshot in snapshots.reversed() {
+    for snapshot in state.foremostSnapshots(objectLimit) {
       guard let shape = shape(snapshot, view), shape.utf8.count <= left else { continue }
       left -= shape.utf8.count
       shapes.append(shape)
@@ -66,19 +69,18 @@ package enum Thumbnail {
     var width = Thumbnail.width
     var height = Thumbnail.height
 
-    init(showing snapshots: [ObjectSnapshot]) {
-      guard let first = snapshots.first else { return }
-      var low = first.centerPosition
-      var high = first.centerPosition
-      for snapshot in snapshots {
+    init(showing state: BoardState) {
+      var area: (low: Point, high: Point)?
+      state.forEachShownFrame { center, size, scale in
         // A circle around the object contains the object at any angle of rotation.
-        let reach = snapshot.scale * (snapshot.size.width + snapshot.size.height) / 2
-        low = Point(x: min(low.x, snapshot.centerPosition.x - reach), y: min(low.y, snapshot.centerPosition.y - reach))
-        high = Point(
-          x: max(high.x, snapshot.centerPosition.x + reach),
-          y: max(high.y, snapshot.centerPosition.y + reach)
+        let reach = scale * (size.width + size.height) / 2
+        let (low, high) = area ?? (center, center)
+        area = (
+          Point(x: min(low.x, center.x - reach), y: min(low.y, center.y - reach)),
+          Point(x: max(high.x, center.x + reach), y: max(high.y, center.y + reach))
         )
       }
+      guard let (low, high) = area else { return }
       let scale = max((high.x - low.x) / Thumbnail.width, (high.y - low.y) / Thumbnail.height, 0.25)
       width = Thumbnail.width * scale
       height = Thumbnail.height * scale
@@ -100,7 +102,7 @@ package enum Thumbnail {
 }
 
 extension Thumbnail {
-  /// Returns whether a thumbnail contains only rectangles, lines and text, as ``svg(of:background:)`` writes it. Other
+  /// Returns whether a thumbnail contains only rectangles, lines and text, as ``svg(of:)`` writes it. Other
   /// SVG can contain scripts and load files, and some programs show the thumbnail in a browser.
   static func isOwn(_ picture: String) -> Bool {
     guard picture.utf8.count <= byteLimit else { return false }

@@ -121,8 +121,13 @@ extension Persistence {
       queue.isKeyframeDue = queue.recorded > work.mark
       queue.counted = work.mark
       sendAnswers()
-      let (objects, thumbnail, changed) = await FileQueue.run { copy.summary }
-      try await document.setSummary(objects: objects, people: people, thumbnail: thumbnail, changed: changed)
+      let summary = await FileQueue.run { BoardSummary(of: copy.board.state, now: copy.time) }
+      try await document.setSummary(
+        objects: summary.objects,
+        people: people,
+        thumbnail: summary.thumbnail,
+        changed: summary.changed
+      )
       try await document.dropHistory(now: copy.time)
     } catch {
       if queue.stored < work.mark {
@@ -141,15 +146,6 @@ extension Persistence {
     let board: ReplicaCopy
     let work: PersistenceQueue.Work
     let time: Int64
-
-    /// `changed` is the time of the last change, in milliseconds since 1970.
-    var summary: (objects: Int, thumbnail: String, changed: Int64) {
-      let snapshots = board.state.snapshots
-      let background = BoardSettings(of: board.state).background
-      // An author's clock may be ahead. Without this limit, the board would stay at the top of board lists.
-      let changed = min(snapshots.map { Int64(clamping: $0.updatedAt) }.max() ?? time, time)
-      return (snapshots.count, Thumbnail.svg(of: snapshots, background: background), changed)
-    }
   }
 
   /// Copies the board and takes the entries; the caller must write both.
