@@ -37,9 +37,17 @@ extension BoardDocument {
     at position: LogPosition? = nil
   ) async throws(DocumentError) {
     try checkWritable()
+    let body = try await keyframeBody(bytes, at: position)
+    try checkWritable()
     let gap: [LogWriter.Step] = lost.map { [.entries([.gap(from: min($0, time), to: time)])] } ?? []
-    let step = LogWriter.Step.keyframe(bytes: bytes, digest: digest, name: nil, time: time, position: position)
+    let step = LogWriter.Step.keyframe(body, digest: digest, name: nil, time: time, position: position)
     if let error = await enqueue(gap + [step]) { throw error }
+  }
+
+  /// Prepares the state of a keyframe. If the position is known, entries can be appended at the same time.
+  func keyframeBody(_ bytes: [UInt8], at position: LogPosition?) async throws(DocumentError) -> KeyframeBody {
+    guard position != nil else { return KeyframeBody(bytes) }
+    return try await Blocking.run(path) { KeyframeBody(bytes) }
   }
 
   /// The time from which a keyframe is due, in milliseconds since 1970; nil if more entries must be appended first.

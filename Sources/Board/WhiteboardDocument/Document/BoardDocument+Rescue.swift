@@ -144,6 +144,6 @@ extension BoardRescue {
       try StoredAssets.add(bytes, sha256: sha256, db)
     }
     if let lostSince { try LogWriter.append([.gap(from: min(lostSince, time), to: time)], db, &tail) }
-    try LogWriter.keyframe(bytes, digest, nil, time, db, &tail)
+    try LogWriter.keyframe(KeyframeBody(bytes), digest, nil, time, db, &tail)
   }
 }

@@ -71,7 +71,8 @@ public actor BoardDocument {
     connection = DocumentConnection(
       path: opened.path,
       database: opened.database,
-      files: opened.lock.map { _ in StoredFiles(opened.path) }
+      files: opened.lock.map { _ in StoredFiles(opened.path) },
+      checkpointer: opened.lock.map { _ in Checkpointer(opened.path, opened.database) }
     )
     tail = opened.tail
     lock = opened.lock
@@ -282,8 +283,9 @@ extension BoardDocument {
     guard try await read({ db in try !StoredVersions.contains(name, db) }) else {
       throw StoredVersions.exists(name, path)
     }
+    let body = try await keyframeBody(bytes, at: position)
     try checkWritable()
-    let step = LogWriter.Step.keyframe(bytes: bytes, digest: digest, name: name, time: time, position: position)
+    let step = LogWriter.Step.keyframe(body, digest: digest, name: name, time: time, position: position)
     guard let error = await enqueue([step]) else { return }
     let cause = error.cause as? DatabaseError
     throw cause?.resultCode == .SQLITE_CONSTRAINT ? StoredVersions.exists(name, path) : error
@@ -378,7 +380,7 @@ extension BoardDocument {
     try await DocumentCopier(connection).copy(to: path) { db, tail in
       try DocumentCopier.beginBoard(board, name: name, keeping: assets, now: now, db)
       tail = LogTail()
-      try LogWriter.keyframe(bytes, digest, nil, now, db, &tail)
+      try LogWriter.keyframe(KeyframeBody(bytes), digest, nil, now, db, &tail)
     }
   }
 

@@ -8,6 +8,8 @@ struct DocumentConnection: Sendable {
   let path: String
   let database: DatabaseQueue
   let files: StoredFiles?
+  /// Nil if the document is open only for reading.
+  let checkpointer: Checkpointer?
 
   func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(DocumentError) -> T {
     try await run { db in try Self.transaction(.deferred, db, body) }.get()
@@ -16,8 +18,9 @@ struct DocumentConnection: Sendable {
   /// Runs `body` in one write transaction. If this method throws, nothing is stored. Throws the error of `body` or of
   /// the commit, or `removed` if the file is no longer at its path.
   func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(DocumentError) -> T {
-    try await run { [files] db in
+    try await run { [files, checkpointer] db in
       let result = try Self.transaction(.immediate, db, body)
+      checkpointer?.didCommit(db)
       try files?.check()
       return result
     }.get()
@@ -28,9 +31,10 @@ struct DocumentConnection: Sendable {
   func commit(_ steps: [LogWriter.Step], after tail: LogTail) async -> Result<
     (tail: LogTail, isThere: Bool), DocumentError
   > {
-    await run { [files] db in
+    await run { [files, checkpointer] db in
       var after = tail
       try Self.transaction(.immediate, db) { db in try LogWriter.perform(steps, db, &after) }
+      checkpointer?.didCommit(db)
       return (after, isThere: files?.areThere ?? true)
     }
   }
@@ -69,11 +73,12 @@ struct DocumentConnection: Sendable {
   /// Closes the database, even if this method returns an error. A document that was open for writing becomes a single
   /// file.
   func close(at tail: LogTail) async -> DocumentError? {
+    await checkpointer?.stop()
     let failure: DocumentError? = await run { [files] db in
       guard let files else { return }
       do { try files.check() } catch {
         // SQLite would remove the files by name, but another document may have files with these names by now.
-        Self.preventLogRemoval(db)
+        Self.preventLogRemoval(db.sqliteConnection)
         throw error
       }
       try db.execute(sql: "PRAGMA synchronous = FULL")
@@ -106,9 +111,9 @@ struct DocumentConnection: Sendable {
     do { _ = try db.checkpoint(.truncate) } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {}
   }
 
-  private static func preventLogRemoval(_ db: Database) {
+  static func preventLogRemoval(_ connection: OpaquePointer?) {
     var isPersistent: CInt = 1
-    sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &isPersistent)
+    sqlite3_file_control(connection, nil, SQLITE_FCNTL_PERSIST_WAL, &isPersistent)
   }
 
   /// Returns the `errno` of the last failed write to the WAL file or the database file; 0 if no write failed. SQLite

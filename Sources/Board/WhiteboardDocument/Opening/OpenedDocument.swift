@@ -63,7 +63,8 @@ struct OpenedDocument: Sendable {
         "\(path): this file system does not support the log that a whiteboard needs; move the file to another disk"
       )
     }
-    try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY")
+    // The ``Checkpointer`` does the checkpoints.
+    try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0")
     var hasForeignFacts = false
     try db.inTransaction(.immediate) {
       try Meta.set(db, .closed, nil)

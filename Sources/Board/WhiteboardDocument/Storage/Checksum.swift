@@ -34,15 +34,53 @@ package struct Checksum {
     self.state = state
   }
 
+  /// Bytes that are represented by their own checksum.
+  package struct Part: Sendable {
+    let checksum: UInt32
+    let count: Int
+
+    package init(_ bytes: [UInt8]) {
+      var checksum = Checksum()
+      checksum.add(bytes)
+      self.checksum = checksum.value
+      count = bytes.count
+    }
+  }
+
+  /// Adds the bytes of a part.
+  /// - Complexity: O(log *n*), where *n* is the number of bytes.
+  package mutating func add(_ part: Part) {
+    // Bytes that follow multiply the checksum of the bytes before them by x^(8 n).
+    var (power, square, bits): (UInt32, UInt32, Int) = (1 << 31, 1 << 30, 8 * part.count)
+    while bits > 0 {
+      if bits & 1 == 1 { power = Self.product(power, square) }
+      square = Self.product(square, square)
+      bits >>= 1
+    }
+    state = ~(Self.product(power, value) ^ part.checksum)
+  }
+
+  /// The product of two polynomials modulo the polynomial of the checksum. The highest bit is the coefficient of 1.
+  private static func product(_ one: UInt32, _ other: UInt32) -> UInt32 {
+    var (product, shifted): (UInt32, UInt32) = (0, other)
+    for bit in stride(from: 31, through: 0, by: -1) {
+      if one >> UInt32(bit) & 1 == 1 { product ^= shifted }
+      shifted = shifted >> 1 ^ (shifted & 1 == 1 ? polynomial : 0)
+    }
+    return product
+  }
+
   /// The checksum covers the letter of the table, the numbers, and the blobs with their lengths.
-  package static func row(_ table: UInt8, _ numbers: [Int64], _ blobs: [[UInt8]]) -> UInt32 {
+  package static func row(_ table: UInt8, _ numbers: [Int64], _ blobs: [[UInt8]], _ last: Part? = nil) -> UInt32 {
     var head = ByteWriter()
     head.byte(table)
     for number in numbers { head.zigzag(number) }
     for blob in blobs { head.count(blob.count) }
+    if let last { head.count(last.count) }
     var checksum = Checksum()
     checksum.add(head.bytes)
     for blob in blobs { checksum.add(blob) }
+    if let last { checksum.add(last) }
     return checksum.value
   }
 
@@ -55,12 +93,14 @@ package struct Checksum {
     return checksum.value
   }
 
+  private static let polynomial: UInt32 = 0x82F6_3B78
+
   /// Eight tables with 256 entries each: the remainder of a byte followed by 0 to 7 zero bytes.
   private static let tables: [UInt32] = {
     var tables = [UInt32](repeating: 0, count: 2048)
     for byte in 0..<256 {
       var remainder = UInt32(byte)
-      for _ in 0..<8 { remainder = (remainder >> 1) ^ (remainder & 1 == 1 ? 0x82F6_3B78 : 0) }
+      for _ in 0..<8 { remainder = (remainder >> 1) ^ (remainder & 1 == 1 ? polynomial : 0) }
       tables[byte] = remainder
     }
     for index in 256..<2048 {

@@ -6,7 +6,7 @@ import GRDBSQLite
 enum LogWriter {
   enum Step: Sendable {
     case entries([DocumentEntry])
-    case keyframe(bytes: [UInt8], digest: [UInt8], name: String?, time: Int64, position: LogPosition?)
+    case keyframe(KeyframeBody, digest: [UInt8], name: String?, time: Int64, position: LogPosition?)
   }
 
   /// The size in bytes at which a new row begins, so that damage to one row loses little.
@@ -35,8 +35,8 @@ enum LogWriter {
   private static func perform(_ step: Step, _ db: Database, _ tail: inout LogTail) throws {
     switch step {
     case .entries(let entries): try append(entries, db, &tail)
-    case .keyframe(let bytes, let digest, let name, let time, let position):
-      try keyframe(bytes, digest, name, time, at: position, db, &tail)
+    case .keyframe(let body, let digest, let name, let time, let position):
+      try keyframe(body, digest, name, time, at: position, db, &tail)
     }
   }
 
@@ -130,7 +130,7 @@ enum LogWriter {
   /// Stores a keyframe at a position, or after the last row of the log, and removes an older keyframe that is not
   /// needed. No other keyframe may have been stored after the position.
   static func keyframe(
-    _ bytes: [UInt8],
+    _ body: KeyframeBody,
     _ digest: [UInt8],
     _ name: String?,
     _ time: Int64,
@@ -148,26 +148,29 @@ enum LogWriter {
       time: time,
       name: name,
       digest: digest,
-      body: bytes
+      body: []
     )
-    try store(row, db)
+    try store(row, body, db)
     tail.entriesSince = tail.entries - row.entries
     tail.entriesBefore = row.entries
     tail.bytesSince -= end.bytesSince
-    tail.keyframeSize = Int64(bytes.count)
+    tail.keyframeSize = Int64(body.data.count)
     tail.keyframeTime = time
     try thin(db)
   }
 
-  static func store(_ row: StoredKeyframe, _ db: Database) throws {
+  static func store(_ row: StoredKeyframe, _ db: Database) throws { try store(row, KeyframeBody(row.body), db) }
+
+  /// Stores `body` instead of the body of `row`.
+  private static func store(_ row: StoredKeyframe, _ body: KeyframeBody, _ db: Database) throws {
     try db.execute(
       sql: """
         INSERT INTO keyframe (id, log, chain, entries, time, name, digest, body, crc)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
         """,
       arguments: [
-        row.id, row.log, row.chain, row.entries, row.time, row.name, Data(row.digest), Data(row.body),
-        Int64(row.checksum),
+        row.id, row.log, row.chain, row.entries, row.time, row.name, Data(row.digest), body.data,
+        Int64(row.checksum(with: body.part)),
       ]
     )
   }

@@ -59,6 +59,18 @@ enum StoredNumber {
   }
 }
 
+/// The state in a keyframe, which can have many megabytes, and its checksum. Preparing them before the transaction makes
+/// the transaction short.
+struct KeyframeBody: Sendable {
+  let data: Data
+  let part: Checksum.Part
+
+  init(_ bytes: [UInt8]) {
+    data = Data(bytes)
+    part = Checksum.Part(bytes)
+  }
+}
+
 /// A row of `keyframe`: the whole state at one position of the log.
 struct StoredKeyframe: Hashable, Sendable {
   var id: Int64
@@ -73,11 +85,15 @@ struct StoredKeyframe: Hashable, Sendable {
   /// The columns of the table `keyframe`, in the order that ``init(_:)`` expects.
   static let columns = "id, log, chain, entries, time, name, digest, body, crc"
 
-  var checksum: UInt32 {
+  var checksum: UInt32 { checksum(with: Checksum.Part(body)) }
+
+  /// The checksum of the row with another body.
+  func checksum(with body: Checksum.Part) -> UInt32 {
     Checksum.row(
       UInt8(ascii: "k"),
       [id, log, chain, entries, time, name == nil ? 0 : 1],
-      [Array((name ?? "").utf8), digest, body]
+      [Array((name ?? "").utf8), digest],
+      body
     )
   }
 
