@@ -1,4 +1,6 @@
 import Foundation
+import NIOCore
+import NIOPosix
 import PeerCore
 import PeerDiscovery
 import Testing
@@ -51,6 +53,31 @@ import Testing
       if way.hasSuffix("left") { await hosted.leave() }
     }
     await eventually { cores.areFreed }
+  }
+
+  @Test("a dial that fails after its session has ended has no effect") func dialOutlastsSession() async throws {
+    let accepted = AsyncStream.makeStream(of: (any Channel).self)
+    let silent = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).childChannelInitializer {
+      channel in
+      accepted.continuation.yield(channel)
+      return channel.eventLoop.makeSucceededVoidFuture()
+    }.bind(host: "127.0.0.1", port: 0).get()
+    let address = PeerAddress(host: "127.0.0.1", port: try #require(silent.localAddress?.port))
+    try await withPeer("alice") { alice in
+      var connections = accepted.stream.makeAsyncIterator()
+      let connection = try await { () async throws -> (any Channel)? in
+        let hosted = try await alice.host(.random(), admission: .anyone)
+        hosted.found(PeerIdentity.ephemeral().peerID, at: [address], as: .random())
+        let connection = await connections.next()
+        await hosted.leave()
+        return connection
+      }()
+      // The dialer closes the connection when its TLS handshake has failed.
+      let other = try #require(connection)
+      try await other.writeAndFlush(ByteBuffer(string: "no TLS"))
+      try await other.closeFuture.get()
+    }
+    try await silent.close()
   }
 
   /// Weak references to transports.

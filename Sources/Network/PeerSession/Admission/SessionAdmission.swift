@@ -140,9 +140,10 @@ final class SessionAdmission {
       for waiter in waiters { waiter() }
       return
     }
-    session.transport.stretch(code, for: session.id).assumeIsolated().whenSuccess { [self] key in
-      if policy == .code(code) { codeKey = key }
-      computeCodeKey()
+    session.transport.stretch(code, for: session.id).assumeIsolated().whenSuccess { [session] key in
+      let admission = session.admission
+      if admission.policy == .code(code) { admission.codeKey = key }
+      admission.computeCodeKey()
     }
   }
 

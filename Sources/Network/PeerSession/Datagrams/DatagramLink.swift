@@ -116,14 +116,14 @@ extension SessionCore {
       remote = try? .makeScoped(host: host, port: entry.member.port)
     }
     let peer = entry.id
-    entry.datagrams = DatagramLink(transport, link, remote: remote) { [unowned self] message, isRelays in
-      if isRelays { return self.relaying.receivedDatagram(message, peer) }
+    entry.datagrams = DatagramLink(transport, link, remote: remote) { [self] message, isRelays in
+      if isRelays { return relaying.receivedDatagram(message, peer) }
       // Packets have no back-pressure, so excess packets are dropped (DGM-8).
-      guard !self.reading.isApplicationBehind else { return }
-      self.emit(.datagram(message, from: peer), bytes: message.count)
-    } pathChanged: { [unowned self] path in
-      self.emit(.datagramPath(peer, path))
-      self.publish()
+      guard !reading.isApplicationBehind else { return }
+      emit(.datagram(message, from: peer), bytes: message.count)
+    } pathChanged: { [self] path in
+      emit(.datagramPath(peer, path))
+      publish()
     }
     entry.datagrams?.tick(.now())
   }
@@ -247,7 +247,7 @@ struct DatagramPathState: Sendable {
 private final class DatagramSocketHandler: ChannelInboundHandler {
   typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
-  private unowned let transport: TransportCore
+  private let transport: TransportCore
 
   init(_ transport: TransportCore) { self.transport = transport }
 

@@ -312,8 +312,8 @@ final class ListenerHandshake: LinkDelegate {
       timer?.cancel()
       return
     }
-    rearm(in: TimeAmount(max(.zero, deadline - .uptime))) { [unowned self] _ in
-      self.advance { $0.timePassed(now: .uptime) }
+    rearm(in: TimeAmount(max(.zero, deadline - .uptime))) { [self] _ in
+      advance { $0.timePassed(now: .uptime) }
     }
   }
 

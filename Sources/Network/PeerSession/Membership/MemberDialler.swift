@@ -68,10 +68,11 @@ final class MemberDialler {
       return
     }
     policy[entry.id].began()
-    let dial = LinkDial(session.transport.means(), addresses, expecting: entry.id) { [unowned self] result in
+    // A dial can outlast its session, which owns the dialler.
+    let dial = LinkDial(session.transport.means(), addresses, expecting: entry.id) { [session] result in
       switch result {
-      case .failure(let error): self.dialFailed(entry, error, redial: .later)
-      case .success(let link): self.connected(link, entry)
+      case .failure(let error): session.dialler.dialFailed(entry, error, redial: .later)
+      case .success(let link): session.dialler.connected(link, entry)
       }
     }
     dial.start()
@@ -104,12 +105,13 @@ final class MemberDialler {
         )
       ),
       verify: nil
-    ) { [unowned self] result in
-      self.handshakes[ObjectIdentifier(link)] = nil
-      self.policy[entry.id].ended()
+    ) { [session] result in
+      let dialler = session.dialler
+      dialler.handshakes[ObjectIdentifier(link)] = nil
+      dialler.policy[entry.id].ended()
       if case .failure(let failure) = result {
         // Record the failure even if another link exists, because that link may break again.
-        self.dialFailed(entry, failure.error, redial: failure.redial)
+        dialler.dialFailed(entry, failure.error, redial: failure.redial)
       }
     }
     handshakes[ObjectIdentifier(link)] = handshake

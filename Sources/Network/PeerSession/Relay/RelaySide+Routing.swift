@@ -115,7 +115,9 @@ extension RelaySide {
     unflushed.insert(peer)
     guard !isGathering else { return }
     isGathering = true
-    session.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(gathers)) { [self] in flushGathered() }
+    session.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(gathers)) { [session] in
+      session.relaying.flushGathered()
+    }
   }
 
   private func flushGathered() {

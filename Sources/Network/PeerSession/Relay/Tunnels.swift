@@ -149,10 +149,14 @@ final class Tunnels {
         Task { await farLeg.discard() }
         throw error
       }.map { ($0, farLeg) }
-    }.whenComplete { [self] result in
+    }.whenComplete { [self, session] result in
       if let index = opening.firstIndex(of: ends) { opening.remove(at: index) }
       switch result {
-      case .success(let (near, far)): start(Tunnel(ends, near, far))
+      case .success(let (near, far)):
+        let tunnel = Tunnel(ends, near, far)
+        // The session, which owns this object, may have ended in the meantime.
+        if session.hasEnded { tunnel.close() }
+        start(tunnel)
       case .failure: refused()
       }
     }
