@@ -17,10 +17,14 @@ final class BoardEditor {
   var aliases: [ObjectAlias: ObjectID] = [:]
   private(set) var lastObject: ObjectID?
   var stroke: ObjectID?
-  /// The import in progress; nil also after the import was stopped.
-  private var importing: BoardImport?
-  /// The number of objects that were not deleted when the last import was stopped.
-  private var remainingCount = 0
+  private var importing = ImportState.none
+
+  private enum ImportState {
+    case none
+    case writing(BoardImport)
+    /// The import was stopped, and some of its objects may not have been deleted.
+    case stopped(remaining: Int)
+  }
 
   var board: Board { replica.board }
 
@@ -175,50 +179,52 @@ final class BoardEditor {
     do throws(BoardError) {
       var objects = imported.objects
       if isCopy { try board.separate(&objects) }
-      importing = try board.beginImport(objects, groups: imported.groups, settings: imported.settings)
+      importing = .writing(try board.beginImport(objects, groups: imported.groups, settings: imported.settings))
     } catch { throw refusal(error) }
-    while importing?.isComplete == false {
-      if let error = writePart() { throw stopped(error.code, error.message) }
+    while try writePart() {
       await runtime.room()
       await active.outbox.room()
       await active.persistence.room()
       await Task.yield()
     }
-    guard let complete = importing else { throw stopped(.ending, "the program ended before the import was complete") }
-    importing = nil
+    guard case .writing(let complete) = importing else {
+      throw stopped(.ending, "the program ended before the import was complete")
+    }
+    importing = .none
     let ids = board.endImport(complete)
     if let last = ids.last { name(last) }
     return CommandOutcome(ids: ids)
   }
 
-  /// Writes the next part of the import in progress; returns the error of the board, after which the import is stopped.
-  private func writePart() -> CommandError? {
-    guard var part = importing else { return nil }
+  /// Writes the next part of the import; returns false if there is none. An error of the board stops the import.
+  private func writePart() throws(CommandError) -> Bool {
+    guard case .writing(var part) = importing, !part.isComplete else { return false }
     // Clear the property, so that the import has only one reference and is not copied.
-    importing = nil
+    importing = .none
     do throws(CommandError) {
       try editInSteps { (board) throws(BoardError) in try board.writePart(of: &part) }
-      importing = part
-      return nil
+      importing = .writing(part)
+      return true
     } catch {
-      importing = part
+      importing = .writing(part)
       stopImport()
-      return error
+      throw stopped(error.code, error.message)
     }
   }
 
   /// Deletes the objects of an import in progress, because the remaining objects will not be added.
   func stopImport() {
-    guard let part = importing else { return }
-    importing = nil
+    guard case .writing(let part) = importing else { return }
     let (remaining, actions) = replica.step(now: runtime.now) { $0.cancelImport(part) }
+    importing = .stopped(remaining: remaining.get())
     active.perform(actions)
-    if case .success(let count) = remaining { remainingCount = count }
   }
 
   private func stopped(_ code: CommandError.Code, _ reason: String) -> CommandError {
-    guard remainingCount > 0 else { return CommandError(code, "\(reason), so nothing was added") }
-    let rest = remainingCount == 1 ? "1 of its objects is" : "\(remainingCount) of its objects are"
+    guard case .stopped(let remaining) = importing, remaining > 0 else {
+      return CommandError(code, "\(reason), so nothing was added")
+    }
+    let rest = remaining == 1 ? "1 of its objects is" : "\(remaining) of its objects are"
     return CommandError(code, "\(reason); \(rest) on the board")
   }
 
