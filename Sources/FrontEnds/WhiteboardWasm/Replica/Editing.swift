@@ -23,16 +23,16 @@ import WhiteboardSync
       }
       return page.output(result, actions, since: before)
     }
-    page.output(.success(special.ids), special.actions, since: before)
+    page.output(.success((special.ids, [])), special.actions, since: before)
   } catch { page.output(.failure(error), [], since: before) }
 }
 
 extension PageReplica {
   /// Makes an edit that concerns neither a stroke in progress nor members.
-  fileprivate func edit(_ board: Board, _ command: EditCommand) throws(BoardError) -> [ObjectID] {
+  fileprivate func edit(_ board: Board, _ command: EditCommand) throws(BoardError) -> EditResult {
     switch command.name {
-    case "undo": skipped = try board.undo().skipped
-    case "redo": skipped = try board.redo().skipped
+    case "undo": return ([], try board.undo().skipped)
+    case "redo": return ([], try board.redo().skipped)
     case "setText": try update(board[try command.id()], try command.text("text"), try command.text("base"))
     case "beginStep":
       board.beginStep(try command.text("text"))
@@ -41,9 +41,9 @@ extension PageReplica {
       guard openSteps > 0 else { break }
       openSteps -= 1
       board.endStep()
-    default: return try board.gesture { () throws(BoardError) in try change(board, command) }
+    default: return (try board.gesture { () throws(BoardError) in try change(board, command) }, [])
     }
-    return []
+    return ([], [])
   }
 
   /// Makes an edit that is one gesture. Returns the objects that it creates or changes.

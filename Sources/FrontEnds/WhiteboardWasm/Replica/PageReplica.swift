@@ -11,8 +11,6 @@ final class PageReplica {
   var strokes: Set<ObjectID> = []
   /// The number of undo steps that the page has begun and not ended.
   var openSteps = 0
-  /// The steps that the last undo or redo skipped.
-  var skipped: [SkippedStep] = []
   /// For each deleted object, the time at which the deletion was first seen.
   var deletionAges = DeletionAges()
 
@@ -30,15 +28,18 @@ final class PageReplica {
 
   var lastSequence: UInt64 { replica.board.state.context.last(of: replica.board.incarnation) ?? 0 }
 
-  func output(_ result: Result<[ObjectID], BoardError>, _ actions: [ReplicaAction], since before: UInt64) {
+  /// The objects that an edit concerned, and the steps that an undo or redo skipped.
+  typealias EditResult = (ids: [ObjectID], skipped: [SkippedStep])
+
+  func output(_ result: Result<EditResult, BoardError>, _ actions: [ReplicaAction], since before: UInt64) {
     output { writer in
       switch result {
-      case .success(let ids): writer.write(result: ids, isChanged: lastSequence != before, skipped: skipped)
+      case .success(let (ids, skipped)):
+        writer.write(result: ids, isChanged: lastSequence != before, skipped: skipped)
       case .failure(let error): writer.write(error)
       }
       for action in actions { writer.write(action) }
     }
-    skipped = []
   }
 }
 

@@ -154,7 +154,7 @@ private func photo(_ count: Int32, ids: Int) -> (bytes: [UInt8], ids: [UInt8]) {
     let (ids, actions) = try replica.change(now: now) { (board) throws(BoardError) in
       [try board.createPhoto(asset, at: Point(x: x, y: y), size: size)]
     }
-    page.output(.success(ids), stored + actions, since: before)
+    page.output(.success((ids, [])), stored + actions, since: before)
   } catch {
     if isNew { replica.board.assets.remove(asset.id) }
     page.output(.failure(error), [], since: before)
