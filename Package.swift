@@ -139,7 +139,7 @@ let package = Package(
       name: "WhiteboardRelay",
       dependencies: [
         "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerWire", "WhiteboardDocument", "WhiteboardKit",
-        logging, nioCore, nioHTTP1, nioPosix,
+        "WhiteboardWeb", logging, nioCore, nioHTTP1, nioPosix,
       ],
       swiftSettings: settings
     ),

@@ -668,7 +668,7 @@ MUTATIONS = [
     ),
     expression(
         "one-connection-too-many", "FrontEnds/WhiteboardWeb/Serving/WebServer.swift",
-        "counts[address, default: 0] < Self.maximumPerAddress", "counts[address, default: 0] <= Self.maximumPerAddress",
+        "{ $0 == address } >= Self.maximumPerAddress", "{ $0 == address } > Self.maximumPerAddress",
         "WhiteboardWebTests.WebConnectionsTests",
     ),
     # WhiteboardRelay

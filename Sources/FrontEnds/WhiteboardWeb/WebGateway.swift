@@ -161,7 +161,7 @@ package actor WebGateway {
             let port = bound
             try await loop.submit {
               let answer = { (request: PageInvitation.Request, loop: any EventLoop) in
-                loop.makeFutureWithTask { await WebResponse.invitation(request, invite) }
+                loop.makeFutureWithTask { await HTTPAnswer.invitation(request, invite) }
               }
               box.value = try WebServer(page, certificate, port: port, invite: answer) { channel, origin in
                 try transport.acceptBrowser(channel, origin: origin)

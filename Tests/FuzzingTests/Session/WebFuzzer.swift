@@ -18,8 +18,7 @@ func fuzzWeb(_ input: inout Input) {
 }
 
 private struct Browser {
-  /// A loop with a time of its own for each input, because the timer for idle connections mixes this time with the real
-  /// time.
+  /// A loop with a time of its own for each input.
   private let loop: EmbeddedEventLoop
   private var connections: [Connection]
   /// The id of the last web link that was opened without a WebSocket, and the bytes that it received.

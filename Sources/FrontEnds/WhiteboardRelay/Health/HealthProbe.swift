@@ -27,13 +27,13 @@ package struct HealthProbe: Sendable {
 
   /// Throws if the answer does not come in time, or is not valid HTTP.
   package func ask(_ path: String) async throws(Failure) -> Answer {
-    let client: Client
+    let client: NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
     do {
       client = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(host: host, port: port) {
         channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHTTPClientHandlers()
-          return try Client(wrappingChannelSynchronously: channel)
+          return try NIOAsyncChannel(wrappingChannelSynchronously: channel)
         }
       }
     } catch { throw Failure(description: "no server answers at \(host) port \(port)") }
@@ -41,36 +41,25 @@ package struct HealthProbe: Sendable {
     // If the connection closes before the answer is complete, reading the answer fails.
     let end = channel.eventLoop.scheduleTask(in: TimeAmount(timeout)) { channel.close(promise: nil) }
     defer { end.cancel() }
+    let incomplete = Failure(description: "no complete answer arrived in time")
     do {
       return try await client.executeThenClose { inbound, outbound in
         let headers: HTTPHeaders = ["Host": "localhost", "Connection": "close"]
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: path, headers: headers)
         try await outbound.write(contentsOf: [.head(head), .end(nil)])
-        return try await Self.answer(in: inbound)
+        var status = 0
+        var body = ByteBuffer()
+        for try await part in inbound {
+          switch part {
+          case .head(let head): status = Int(head.status.code)
+          case .body(var piece):
+            let room = min(64 * 1_024 - body.readableBytes, piece.readableBytes)
+            if var kept = piece.readSlice(length: room) { body.writeBuffer(&kept) }
+          case .end: return Answer(status: status, body: String(buffer: body))
+          }
+        }
+        throw incomplete
       }
-    } catch { throw Failure(description: "no complete answer arrived in time") }
-  }
-
-  private typealias Client = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
-
-  private struct Incomplete: Error {}
-
-  private static let bodyLimit = 64 * 1_024
-
-  private static func answer(in parts: NIOAsyncChannelInboundStream<HTTPClientResponsePart>) async throws -> Answer {
-    var status: Int?
-    var body = ByteBuffer()
-    for try await part in parts {
-      switch part {
-      case .head(let head): status = Int(head.status.code)
-      case .body(var piece):
-        let room = bodyLimit - body.readableBytes
-        if var kept = piece.readSlice(length: min(room, piece.readableBytes)) { body.writeBuffer(&kept) }
-      case .end:
-        guard let status else { throw Incomplete() }
-        return Answer(status: status, body: String(buffer: body))
-      }
-    }
-    throw Incomplete()
+    } catch { throw incomplete }
   }
 }

@@ -1,7 +1,9 @@
-import Glibc
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 import PeerCore
+import WhiteboardKit
+import WhiteboardWeb
 
 /// A server that answers `/healthz`, `/readyz`, `/metrics` and `/version` over HTTP/1.1. By default it is reachable
 /// only from this machine. Each connection gets one answer and is closed. The size of a request's head is limited, and
@@ -39,103 +41,29 @@ package func withHealthServer<Result>(
   isolation: isolated (any Actor)? = #isolation,
   _ body: (HealthServer) async throws -> Result
 ) async throws -> Result {
-  let clients = HealthClients(limit: configuration.maximumConnections)
+  // Use one event loop, because there are few connections, and they must be counted in order of arrival.
+  let loop = group.next()
+  let routes = NIOLoopBoundBox.makeBoxSendingValue(HealthRoutes(endpoints, configuration), eventLoop: loop)
   let listener: any Channel
   do {
-    // Use one event loop, because there are few connections, and they must be counted in order of arrival.
-    listener = try await ServerBootstrap(group: group.next()).serverChannelOption(
-      .socketOption(.so_reuseaddr),
-      value: 1
-    ).childChannelOption(.allowRemoteHalfClosure, value: true).childChannelInitializer { channel in
-      channel.eventLoop.makeCompletedFuture {
-        try channel.pipeline.syncOperations.addHealthHandlers(endpoints, configuration: configuration, clients: clients)
-      }
-    }.bind(host: configuration.host, port: configuration.port).get()
+    listener = try await ServerBootstrap(group: loop).serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.allowRemoteHalfClosure, value: true).childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try routes.value.accept(channel) }
+      }.bind(host: configuration.host, port: configuration.port).get()
   } catch {
+    let reason = (error as? IOError).map { SystemError.words(for: $0.errnoCode) } ?? "\(error)"
     throw HealthServer.BindError(
-      description: "cannot listen on \(configuration.host) port \(configuration.port): \(reason(error))"
+      description: "cannot listen on \(configuration.host) port \(configuration.port): \(reason)"
     )
   }
-  let server = HealthServer(port: listener.localAddress?.port ?? configuration.port)
+  let result: Swift.Result<Result, any Error>
   do {
-    let result = try await body(server)
-    await clients.closeAll(after: listener)
-    return result
-  } catch {
-    await clients.closeAll(after: listener)
-    throw error
-  }
-}
-
-private func reason(_ error: any Error) -> String {
-  guard let error = error as? IOError, let words = strerror(error.errnoCode) else { return "\(error)" }
-  return String(cString: words)
-}
-
-final class HealthClients: Sendable {
-  private struct State {
-    var channels: [ObjectIdentifier: any Channel] = [:]
-    /// The clients whose requests are incomplete, oldest first.
-    var incomplete: [ObjectIdentifier] = []
-    var requests = 0
-  }
-
-  private let limit: Int
-  private let state = Locked(State())
-
-  init(limit: Int) { self.limit = limit }
-
-  /// If the limit is reached, the connection of the oldest client with an incomplete request is closed, so that silent
-  /// connections cannot block a health check. A client for which there is no room is included in the limit until its
-  /// connection is closed.
-  func admit(_ channel: any Channel) -> Bool {
-    let id = ObjectIdentifier(channel)
-    let (isAdmitted, dropped) = state.withLock { state -> (Bool, (any Channel)?) in
-      let isFull = state.channels.count >= limit
-      state.channels[id] = channel
-      guard isFull else {
-        state.incomplete.append(id)
-        return (true, nil)
-      }
-      guard let oldest = state.incomplete.first else { return (false, nil) }
-      state.incomplete.removeFirst()
-      state.incomplete.append(id)
-      // The slot becomes free immediately, even before the dropped connection has closed.
-      return (true, state.channels.removeValue(forKey: oldest))
-    }
-    channel.closeFuture.whenComplete { _ in
-      self.state.withLock {
-        $0.channels[id] = nil
-        $0.incomplete.removeAll { $0 == id }
-      }
-    }
-    dropped?.close(promise: nil)
-    return isAdmitted
-  }
-
-  func endReading(_ channel: any Channel) {
-    let id = ObjectIdentifier(channel)
-    state.withLock { $0.incomplete.removeAll { $0 == id } }
-  }
-
-  /// Returns whether one more request may be passed to an endpoint. If so, the request is counted. The limit prevents
-  /// requests from piling up if an endpoint hangs.
-  func beginRequest() -> Bool {
-    state.withLock {
-      guard $0.requests < limit else { return false }
-      $0.requests += 1
-      return true
-    }
-  }
-
-  func endRequest() { state.withLock { $0.requests -= 1 } }
-
-  func closeAll(after listener: any Channel) async {
-    // Ignore errors, because the channels may already be closed.
-    try? await listener.close()
-    let channels = state.withLock { Array($0.channels.values) }
-    for channel in channels { try? await channel.close() }
-  }
+    result = .success(try await body(HealthServer(port: listener.localAddress?.port ?? configuration.port)))
+  } catch { result = .failure(error) }
+  // Ignore errors, because the channels may already be closed.
+  try? await listener.close()
+  for channel in try await loop.submit({ routes.value.clients.map(\.channel) }).get() { try? await channel.close() }
+  return try result.get()
 }
 
 /// The functions that produce the answers of a ``HealthServer``. The server calls a function for each request. If a
@@ -150,9 +78,7 @@ package struct HealthEndpoints: Sendable {
   package var hindrances: @Sendable () async -> [String]
 
   package var metrics: @Sendable () async -> String
-
   package var program: String
-
   package var version: String
 
   package init(
@@ -169,19 +95,140 @@ package struct HealthEndpoints: Sendable {
     self.metrics = metrics
   }
 
-  func answer(to request: HealthRequest) async -> HealthAnswer {
-    switch request.path {
-    case .healthz: .verdict("ok", "unwell", against: await ailments(), isJSON: request.wantsJSON)
-    case .readyz: .verdict("ready", "not ready", against: await hindrances(), isJSON: request.wantsJSON)
-    case .metrics: HealthAnswer(status: .ok, contentType: RelayMetrics.contentType, body: await metrics())
-    case .version: request.wantsJSON ? .json(.ok, versionObject) : .text(.ok, "\(program) \(version)")
+  /// Returns the function for the answer to a path; nil for an unknown path.
+  fileprivate func answer(at path: String, isJSON: Bool) -> (@Sendable () async -> HTTPAnswer)? {
+    switch path {
+    case "/healthz": { .verdict("ok", "unwell", against: await ailments(), isJSON: isJSON) }
+    case "/readyz": { .verdict("ready", "not ready", against: await hindrances(), isJSON: isJSON) }
+    case "/metrics": { .health(.ok, RelayMetrics.contentType, await metrics()) }
+    case "/version":
+      {
+        guard isJSON else { return .text(.ok, "\(program) \(version)") }
+        var object = JSONObject()
+        object.add("program", string: program)
+        object.add("version", string: version)
+        return .json(.ok, object)
+      }
+    default: nil
+    }
+  }
+}
+
+private final class HealthRoutes: HTTPRoutes {
+  private let endpoints: HealthEndpoints
+  private let configuration: HealthServer.Configuration
+  /// The open connections, oldest first, and whether their requests are incomplete.
+  fileprivate var clients: [(channel: any Channel, isReading: Bool)] = []
+  /// The number of requests that wait for an endpoint, also of those that were answered for it.
+  private var requests = 0
+
+  init(_ endpoints: HealthEndpoints, _ configuration: HealthServer.Configuration) {
+    self.endpoints = endpoints
+    self.configuration = configuration
+  }
+
+  /// If the limit is reached, the connection of the oldest client with an incomplete request is closed, so that silent
+  /// connections cannot block a health check. A client for which there is no room is included in the limit until its
+  /// connection is closed.
+  func accept(_ channel: any Channel) throws {
+    let isFull = clients.count >= configuration.maximumConnections
+    let oldest = clients.firstIndex { $0.isReading }
+    let isRefused = isFull && oldest == nil
+    // The slot becomes free immediately, even before the dropped connection has closed.
+    if isFull, let oldest { clients.remove(at: oldest).channel.close(promise: nil) }
+    clients.append((channel, isReading: !isRefused))
+    let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
+    channel.closeFuture.whenComplete { _ in bound.value.clients.removeAll { $0.channel === channel } }
+    let connection = HTTPConnection(
+      self,
+      requestTime: TimeAmount(configuration.connectionTimeout),
+      refusal: isRefused ? .text(.serviceUnavailable, "too many connections") : nil
+    )
+    try connection.addHandlers(to: channel, maximumHead: configuration.maximumHeadSize)
+  }
+
+  private func endReading(_ channel: any Channel) {
+    if let index = clients.firstIndex(where: { $0.channel === channel }) { clients[index].isReading = false }
+  }
+
+  func answer(to fault: HTTPFault, on channel: any Channel) -> HTTPAnswer {
+    endReading(channel)
+    return switch fault {
+    case .malformed: .text(.badRequest, "bad request")
+    case .headTooLarge: .text(.requestHeaderFieldsTooLarge, "the head of the request is too large")
+    case .unexpectedBody: .text(.badRequest, "a request must not have a body")
     }
   }
 
-  private var versionObject: JSONObject {
+  func route(_ head: HTTPRequestHead, on channel: any Channel) throws(HTTPAnswer) -> HTTPRoute {
+    endReading(channel)
+    guard head.uri.hasPrefix("/"), head.version.major == 1, head.version.minor == 0 || head.headers["host"].count == 1
+    else { throw answer(to: .malformed, on: channel) }
+    let isJSON = head.headers[canonicalForm: "accept"].contains {
+      $0.prefix { $0 != ";" }.lowercased() == "application/json"
+    }
+    guard let answer = endpoints.answer(at: String(head.uri.prefix { $0 != "?" && $0 != "#" }), isJSON: isJSON) else {
+      throw .text(.notFound, "not found; the paths are /healthz, /readyz, /metrics, /version")
+    }
+    guard head.method == .GET || head.method == .HEAD else {
+      var refusal = HTTPAnswer.text(.methodNotAllowed, "method not allowed; use GET or HEAD")
+      refusal.headers.add(name: "Allow", value: "GET, HEAD")
+      throw refusal
+    }
+    guard !head.headers.contains(name: "transfer-encoding"), head.headers["content-length"].allSatisfy({ $0 == "0" })
+    else { throw self.answer(to: .unexpectedBody, on: channel) }
+    return .get { self.run(answer, on: channel.eventLoop) }
+  }
+
+  /// Returns the answer of an endpoint, or an error if the timeout expires first.
+  private func run(_ endpoint: @escaping @Sendable () async -> HTTPAnswer, on loop: any EventLoop)
+    -> EventLoopFuture<HTTPAnswer>
+  {
+    guard requests < configuration.maximumConnections else {
+      return loop.makeSucceededFuture(.text(.serviceUnavailable, "too many requests are waiting for an answer"))
+    }
+    requests += 1
+    let time = configuration.answerTimeout
+    let timeout = loop.scheduleTask(in: TimeAmount(time)) {
+      HTTPAnswer.text(.serviceUnavailable, "no answer in \(time)")
+    }
+    // No code cancels this task, so an endpoint that hangs blocks neither the client nor the shutdown of the server.
+    let answer = loop.makeFutureWithTask(endpoint)
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    answer.whenComplete { _ in
+      bound.value.requests -= 1
+      timeout.cancel()
+    }
+    return timeout.futureResult.flatMapError { _ in answer }
+  }
+}
+
+extension HTTPAnswer {
+  fileprivate static func health(_ status: HTTPResponseStatus, _ type: String, _ body: String) -> HTTPAnswer {
+    HTTPAnswer(
+      status,
+      headers: ["Content-Type": type, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"],
+      body: ByteBuffer(string: body)
+    )
+  }
+
+  fileprivate static func text(_ status: HTTPResponseStatus, _ line: String) -> HTTPAnswer {
+    health(status, "text/plain; charset=utf-8", line + "\n")
+  }
+
+  fileprivate static func json(_ status: HTTPResponseStatus, _ value: JSONObject) -> HTTPAnswer {
+    health(status, "application/json", value.text + "\n")
+  }
+
+  fileprivate static func verdict(_ good: String, _ bad: String, against reasons: [String], isJSON: Bool) -> HTTPAnswer
+  {
+    let status: HTTPResponseStatus = reasons.isEmpty ? .ok : .serviceUnavailable
+    let verdict = reasons.isEmpty ? good : bad
+    let reasons = reasons.map { UntrustedText($0).escaped(limit: 256) }
+    guard isJSON else { return text(status, ([verdict] + reasons.map { "- \($0)" }).joined(separator: "\n")) }
     var object = JSONObject()
-    object.add("program", string: program)
-    object.add("version", string: version)
-    return object
+    object.add("status", string: verdict)
+    object.add("reasons", strings: reasons)
+    return json(status, object)
   }
 }

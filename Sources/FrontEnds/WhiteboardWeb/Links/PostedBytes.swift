@@ -20,23 +20,22 @@ final class PostedBytes: ChannelDuplexHandler {
   private var hasEnded = false
   private(set) var position = 0
 
-  enum Outcome: Sendable {
-    case received
-    case wrongPosition(Int)
-    case busy
-    case ended
-  }
+  static let ended = HTTPAnswer.text(.notFound, "This link has ended.")
 
-  /// Passes the bytes of a request to the web link at its next `read`.
-  func receive(_ bytes: ByteBuffer, at start: Int, on loop: any EventLoop) -> EventLoopFuture<Outcome> {
-    guard context != nil, !hasEnded else { return loop.makeSucceededFuture(.ended) }
-    guard waiting == nil else { return loop.makeSucceededFuture(.busy) }
-    guard start == position else { return loop.makeSucceededFuture(.wrongPosition(position)) }
+  /// Passes the bytes of a request to the web link at its next `read`, and then answers the request.
+  func receive(_ bytes: ByteBuffer, at start: Int, on loop: any EventLoop) -> EventLoopFuture<HTTPAnswer> {
+    guard context != nil, !hasEnded else { return loop.makeSucceededFuture(Self.ended) }
+    guard waiting == nil else {
+      return loop.makeSucceededFuture(.text(.tooManyRequests, "An earlier request of this link is not complete."))
+    }
+    guard start == position else {
+      return loop.makeSucceededFuture(.page(.conflict, headers: ["Whiteboard-Position": "\(position)"]))
+    }
     position += bytes.readableBytes
     let promise = loop.makePromise(of: Void.self)
     waiting = (bytes, promise)
     deliver()
-    return promise.futureResult.map { .received }.recover { _ in .ended }
+    return promise.futureResult.map { .page(.noContent) }.recover { _ in Self.ended }
   }
 
   private func deliver() {
@@ -99,19 +98,4 @@ final class PostedBytes: ChannelDuplexHandler {
     }
     context.close(mode: mode, promise: promise)
   }
-}
-
-/// The web links whose pages send their bytes in requests. Confined to the gateway's event loop.
-final class PostLinks {
-  private var links: [TransferID: PostedBytes] = [:]
-
-  func add(_ link: PostedBytes) -> TransferID {
-    let id = TransferID.random()
-    links[id] = link
-    return id
-  }
-
-  func remove(_ id: TransferID) { links[id] = nil }
-
-  subscript(_ id: TransferID) -> PostedBytes? { links[id] }
 }

@@ -14,35 +14,16 @@ import Musl
 #endif
 
 /// The state that the connections of a gateway share. Confined to the event loop of the transport's links.
-final class WebServer {
-  enum Request {
-    case file(WebResponse)
-    /// A request that opens a web link without a WebSocket.
-    case openLink
-    /// Bytes of a web link, after the first `start` bytes.
-    case post(TransferID, start: Int)
-    /// A request of a page at an origin for a link to show to others.
-    case invite(origin: String)
-  }
-
-  /// The maximum time in which a browser must send the head of a request, and in which it must send the body.
-  static let requestTime = TimeAmount.seconds(30)
-  /// The maximum time between a response and the next request on the same connection.
-  static let nextRequestTime = TimeAmount.seconds(5)
-  /// The maximum time without any progress, while a browser reads a response.
-  private static let idleTime = TimeAmount.seconds(30)
-  private static let maximumHead = 16_384
-
-  let invite: (PageInvitation.Request, any EventLoop) -> EventLoopFuture<WebResponse>
+final class WebServer: HTTPRoutes {
+  private let invite: (PageInvitation.Request, any EventLoop) -> EventLoopFuture<HTTPAnswer>
   private let acceptLink: (any Channel, _ origin: String) throws -> Void
   private let page: WebPage
   /// The certificates with their TLS settings, the oldest first.
   private var certificates: [(certificate: WebCertificate, security: NIOSSLContext)] = []
   private let port: Int
-  let posts = PostLinks()
-  var connections = WebConnections()
-  /// The origins of the browsers whose web links are open, by channel.
-  private var origins: [ObjectIdentifier: String] = [:]
+  /// The web links whose pages send their bytes in requests.
+  private var posts: [TransferID: PostedBytes] = [:]
+  private var connections = WebConnections()
   /// The valid values of the `Host` header.
   private var authorities: Set<String> = []
 
@@ -53,7 +34,7 @@ final class WebServer {
     _ page: WebPage,
     _ certificate: WebCertificate,
     port: Int,
-    invite: @escaping (PageInvitation.Request, any EventLoop) -> EventLoopFuture<WebResponse>,
+    invite: @escaping (PageInvitation.Request, any EventLoop) -> EventLoopFuture<HTTPAnswer>,
     acceptLink: @escaping (any Channel, _ origin: String) throws -> Void
   ) throws {
     self.invite = invite
@@ -122,10 +103,7 @@ final class WebServer {
       throw ChannelError.ioOnClosedChannel
     }
     let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
-    channel.closeFuture.whenComplete { _ in
-      bound.value.connections.leave(id)
-      bound.value.origins[id] = nil
-    }
+    channel.closeFuture.whenComplete { _ in bound.value.connections.leave(id) }
     let security = certificate(for: channel).security
     try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: security))
     try addRequestHandlers(channel)
@@ -133,37 +111,10 @@ final class WebServer {
 
   /// Adds the handlers of HTTP to a connection, which already has the handler of TLS.
   func addRequestHandlers(_ channel: any Channel) throws {
-    let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
-    let pipeline = channel.pipeline.syncOperations
-    try pipeline.addHandler(IdleStateHandler(allTimeout: Self.idleTime), name: Self.idleHandler)
-    try pipeline.addHandler(IdleClosing(), name: Self.idleClosing)
-    let requests = NIOLoopBound(WebRequests(self), eventLoop: channel.eventLoop)
-    var limits = NIOHTTPDecoderLimitConfiguration()
-    limits.maxHeaderListSize = Self.maximumHead
-    limits.maxHeaderFieldSize = Self.maximumHead
-    limits.maxHeaderFieldCount = 64
-    try pipeline.configureHTTPServerPipeline(
-      withServerUpgrade: (
-        upgraders: [upgrader(bound)],
-        completionHandler: { context in context.pipeline.syncOperations.removeHandler(requests.value, promise: nil) }
-      ),
-      withErrorHandling: true,
-      withOutboundHeaderValidation: true,
-      withEncoderConfiguration: .init(),
-      withDecoderLimitConfiguration: limits
-    )
-    try pipeline.addHandler(requests.value)
-  }
-
-  private static let idleHandler = "idle"
-  private static let idleClosing = "idle closing"
-
-  func beginLink(_ channel: any Channel, origin: String) throws {
-    // The web link has its own timeouts (session.md, section 9).
-    for name in [Self.idleHandler, Self.idleClosing] {
-      channel.pipeline.syncOperations.removeHandler(name: name, promise: nil)
-    }
-    try acceptLink(channel, origin)
+    // Idle connections count toward the limits, and a browser may open six of them.
+    let connection = HTTPConnection(self, requestTime: .seconds(30), nextRequestTime: .seconds(5))
+    let upgrader = upgrader(NIOLoopBound(self, eventLoop: channel.eventLoop))
+    try connection.addHandlers(to: channel, maximumHead: 16_384, upgrader: upgrader)
   }
 
   private func upgrader(_ bound: NIOLoopBound<WebServer>) -> NIOWebSocketServerUpgrader {
@@ -173,18 +124,14 @@ final class WebServer {
         let server = bound.value
         guard head.method == .GET, head.uri == "/link", server.isFromPage(head),
           head.headers[canonicalForm: "Connection"].contains(where: { $0.lowercased() == "upgrade" }),
-          head.headers[canonicalForm: "Sec-WebSocket-Protocol"].contains(where: { $0 == "whiteboard-p2p" }),
-          let origin = head.headers.first(name: "Origin")
+          head.headers[canonicalForm: "Sec-WebSocket-Protocol"].contains(where: { $0 == "whiteboard-p2p" })
         else { return channel.eventLoop.makeSucceededFuture(nil) }
-        server.origins[ObjectIdentifier(channel)] = origin
         return channel.eventLoop.makeSucceededFuture(["Sec-WebSocket-Protocol": "whiteboard-p2p"])
       },
-      upgradePipelineHandler: { channel, _ in
+      upgradePipelineHandler: { channel, head in
         channel.eventLoop.makeCompletedFuture {
-          let server = bound.value
           do {
-            try channel.pipeline.syncOperations.addHandler(WebSocketBytes())
-            try server.beginLink(channel, origin: server.origin(of: channel))
+            try bound.value.begin(WebSocketBytes(), on: channel, origin: head.headers.first(name: "Origin") ?? "")
           } catch {
             // NIO leaves the connection open after a failed upgrade, and no handler would close it when it is idle.
             channel.close(promise: nil)
@@ -195,11 +142,36 @@ final class WebServer {
     )
   }
 
-  func origin(of channel: any Channel) -> String { origins[ObjectIdentifier(channel)] ?? "" }
+  /// Begins a web link, which has its own timeouts (session.md, section 9).
+  private func begin(_ bytes: any ChannelHandler, on channel: any Channel, origin: String) throws {
+    try channel.pipeline.syncOperations.addHandler(bytes)
+    try acceptLink(channel, origin)
+  }
+
+  /// Opens a web link without a WebSocket.
+  private func open(_ channel: any Channel, origin: String) throws {
+    let (id, bytes) = (TransferID.random(), PostedBytes())
+    posts[id] = bytes
+    let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
+    channel.closeFuture.whenComplete { _ in bound.value.posts[id] = nil }
+    let answer = HTTPAnswer.page(
+      .ok,
+      headers: [
+        "Content-Type": "application/octet-stream", "Cache-Control": "no-store", "Whiteboard-Link": id.text,
+      ]
+    )
+    let head = HTTPResponseHead(version: .http1_1, status: answer.status, headers: answer.headers)
+    channel.writeAndFlush(HTTPServerResponsePart.head(head), promise: nil)
+    try begin(bytes, on: channel, origin: origin)
+  }
 
   // MARK: Requests
 
-  func check(_ head: HTTPRequestHead, from channel: any Channel) throws(WebResponse) -> Request {
+  func answer(to fault: HTTPFault, on channel: any Channel) -> HTTPAnswer {
+    fault == .unexpectedBody ? .text(.badRequest, "This request must not have a body.") : HTTPAnswer(.badRequest)
+  }
+
+  func route(_ head: HTTPRequestHead, on channel: any Channel) throws(HTTPAnswer) -> HTTPRoute {
     guard head.headers["Host"].count == 1, let host = head.headers.first(name: "Host"),
       authorities.contains(host.lowercased())
     else {
@@ -209,10 +181,12 @@ final class WebServer {
       )
     }
     let path = String(head.uri.prefix { $0 != "?" })
+    let loop = channel.eventLoop
     switch head.method {
     case .GET, .HEAD:
       guard path != "/link" else { throw .text(.upgradeRequired, "Only the page of this board can use this address.") }
-      return .file(try file(path, head, certificate(for: channel).certificate))
+      let file = try file(path, head, certificate(for: channel).certificate)
+      return .get { loop.makeSucceededFuture(file) }
     case .POST:
       guard path == "/link" || path.hasPrefix("/link/") || path == "/invite" else {
         throw .text(.notFound, "There is nothing at this address.")
@@ -227,17 +201,23 @@ final class WebServer {
       guard let length = head.headers.first(name: "Content-Length").flatMap({ Int($0) }),
         length <= (path == "/invite" ? PageInvitation.Request.maximumLength : PostedBytes.maximumPost)
       else { throw .text(.payloadTooLarge, "The body is too long.") }
-      if path == "/invite" { return .invite(origin: origin) }
-      guard path != "/link" else {
-        origins[ObjectIdentifier(channel)] = origin
-        return .openLink
+      if path == "/invite" {
+        return .post(isLast: true) { [invite] body in
+          guard let request = PageInvitation.Request(body, origin: origin) else {
+            return loop.makeSucceededFuture(.text(.badRequest, "This is not a request for a link."))
+          }
+          return invite(request, loop)
+        }
       }
+      if path == "/link" { return .takeOver { channel in try self.open(channel, origin: origin) } }
       guard let id = TransferID(text: String(path.dropFirst("/link/".count))),
         let start = head.headers.first(name: "Whiteboard-Position").flatMap({ Int($0) }), start >= 0
       else { throw .text(.badRequest, "The link or the position is not valid.") }
       // Only the page that opened a link knows its id, so no other client can make the gateway store a body.
-      guard posts[id] != nil else { throw .text(.notFound, "This link has ended.") }
-      return .post(id, start: start)
+      guard posts[id] != nil else { throw PostedBytes.ended }
+      return .post(isLast: false) { body in
+        self.posts[id]?.receive(body, at: start, on: loop) ?? loop.makeSucceededFuture(PostedBytes.ended)
+      }
     default: throw .text(.methodNotAllowed, "This method is not allowed.")
     }
   }
@@ -250,53 +230,44 @@ final class WebServer {
     return origins[0] == "https://\(hosts[0].lowercased())"
   }
 
-  private func file(_ path: String, _ head: HTTPRequestHead, _ certificate: WebCertificate) throws(WebResponse)
-    -> WebResponse
+  private func file(_ path: String, _ head: HTTPRequestHead, _ certificate: WebCertificate) throws(HTTPAnswer)
+    -> HTTPAnswer
   {
     if path == "/about.json" {
-      return WebResponse(
+      return .page(
         .ok,
-        headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
+        headers: ["Content-Type": "application/json", "Cache-Control": "no-store"],
         body: ByteBuffer(
           string: "{\"authority\":\(certificate.authority != nil)," + "\"fingerprint\":\"\(certificate.fingerprint)\"}"
         )
       )
     }
     if path == "/ca.crt", let authority = certificate.authority {
-      return WebResponse(
+      return .page(
         .ok,
         headers: [
-          ("Content-Type", "application/x-x509-ca-cert"), ("Cache-Control", "no-store"),
-          ("Content-Disposition", "attachment; filename=\"whiteboard-ca.crt\""),
+          "Content-Type": "application/x-x509-ca-cert", "Cache-Control": "no-store",
+          "Content-Disposition": "attachment; filename=\"whiteboard-ca.crt\"",
         ],
         body: ByteBuffer(bytes: authority)
       )
     }
     guard let file = page.file(at: path) else { throw .text(.notFound, "There is nothing at this address.") }
-    var headers = [
-      ("Content-Type", file.type), ("Cache-Control", "no-cache"), ("ETag", file.tag), ("Vary", "Accept-Encoding"),
+    var headers: HTTPHeaders = [
+      "Content-Type": file.type, "Cache-Control": "no-cache", "ETag": file.tag, "Vary": "Accept-Encoding",
     ]
     if head.headers[canonicalForm: "If-None-Match"].contains(where: { $0 == file.tag }) {
-      return WebResponse(.notModified, headers: headers)
+      return .page(.notModified, headers: headers)
     }
     let accepted = head.headers[canonicalForm: "Accept-Encoding"].map { $0.prefix { $0 != ";" } }
     if let (bytes, encoding) = file.compressed, accepted.contains(where: { $0 == encoding }) {
-      headers.append(("Content-Encoding", encoding))
-      return WebResponse(.ok, headers: headers, body: bytes)
+      headers.add(name: "Content-Encoding", value: encoding)
+      return .page(.ok, headers: headers, body: bytes)
     }
     guard let bytes = file.bytes else {
       throw .text(.notAcceptable, "This browser does not support Brotli. Update the browser.")
     }
-    return WebResponse(.ok, headers: headers, body: bytes)
-  }
-}
-
-private final class IdleClosing: ChannelInboundHandler, RemovableChannelHandler {
-  typealias InboundIn = ByteBuffer
-
-  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    guard event is IdleStateHandler.IdleStateEvent else { return context.fireUserInboundEventTriggered(event) }
-    context.close(promise: nil)
+    return .page(.ok, headers: headers, body: bytes)
   }
 }
 
@@ -318,7 +289,6 @@ struct WebConnections {
 
   private let limit: Int
   private var addresses: [ObjectIdentifier: AddressBlock] = [:]
-  private var counts: [AddressBlock: Int] = [:]
 
   /// At least half of `descriptors` remain for peers and files.
   init(descriptors: Int = Self.raisedDescriptorLimit()) { limit = min(Self.maximum, descriptors / 2) }
@@ -341,15 +311,11 @@ struct WebConnections {
   /// (LNK-6), all addresses in an IPv6 /64 usually count as one address.
   mutating func enter(_ id: ObjectIdentifier, from host: String) -> Bool {
     let address = AddressBlock(host: host)
-    guard addresses.count < limit, counts[address, default: 0] < Self.maximumPerAddress else { return false }
+    let isFull = addresses.values.count { $0 == address } >= Self.maximumPerAddress
+    guard addresses.count < limit, !isFull else { return false }
     addresses[id] = address
-    counts[address, default: 0] += 1
     return true
   }
 
-  mutating func leave(_ id: ObjectIdentifier) {
-    guard let address = addresses.removeValue(forKey: id) else { return }
-    let rest = counts[address, default: 1] - 1
-    counts[address] = rest > 0 ? rest : nil
-  }
+  mutating func leave(_ id: ObjectIdentifier) { addresses[id] = nil }
 }

@@ -21,8 +21,34 @@ extension PageInvitation.Request {
   }
 }
 
-extension WebResponse {
-  static func invitation(_ request: PageInvitation.Request, _ invite: PageInvitation.Answer) async -> WebResponse {
+extension HTTPAnswer {
+  /// An answer with the headers that limit what a page may do (WEB-55).
+  static func page(_ status: HTTPResponseStatus, headers: HTTPHeaders = [:], body: ByteBuffer = ByteBuffer())
+    -> HTTPAnswer
+  {
+    var answer = HTTPAnswer(status, headers: headers, body: body)
+    answer.headers.add(contentsOf: security)
+    return answer
+  }
+
+  private static let security: HTTPHeaders = [
+    "Content-Security-Policy": "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
+      + "img-src 'self' blob: data:; connect-src 'self'; worker-src 'self'; "
+      + "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "geolocation=(), microphone=(), camera=(self)",
+  ]
+
+  static func text(_ status: HTTPResponseStatus, _ text: String) -> HTTPAnswer {
+    .page(
+      status,
+      headers: ["Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"],
+      body: ByteBuffer(string: text + "\n")
+    )
+  }
+
+  static func invitation(_ request: PageInvitation.Request, _ invite: PageInvitation.Answer) async -> HTTPAnswer {
     let invitation: PageInvitation
     do throws(PageInvitation.Refusal) { invitation = try await invite(request) } catch {
       return switch error {
@@ -34,9 +60,9 @@ extension WebResponse {
     answer.add("link", string: invitation.link)
     if let expires = invitation.expires { answer.add("expires", string: expires) }
     if let symbol = try? QRSymbol(invitation.link) { answer.add("qr", string: symbol.svg) }
-    return WebResponse(
+    return .page(
       .ok,
-      headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
+      headers: ["Content-Type": "application/json", "Cache-Control": "no-store"],
       body: ByteBuffer(string: answer.text)
     )
   }
