@@ -9,6 +9,7 @@ import Testing
     path: "../../../Sources/FrontEnds/WhiteboardWeb/Resources"
   )
   .standardized
+  private static func isCode(_ name: String) -> Bool { name.hasSuffix(".mjs") || name.hasSuffix(".css") }
 
   @Test("every file of the page is part of the program; scripts have no comments") func files() throws {
     let page = WebPage()
@@ -22,7 +23,7 @@ import Testing
       } else {
         let file = try #require(page.file(at: "/" + name), "\(name)")
         let sent = file.bytes.map { Data($0.readableBytesView) }
-        #expect(sent == (name.hasSuffix(".mjs") ? Data(WebPage.shortened(bytes)) : bytes))
+        #expect(sent == (Self.isCode(name) ? Data(WebPage.shortened(bytes)) : bytes))
       }
     }
     #expect(page.paths.count == names.count)
@@ -31,6 +32,7 @@ import Testing
   @Test("a shortened script keeps its code and its lines") func shortened() {
     let script = """
       /** One line. */
+      /* Another. */
       const a = "//"; // why
         // Only a comment.
         /**
@@ -40,6 +42,7 @@ import Testing
 
       """
     let expected = """
+
 
       const a = "//"; // why
 
@@ -52,8 +55,8 @@ import Testing
     #expect(String(decoding: WebPage.shortened(script.utf8), as: UTF8.self) == expected)
   }
 
-  @Test("only comments and indentation are left out of the scripts of the page") func onlyComments() throws {
-    let names = try FileManager.default.contentsOfDirectory(atPath: Self.resources.path).filter { $0.hasSuffix(".mjs") }
+  @Test("only comments and indentation are left out of the scripts and the style sheet") func onlyComments() throws {
+    let names = try FileManager.default.contentsOfDirectory(atPath: Self.resources.path).filter(Self.isCode)
     var count = 0
     for name in names {
       let bytes = try Data(contentsOf: Self.resources.appending(path: name))
@@ -68,7 +71,8 @@ import Testing
         #expect(sent.count { $0 == "`" }.isMultiple(of: 2) && sent.last != "\\", "\(name): \(line)")
         guard text != sent else { continue }
         count += 1
-        #expect(sent.isEmpty && ["//", "/**", "*"].contains { text.hasPrefix($0) }, "\(name): \(line)")
+        #expect(sent.isEmpty && ["//", "/*", "*"].contains { text.hasPrefix($0) }, "\(name): \(line)")
+        #expect(!text.contains("*/") || text.hasSuffix("*/"), "\(name): \(line)")
       }
     }
     #expect(count > 100)

@@ -16,7 +16,8 @@ struct WebPage: Sendable {
 
   private let files: [String: File]
 
-  /// Reads the files from the program, shortens the scripts, and compresses the files that are not compressed yet.
+  /// Reads the files from the program, shortens the scripts and the style sheet, and compresses the files that are not
+  /// compressed yet.
   init() {
     var count = 0
     let start = whiteboard_page_files(&count)
@@ -24,8 +25,8 @@ struct WebPage: Sendable {
     files = Dictionary(
       uniqueKeysWithValues: all.map { file in
         let stored = UnsafeBufferPointer(start: file.bytes, count: file.count)
-        let isScript = String(cString: file.type).hasPrefix("text/javascript")
-        let bytes = isScript ? Self.shortened(stored) : Array(stored)
+        let isCode = ["text/javascript", "text/css"].contains { String(cString: file.type).hasPrefix($0) }
+        let bytes = isCode ? Self.shortened(stored) : Array(stored)
         let tag = SHA256.hash(data: bytes).prefix(12).map { String($0, radix: 16) }.joined()
         let buffer = ByteBuffer(bytes: bytes)
         let encoding = file.encoding.map { String(cString: $0) }
@@ -42,16 +43,16 @@ struct WebPage: Sendable {
     )
   }
 
-  /// Returns a script without indentation, in which the lines that contain only a comment are empty, so that the line
-  /// numbers in errors are those of the source. In the scripts of the page, no string has a line that looks like a
-  /// comment, and no string continues on another line; tests verify this.
+  /// Returns a script or style sheet without indentation, in which the lines that contain only a comment are empty, so
+  /// that the line numbers in errors are those of the source. In these files of the page, no string has a line that
+  /// looks like a comment, and no string continues on another line; tests verify this.
   static func shortened(_ script: some Collection<UInt8>) -> [UInt8] {
     var isInComment = false
     let lines = String(decoding: script, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
     return Array(
       lines.map { line -> Substring in
         let text = line.drop { $0 == " " }
-        if isInComment || text.hasPrefix("/**") {
+        if isInComment || text.hasPrefix("/*") {
           isInComment = !text.hasSuffix("*/")
           return ""
         }
