@@ -514,6 +514,107 @@ def check_crowd(page, checks):
     clear(page)
 
 
+#: Binds lines of all kinds to objects of all kinds. Returns how many ends are bound, and how far the page's positions of bound ends, centers
+#: and sizes are from those that the board reports, if the page knows only an old position of each bound end.
+ENDS = """
+const { boundEnds, withEnds } = await import("./geometry.mjs");
+let seed = 5;
+const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647, pick = (list) => list[Math.floor(random() * list.length)];
+const at = () => [1200 * random() - 600, 700 * random() - 350], turned = (id) => {
+  if (random() < 0.4) board.scale(id, 0.5 + 2 * random());
+  if (random() < 0.4) board.rotate(id, 6 * random());
+  return id;
+};
+const forms = ["rectangle", "rounded", "ellipse", "diamond", "note", "frame"], labels = ["", "a label that is long enough for rows"];
+const targets = Array.from({ length: 30 }, (_, index) => turned(index % 5 === 4 ? board.createText(`some words ${index}`, at())
+  : board.createForm(pick(forms), at(), { size: [40 + 200 * random(), 30 + 90 * random()], text: pick(labels), lineWidth: pick([1, 2, 9]) })));
+const lines = Array.from({ length: 150 }, () => {
+  const points = [at(), at(), ...(random() < 0.3 ? [at(), at()] : [])];
+  const id = board.createForm(pick(["line", "arrow"]), at(), { points, text: pick(labels), isCurved: random() < 0.3 || undefined, lineWidth: pick([1, 2, 7]) });
+  for (const isEnd of [false, true]) {
+    const anchor = random() < 0.5 ? [0, 0] : [1.4 * random() - 0.7, 1.4 * random() - 0.7];
+    if (random() < 0.8) board.bind(id, isEnd, { id: pick(targets), anchor, isExact: random() < 0.2 });
+  }
+  return turned(id);
+});
+while (board.isReporting) await new Promise((resume) => setTimeout(resume, 5));
+const find = (id) => [board.objects.get(id), board.objects.get(id)];
+let count = 0, most = 0;
+for (const line of lines.map((id) => board.objects.get(id))) {
+  const last = line.points.length - 1, isBound = (index) => Boolean((index === 0 && line.startBinding) || (index === last && line.endBinding));
+  const old = { ...line, points: line.points.map(([x, y], index) => isBound(index) ? [x + 50, y - 70] : [x, y]) };
+  const now = withEnds(old, boundEnds(old, find)), all = ({ points, centerPosition, size }) => [...points.flat(), ...centerPosition, ...size];
+  count += line.points.filter((_, index) => isBound(index)).length;
+  all(line).forEach((value, index) => { most = Math.max(most, Math.abs(value - all(now)[index])); });
+}
+return [count, most];
+"""
+#: Drags the first object, to which arrows from the others are bound. After each move of the pointer and its frame, tests which layers have
+#: ink in the middle between the first and the last object, where the arrow is; then also during two seconds after the drop.
+FOLLOWING = """
+const [first, last, steps] = given, event = { pointerType: "mouse" };
+const start = camera.toScreen(board.objects.get(first).centerPosition), end = camera.toScreen(board.objects.get(last).centerPosition);
+const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+const seen = ([x, y]) => ["#live", "#tiles canvas"].map((layer) => [...document.querySelectorAll(layer)].some((canvas) => {
+  const { left, top, width } = canvas.getBoundingClientRect(), scale = canvas.width / width;
+  probe.clearRect(0, 0, 3, 3);
+  probe.drawImage(canvas, Math.round((x - left) * scale) - 1, Math.round((y - top) * scale) - 1, 3, 3, 0, 0, 3, 3);
+  return probe.getImageData(0, 0, 3, 3).data.some(Boolean);
+}));
+const between = ([x, y]) => [(x + end[0]) / 2, (y + end[1]) / 2], during = [], after = [];
+ui.tools.down(start, event);
+let place;
+for (let step = 1; step <= steps; step += 1) {
+  place = [start[0] + 4 * step, start[1] - 9 * step];
+  ui.tools.move([place], event);
+  await frame();
+  during.push(seen(between(place)));
+}
+const complete = async () => { do await frame(); while (!ui.isComplete); };
+await complete();
+const middle = [seen(between(place)), seen(between(start))];
+ui.tools.up(place, event);
+const began = performance.now();
+while (performance.now() - began < 2000 && (ui.tools.select.dropped || !after.length)) {
+  await frame();
+  after.push(seen(between(place)));
+}
+await complete();
+return { during, middle, after, end: seen(between(place)), from: board.objects.get(first).centerPosition };
+"""
+
+
+def check_following(page, checks):
+    """While an object is dragged, the arrows that are bound to it follow in each frame, also if there are many of them."""
+    check = checks.check
+    clear(page)
+    count, most = script(page, ENDS)
+    check("bound ends are where the board reports them", count > 150 and most < 1e-6, (count, most))
+    clear(page)
+    box = form(page, "rectangle", [-300, 100], size=[100, 60], fill="#a5d8ffff")
+    far = script(page, """
+      let other;
+      // The board reports the changes of at most 64 lines at once; the last arrow is far from the others.
+      for (let index = 0; index < 100; index += 1) {
+        const at = index < 99 ? [-500, 60 + index] : [300, 100];
+        other = board.createForm("rectangle", at, { size: [40, 20] });
+        const arrow = board.createForm("arrow", at, { points: [[0, 0], [10, 10]] });
+        [given[0], other].forEach((id, end) => board.bind(arrow, end === 1, { id, anchor: [0, 0] }));
+      }
+      while (board.isReporting) await new Promise((resume) => setTimeout(resume, 5));
+      return other""", box)
+    page.run("whiteboard.ui.tools.select.set([])")
+    settle(page)
+    found = script(page, FOLLOWING, box, far, 20)
+    check("the last arrow follows in each frame of a drag", all(live for live, _ in found["during"]) and len(found["during"]) == 20, found["during"])
+    check("the tiles do not show it then", found["middle"] == [[True, False], [False, False]], found["middle"])
+    check("after the drop, it is seen in each frame", all(live or tiles for live, tiles in found["after"]) and found["after"], found["after"])
+    check("in the end, only the tiles show it", found["end"] == [False, True], found["end"])
+    page.run("whiteboard.ui.undo()")
+    check("the drag is one step", object_of(page, box)["centerPosition"] == [-300, 100] and found["from"] != [-300, 100], (object_of(page, box)["centerPosition"], found["from"]))
+    clear(page)
+
+
 #: Returns the area of an object on the screen, and the part of the board that an open panel covers.
 COVERED = """
 const { board, ui } = whiteboard, { centerPosition: [x, y], size: [width, height] } = board.objects.get(arguments[0]);
@@ -570,7 +671,7 @@ def check_forms(address, checks):
         finally:
             page.close()
     for is_phone, bodies in [
-        (False, [check_tools, check_labels, check_sizes, check_points, check_connectors, check_anchors]), (False, [check_styles, check_panels, check_crowd, check_short_arrow, check_hits, check_pictures]), (True, [check_touch, check_panels]),
+        (False, [check_tools, check_labels, check_sizes, check_points, check_connectors, check_anchors]), (False, [check_styles, check_panels, check_crowd, check_following, check_short_arrow, check_hits, check_pictures]), (True, [check_touch, check_panels]),
     ]:
         page = browser.Page(address, is_phone)
         try:

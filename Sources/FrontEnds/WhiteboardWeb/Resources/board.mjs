@@ -153,6 +153,12 @@ export class Board extends EventTarget {
     throw Object.assign(new Error(tooOld || (await response.text()).trim() || "The host did not answer."), { isFinal: [403, 404].includes(response.status) });
   }
 
+  /** Whether changes of lines that are bound to moved objects will be reported later. */
+  get isReporting() { return this.#replica.isReporting; }
+  /** Whether such reports may be late, because the page shows these lines without them. */
+  get isPatient() { return this.#replica.isPatient; }
+  set isPatient(value) { this.#replica.isPatient = value; }
+
   get digest() { return this.#replica.digest; }
 
   /** Returns the bytes of a photo; null if they are not available, or cannot be read. */

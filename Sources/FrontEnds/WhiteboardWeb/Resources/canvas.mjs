@@ -12,6 +12,8 @@ import { cornersOf, rectangle, shapeOf, touches, union, widened } from "./geomet
  * take longer than `LATE`. The time alone is not enough, because browsers paint only after the frame.
  */
 const BUDGET = 7;
+/** The same time while a gesture moves a crowd of objects; then, the number of objects is the least. */
+const CROWDED_BUDGET = 4;
 /**
  * The time of `BUDGET` that must be left when a repair of a tile begins, and the minimum time for new tiles after all
  * repairs.
@@ -166,6 +168,9 @@ export class Scene {
     for (const { object, bounds } of this.items) if (object.type === "text" && touches(bounds, covered)) damage.push(bounds);
   }
 
+  /** Whether a gesture moves so many objects on the live layer that tiles must wait. */
+  get isCrowded() { return this.board.isPatient && this.#hidden.size > CROWD; }
+
   #isDrawn(id) {
     const object = this.board.objects.get(id);
     return object !== undefined && !this.#hidden.has(id) && this.isShown(object);
@@ -255,7 +260,7 @@ export class Scene {
     const isLate = now - this.#lastFrame > LATE;
     this.#quota = Math.min(Math.max(this.#quota * (isLate ? 0.6 : 1.15), OBJECTS[0]), OBJECTS[1]);
     this.#lastFrame = now;
-    const limits = { until: performance.now() + (this.#isPutOff ? 0 : BUDGET), least: this.#isPutOff ? 0 : LEAST_TIME, objects: this.#quota };
+    const limits = { until: performance.now() + (this.#isPutOff ? 0 : this.isCrowded ? CROWDED_BUDGET : BUDGET), least: this.#isPutOff ? 0 : LEAST_TIME, objects: this.isCrowded ? OBJECTS[0] : this.#quota };
     this.#previous?.repair(this, limits.until);
     const isComplete = level.render(this, camera, limits);
     for (const one of [level, this.#previous]) one?.place(camera);
@@ -447,7 +452,7 @@ class Level {
     const right = snap(exact.right, tile.area.left, Math.ceil), bottom = snap(exact.bottom, tile.area.top, Math.ceil);
     const area = widened({ left, top, right, bottom }, 1 / unit);
     const items = scene.items.filter(({ bounds }) => touches(bounds, area) && touches(bounds, tile.area));
-    if (items.reduce((sum, { object }) => sum + workOf(object), 0) > AT_ONCE) {
+    if (items.reduce((sum, { object }) => sum + workOf(object), 0) > (scene.isCrowded ? CROWD : AT_ONCE)) {
       tile.isStale = true;
       return;
     }

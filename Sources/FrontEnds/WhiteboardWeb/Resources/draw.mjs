@@ -1,9 +1,9 @@
 /** Draws objects on the screen and in exported files. */
 
 import { drawGame } from "./games.mjs";
-import { DASHES, fillOf, hasPoints, shortened, trace } from "./forms.mjs";
+import { DASHES, fillOf, hasPoints, marksOf, shortened, trace } from "./forms.mjs";
 import {
-  GRID_OPACITY, gridLines, gridSpacing, inkLines, isRightToLeft, LETTER, lettersOf, shapeOf, touches, widened,
+  GRID_OPACITY, gridLines, gridSpacing, inkLines, isRightToLeft, LETTER, lettersOf, rectangle, shapeOf, touches, widened,
 } from "./geometry.mjs";
 
 /** The colors of the board, adapted to be visible on the fills below an object (`PageInk`). */
@@ -329,6 +329,24 @@ function drawForm(painter, object, looks, scale) {
   const paper = { rgb: looks.palette.paper, opacity: 1 };
   if (isLine) painter.outlines([boxAround(label)], { fill: paper });
   drawLetters(painter, object, label, label.center, labelColor(object, looks));
+}
+
+/**
+ * Draws a straight line between two positions on the board as one path, because hundreds of such lines can follow a moved object. Returns
+ * its area; null if it must be drawn as an object.
+ */
+export function drawStraight({ context, leastWidth }, object, [start, end], looks) {
+  const { points, text, scale, opacity, lineStyle, lineWidth } = object;
+  if (!start || !end || points.length > 2 || text || scale !== 1 || opacity || lineStyle) return null;
+  const outline = { start, pieces: [end], isClosed: false }, marks = marksOf(object, outline);
+  if (marks.some(({ isClosed }) => isClosed)) return null;
+  const color = looks.on(object).color(object.color);
+  Object.assign(context, { strokeStyle: color.rgb, globalAlpha: color.opacity, lineWidth: Math.max(lineWidth, leastWidth) });
+  context.beginPath();
+  for (const part of [outline, ...marks]) trace(part, context);
+  context.stroke();
+  context.globalAlpha = 1;
+  return widened(rectangle(start, end), 8 + 5 * lineWidth);
 }
 
 /** Returns the line of a frame, which is outside of its area, so that a picture of the same size does not hide it. */

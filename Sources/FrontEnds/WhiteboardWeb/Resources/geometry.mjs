@@ -23,11 +23,13 @@ export const union = (a, b) => !a ? b : !b ? a : {
 
 /** Returns the board position of a point that is relative to the center of an object. */
 export function shown({ centerPosition: [x, y], scale, angle }, [dx, dy]) {
+  if (!angle) return [x + dx * scale, y + dy * scale];
   const [sine, cosine] = [Math.sin(angle) * scale, Math.cos(angle) * scale];
   return [x + dx * cosine - dy * sine, y + dx * sine + dy * cosine];
 }
 
 export function local({ centerPosition: [x, y], scale, angle }, [px, py]) {
+  if (!angle) return [(px - x) / scale, (py - y) / scale];
   const [sine, cosine] = [Math.sin(angle) / scale, Math.cos(angle) / scale];
   return [(px - x) * cosine + (py - y) * sine, (py - y) * cosine - (px - x) * sine];
 }
@@ -396,6 +398,54 @@ export function withPoints(object, points) {
   const { left, top, right, bottom } = boxOf(outlineOf({ ...object, points })), [x, y] = [(left + right) / 2, (top + bottom) / 2];
   const { lineWidth } = object, size = [right - left + lineWidth, bottom - top + lineWidth];
   return { ...object, centerPosition: shown(object, [x, y]), size, points: points.map(([u, v]) => [u - x, v - y]) };
+}
+
+/** The visible gap between an outline and a line that ends at it, in board units; half of each line's width is added (BRD-52). */
+const SPACE = 4;
+
+/**
+ * Returns the positions on the board of the ends of a line or arrow, if they are bound (`BoardState.shown`, BRD-52); null for other ends.
+ * `find(id)` returns the object to which an end is bound and its placement, or nothing.
+ */
+export function boundEnds(line, find) {
+  const { points, lineWidth, scale, startBinding, endBinding } = line, last = points.length - 1;
+  if (last < 1) return [];
+  const aims = [startBinding, endBinding].map((binding) => {
+    const [object, placement] = (binding && find(binding.id)) ?? [];
+    if (!object || hasPoints(object)) return null;
+    const { width, height } = shapeOf(object), { anchor: [x, y], isExact } = binding, { form, lineWidth: border } = object, at = [x * width, y * height], place = shown(placement, at);
+    const outside = !form || form === "note" ? 0 : border / 2, gap = outside + (SPACE + lineWidth * scale / 2) / placement.scale;
+    return { place, meet: (from) => isExact ? place : shown(placement, crossing(local(placement, from), at, [width / 2 + gap, height / 2 + gap], form)) };
+  });
+  // The line comes from the neighboring point, or from the point at which the other end aims.
+  return aims.map((aim, index) => aim && aim.meet((last < 2 && aims[1 - index]?.place) || shown(line, points[index ? last - 1 : 1])));
+}
+
+/** Returns a line or arrow with other ends, which are positions on the board or null. */
+export function withEnds(line, [start, end]) {
+  const points = [...line.points];
+  if (start) points[0] = local(line, start);
+  if (end) points[points.length - 1] = local(line, end);
+  return start || end ? withPoints(line, points) : line;
+}
+
+/**
+ * Returns the point between two points at which a form with half of this width and height is reached; the second point if the first is
+ * inside the form or the second is outside.
+ */
+function crossing(from, to, [x, y], form) {
+  let [a, b, u, v] = [from[0] / x, from[1] / y, to[0] / x, to[1] / y], share = -1;
+  if (form === "ellipse") {
+    const [p, q] = [u - a, v - b], square = p * p + q * q, half = a * p + b * q, rest = a * a + b * b - 1;
+    if (rest > 0 && u * u + v * v < 1) share = (-half - Math.sqrt(half * half - square * rest)) / square;
+  } else {
+    if (form === "diamond") [a, b, u, v] = [a + b, a - b, u + v, u - v];
+    for (const [outside, inside] of [[a, u], [-a, -u], [b, v], [-b, -v]]) {
+      if (!(inside < 1)) return to;
+      if (outside > 1) share = Math.max(share, (outside - 1) / (outside - inside));
+    }
+  }
+  return share < 0 ? to : [0, 1].map((axis) => from[axis] + (to[axis] - from[axis]) * share);
 }
 
 /**

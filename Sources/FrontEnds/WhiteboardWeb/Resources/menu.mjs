@@ -2,7 +2,6 @@
 
 import { ALIGNMENTS, DISTRIBUTIONS, unitCount } from "./arrange.mjs";
 import { button, element, icon } from "./dom.mjs";
-import { local } from "./geometry.mjs";
 import { askLink, openLink, REACTIONS } from "./badges.mjs";
 import { openPopup } from "./panels.mjs";
 

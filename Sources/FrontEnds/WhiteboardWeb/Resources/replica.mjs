@@ -8,7 +8,12 @@ const KINDS = [
 ];
 /** The maximum number of bytes in an edit; a longer edit could use up the memory. */
 const EDIT_BYTES = 4 << 20;
+/** The maximum time in milliseconds by which other work delays work that is not urgent. */
+const LATEST = 50;
 const ECDSA = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
+
+/** Calls a function between two frames, or soon in a browser that does not know when the page is idle. */
+export const whenIdle = (body) => globalThis.requestIdleCallback ? requestIdleCallback(body, { timeout: LATEST }) : setTimeout(body);
 
 /** Creates the key of an author. Scripts cannot read the private key. */
 export const newKey = () => crypto.subtle.generateKey(ECDSA, false, ["sign", "verify"]);
@@ -30,8 +35,12 @@ export class BoardReplica {
   #actions = [];
   #isPerforming = false;
   #isClosed = false;
+  /** Whether a tick follows as soon as the page is idle. */
+  #isWaiting = false;
   #pending = new Set();
   failure = null;
+  /** Whether reports may be late, because the page shows moved lines without them. */
+  isPatient = false;
 
   constructor(exports, key, perform) {
     this.#exports = exports;
@@ -135,6 +144,9 @@ export class BoardReplica {
     return { canUndo: Boolean(bits & 1), canRedo: Boolean(bits & 2) };
   }
 
+  /** Whether the replica has more changes to report. */
+  get isReporting() { return !this.#isClosed && this.#exports.nextDeadline() === 0; }
+
   /**
    * `{isConfirmed, isSynced}`: whether one other member has the same changes, and whether all members have the same changes
    * and photos. Null if the replica has stopped. This takes longer than a change, so do not call it after each change.
@@ -203,11 +215,20 @@ export class BoardReplica {
 
   #schedule() {
     clearTimeout(this.#timer);
-    const due = this.#exports.nextDeadline();
-    if (due < 0 || this.#isClosed) return;
+    const due = this.#exports.nextDeadline(), tick = () => this.#call("tick", EMPTY);
+    if (due < 0 || this.#isClosed || this.#isWaiting) return;
+    // The replica has more changes to report, which must not delay frames.
+    if (due === 0) {
+      this.#isWaiting = true;
+      const continued = () => whenIdle(() => {
+        this.#isWaiting = false;
+        tick();
+      });
+      return this.isPatient ? setTimeout(continued, LATEST) : continued();
+    }
     // Timers in browsers cannot wait longer than 2^31 ms.
     const wait = Math.min(Math.max(0, due - performance.now()), 1e9);
-    this.#timer = setTimeout(() => this.#call("tick", EMPTY), wait);
+    this.#timer = setTimeout(tick, wait);
   }
 
   #handle(action) {

@@ -1,6 +1,8 @@
 import { contains, fillOf, hasPoints } from "./forms.mjs";
-import { cornersOf, covers, Ink, isInside, local, rectangle, resized, shapeOf, shown, touches, union, visibleParts, widened, withPoints } from "./geometry.mjs";
+import { boundEnds, cornersOf, covers, Ink, isInside, local, rectangle, resized, shapeOf, shown, touches, union, visibleParts, widened, withEnds, withPoints } from "./geometry.mjs";
+import { drawStraight } from "./draw.mjs";
 import { anchorAt, drawAnchor, edgesOf, Guides } from "./guides.mjs";
+import { whenIdle } from "./replica.mjs";
 
 /** The smoothing of strokes without pressure: each point moves this share of the way to the pointer. */
 const SMOOTHING = 0.6;
@@ -411,10 +413,12 @@ const DROP = 8;
 const SNAP = Math.PI / 12;
 /** The time between two changes of the board while objects are dragged, in milliseconds. */
 const INTERVAL = 60;
+/** The maximum number of lines that follow the objects to which they are bound in each frame; others follow when the board reports them. */
+const LINES = 1000;
 
 const UNCHANGED = { move: [0, 0], factor: 1, turn: 0, pivot: [0, 0] };
 
-export class SelectTool extends Tool {
+class SelectTool extends Tool {
   selection = new Set();
   #gesture = null;
   /** Whether the next drag on the empty board draws a loop around the objects to select. */
@@ -576,8 +580,21 @@ export class SelectTool extends Tool {
     const ids = [...this.selection, ...framed.map(({ id }) => id)];
     const bounds = this.objects.map((object) => shapeOf(object).bounds).reduce(union);
     this.#gesture = { kind: "drag", at, handle, ids, bounds, guides: new Guides(ui, ids, bounds), objects: [...this.objects, ...framed], change: UNCHANGED, applied: UNCHANGED, appliedAt: 0 };
-    if (problem) return this.cancel();
-    ui.hideObjects(ids);
+    this.#lift(ids);
+    if (problem) this.cancel();
+  }
+
+  /** Draws the objects of the gesture, and the lines that are bound to them, on the live layer, from bottom to top. */
+  #lift(ids) {
+    const { ui } = this, { board } = ui, own = new Set(ids);
+    let count = 0;
+    const drawn = board.order.filter((id) => {
+      const { author, startBinding, endBinding } = board.objects.get(id);
+      return own.has(id) || ((own.has(startBinding?.id) || own.has(endBinding?.id)) && !ui.hidden.has(author) && (count += 1) <= LINES);
+    });
+    Object.assign(this.#gesture, { own, drawn });
+    ui.hideObjects(drawn);
+    board.isPatient = true;
   }
 
   /** The objects in the selected frames, which are moved with the frames. */
@@ -592,7 +609,7 @@ export class SelectTool extends Tool {
     const { ui } = this, [object] = this.objects;
     ui.board.beginStep(this.isCropping ? "crop" : handle.sides ? "resize" : "points");
     this.#gesture = { kind: "reshape", isCrop: this.isCropping, from, at, hasMoved: false, handle, object, guides: new Guides(ui, [object.id], shapeOf(object).bounds), shown: object, appliedAt: 0 };
-    ui.hideObjects([object.id]);
+    this.#lift([object.id]);
   }
 
   /** Releases a bound end that is dragged; a click does not release it. */
@@ -708,7 +725,10 @@ export class SelectTool extends Tool {
         gesture.change = { ...UNCHANGED, factor: Math.min(Math.max(factor, least), most), pivot };
       }
     }
-    if (performance.now() - gesture.appliedAt > INTERVAL) this.#apply();
+    if (performance.now() - gesture.appliedAt < INTERVAL) return;
+    // Taking over the change must not delay the frame.
+    gesture.appliedAt = performance.now();
+    whenIdle(() => this.#gesture === gesture && this.#apply());
   }
 
   /** Makes the changes that the board does not have yet, so that other members see these changes. */
@@ -743,13 +763,55 @@ export class SelectTool extends Tool {
   }
 
   cancel() {
-    if (isChange(this.#gesture)) {
-      this.#gesture = null;
-      this.ui.board.endStep();
-      this.ui.hideObjects([]);
-    }
+    const gesture = this.#gesture;
     this.#gesture = null;
+    if (isChange(gesture)) {
+      const { own, drawn } = gesture, { board } = this.ui;
+      board.isPatient = false;
+      board.endStep();
+      this.#drop(drawn, drawn.filter((id) => !own.has(id)));
+    }
     this.ui.drawLive();
+  }
+
+  /**
+   * After a gesture: the `lines` that tiles do not show, because the board has not yet reported all of them where they are now; and the
+   * objects that are `drawn` on the live layer, which are these lines and everything that the tiles do not show yet.
+   */
+  dropped = null;
+
+  #drop(drawn, lines) {
+    this.ui.hideObjects(lines);
+    this.dropped = { drawn, lines };
+  }
+
+  #drawDropped(painter) {
+    const { ui, dropped } = this;
+    if (ui.isComplete) dropped.drawn = dropped.lines;
+    const { drawn, lines } = dropped;
+    if (lines.length && !ui.board.isReporting) this.#drop(drawn, []);
+    if (drawn.length) ui.drawLive();
+    else this.dropped = null;
+    return this.#drawMoved(painter, dropped);
+  }
+
+  /**
+   * Draws the objects of a gesture, and bound lines with the ends that they have now. `moved` has the values and placements that the board
+   * does not have yet.
+   */
+  #drawMoved(painter, { drawn, objects, change }, moved = new Map(objects?.map((object) => [object.id, [object, changed(object, change)]]))) {
+    const { ui } = this, known = ui.board.objects;
+    const find = (id) => moved.get(id) ?? [known.get(id), known.get(id)];
+    return drawn.reduce((area, id) => {
+      let [object, placement] = find(id), box = null;
+      if (object?.startBinding || object?.endBinding) {
+        if (object !== placement) object = { ...object, ...placement };
+        const ends = boundEnds(object, find);
+        box = drawStraight(painter, object, ends, ui.looks);
+        if (!box) object = placement = withEnds(object, ends);
+      }
+      return union(area, box ?? ui.drawObject(painter, object, placement));
+    }, null);
   }
 
   doubleTap(place) {
@@ -769,13 +831,13 @@ export class SelectTool extends Tool {
   draw(painter) {
     const gesture = this.#gesture;
     let area = null;
-    if (gesture?.kind === "drag") {
-      for (const object of gesture.objects) area = union(area, this.ui.drawObject(painter, object, changed(object, gesture.change)));
-    }
+    if (gesture?.kind === "drag") area = this.#drawMoved(painter, gesture);
+    if (this.dropped) area = this.#drawDropped(painter);
     if (gesture?.kind === "band") area = union(area, this.#drawBand(painter, gesture));
     if (isChange(gesture)) area = union(area, gesture.guides.draw(painter));
     if (gesture?.kind === "reshape") {
-      area = union(area, this.ui.drawObject(painter, gesture.shown));
+      const { object, shown } = gesture;
+      area = union(area, hasPoints(shown) ? this.ui.drawObject(painter, shown) : this.#drawMoved(painter, gesture, new Map([[object.id, [shown, shown]]])));
       return gesture.anchor ? union(area, drawAnchor(painter, this.ui, gesture.anchor)) : area;
     }
     const frame = !isChange(gesture) && this.#frame;

@@ -73,6 +73,8 @@ export class UI {
   #unfinished = new Set();
   /** The previews that the live layer no longer draws. */
   #abandoned = new WeakSet();
+  /** Whether the tiles showed the whole visible part of the board in the last frame. */
+  isComplete = false;
   #isScheduled = false;
   #viewChanged = true;
 
@@ -186,7 +188,8 @@ export class UI {
   #frame(now) {
     this.#isScheduled = false;
     if (this.#viewChanged) this.#showView();
-    if (this.scene.frame(now)) this.schedule();
+    this.isComplete = !this.scene.frame(now);
+    if (!this.isComplete) this.schedule();
     this.live.draw((painter) => union(this.#drawGrowing(painter, now), union(this.#drawHolders(painter),
       union(this.editor.draw(painter), union(this.tools.draw(painter, now), this.pointers.draw(painter, now))))));
     if (this.#presenceChanged) {
@@ -292,6 +295,7 @@ export class UI {
   }
 
   hideObjects(ids) {
+    this.tools.select.dropped = null;
     this.#hiddenObjects = new Set(ids);
     this.#hide();
   }
