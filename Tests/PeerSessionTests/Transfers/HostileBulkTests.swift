@@ -85,7 +85,7 @@ import Musl
   }
 
   @Test("[RES-6] a ninth concurrent offer is canceled with busy") func tooManyOffers() async throws {
-    try await BulkTestBed.run { bed in
+    try await BulkTestBed.run(time: BulkTime(ManualClock())) { bed in
       var raws: [RawPeer] = []
       for _ in 0..<Limits.resources {
         let raw = try await bed.links.raw()

@@ -121,7 +121,7 @@ import Musl
   // MARK: Reserved room
 
   @Test("[RES-6] eight offers that wait do not delay a requested resource") func requested() async throws {
-    try await BulkTestBed.run { bed in
+    try await BulkTestBed.run(time: BulkTime(ManualClock())) { bed in
       bed.receiverEvents.hesitate("file")
       bed.receiverEvents.request("answer")
       let path = try bed.directory.file("file", [1, 2, 3])
@@ -136,7 +136,7 @@ import Musl
 
   @Test("[RES-6] eight very slow transfers leave room for eight that were requested") func reservedRoom() async throws {
     // The size of each offer is the whole quota of the inbox.
-    try await BulkTestBed.run(quota: .whole(80)) { bed in
+    try await BulkTestBed.run(quota: .whole(80), time: BulkTime(ManualClock())) { bed in
       bed.receiverEvents.request("answer")
       var raws: [RawPeer] = []
       func next(_ name: String, _ size: Int) async throws -> BulkFrame? {
