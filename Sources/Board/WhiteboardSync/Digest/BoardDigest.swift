@@ -17,10 +17,18 @@ public enum BoardDigest {
   public static func digest(of state: BoardState) -> Bytes32 {
     var hash = SHA256()
     hash.update(data: Array(domain.utf8))
-    for id in state.records.keys.sorted() {
-      guard let record = state.record(id), record.kind != nil, !record.isDeleted else { continue }
-      hash.update(data: encode(id, record))
+    let records = state.records
+    var writer = ByteWriter()
+    for index in records.keys.indices.sorted(by: { records.keys[$0] < records.keys[$1] }) {
+      let record = records.values[index]
+      guard record.kind != nil, !record.isDeleted else { continue }
+      write(record, of: records.keys[index], to: &writer)
+      // An array for each object would take longer than hashing it.
+      guard writer.bytes.count >= 1 << 14 else { continue }
+      hash.update(data: writer.bytes)
+      writer = ByteWriter(capacity: 1 << 15)
     }
+    hash.update(data: writer.bytes)
     guard let digest = hash.finalize().withUnsafeBytes({ Bytes32($0) }) else {
       preconditionFailure("a SHA-256 hash has 32 bytes")
     }
@@ -29,6 +37,11 @@ public enum BoardDigest {
 
   package static func encode(_ id: ObjectID, _ record: ObjectRecord) -> [UInt8] {
     var writer = ByteWriter()
+    write(record, of: id, to: &writer)
+    return writer.bytes
+  }
+
+  private static func write(_ record: ObjectRecord, of id: ObjectID, to writer: inout ByteWriter) {
     for entry in record.entries where !entry.property.isSelection {
       let (property, cell) = (entry.property, entry.cell)
       write(id.dot, to: &writer)
@@ -44,7 +57,6 @@ public enum BoardDigest {
       writer.fixed64(cell.time.rawValue)
       write(cell.value, to: &writer)
     }
-    return writer.bytes
   }
 
   private static func write(_ dot: Dot, to writer: inout ByteWriter) {
@@ -52,22 +64,31 @@ public enum BoardDigest {
     writer.fixed64(dot.sequence)
   }
 
+  /// Writes the type, the number of bytes, and the bytes.
   private static func write(_ value: Value, to writer: inout ByteWriter) {
-    var content = ByteWriter()
-    switch value {
-    case .none: break
-    case .unsigned(let number): content.fixed64(number)
-    case .signed(let number): content.fixed64(UInt64(bitPattern: number))
-    case .pair(let x, let y):
-      content.fixed32(UInt32(bitPattern: x))
-      content.fixed32(UInt32(bitPattern: y))
-    case .bytes(let bytes): content.raw(bytes)
-    case .text(let text): content.raw(text.utf8)
-    case .dot(let dot): write(dot, to: &content)
-    }
     writer.byte(value.shape)
-    writer.fixed32(UInt32(content.bytes.count))
-    writer.raw(content.bytes)
+    switch value {
+    case .none: writer.fixed32(0)
+    case .unsigned(let number):
+      writer.fixed32(8)
+      writer.fixed64(number)
+    case .signed(let number):
+      writer.fixed32(8)
+      writer.fixed64(UInt64(bitPattern: number))
+    case .pair(let x, let y):
+      writer.fixed32(8)
+      writer.fixed32(UInt32(bitPattern: x))
+      writer.fixed32(UInt32(bitPattern: y))
+    case .bytes(let bytes):
+      writer.fixed32(UInt32(bytes.count))
+      writer.raw(bytes)
+    case .text(let text):
+      writer.fixed32(UInt32(text.utf8.count))
+      writer.raw(text.utf8)
+    case .dot(let dot):
+      writer.fixed32(16)
+      write(dot, to: &writer)
+    }
   }
 }
 
