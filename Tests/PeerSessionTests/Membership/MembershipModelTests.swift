@@ -4,26 +4,36 @@ import PeerTestKit
 import Testing
 
 struct MembershipModelTests {
-  /// Searches every order of steps, and checks every world it reaches.
+  /// Searches every order of steps, the shortest orders first, and checks every world that it reaches.
   private struct Search {
-    /// The number of steps left when a world was explored; a search with fewer steps finds nothing new.
-    var seen: [String: Int] = [:]
-    var worlds = 0
+    typealias Reached = (world: MembershipWorld, path: [MembershipWorld.Step])
+
+    var seen: Set<String> = []
     var dials = 0
     var failure: String?
 
-    mutating func explore(_ world: MembershipWorld, _ path: [MembershipWorld.Step], depth: Int) {
-      let signature = world.signature
-      guard failure == nil, depth > seen[signature] ?? -1 else { return }
-      seen[signature] = depth
-      worlds += 1
-      check(world, path)
-      guard depth > 0 else { return }
-      for step in world.steps where path.last != step {
-        var next = world
-        next.perform(step)
-        explore(next, path + [step], depth: depth - 1)
+    var worlds: Int { seen.count }
+
+    mutating func explore(_ starts: [Reached], depth: Int) {
+      var newest = starts.filter { isNew($0) }
+      for _ in 0..<depth where failure == nil {
+        var next: [Reached] = []
+        for (world, path) in newest {
+          for step in world.steps where path.last != step {
+            var reached = (world: world, path: path + [step])
+            reached.world.perform(step)
+            if isNew(reached) { next.append(reached) }
+          }
+        }
+        newest = next
       }
+    }
+
+    /// Checks a world, unless another path has reached the same world already.
+    private mutating func isNew(_ reached: Reached) -> Bool {
+      guard failure == nil, seen.insert(reached.world.signature).inserted else { return false }
+      check(reached.world, reached.path)
+      return true
     }
 
     /// Checks that peers that see each other's announcements are connected within 10 s (MEM-9).
@@ -43,7 +53,7 @@ struct MembershipModelTests {
     [(peers: 3, steps: repetitions(8, optimized: 9)), (peers: 4, steps: repetitions(6, optimized: 7))]
   ) func everyOrder(_ mode: MembershipWorld.Mode, _ size: (peers: Int, steps: Int)) {
     var search = Search()
-    search.explore(MembershipWorld(count: size.peers, mode: mode), [], depth: size.steps)
+    search.explore([(MembershipWorld(count: size.peers, mode: mode), [])], depth: size.steps)
     #expect(search.failure == nil)
     #expect(search.worlds > repetitions(300, optimized: 1_000) && search.dials > search.worlds)
     print("membership \(mode) \(size): \(search.worlds) worlds, \(search.dials) dials")
@@ -54,6 +64,7 @@ struct MembershipModelTests {
     arguments: MembershipWorld.Mode.allCases
   ) func everyOrderOfFive(_ mode: MembershipWorld.Mode) {
     var search = Search()
+    var starts: [Search.Reached] = []
     for number in 0..<24 {
       var world = MembershipWorld(count: 5, mode: mode)
       // The digits of the number in the bases 1, 2, 3 and 4.
@@ -66,8 +77,9 @@ struct MembershipModelTests {
         world.perform(join)
         return true
       }
-      if arePossible { search.explore(world, joins, depth: repetitions(2, optimized: 3)) }
+      if arePossible { starts.append((world, joins)) }
     }
+    search.explore(starts, depth: repetitions(2, optimized: 3))
     #expect(search.failure == nil)
     #expect(search.worlds > repetitions(50, optimized: 300) && search.dials > search.worlds)
     print("membership \(mode), five joined: \(search.worlds) worlds, \(search.dials) dials")
@@ -78,10 +90,10 @@ struct MembershipModelTests {
       var search = Search()
       var world = MembershipWorld(count: 3, mode: mode)
       world.storesNothing = true
-      search.explore(world, [], depth: 5)
+      search.explore([(world, [])], depth: 5)
       #expect(search.failure != nil || mode == .code)
       search = Search()
-      search.explore(MembershipWorld(count: 3, mode: mode, isAnnounced: false), [], depth: 6)
+      search.explore([(MembershipWorld(count: 3, mode: mode, isAnnounced: false), [])], depth: 6)
       #expect(search.failure != nil)
     }
   }
