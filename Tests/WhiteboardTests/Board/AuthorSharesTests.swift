@@ -83,7 +83,7 @@ private func member(_ number: UInt8) -> MemberID {
     #expect(board.state.objectCount == 1)
   }
 
-  @Test("the counted usage is the sum over all cells, whoever wrote them", arguments: 0..<10) func counts(seed: UInt64)
+  @Test("the usage of each author is counted over all cells", arguments: 0..<10) func counts(seed: UInt64)
     throws
   {
     var random = SeededGenerator(seed: seed)

@@ -67,7 +67,7 @@ struct BoardScreen {
     scene.canvas.setBackground(of: &screen, in: layout.board)
   }
 
-  /// The cells of the presented frame, outside of which nothing is shown; nil if there is no presentation.
+  /// The cells of the presented frame; nil if there is no presentation. Nothing outside these cells is shown.
   private var presentedArea: CellArea? {
     guard let id = workspace.presentation?.frame, let bounds = scene.snapshot(id)?.bounds else { return nil }
     let (area, board) = (scene.viewport.area(of: bounds), layout.board)
