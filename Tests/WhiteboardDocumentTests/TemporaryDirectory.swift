@@ -27,8 +27,9 @@ func numbered(_ number: Int, size: Int = 16) -> DocumentEntry {
 
 func numberedBytes(_ number: Int, size: Int = 16) -> [UInt8] {
   var generator = SeededGenerator(seed: UInt64(number))
-  let head = (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-  return head + (0..<max(0, size - 8)).map { _ in UInt8.random(in: 0...255, using: &generator) }
+  var bytes = (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+  while bytes.count < size { withUnsafeBytes(of: generator.next()) { bytes += $0 } }
+  return Array(bytes.prefix(max(8, size)))
 }
 
 func numbers(_ entries: [DocumentEntry]) -> [Int] {
