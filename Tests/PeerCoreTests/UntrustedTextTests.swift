@@ -35,7 +35,8 @@ struct UntrustedTextTests {
     #expect((60...64).contains(text.count) && text.hasSuffix("…"))
   }
 
-  @Test("of the Unicode scalars in all planes, only harmless ones are in the safe forms of a text") func showsNoControl() {
+  @Test("of the Unicode scalars in all planes, only harmless ones are in the safe forms of a text")
+  func showsNoControl() {
     var (displayed, escaped) = (0, 0)
     // Plane 2 has ideographs only, planes 4 to 13 have nothing, and planes 15 and 16 are all private.
     let varied: [ClosedRange<UInt32>] = [0...0x1FFFF, 0x2F000...0x30FFF, 0xE0000...0xE0FFF, 0xFF000...0xFFFFF]
