@@ -115,7 +115,7 @@ final class MessageDelivery {
       writeAcknowledgement(entry, link)
       link.flush()
     case .startTimer:
-      session.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) {
+      session.eventLoop.assumeIsolated().scheduleTask(in: AcknowledgementBatch.delay) {
         guard entry.acknowledgements.timerFired(), let link = entry.link else { return }
         session.messages.writeAcknowledgement(entry, link)
         link.flush()

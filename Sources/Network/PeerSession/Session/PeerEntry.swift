@@ -171,10 +171,12 @@ struct AcknowledgementBatch: Equatable, Sendable {
   enum Decision: Equatable {
     case nothing
     case send
-    /// Start a 20 ms timer that calls ``timerFired()``.
+    /// Start a timer of ``delay`` that calls ``timerFired()``.
     case startTimer
   }
 
+  /// The longest delay of an ACK. Replicas report received changes after 50 ms, so the ACK usually goes with a report.
+  static let delay = TimeAmount.milliseconds(60)
   static let maximumParts = 256
   /// The number of bytes after which ACK is sent immediately.
   static let maximumBytes = 262_144
