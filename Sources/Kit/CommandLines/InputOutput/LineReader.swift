@@ -25,6 +25,8 @@ package actor LineReader {
   private let limit: Int
   private let queue = DispatchQueue(label: "whiteboard.input")
   private var buffer: [UInt8] = []
+  /// The offset of the next line.
+  private var start = 0
   private var scanned = 0
   private var isSkipping = false
   private var isAtEnd = false
@@ -68,15 +70,17 @@ package actor LineReader {
 
   private func completeLine() -> Line? {
     while let end = buffer[scanned...].firstIndex(of: UInt8(ascii: "\n")) {
-      let line = Array(buffer[..<end])
-      buffer.removeSubrange(...end)
-      scanned = 0
+      let line = Array(buffer[start..<end])
+      start = end + 1
+      scanned = start
       if isSkipping {
         isSkipping = false
         continue
       }
       return line.count > limit ? .tooLong : .line(line)
     }
+    buffer.removeSubrange(..<start)
+    start = 0
     if isSkipping {
       buffer.removeAll()
     } else if buffer.count > limit {
@@ -118,12 +122,12 @@ package actor LineReader {
         wake.reset()
         return .cancelled
       }
-      var bytes = [UInt8](repeating: 0, count: 64 * 1024)
-      let count = bytes.withUnsafeMutableBytes { buffer in Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
-      if count > 0 {
-        bytes.removeSubrange(count...)
-        return .bytes(bytes)
+      var count = 0
+      let bytes = [UInt8](unsafeUninitializedCapacity: 64 * 1024) { buffer, initializedCount in
+        count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+        initializedCount = max(0, count)
       }
+      if count > 0 { return .bytes(bytes) }
       if count == 0 { return .end }
       guard errno == EINTR || errno == EAGAIN else { return .failed(errno) }
     }
