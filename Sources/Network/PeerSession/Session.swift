@@ -123,13 +123,18 @@ public final class Session: Sendable {
       observation.report(.message(bytes, to: peers ?? connectedPeers()))
       return receipt
     case .unreliable:
-      try check(bytes.count, Limits.datagramMessage)
-      try sender.routes(to: peers)
-      observation.report(.datagram(bytes, to: peers ?? connectedPeers()))
-      if datagrams.append(bytes, peers) {
-        execute { [datagrams] in $0.sendDatagrams(datagrams.removeAll()) }
-      }
+      try sendDatagram(bytes, to: peers)
       return SendReceipt(tracks: [])
+    }
+  }
+
+  /// Sends a datagram, as ``send(_:to:mode:)`` does.
+  package func sendDatagram(_ bytes: [UInt8], to peers: [PeerID]?) throws(SessionError) {
+    try check(bytes.count, Limits.datagramMessage)
+    try sender.routes(to: peers)
+    observation.report(.datagram(bytes, to: peers ?? connectedPeers()))
+    if datagrams.append(bytes, peers) {
+      execute { [datagrams] in $0.sendDatagrams(datagrams.removeAll()) }
     }
   }
 

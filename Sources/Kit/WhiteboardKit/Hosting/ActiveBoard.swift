@@ -188,7 +188,10 @@ extension ActiveBoard {
     case .sign, .verify: preconditionFailure("the author has a local key, and the replica has a verifier")
     // Messages, resources and application data
     case .send(let bytes, let recipients): outbox.enqueue(bytes, to: peers(recipients))
-    case .sendDatagram(let bytes, let recipients): outbox.enqueueDatagram(bytes, to: peers(recipients))
+    case .sendDatagram(let bytes, let recipients):
+      let reached = peers(recipients).filter { members.isReached($0) }
+      // A member may leave in the meantime; any datagram may be lost.
+      if !reached.isEmpty { try? session.sendDatagram(bytes, to: reached) }
     case .sendAsset(let id, let name, let member): transfers.sendAsset(id, name, to: member)
     case .sendAnswer(let bytes, let name, let member): transfers.sendAnswer(bytes, name, to: member)
     case .wantAsset(let reference, let member):

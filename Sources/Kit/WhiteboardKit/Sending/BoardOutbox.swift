@@ -1,14 +1,9 @@
 import Logging
 import PeerSession
 
-/// The messages and datagrams that the session has not accepted yet. Each route has one queue, so a slow peer delays
+/// The messages that the session has not accepted yet. Each route has one queue, so a slow peer delays
 /// only the members that are reached through this peer. Confined to the actor of its board.
 final class BoardOutbox {
-  private struct Datagram: Sendable {
-    let bytes: [UInt8]
-    let peers: [PeerID]
-  }
-
   private let runtime: BoardRuntime
   private let logger: Logger
   private let handleReceipt: (Int, SendReceipt) -> Void
@@ -18,8 +13,6 @@ final class BoardOutbox {
   private var lastNumber = 0
   /// The directly connected peer through which each member is reached.
   private var routes: [PeerID: PeerID] = [:]
-  private let datagrams: AsyncStream<Datagram>
-  private let datagramSource: AsyncStream<Datagram>.Continuation
 
   init(
     _ runtime: BoardRuntime,
@@ -31,7 +24,6 @@ final class BoardOutbox {
     self.logger = logger
     self.handleReceipt = handleReceipt
     self.handleSent = handleSent
-    (datagrams, datagramSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(512))
   }
 
   // MARK: - Members
@@ -62,7 +54,6 @@ final class BoardOutbox {
 
   func close() {
     for route in Array(queues.keys) { queues[route]?.close() }
-    datagramSource.finish()
   }
 
   /// Disconnects peers that accept data too slowly (MSG-5). The peers may reconnect and catch up.
@@ -130,22 +121,6 @@ final class BoardOutbox {
         return
       }
       queues[route]?.dequeue(continuation)
-    }
-  }
-
-  // MARK: - Datagrams
-
-  /// Queues a datagram without waiting; the datagram may be lost.
-  func enqueueDatagram(_ bytes: [UInt8], to peers: [PeerID]) {
-    datagramSource.yield(Datagram(bytes: bytes, peers: peers))
-  }
-
-  nonisolated(nonsending) func sendDatagrams(by session: Session, where isReached: (PeerID) -> Bool) async {
-    defer { checkIsolation(#isolation) }
-    for await datagram in datagrams {
-      let peers = datagram.peers.filter(isReached)
-      guard !peers.isEmpty else { continue }
-      _ = try? await session.send(datagram.bytes, to: peers, mode: .unreliable)
     }
   }
 }

@@ -244,7 +244,6 @@ extension SharedBoard {
     spawn { sharedBoard in await sharedBoard.runIntake(of: session) }
     spawn { sharedBoard in await sharedBoard.storeMembership(of: session) }
     spawn { sharedBoard in await sharedBoard.followAdmission(of: session) }
-    spawn { sharedBoard in await sharedBoard.outbox.sendDatagrams(by: session) { sharedBoard.members.isReached($0) } }
     spawn { sharedBoard in await sharedBoard.serving?.timedWork.performWhenDue() }
     spawn { sharedBoard in if let board = sharedBoard.board { await sharedBoard.commandRunner.runCommands(on: board) } }
   }
