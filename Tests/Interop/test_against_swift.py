@@ -1071,6 +1071,7 @@ class Board(SwiftCase):
         program, guest, remote = self.joined_pair()
         profile = guest.events.wait("profile", remote=remote)
         self.assertEqual(profile["name"], remote.name)
+        self.assertFalse(profile["shows_previews"], "a program without a screen shows no previews")
         program.do("text", at=[0, 0], text="signed")
         head = guest.events.wait("head", 10, remote=remote)
         self.assertGreater(head["sequence"], 0)
@@ -1130,6 +1131,22 @@ class Board(SwiftCase):
         done = program.finish(mark)
         self.assertEqual(views.object_text(previews[0]["stroke"]), done["id"])
         self.assert_same_board(program, guest, remote)
+
+    def test_syn_49_previews_only_for_members_that_show_them(self):
+        program, guest, remote = self.joined_pair()
+        other = self.guest_of(program, "other", shows_previews=False)
+        silent = other.join(program.address, program.id)
+        program.events.wait("joined", peer=other.identity.text)
+        guest.wait_until(lambda: remote.udp_works, 10)
+        other.wait_until(lambda: silent.udp_works, 10)
+        guest.wait_synced(remote)
+        other.wait_synced(silent)
+        mark = program.begin("stroke", points=[[x, 0] for x in range(200)], over=1.5)
+        for _ in range(5):
+            guest.events.wait("preview")
+        program.finish(mark)
+        self.assert_same_board(program, other, silent)
+        self.assertEqual(other.events.all("preview"), [])
 
     def test_syn_37_an_asset_that_nobody_asked_for(self):
         program, guest, remote = self.joined_pair()

@@ -507,10 +507,10 @@ class Board(VectorCase):
         for vector in self.each(VECTORS["presence"]["invalid"]):
             self.refuse(vector, decode_datagram)
 
-    def test_profiles(self):
+    def test_syn_49_profiles(self):
         for vector in self.each(VECTORS["profiles"]["valid"]):
             content = decode_message(bytes.fromhex(vector["hex"]))[1]
-            self.assertEqual(list(content), vector["profile"])
+            self.assertEqual(list(content), [*vector["profile"], vector["showsPreviews"]])
         for vector in self.each(VECTORS["profiles"]["invalid"]):
             self.refuse(vector, decode_message)
 

@@ -72,6 +72,8 @@ package actor ScriptedBoard: EventSink {
     return nil
   }
 
+  package nonisolated var contents: EventContents { .lines }
+
   package func write(_ events: [SharedBoard.Output]) async throws(OutputError) {
     for event in events {
       await narrate(event)

@@ -133,10 +133,14 @@ def all_messages():
 def profiles():
     encode = messages.encode_profile
     valid = [
-        ("a name and an icon", "Anna", "\U0001f98a", b""),
-        ("neither", "", "", b""),
-        ("the longest", "n" * 64, "i" * 16, b""),
-        ("what follows is skipped", "Ben", "", b"later"),
+        ("a name and an icon", "Anna", "\U0001f98a", True, b""),
+        ("neither", "", "", True, b""),
+        ("the longest", "n" * 64, "i" * 16, True, b""),
+        ("what follows is skipped", "Ben", "", True, b"later"),
+        ("no previews", "Ben", "", False, b""),
+        ("no previews, and what follows is skipped", "Ben", "", False, b"later"),
+        ("flags that are all clear", "Ben", "", True, b"\0"),
+        ("only flags that are not known", "Ben", "", True, b"\xfe"),
     ]
     bad = [
         ("nothing", b"\x09", "truncated"),
@@ -147,8 +151,11 @@ def profiles():
     ]
     return {
         "valid": [
-            {"name": what, "hex": (encode(name, icon) + rest).hex(), "profile": [name, icon]}
-            for what, name, icon, rest in valid
+            {
+                "name": what, "hex": (encode(name, icon, shows) + rest).hex(), "profile": [name, icon],
+                "showsPreviews": shows,
+            }
+            for what, name, icon, shows, rest in valid
         ],
         "invalid": [invalid(*one) for one in bad],
     }

@@ -83,10 +83,10 @@ class _Waiting:
 class BoardPeer(Peer):
     """A session peer with a replica of its session's board."""
 
-    def __init__(self, identity, name, session=None, *, role=authors.EDITOR, icon="", **options):
+    def __init__(self, identity, name, session=None, *, role=authors.EDITOR, icon="", shows_previews=True, **options):
         session = os.urandom(16) if session is None else session
         self.state = State()
-        self.role, self.icon = role, icon
+        self.role, self.icon, self.shows_previews = role, icon, shows_previews
         self.author = Author(identity.key, session, role)
         self.records = {self.author.incarnation: self.author.record}
         self.retirements = []
@@ -507,7 +507,7 @@ class BoardPeer(Peer):
         self._introduce(remote, member)
         for data in self.retirements:
             remote.send(bytes([RETIREMENT]) + data)
-        remote.send(messages.encode_profile(self.name, self.icon))
+        remote.send(messages.encode_profile(self.name, self.icon, self.shows_previews))
 
     def _request(self, remote, buckets=0):
         """Requests what is missing (SYN-11), at once or after the pending answer."""
@@ -570,7 +570,8 @@ class BoardPeer(Peer):
         elif kind == REPORT:
             self._take_report(remote, member, content)
         elif kind == PROFILE:
-            self.events.add("profile", remote=remote, name=content[0], icon=content[1])
+            name, icon, shows_previews = content
+            self.events.add("profile", remote=remote, name=name, icon=icon, shows_previews=shows_previews)
         elif kind == ASSET_REQUEST:
             self._send_asset(remote, content)
         elif kind == ASSET_UNAVAILABLE:

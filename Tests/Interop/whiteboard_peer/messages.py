@@ -108,9 +108,11 @@ def encode_report(report):
     return message + struct.pack(f">{len(report.sums)}Q", *report.sums)
 
 
-def encode_profile(name, icon=""):
+def encode_profile(name, icon="", shows_previews=True):
+    """Encodes a profile (SYN-49)."""
     texts = name.encode("utf-8"), icon.encode("utf-8")
-    return bytes([PROFILE]) + b"".join(encode_vint(len(text)) + text for text in texts)
+    data = bytes([PROFILE]) + b"".join(encode_vint(len(text)) + text for text in texts)
+    return data if shows_previews else data + b"\1"
 
 
 def encode_presence(presence):
@@ -190,7 +192,9 @@ def decode_message(data):
     elif kind in (ASSET_REQUEST, ASSET_UNAVAILABLE):
         content = bytes(reader.take(32))
     elif kind == PROFILE:
-        return kind, (_read_text(reader, MAXIMUM_NAME), _read_text(reader, MAXIMUM_ICON))
+        texts = _read_text(reader, MAXIMUM_NAME), _read_text(reader, MAXIMUM_ICON)
+        flags = reader.u8() if reader.left else 0
+        return kind, (*texts, not flags & 1)
     elif kind < 0x80:
         raise BoardError("reserved", f"message kind {kind:#04x}")
     else:

@@ -50,6 +50,62 @@ import Testing
     }
   }
 
+  @Test("[SYN-31] [SYN-49] previews go only to members that show them, and without them a stroke causes work rarely")
+  func viewers() throws {
+    let world = World(seed: 1, nodes: 3)
+    let author = world.nodes[0].replica
+    let hidden = try world.nodes[1].replica.setProfile(name: "", icon: "", showsPreviews: false, now: world.now(1))
+    world.carryOut(hidden, 1)
+    world.connectAll()
+    #expect(world.settle())
+    let (stroke, actions) = try author.beginStroke(with: [Point(x: 0, y: 0)], now: world.now(0))
+    world.carryOut(actions, 0)
+    world.step(50)
+    let begun = try author.extendStroke(stroke, with: [Point(x: 1, y: 1)], now: world.now(0))
+    #expect(previews(in: begun).map(\.recipients) == [[world.nodes[2].member]])
+    #expect(author.strokeInterval == LiveStroke.previewInterval)
+    world.carryOut(begun, 0)
+
+    world.disconnect(0, 2)
+    let extended = try author.extendStroke(stroke, with: [Point(x: 2, y: 2)], now: world.now(0))
+    #expect(previews(in: extended).isEmpty)
+    #expect(author.strokeInterval == LiveStroke.commitInterval)
+    let due = try #require(author.strokes.nextDeadline)
+    #expect(due > world.now(0).uptime + LiveStroke.previewInterval)
+    world.carryOut(extended, 0)
+    world.carryOut(try author.endStroke(stroke, now: world.now(0)), 0)
+    world.connectAll()
+    #expect(world.settle())
+    #expect(world.nodes[1].replica.board.snapshot(stroke)?.ink?.count == 3)
+  }
+
+  private func previews(in actions: [ReplicaAction]) -> [(recipients: [MemberID], bytes: [UInt8])] {
+    actions.compactMap {
+      guard case .sendDatagram(let bytes, let recipients) = $0, bytes.first == 0x02 else { return nil }
+      return (recipients, bytes)
+    }
+  }
+
+  @Test("[SYN-31] the first points are committed at once, and later points with those that are almost due")
+  func commits() throws {
+    let world = World(seed: 1, nodes: 1)
+    func committed(_ stroke: ObjectID) -> Int? { world.nodes[0].replica.board.snapshot(stroke)?.ink?.count }
+    let author = world.nodes[0].replica
+    let start = world.now(0)
+    func later(_ milliseconds: UInt64) -> Moment {
+      Moment(wall: start.wall + milliseconds, uptime: start.uptime + milliseconds)
+    }
+    let stroke = try author.beginStroke(with: [Point(x: 0, y: 0), Point(x: 1, y: 0)], now: start).id
+    #expect(committed(stroke) == 2)
+    _ = try author.extendStroke(stroke, with: [Point(x: 2, y: 0)], now: later(200))
+    #expect(committed(stroke) == 2)
+    _ = try author.extendStroke(stroke, with: [Point(x: 3, y: 0)], now: later(240))
+    #expect(committed(stroke) == 4)
+    _ = try author.endStroke(stroke, with: [Point(x: 4, y: 0)], now: later(250))
+    #expect(committed(stroke) == 5)
+    #expect(author.board.snapshot(stroke)?.isFinished == true)
+  }
+
   @Test("[SYN-33] a preview by another member, or of a finished stroke, is ignored") func strangers() throws {
     let world = World(seed: 1, nodes: 3)
     world.connectAll()

@@ -89,10 +89,11 @@ import Testing
     expect(vector.error) { _ = try SyncMessage.decode(bytes) }
   }
 
-  @Test("a profile is a name and an icon, and bytes after them are skipped", arguments: vectors.profiles.valid)
+  @Test("[SYN-49] a profile is a name, an icon and flags, and the rest is skipped", arguments: vectors.profiles.valid)
   func profile(vector: BoardVectors.Profile) throws {
     let bytes = try BoardVectors.bytes(vector.hex)
-    let profile = MemberProfile(name: vector.profile[0], icon: vector.profile[1])
+    let (name, icon) = (vector.profile[0], vector.profile[1])
+    let profile = MemberProfile(name: name, icon: icon, showsPreviews: vector.showsPreviews)
     #expect(try SyncMessage.decode(bytes) == .profile(profile))
     #expect(bytes.starts(with: SyncMessage.profile(profile).encode()))
   }

@@ -136,6 +136,7 @@ struct BoardVectors: Decodable {
     let name: String
     let hex: String
     let profile: [String]
+    let showsPreviews: Bool
     var testDescription: String { name }
   }
 

@@ -67,6 +67,7 @@ package enum SyncMessage: Hashable, Sendable {
       writer.raw(profile.name.utf8)
       writer.count(profile.icon.utf8.count)
       writer.raw(profile.icon.utf8)
+      if !profile.showsPreviews { writer.byte(MemberProfile.noPreviewsFlag) }
     case .grant(let bytes):
       writer.byte(0x0A)
       writer.raw(bytes)
@@ -145,19 +146,25 @@ package struct AuthorMessage: Hashable, Sendable {
 
 package struct MemberProfile: Hashable, Sendable {
   package static let iconBytes = 16
+  fileprivate static let noPreviewsFlag: UInt8 = 1
 
   package let name: String
   package let icon: String
+  /// Whether the member shows previews of strokes (SYN-49).
+  package let showsPreviews: Bool
 
-  package init(name: String, icon: String) {
+  package init(name: String, icon: String, showsPreviews: Bool = true) {
     self.name = name
     self.icon = icon
+    self.showsPreviews = showsPreviews
   }
 
   fileprivate init(_ reader: inout ByteReader) throws(CodecError) {
     name = try Self.text(upTo: BoardLimits.nameBytes, "name", &reader)
     icon = try Self.text(upTo: Self.iconBytes, "icon", &reader)
-    // Ignore further bytes, because later versions may add fields.
+    let flags = try reader.remaining == 0 ? 0 : reader.byte()
+    showsPreviews = flags & Self.noPreviewsFlag == 0
+    // Ignore further bytes, because later versions may add fields and flags.
   }
 
   private static func text(upTo limit: Int, _ what: String, _ reader: inout ByteReader) throws(CodecError) -> String {

@@ -15,7 +15,9 @@ final class StrokeSharing {
 
   // MARK: - Local strokes
 
-  func insert(_ id: ObjectID, _ now: Moment) { strokes[id] = LiveStroke(now: now.uptime) }
+  func insert(_ id: ObjectID, committed: Int, _ now: Moment) {
+    strokes[id] = LiveStroke(committed: committed, now: now.uptime)
+  }
 
   /// Adds points to a local stroke without sending them.
   func extend(_ id: ObjectID, with ink: [InkPoint]) throws(BoardError) {
@@ -40,12 +42,15 @@ final class StrokeSharing {
 
   func advanceAll(_ now: Moment) { for id in strokes.keys.sorted() { advance(id, now) } }
 
-  func advance(_ id: ObjectID, _ now: Moment) {
+  /// Previews and commits the points that are due. If the stroke was just extended, points that would be due before it
+  /// is extended again are committed too.
+  func advance(_ id: ObjectID, isExtended: Bool = false, _ now: Moment) {
     guard var stroke = strokes[id] else { return }
-    if let preview = stroke.preview(now.uptime) {
-      actions.queue(.preview(stroke: id, first: preview.first, points: preview.points), to: peers.members)
+    let viewers = peers.viewers
+    if !viewers.isEmpty, let preview = stroke.preview(now.uptime) {
+      actions.queue(.preview(stroke: id, first: preview.first, points: preview.points), to: viewers)
     }
-    if stroke.isCommitDue(now.uptime) {
+    if stroke.isCommitDue(now.uptime + (isExtended ? LiveStroke.previewInterval : 0)) {
       do {
         try board.gesture { () throws(BoardError) in
           try board.appendInk(stroke.pending, to: id, first: stroke.committed)
@@ -60,7 +65,14 @@ final class StrokeSharing {
     strokes[id] = stroke
   }
 
-  var nextDeadline: UInt64? { strokes.values.compactMap { $0.nextDeadline }.min() }
+  var nextDeadline: UInt64? {
+    guard !strokes.isEmpty else { return nil }
+    let isPreviewed = !peers.viewers.isEmpty
+    return strokes.values.compactMap { $0.nextDeadline(isPreviewed: isPreviewed) }.min()
+  }
+
+  /// The time in milliseconds in which the points of a stroke can be gathered, because no member would see them earlier.
+  var interval: UInt64 { peers.viewers.isEmpty ? LiveStroke.commitInterval : LiveStroke.previewInterval }
 
   func visibleInk(of id: ObjectID) -> [InkPoint] {
     guard let ink = board.snapshot(id)?.ink else { return [] }
@@ -112,21 +124,25 @@ struct LiveStroke {
   static let commitInterval: UInt64 = 250
   static let previewInterval: UInt64 = 16
 
-  private(set) var committed = 0
+  private(set) var committed: Int
   private(set) var pending: [InkPoint] = []
   private var lastCommit: UInt64
   private var lastPreview: UInt64 = 0
-  private var previewed = 0
+  private var previewed: Int
 
-  init(now: UInt64) { lastCommit = now }
+  init(committed: Int, now: UInt64) {
+    self.committed = committed
+    previewed = committed
+    lastCommit = now
+  }
 
   var count: Int { committed + pending.count }
 
   mutating func append(_ points: [InkPoint]) { pending += points }
 
-  var nextDeadline: UInt64? {
+  func nextDeadline(isPreviewed: Bool) -> UInt64? {
     guard let commit = commitDue else { return nil }
-    return previewed < count ? min(commit, lastPreview + Self.previewInterval) : commit
+    return isPreviewed && previewed < count ? min(commit, lastPreview + Self.previewInterval) : commit
   }
 
   private var commitDue: UInt64? {

@@ -69,6 +69,8 @@ final class MemberLink {
   private var reportsSums = false
   var presenceCounter: UInt64?
   var presence = Presence()
+  /// Whether the member shows previews of strokes, as its last profile states (SYN-49).
+  var showsPreviews = true
   var clock = ClockSamples()
   let joinedAt: UInt64
 
@@ -234,6 +236,9 @@ final class MemberLinks {
 
   /// The joined members, in ascending order.
   var members: [MemberID] { peers.keys.sorted() }
+
+  /// The joined members that show previews of strokes, in ascending order.
+  var viewers: [MemberID] { members.filter { peers[$0]?.showsPreviews ?? false } }
 
   var states: some Collection<MemberLink> { peers.values }
 

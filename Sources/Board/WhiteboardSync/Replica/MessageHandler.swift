@@ -115,7 +115,9 @@ struct MessageHandler {
     case .state(let report): replica.reports.receive(report, from: member, now)
     case .assetRequest(let id): replica.photos.serve(id, to: member)
     case .assetUnavailable(let id): replica.photos.unavailable(id, from: member, now)
-    case .profile(let profile): replica.actions.append(.profile(member, name: profile.name, icon: profile.icon))
+    case .profile(let profile):
+      replica.peers[member]?.showsPreviews = profile.showsPreviews
+      replica.actions.append(.profile(member, name: profile.name, icon: profile.icon))
     case .application(let bytes): replica.actions.append(.data(bytes[...], from: member, isReliable: true))
     case .author, .head, .grant, .revocation, .record, .retirement:
       preconditionFailure("signed messages are handled after their signatures are checked")

@@ -3,25 +3,38 @@ import Whiteboard
 extension Replica {
   // MARK: - Strokes
 
-  /// Begins a stroke whose points are sent while it is being drawn.
-  public func beginStroke(lineWidth: Double = 5, color: UInt32? = nil, now: Moment) throws(BoardError) -> (
-    id: ObjectID, actions: [ReplicaAction]
-  ) {
-    let (id, actions) = try change(now: now) { (board) throws(BoardError) in
-      try board.beginDrawing(lineWidth: lineWidth, color: color)
+  /// Begins a stroke whose points are sent while it is being drawn. The first points are committed immediately.
+  /// - Throws: `outOfRange`, `tooLong`, `boardFull`.
+  public func beginStroke(lineWidth: Double = 5, color: UInt32? = nil, with points: [Point] = [], now: Moment)
+    throws(BoardError) -> (id: ObjectID, actions: [ReplicaAction])
+  {
+    let ink = try self.ink(points)
+    let (id, actions) = try change(now: now) { (board) throws(BoardError) -> ObjectID in
+      let id = try board.beginDrawing(lineWidth: lineWidth, color: color)
+      try board.appendInk(ink, to: id, first: 0)
+      return id
     }
-    strokes.insert(id, now)
+    strokes.insert(id, committed: ink.count, now)
     return (id, actions)
   }
 
-  /// Adds points to a stroke.
-  ///
-  /// The points are previewed immediately, and committed every 250 ms or 128 points.
-  /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `outOfRange`, `tooLong`.
-  public func extendStroke(_ id: ObjectID, with points: [Point], now: Moment) throws(BoardError) -> [ReplicaAction] {
+  private func ink(_ points: [Point]) throws(BoardError) -> [InkPoint] {
     var ink: [InkPoint] = []
     for point in points { ink.append(try InkPoint(point)) }
-    return try extendStroke(id, withInk: ink, now: now)
+    return ink
+  }
+
+  /// The time in milliseconds in which the points of a stroke can be gathered for one call of
+  /// ``extendStroke(_:with:now:)``, because no member would see them earlier.
+  public var strokeInterval: UInt64 { strokes.interval }
+
+  /// Adds points to a stroke.
+  ///
+  /// The points are previewed immediately to members that show previews (SYN-49), and committed every 250 ms or 128
+  /// points.
+  /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `outOfRange`, `tooLong`.
+  public func extendStroke(_ id: ObjectID, with points: [Point], now: Moment) throws(BoardError) -> [ReplicaAction] {
+    try extendStroke(id, withInk: try ink(points), now: now)
   }
 
   /// Adds points with the pressure of a pen to a stroke, as ``extendStroke(_:with:now:)`` does.
@@ -29,14 +42,15 @@ extension Replica {
   public func extendStroke(_ id: ObjectID, withInk ink: [InkPoint], now: Moment) throws(BoardError) -> [ReplicaAction] {
     try strokes.extend(id, with: ink)
     begin(now)
-    strokes.advance(id, now)
+    strokes.advance(id, isExtended: true, now)
     return finish(now)
   }
 
-  /// Commits the remaining points of a stroke, and finishes it.
-  /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `empty` if it has no points. In that
-  ///   case, the stroke can be continued.
-  public func endStroke(_ id: ObjectID, now: Moment) throws(BoardError) -> [ReplicaAction] {
+  /// Commits the remaining points of a stroke and the given points, and finishes the stroke.
+  /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `empty` if it has no points,
+  ///   `outOfRange`, `tooLong`. After `empty`, the stroke can be continued.
+  public func endStroke(_ id: ObjectID, with points: [Point] = [], now: Moment) throws(BoardError) -> [ReplicaAction] {
+    try strokes.extend(id, with: try ink(points))
     let stroke = try strokes.finishableStroke(id)
     let (_, actions) = try change(now: now) { (board) throws(BoardError) in
       try board.appendInk(stroke.pending, to: id, first: stroke.committed)

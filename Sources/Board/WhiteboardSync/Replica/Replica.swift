@@ -253,11 +253,15 @@ extension Replica {
   }
 
   /// Sets the local display name and icon, and sends them to present and future members.
+  ///
+  /// If `showsPreviews` is false, the members send no previews of strokes (SYN-49).
   /// - Throws: `tooLong`.
-  public func setProfile(name: String, icon: String, now: Moment) throws(BoardError) -> [ReplicaAction] {
+  public func setProfile(name: String, icon: String, showsPreviews: Bool = true, now: Moment) throws(BoardError)
+    -> [ReplicaAction]
+  {
     guard name.utf8.count <= BoardLimits.nameBytes else { throw .tooLong("name") }
     guard icon.utf8.count <= MemberProfile.iconBytes else { throw .tooLong("icon") }
-    let profile = MemberProfile(name: name, icon: icon)
+    let profile = MemberProfile(name: name, icon: icon, showsPreviews: showsPreviews)
     guard profile != self.profile else { return [] }
     begin(now)
     self.profile = profile

@@ -12,6 +12,8 @@ package struct LineSink: EventSink {
     narration = isJSON ? nil : Narration(writer)
   }
 
+  package var contents: EventContents { .lines }
+
   /// Waits until the writer has room. The text form leaves out the events that are only for programs. A text that
   /// another member types, or a movement, becomes one line when it is finished.
   package func write(_ events: [SharedBoard.Output]) async throws(OutputError) {

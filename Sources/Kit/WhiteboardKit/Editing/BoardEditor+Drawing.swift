@@ -20,22 +20,22 @@ extension BoardEditor {
     do throws(BoardError) {
       let pace = StrokePace(count: points.count, seconds: seconds)
       let begin = runtime.clock.now
-      let (id, actions) = try replica.beginStroke(lineWidth: pen.width, color: pen.color, now: runtime.now)
+      var drawn = pace.due(after: .zero)
+      let first = points[..<drawn].map { Point($0) }
+      let (id, actions) = try replica.beginStroke(lineWidth: pen.width, color: pen.color, with: first, now: runtime.now)
       name(id, alias)
       active.perform(actions)
-      var drawn = 0
-      while drawn < points.count {
-        let due = runtime.ending == nil ? pace.due(after: runtime.clock.now - begin) : points.count
+      while runtime.ending == nil, case let due = pace.due(after: runtime.clock.now - begin), due < points.count {
         if due > drawn {
           let points = points[drawn..<due].map { Point($0) }
           active.perform(try replica.extendStroke(id, with: points, now: runtime.now))
           drawn = due
         }
-        guard drawn < points.count else { break }
         await runtime.room()
-        try? await runtime.clock.sleep(for: StrokePace.frame)
+        let frame = runtime.clock.now + .milliseconds(replica.strokeInterval)
+        try? await runtime.clock.sleep(until: min(frame, begin + .seconds(seconds)))
       }
-      active.perform(try replica.endStroke(id, now: runtime.now))
+      active.perform(try replica.endStroke(id, with: points[drawn...].map { Point($0) }, now: runtime.now))
       return CommandOutcome(id: id)
     } catch { throw refusal(error) }
   }
@@ -46,21 +46,18 @@ extension BoardEditor {
   func drawWithPen(_ points: [BoardPoint], _ pen: Pen, _ alias: ObjectAlias?) throws(CommandError) -> CommandOutcome {
     try check(alias)
     do throws(BoardError) {
-      let id: ObjectID
-      if let stroke {
-        id = stroke
-      } else {
-        board.beginStep("drawing")
-        defer { if stroke == nil { board.endStep() } }
-        let begun = try replica.beginStroke(lineWidth: pen.width, color: pen.color, now: runtime.now)
-        id = begun.id
-        stroke = id
-        name(id, alias)
-        active.perform(begun.actions)
-      }
       let points = points.map { Point($0) }
-      active.perform(try replica.extendStroke(id, with: points, now: runtime.now))
-      return CommandOutcome(id: id)
+      if let stroke {
+        active.perform(try replica.extendStroke(stroke, with: points, now: runtime.now))
+        return CommandOutcome(id: stroke)
+      }
+      board.beginStep("drawing")
+      defer { if stroke == nil { board.endStep() } }
+      let begun = try replica.beginStroke(lineWidth: pen.width, color: pen.color, with: points, now: runtime.now)
+      stroke = begun.id
+      name(begun.id, alias)
+      active.perform(begun.actions)
+      return CommandOutcome(id: begun.id)
     } catch { throw refusal(error) }
   }
 
@@ -106,8 +103,6 @@ struct StrokePace: Sendable {
   let count: Int
   /// The duration of the stroke, in seconds; the last point is due at the end.
   let seconds: Double
-
-  static let frame = Duration.milliseconds(16)
 
   func due(after elapsed: Duration) -> Int {
     guard count > 1, seconds > 0 else { return count }

@@ -25,7 +25,7 @@ final class ActiveBoard {
   let catchUp: CatchUp
   private(set) lazy var profiles = Profiles(
     runtime,
-    configuration.personalSettings,
+    configuration,
     replica,
     of: self,
     members: members,
@@ -240,6 +240,8 @@ extension ActiveBoard {
 final class Profiles {
   private let runtime: BoardRuntime
   private let settings: PersonalSettings?
+  /// Whether the local member shows or records previews of strokes (SYN-49).
+  private let showsPreviews: Bool
   private let replica: Replica
   /// The reference is unowned because the open board owns this object.
   private unowned let active: ActiveBoard
@@ -248,14 +250,15 @@ final class Profiles {
 
   init(
     _ runtime: BoardRuntime,
-    _ settings: PersonalSettings?,
+    _ configuration: BoardConfiguration,
     _ replica: Replica,
     of active: ActiveBoard,
     members: Members,
     persistence: Persistence
   ) {
     self.runtime = runtime
-    self.settings = settings
+    settings = configuration.personalSettings
+    showsPreviews = runtime.sink.contents.contains(.previews) || configuration.recordedTraffic != nil
     self.replica = replica
     self.active = active
     self.members = members
@@ -263,7 +266,10 @@ final class Profiles {
   }
 
   func publish() throws(BoardError) {
-    active.perform(try replica.setProfile(name: members.ownName, icon: members.ownIcon?.emoji ?? "", now: runtime.now))
+    let icon = members.ownIcon?.emoji ?? ""
+    active.perform(
+      try replica.setProfile(name: members.ownName, icon: icon, showsPreviews: showsPreviews, now: runtime.now)
+    )
   }
 
   nonisolated(nonsending) func changeOwn(_ name: String?, _ icon: IconChange?, request: RequestMark?)

@@ -241,7 +241,7 @@ private actor OpenBoards {
 
 /// A sink that ignores events, for boards that report changes only through ``SharedBoard/changes``.
 private struct NoEvents: EventSink {
-  var contents: EventContents { [] }
+  var contents: EventContents { .previews }
 
   func write(_ events: [SharedBoard.Output]) async throws(OutputError) {}
 }

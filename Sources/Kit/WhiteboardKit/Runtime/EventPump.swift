@@ -181,8 +181,12 @@ package struct EventContents: OptionSet, Sendable {
   package static let chat = EventContents(rawValue: 2)
   /// The application messages, and the data of streams.
   package static let data = EventContents(rawValue: 4)
+  /// The previews of members' strokes, which have no lines. If a sink does not read them, members send none (SYN-49).
+  package static let previews = EventContents(rawValue: 8)
 
-  package static let all: EventContents = [.objects, .chat, .data]
+  package static let all: EventContents = [.lines, .previews]
+  /// The contents that have lines.
+  package static let lines: EventContents = [.objects, .chat, .data]
 }
 
 package struct OutputError: Error, Equatable, Sendable {
