@@ -159,6 +159,20 @@ package struct Screen: Hashable, Sendable {
     }
   }
 
+  /// Returns the cells of an area, without their links, as a screen of their own.
+  package func part(_ area: CellArea) -> Screen {
+    let area = area.clamped(to: self.area)
+    var part = Screen(width: area.width, height: area.height)
+    part.takeClusters(of: self)
+    for (row, y) in area.rows.enumerated() {
+      for (column, x) in area.columns.enumerated() {
+        part[column, row] = self[x, y]
+        part[column, row].link = 0
+      }
+    }
+    return part
+  }
+
   mutating func takeClusters(of other: Screen) {
     clusters = other.clusters
     clusterIndices = other.clusterIndices

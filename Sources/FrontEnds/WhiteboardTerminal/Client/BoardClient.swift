@@ -43,6 +43,7 @@ package struct BoardClient: Sendable {
       if oldValue == nil, overlay != nil, messages.isBoxed(in: layout) { messages.notice = nil }
     }
   }
+  private var parts = DrawnParts()
   /// Whether the view may move to the objects of the board, because the user has done nothing since it was opened.
   var isViewFree = true
   /// The time of the first Ctrl+C.
@@ -109,7 +110,9 @@ package struct BoardClient: Sendable {
       return (screen, nil)
     }
     workspace.scene.canvas.paint(BoardCanvas.frameWork)
-    return screen.compose(&overlay)
+    var drawn = parts
+    defer { parts = drawn }
+    return screen.compose(&overlay, &drawn)
   }
 
   func photosInView() -> PhotosInView { screen.photosInView(under: overlay) }

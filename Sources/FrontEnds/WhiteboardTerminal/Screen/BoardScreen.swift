@@ -20,17 +20,19 @@ struct BoardScreen {
   private var scene: BoardScene { workspace.scene }
 
   /// The canvas must already have painted the board; a nil cursor hides the terminal's cursor.
-  func compose(_ overlay: inout Overlay?) -> (screen: Screen, cursor: Position?) {
+  func compose(_ overlay: inout Overlay?, _ parts: inout DrawnParts) -> (screen: Screen, cursor: Position?) {
     var screen = Screen(width: layout.columns, height: layout.rows)
     drawBoard(on: &screen)
     if layout.hasSidePanel {
-      SidePanel(layout: layout, ownID: scene.ownID, members: session.members, chat: session.chat, now: now).draw(
-        on: &screen
-      )
+      let panel = SidePanel(layout, ownID: scene.ownID, session.members, session.chat, now: now)
+      parts.sidePanel.draw(panel, in: layout.sidePanel, on: &screen) { panel.draw(on: &$0) }
     }
     let titleBar = titleBar
-    if layout.rows >= 4 { titleBar.draw(on: &screen) }
-    let promptCursor = drawLastRow(on: &screen)
+    if layout.rows >= 4 {
+      let area = CellArea(x: 0, y: 0, width: layout.columns, height: layout.board.rows.lowerBound)
+      parts.titleBar.draw(titleBar, in: area, on: &screen) { titleBar.draw(on: &$0) }
+    }
+    let promptCursor = drawLastRow(on: &screen, &parts)
     session.questions.draw(on: &screen, layout, now: now)
     session.removal.draw(on: &screen, layout)
     draw(&overlay, on: &screen)
@@ -116,16 +118,14 @@ struct BoardScreen {
   }
 
   /// Returns the cell of the prompt's cursor.
-  private func drawLastRow(on screen: inout Screen) -> Position? {
+  private func drawLastRow(on screen: inout Screen, _ parts: inout DrawnParts) -> Position? {
     let area = layout.bottomRow
     if let editor = prompt.editor {
       screen.fill(area, with: ScreenCell(.space, .bar))
       return editor.draw(on: &screen, in: area, .bar)
     }
     guard !messages.drawInLastRow(on: &screen, layout, keys) else { return nil }
-    StatusLine(
-      layout: layout,
-      keys: keys,
+    let status = BoardStatus(
       saveStatus: saveStatus,
       removal: session.removal,
       members: session.members,
@@ -133,12 +133,22 @@ struct BoardScreen {
       isBoardAwaited: session.board.isAwaited,
       comparison: session.questions.comparison(at: now),
       pendingCount: workspace.requests.count,
-      isTyping: workspace.typing != nil,
-      toolbox: workspace.toolbox,
-      presented: workspace.presented,
-      hasSelection: !scene.selection.isEmpty,
       now: now
-    ).draw(on: &screen)
+    )
+    let toolbox = workspace.toolbox
+    let line = StatusLine(
+      layout: layout,
+      keys: keys,
+      status: status.text,
+      hasProblem: saveStatus.problem != nil,
+      isTyping: workspace.typing != nil,
+      tool: toolbox.tool,
+      isKeyboardPen: toolbox.isKeyboardPen,
+      hasGesture: toolbox.gesture != nil,
+      presented: workspace.presented,
+      hasSelection: !scene.selection.isEmpty
+    )
+    parts.statusLine.draw(line, in: area, on: &screen) { line.draw(on: &$0) }
     return nil
   }
 
@@ -177,6 +187,28 @@ struct BoardScreen {
   }
 }
 
+/// The parts beside the board, as they were drawn last; most frames change only the board.
+struct DrawnParts: Sendable {
+  var titleBar = DrawnPart<TitleBar>()
+  var sidePanel = DrawnPart<SidePanel>()
+  var statusLine = DrawnPart<StatusLine>()
+}
+
+/// A part of the screen that is drawn again only when its content changes.
+struct DrawnPart<Content: Equatable & Sendable>: Sendable {
+  private var content: Content?
+  private var cells = Screen(width: 0, height: 0)
+
+  mutating func draw(_ content: Content, in area: CellArea, on screen: inout Screen, _ draw: (inout Screen) -> Void) {
+    if content != self.content {
+      var drawn = Screen(width: screen.width, height: screen.height)
+      draw(&drawn)
+      (self.content, cells) = (content, drawn.part(area))
+    }
+    screen.copy(cells, to: (area.columns.lowerBound, area.rows.lowerBound))
+  }
+}
+
 struct WelcomeText {
   let keys: KeyMap
   let canInvite: Bool
@@ -203,21 +235,31 @@ struct WelcomeText {
 }
 
 /// The members and the chat beside the board.
-struct SidePanel {
-  let layout: ScreenLayout
-  let ownID: MemberID?
-  let members: Members
-  let chat: ChatLog
-  let now: Duration
+struct SidePanel: Hashable {
+  private struct Line: Hashable {
+    let text: String
+    let style: CellStyle
+  }
+
+  private let layout: ScreenLayout
+  private let people: [Line]
+  private let chat: [ChatLog.Line]
 
   private static let memberLimit = 8
+
+  init(_ layout: ScreenLayout, ownID: MemberID?, _ members: Members, _ chat: ChatLog, now: Duration) {
+    self.layout = layout
+    people = Self.lines(of: members, ownID: ownID, isASCII: layout.isASCII, now: now)
+    self.chat = chat.lines
+  }
 
   func draw(on screen: inout Screen) {
     let area = layout.sidePanel
     let left = area.columns.lowerBound
     for y in area.rows { screen.put(layout.isASCII ? "|" : "│", x: left, y: y, .quiet, in: area) }
     let inner = CellArea(x: left + 2, y: area.rows.lowerBound, width: area.width - 2, height: area.height)
-    let top = memberLines(width: inner.width)
+    let divider = Line(text: String(repeating: layout.isASCII ? "-" : "─", count: inner.width), style: .quiet)
+    let top = people + [divider]
     let bottom = chatLines(width: inner.width, height: inner.height)
     let lines = top + bottom.suffix(max(0, inner.height - top.count))
     for (row, line) in lines.prefix(inner.height).enumerated() {
@@ -226,56 +268,49 @@ struct SidePanel {
     }
   }
 
-  private func memberLines(width: Int) -> [(text: String, style: CellStyle)] {
-    let isASCII = layout.isASCII
+  private static func lines(of members: Members, ownID: MemberID?, isASCII: Bool, now: Duration) -> [Line] {
     let colors = members.colors(ownID)
     func color(_ id: MemberID) -> CellStyle { CellStyle(CellColor(rgb: colors[id] ?? Pens.color(of: id))) }
     let own = ownID.map(color) ?? .plain
-    var lines: [(text: String, style: CellStyle)] = [("people", .quiet), ("\(isASCII ? "*" : "●") you", own.bold)]
-    for (id, member) in members.sorted.prefix(Self.memberLimit) {
+    var lines = [Line(text: "people", style: .quiet), Line(text: "\(isASCII ? "*" : "●") you", style: own.bold)]
+    for (id, member) in members.sorted.prefix(memberLimit) {
       let isConnected = member.state == .connected
       let sign = isConnected ? (isASCII ? "*" : "●") : (isASCII ? "o" : "○")
       let icon = member.icon.map { " \($0)" } ?? ""
       let silence = member.silentSince.map { " \(Int((now - $0) / .seconds(1))) s" } ?? ""
       let text = "\(sign) \(member.name)\(icon)\(isConnected ? "" : silence)"
-      lines.append((text, color(id)))
+      lines.append(Line(text: text, style: color(id)))
     }
-    lines.append((String(repeating: isASCII ? "-" : "─", count: width), .quiet))
     return lines
   }
 
-  private func chatLines(width: Int, height: Int) -> [(text: String, style: CellStyle)] {
-    chat.lines.suffix(height).flatMap { line in
+  private func chatLines(width: Int, height: Int) -> [Line] {
+    chat.suffix(height).flatMap { line in
       let text = line.authorPrefix + line.text.escaped(limit: 500)
-      return Dialog.wrapped([text], columns: width).map { ($0, line.style) }
+      return Dialog.wrapped([text], columns: width).map { Line(text: $0, style: line.style) }
     }
   }
 }
 
 /// The last row while it shows no prompt and no message: the state of the board, and useful keys.
-struct StatusLine {
+struct StatusLine: Hashable {
   let layout: ScreenLayout
   let keys: KeyMap
-  let saveStatus: SaveStatus
-  let removal: RemovalState
-  let members: Members
-  /// The peers that announce the board and are not connected.
-  let missing: [String]
-  let isBoardAwaited: Bool
-  /// The newcomer whose user is still comparing the words, and the time that is left.
-  let comparison: String?
-  let pendingCount: Int
+  /// The state of the board.
+  let status: String
+  let hasProblem: Bool
   let isTyping: Bool
-  let toolbox: Toolbox
+  let tool: Tool
+  let isKeyboardPen: Bool
+  let hasGesture: Bool
   let presented: String?
   let hasSelection: Bool
-  let now: Duration
 
   func draw(on screen: inout Screen) {
     let area = layout.bottomRow
     let y = area.rows.lowerBound
     screen.fill(area, with: ScreenCell(.space, .bar))
-    let style: CellStyle = saveStatus.problem == nil ? .bar : .problem
+    let style: CellStyle = hasProblem ? .problem : .bar
     let x = screen.put(" \(status) ", x: 0, y: y, style, in: area) - 1
     // The longest hints that fit.
     for hints in hints + [generalHints] {
@@ -286,9 +321,42 @@ struct StatusLine {
     }
   }
 
-  // MARK: - State
+  /// The keys for the current tool, selection or text, the most complete hint first.
+  private var hints: [String] {
+    if isTyping { return ["type  Enter done  Alt+Enter new line"] }
+    if let presented { return ["\(presented)   → next  ← previous  Esc end", "\(presented)  Esc end", presented] }
+    if isKeyboardPen {
+      let space = hasGesture ? "release" : "press"
+      return ["arrows move  Space \(space)  \(keys.label(for: .keyboardPen)) done"]
+    }
+    if hasSelection {
+      let moving = "arrows move  \(keys.label(for: .object(.delete))) delete  "
+      let more = "\(keys.label(for: .menu)) more  \(keys.label(for: .selectNone)) deselect"
+      let turning = "\(keys.label(for: .turn(degrees: -15))) \(keys.label(for: .turn(degrees: 15))) turn  "
+      return [moving + "\(keys.label(for: .object(.duplicate))) duplicate  " + turning + more, moving + more]
+    }
+    let hint = "\(tool.rawValue): \(tool.hint)"
+    let shortHint = "\(tool.rawValue): \(tool.hint.prefix { $0 != ";" })"
+    return ["\(hint)  \(generalHints)", "\(shortHint)  \(generalHints)", shortHint]
+  }
 
-  private var status: String {
+  private var generalHints: String { "\(keys.label(for: .menu)) menu  \(keys.label(for: .help)) keys" }
+}
+
+/// The state of the board, as one text for the status line.
+struct BoardStatus {
+  let saveStatus: SaveStatus
+  let removal: RemovalState
+  let members: Members
+  /// The peers that announce the board and are not connected.
+  let missing: [String]
+  let isBoardAwaited: Bool
+  /// The newcomer whose user is still comparing the words, and the time that is left.
+  let comparison: String?
+  let pendingCount: Int
+  let now: Duration
+
+  var text: String {
     if let problem = saveStatus.problem { return "\(problem.headline); \(memberStatus)" }
     let unreachable = members.sorted.first { $0.value.state != .connected }?.value
     if let unreachable, let since = unreachable.silentSince {
@@ -312,29 +380,6 @@ struct StatusLine {
     guard members.isEmpty else { return "synced with \(members.count)" }
     return missing.isEmpty ? "no other members" : "looking for \(EventText.listed(missing))"
   }
-
-  // MARK: - Keys
-
-  /// The keys for the current tool, selection or text, the most complete hint first.
-  private var hints: [String] {
-    if isTyping { return ["type  Enter done  Alt+Enter new line"] }
-    if let presented { return ["\(presented)   → next  ← previous  Esc end", "\(presented)  Esc end", presented] }
-    if toolbox.isKeyboardPen {
-      let space = toolbox.gesture == nil ? "press" : "release"
-      return ["arrows move  Space \(space)  \(keys.label(for: .keyboardPen)) done"]
-    }
-    if hasSelection {
-      let moving = "arrows move  \(keys.label(for: .object(.delete))) delete  "
-      let more = "\(keys.label(for: .menu)) more  \(keys.label(for: .selectNone)) deselect"
-      let turning = "\(keys.label(for: .turn(degrees: -15))) \(keys.label(for: .turn(degrees: 15))) turn  "
-      return [moving + "\(keys.label(for: .object(.duplicate))) duplicate  " + turning + more, moving + more]
-    }
-    let hint = "\(toolbox.tool.rawValue): \(toolbox.tool.hint)"
-    let shortHint = "\(toolbox.tool.rawValue): \(toolbox.tool.hint.prefix { $0 != ";" })"
-    return ["\(hint)  \(generalHints)", "\(shortHint)  \(generalHints)", shortHint]
-  }
-
-  private var generalHints: String { "\(keys.label(for: .menu)) menu  \(keys.label(for: .help)) keys" }
 }
 
 /// Lines in a frame in the middle of the screen.

@@ -3,7 +3,7 @@ import WhiteboardKit
 import WhiteboardRendering
 
 /// The first row: the board, the members, the tools, and the pen.
-struct TitleBar {
+struct TitleBar: Hashable {
   let layout: ScreenLayout
   let keys: KeyMap
   let boardName: UntrustedText
@@ -257,14 +257,14 @@ struct SaveStatus: Sendable {
 
   /// Draws the warning about unsaved work over the first row. If there is room, the right end of the title bar stays
   /// visible.
-  func drawProblem(on screen: inout Screen, _ layout: ScreenLayout, titleEnd: String) {
+  func drawProblem(on screen: inout Screen, _ layout: ScreenLayout, titleEnd: @autoclosure () -> String) {
     guard let problem else { return }
     let headline = " \(problem.headline) "
     let advice =
       problem.copy.map { [" all work is saved in \(UntrustedText($0).escaped(limit: 128)) ", " copied "] } ?? [
         " :save-as FILE saves a copy elsewhere; the program tries again by itself ", " :save-as FILE saves a copy ",
       ]
-    let room = layout.columns - CharacterWidth.columns(titleEnd) - 2
+    let room = layout.columns - CharacterWidth.columns(titleEnd()) - 2
     let isBeside = layout.rows >= 4 && CharacterWidth.columns(headline) <= room
     let line = CellArea(x: 0, y: 0, width: isBeside ? room : layout.columns, height: 1)
     screen.fill(line, with: ScreenCell(.space, .problem))
