@@ -135,7 +135,7 @@ private struct ImportSink: EventSink {
   /// Whether failures are printed as lines of JSON; otherwise the program reports them when it exits.
   let isJSON: Bool
 
-  var contents: EventContents { [] }
+  var contents: EventContents { .unmarkedAnswers }
 
   func write(_ events: [SharedBoard.Output]) async throws(OutputError) {
     try await lines.write(

@@ -41,7 +41,7 @@ final class CommandAnswers {
       if let failure { return self.fail(CommandError(unsaved: failure), answering: request) }
       if let caller = request.caller {
         self.callers.answer(caller, with: .success(outcome))
-      } else {
+      } else if request.request != nil || self.runtime.sink.contents.contains(.unmarkedAnswers) {
         self.runtime.answer(.done(request.command.name, outcome), to: request.request)
       }
     }

@@ -183,10 +183,12 @@ package struct EventContents: OptionSet, Sendable {
   package static let data = EventContents(rawValue: 4)
   /// The previews of members' strokes, which have no lines. If a sink does not read them, members send none (SYN-49).
   package static let previews = EventContents(rawValue: 8)
+  /// The answers to commands that succeeded and have no request id.
+  package static let unmarkedAnswers = EventContents(rawValue: 16)
 
   package static let all: EventContents = [.lines, .previews]
   /// The contents that have lines.
-  package static let lines: EventContents = [.objects, .chat, .data]
+  package static let lines: EventContents = [.objects, .chat, .data, .unmarkedAnswers]
 }
 
 package struct OutputError: Error, Equatable, Sendable {
