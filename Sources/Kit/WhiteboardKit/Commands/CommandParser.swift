@@ -31,6 +31,7 @@ package enum CommandParser {
     guard bytes.count <= maximumLineLength else {
       throw CommandError(.lineTooLong, "the line has \(bytes.count) bytes; at most \(maximumLineLength) are allowed")
     }
+    if bytes.first(where: { !isBlank($0) }) == UInt8(ascii: "{") { return try JSONCommandParser.parse(bytes) }
     guard let line = String(validating: bytes, as: UTF8.self) else {
       throw CommandError(.syntax, "the line is not valid UTF-8")
     }
@@ -51,12 +52,7 @@ package enum CommandParser {
 /// Parses commands in JSON form, such as `{"verb":"move","id":"last","by":[10,0]}`.
 enum JSONCommandParser {
   static func parse(_ line: [UInt8]) throws(CommandError) -> CommandRequest? {
-    let fields: JSONFields
-    do { fields = try JSONDecoder().decode(JSONFields.self, from: Data(line)) } catch let error as CommandError {
-      throw error
-    } catch let error as DecodingError { throw CommandError(.syntax, describe(error)) } catch {
-      throw CommandError(.syntax, "the line is not JSON")
-    }
+    let fields = try JSONFields(line)
     let request = fields.request
     guard let word = fields.verb else {
       throw CommandError(.missingArgument, #"a line of JSON needs "verb", like {"verb":"digest"}"#, request: request)
@@ -69,17 +65,6 @@ enum JSONCommandParser {
       try fields.expectOnly(entry.keys.map(\.name))
       return CommandRequest(try entry.parseJSON(fields), request: request)
     } catch { throw error.answering(verb: name.rawValue, request: request) }
-  }
-
-  private static func describe(_ error: DecodingError) -> String {
-    switch error {
-    case .dataCorrupted: return "the line is not one complete JSON object"
-    case .typeMismatch(_, let context), .valueNotFound(_, let context):
-      let key = context.codingPath.first?.stringValue ?? "the line"
-      return "\(UntrustedText(key).quoted()) has a value of the wrong type; see `help verbs`"
-    case .keyNotFound(let key, _): return "\(UntrustedText(key.stringValue).quoted()) is missing"
-    @unknown default: return "the line is not one complete JSON object"
-    }
   }
 }
 

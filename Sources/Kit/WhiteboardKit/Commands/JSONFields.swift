@@ -2,11 +2,11 @@ import FoundationEssentials
 import PeerCore
 import Whiteboard
 
-/// The members of a JSON object. Each member is decoded as the type that its key has in the command.
-struct JSONFields: Decodable {
+/// The members of a JSON object. Each member is read as the type that its key has in the command.
+struct JSONFields {
   private var values: [String: Value] = [:]
-  private(set) var verb: String?
-  private(set) var request: RequestMark?
+  let verb: String?
+  let request: RequestMark?
 
   private enum Value {
     case string(String)
@@ -17,89 +17,94 @@ struct JSONFields: Decodable {
     case points([[Double]])
   }
 
-  private struct Key: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(stringValue: String) { self.stringValue = stringValue }
-
-    init?(intValue: Int) { nil }
+  init(_ line: [UInt8]) throws(CommandError) {
+    let members = try Self.members(of: line)
+    // Read the request id first, so that an error about any other member contains it.
+    request = try members["request"].flatMap { (tree) throws(CommandError) in try Self.mark(tree) }
+    verb = members["verb"]?.string
+    for (name, tree) in members where tree != .null {
+      guard name != "verb", name != "request", name != "v" else { continue }
+      do throws(CommandError) { values[name] = try Self.value(of: name, tree, in: verb) } catch {
+        throw error.answering(verb: verb.map { UntrustedText($0).escaped(limit: 64) }, request: request)
+      }
+    }
   }
 
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
-    guard container.allKeys.count <= 32 else {
+  private static func members(of line: [UInt8]) throws(CommandError) -> [String: JSONTree] {
+    let tree: JSONTree
+    do throws(JSONError) { tree = try JSONReader.read(line, allowsInfinity: true) } catch {
+      if case .invalidUTF8 = error { throw CommandError(.syntax, "the line is not valid UTF-8") }
+      throw CommandError(.syntax, "the line is not one complete JSON object")
+    }
+    guard case .object(let members) = tree else {
+      throw CommandError(.syntax, "the line is not one complete JSON object")
+    }
+    guard members.count <= 32 else {
       throw CommandError(.unknownArgument, "the line has more keys than any command")
     }
-    // Read the request id first, so that an error about any other member contains it.
-    let mark = Key(stringValue: "request")
-    if container.contains(mark), try !container.decodeNil(forKey: mark) {
-      if let number = try? container.decode(Int64.self, forKey: mark) {
-        request = .number(number)
-      } else if let word = try? container.decode(String.self, forKey: mark) {
-        request = try CommandParser.checkedMark(word)
-      } else {
-        throw CommandError(.badArgument, "request must be a string or a whole number")
-      }
-    }
-    verb = try? container.decode(String.self, forKey: Key(stringValue: "verb"))
-    let shown = verb.map { UntrustedText($0).escaped(limit: 64) }
-    for key in container.allKeys {
-      let name = key.stringValue
-      guard name != "verb", name != "request", name != "v" else { continue }
-      guard try !container.decodeNil(forKey: key) else { continue }
-      guard let kind = CommandTable.kind(of: name, in: verb) else {
-        throw CommandError(
-          .unknownArgument,
-          "no command has the key \(UntrustedText(name).quoted()); see `help verbs`",
-          verb: shown,
-          request: request
-        )
-      }
-      do { values[name] = try JSONFields.value(kind, in: container, key) } catch is DecodingError {
-        throw CommandError(
-          .badArgument,
-          "\(UntrustedText(name).quoted()) must be \(kind.description)",
-          verb: shown,
-          request: request
-        )
-      } catch {
-        // The decoder reads numbers late, and throws an error of its own if a number is out of range.
-        throw CommandError(
-          .syntax,
-          "\(UntrustedText(name).quoted()) has a number that is out of range",
-          verb: shown,
-          request: request
-        )
-      }
-    }
+    return members
   }
 
-  private static func value(_ kind: JSONKind, in container: KeyedDecodingContainer<Key>, _ key: Key) throws -> Value {
+  private static func mark(_ tree: JSONTree) throws(CommandError) -> RequestMark? {
+    switch tree {
+    case .null: return nil
+    case .string(let word): return try CommandParser.checkedMark(word)
+    case .number(let number): if let whole = Int64(exactly: number) { return .number(whole) }
+    case .digits(let digits): if let whole = Int64(digits) { return .number(whole) }
+    default: break
+    }
+    throw CommandError(.badArgument, "request must be a string or a whole number")
+  }
+
+  private static func value(of name: String, _ tree: JSONTree, in verb: String?) throws(CommandError) -> Value {
+    guard let kind = CommandTable.kind(of: name, in: verb) else {
+      throw CommandError(
+        .unknownArgument,
+        "no command has the key \(UntrustedText(name).quoted()); see `help verbs`"
+      )
+    }
+    guard let value = Self.value(kind, tree) else {
+      throw CommandError(.badArgument, "\(UntrustedText(name).quoted()) must be \(kind.description)")
+    }
+    let isFinite =
+      switch value {
+      case .number(let number): number.isFinite
+      case .point(let numbers): numbers.allSatisfy(\.isFinite)
+      case .points(let points): points.allSatisfy { $0.allSatisfy(\.isFinite) }
+      case .string, .strings, .flag: true
+      }
+    guard isFinite else {
+      throw CommandError(.syntax, "\(UntrustedText(name).quoted()) has a number that is out of range")
+    }
+    return value
+  }
+
+  private static func value(_ kind: JSONKind, _ tree: JSONTree) -> Value? {
     switch kind {
-    case .point, .region: return .point(try container.decode([Double].self, forKey: key))
-    case .points: return .points(try container.decode([[Double]].self, forKey: key))
-    case .number: return .number(try container.decode(Double.self, forKey: key))
-    case .flag: return .flag(try container.decode(Bool.self, forKey: key))
-    case .string: return .string(try container.decode(String.self, forKey: key))
-    case .peers, .files:
-      if let one = try? container.decode(String.self, forKey: key) { return .strings([one]) }
-      return .strings(try container.decode([String].self, forKey: key))
-    case .wordOrNumber: return .string(try container.decode(WordOrNumber.self, forKey: key).text)
-    case .objects: return .strings(try container.decode([WordOrNumber].self, forKey: key).map(\.text))
+    case .point, .region: tree.numbers.map { .point($0) }
+    case .points: all(tree) { $0.numbers }.map { .points($0) }
+    case .number: tree.number.map { .number($0) }
+    case .flag: tree.flag.map { .flag($0) }
+    case .string: tree.string.map { .string($0) }
+    case .peers, .files: (tree.string.map { [$0] } ?? all(tree) { $0.string }).map { .strings($0) }
+    case .wordOrNumber: wordOrNumber(tree).map { .string($0) }
+    case .objects: all(tree) { wordOrNumber($0) }.map { .strings($0) }
     }
   }
 
-  private struct WordOrNumber: Decodable {
-    let text: String
+  /// Returns the elements of a list; nil if the tree is no list, or an element has another type.
+  private static func all<Element>(_ tree: JSONTree, _ read: (JSONTree) -> Element?) -> [Element]? {
+    guard let list = tree.list else { return nil }
+    let elements = list.compactMap(read)
+    return elements.count == list.count ? elements : nil
+  }
 
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.singleValueContainer()
-      if let number = try? container.decode(UInt64.self) {
-        text = "\(number)"
-      } else {
-        text = try container.decode(String.self)
-      }
+  private static func wordOrNumber(_ tree: JSONTree) -> String? {
+    switch tree {
+    case .string(let text): text
+    case .number(let number): UInt64(exactly: number).map { "\($0)" }
+    case .digits(let digits): UInt64(digits).map { "\($0)" }
+    default: nil
     }
   }
 

@@ -27,6 +27,7 @@ package struct JSONReader {
   private let depthLimit: Int
   /// Whether the rules of FRM-5 apply.
   private let isStrict: Bool
+  private var allowsInfinity = false
   private var position = 0
   private var depth = 0
   private var values = 0
@@ -38,9 +39,12 @@ package struct JSONReader {
   }
 
   /// Reads all bytes, which must be UTF-8, as one value. Replaces half a surrogate pair, and skips a byte order mark at
-  /// the start.
-  package static func read(_ bytes: [UInt8], depthLimit: Int = depthLimit) throws(JSONError) -> JSONTree {
+  /// the start. If `allowsInfinity` is true, a number out of the range of `Double` becomes infinity instead of an error.
+  package static func read(_ bytes: [UInt8], depthLimit: Int = depthLimit, allowsInfinity: Bool = false)
+    throws(JSONError) -> JSONTree
+  {
     var reader = JSONReader(bytes, depthLimit: depthLimit)
+    reader.allowsInfinity = allowsInfinity
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
     return try reader.document()
   }
@@ -145,7 +149,9 @@ package struct JSONReader {
     if isStrict, position > end { return .number(0.5) }
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     let number = Double(text) ?? .infinity
-    guard isStrict || position - start <= Self.numberLength && number.isFinite else { throw .malformed(at: start) }
+    guard isStrict || position - start <= Self.numberLength && (number.isFinite || allowsInfinity) else {
+      throw .malformed(at: start)
+    }
     // Beyond 2^53, a `Double` does not hold every whole number.
     return number.magnitude > 0x1p53 && (UInt64(text) != nil || Int64(text) != nil) ? .digits(text) : .number(number)
   }
