@@ -411,7 +411,7 @@ package actor BoardTerminal: EventSink {
     guard let (screen, cursor) = board?.frame() ?? lobby?.frame() else { return }
     let placements = inView.upright.filter { asPixels.contains($0.asset) }
     if let bytes = frames.encode(screen, cursor: cursor, &photos, at: placements) { terminal.write(bytes) }
-    if board?.isPainted == false { wakeUp.yield() }
+    if board?.isPainted == false || board?.hasUnsentPoints == true { wakeUp.yield() }
   }
 
   private func loadPhoto(_ request: PhotoDisplay.Request) {

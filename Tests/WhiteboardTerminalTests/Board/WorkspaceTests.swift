@@ -97,6 +97,23 @@ import WhiteboardRendering
     #expect(commands(release) == ["lift"])
   }
 
+  @Test("points of a stroke are sent at most once in 12 ms, and the last ones with its end") mutating func pace() {
+    _ = workspace.toggleKeyboardPen()
+    _ = workspace.pressOrRelease(now: .zero)
+    var sent: [[String]] = []
+    for time in [1_000, 1_008, 1_016] {
+      _ = workspace.movePen(by: Point(x: 1, y: 0))
+      let updates = workspace.collectUpdates(hasReaders: false, now: .milliseconds(time))
+      sent.append(commands(updates).filter { $0.hasPrefix("pen") })
+    }
+    #expect(sent == [["pen 1,0"], [], ["pen 2,0 3,0"]])
+    let isWaiting = workspace.hasUnsentPoints
+    _ = workspace.movePen(by: Point(x: 1, y: 0))
+    #expect(!isWaiting && workspace.hasUnsentPoints)
+    let release = workspace.pressOrRelease(now: .milliseconds(1_020))
+    #expect(commands(release) == ["pen 4,0", "lift"])
+  }
+
   @Test("typing hides the pointer, sends each letter, and deletes an empty text at its end") mutating func typing()
     throws
   {

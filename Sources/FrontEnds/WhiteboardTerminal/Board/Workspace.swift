@@ -36,7 +36,7 @@ struct Workspace: Sendable {
   /// Returns the commands that send the new points of the stroke, the pointer and the visible part of the board, if
   /// they changed.
   mutating func collectUpdates(hasReaders: Bool, now: Duration) -> [BoardEffect] {
-    let strokes = sendStroke()
+    let strokes = sendStroke(at: now)
     let isLaser = toolbox.tool == .laser
     let pointer = presence.move(to: toolbox.pointer, isLaser: isLaser, now: now)
     let view = presence.show(scene.viewport, hasReaders: hasReaders, now: now)
@@ -158,10 +158,17 @@ extension Workspace {
     }
   }
 
-  mutating func sendStroke() -> [BoardEffect] {
+  /// Returns the commands with the new points of the stroke. If a time is given, the points may have to wait for a
+  /// later call.
+  mutating func sendStroke(at now: Duration? = nil) -> [BoardEffect] {
     guard case .stroke(var stroke)? = toolbox.gesture else { return [] }
     defer { toolbox.gesture = .stroke(stroke) }
-    return stroke.continuation()
+    return stroke.continuation(at: now)
+  }
+
+  var hasUnsentPoints: Bool {
+    guard case .stroke(let stroke)? = toolbox.gesture else { return false }
+    return stroke.hasUnsentPoints
   }
 
   mutating func nameStroke(_ id: ObjectID, begunBy request: Int64) {

@@ -120,6 +120,9 @@ package struct BoardClient: Sendable {
   /// Whether the last frame is complete; otherwise the next frames show the rest.
   package var isPainted: Bool { session.connection != nil || workspace.scene.canvas.isPainted }
 
+  /// Whether the next frame sends points of the stroke that is being drawn.
+  package var hasUnsentPoints: Bool { workspace.hasUnsentPoints }
+
   /// Whether a part of the screen changes without input, as time passes.
   package var isTicking: Bool {
     messages.notice != nil || session.connection != nil || session.questions.isTicking

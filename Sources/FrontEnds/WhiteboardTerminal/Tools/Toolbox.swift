@@ -235,8 +235,12 @@ enum Gesture: Hashable, Sendable {
     var id: ObjectID?
     private(set) var points: [Point]
     private var sentCount = 1
+    private var sentAt = Duration.zero
 
     private static let pointsPerCommand = 64
+    /// The shortest time between two commands, except at the end of the stroke. Other members see new points at most
+    /// once in 16 ms (SYN-31).
+    private static let interval = Duration.milliseconds(12)
 
     init(request: Int64, at place: Point) {
       self.request = request
@@ -245,7 +249,14 @@ enum Gesture: Hashable, Sendable {
 
     mutating func append(_ place: Point) { if points.last != place { points.append(place) } }
 
-    mutating func continuation() -> [BoardEffect] {
+    var hasUnsentPoints: Bool { sentCount < points.count }
+
+    /// Returns the commands with the new points. If a time is given, the points may have to wait for a later call.
+    mutating func continuation(at now: Duration? = nil) -> [BoardEffect] {
+      if let now, hasUnsentPoints {
+        guard now - sentAt >= Self.interval else { return [] }
+        sentAt = now
+      }
       var effects: [BoardEffect] = []
       while sentCount < points.count {
         let next = points[sentCount...].prefix(Self.pointsPerCommand)
