@@ -58,4 +58,39 @@ import Testing
     }
     #expect(!store.ids.isEmpty && !changes.isEmpty)
   }
+
+  @Test("a piecewise array has the elements of an array, and copies do not change") func pieces() {
+    var random = SeededGenerator(seed: 1)
+    var (array, pieces) = ([Int](), PiecewiseArray<Int>())
+    for step in 0..<3000 {
+      switch random.next() % 4 {
+      case 0 where !array.isEmpty:
+        let index = Int(random.next() % UInt64(array.count))
+        for change in [0, 1] {
+          let copy = pieces
+          if change == 0 {
+            array[index] = step
+            pieces[index] = step
+            #expect(copy[index] != step)
+          } else {
+            array.swapAt(index, array.count - 1)
+            array.removeLast()
+            pieces.swapAt(index, pieces.count - 1)
+            pieces.removeLast()
+            #expect(copy.count == array.count + 1)
+          }
+        }
+      default:
+        array.append(-step)
+        pieces.append(-step)
+      }
+      if step % 97 == 0 { #expect(Array(pieces) == array) }
+    }
+    #expect(Array(pieces) == array && pieces.count > 512)
+    while !array.isEmpty {
+      array.removeLast()
+      pieces.removeLast()
+    }
+    #expect(pieces.isEmpty)
+  }
 }

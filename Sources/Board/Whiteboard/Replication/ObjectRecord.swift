@@ -4,6 +4,8 @@ package struct ObjectRecord: Sendable {
   package typealias Entry = PropertyCell
 
   private var pieces = ChunkedSortedArray<Entry>()
+  /// The bits of the properties that were ever written. Most lookups end here, because objects have few properties.
+  private var written: UInt64 = 0
   package private(set) var valueBytes = 0
   /// The time of the latest write to a property other than the selection, in milliseconds since 1970. The time of a
   /// cell never decreases, so the greatest time of any write is the time of a current cell.
@@ -24,6 +26,7 @@ package struct ObjectRecord: Sendable {
   init(ascending entries: [Entry]) {
     pieces = ChunkedSortedArray(entries)
     for entry in entries {
+      written |= entry.property.bit
       valueBytes += entry.cell.value.length
       if !entry.property.isSelection { updatedAt = max(updatedAt, entry.cell.time.milliseconds) }
     }
@@ -45,7 +48,8 @@ package struct ObjectRecord: Sendable {
 
   /// O(log *n*).
   package subscript(property: Property) -> Cell? {
-    guard let entry = pieces[position(of: property)], entry.property == property else { return nil }
+    guard written & property.bit != 0, let entry = pieces[position(of: property)], entry.property == property
+    else { return nil }
     return entry.cell
   }
 
@@ -67,7 +71,10 @@ package struct ObjectRecord: Sendable {
       return growth
     }
     if growth == .min { return .beaten }
-    if growth == nil { pieces.insert(Entry(property, cell), at: position) }
+    if growth == nil {
+      pieces.insert(Entry(property, cell), at: position)
+      written |= property.bit
+    }
     valueBytes += growth ?? cell.value.length
     if !property.isSelection { updatedAt = max(updatedAt, cell.time.milliseconds) }
     if property.decidesVisibility { decideVisibility() }
@@ -81,6 +88,7 @@ package struct ObjectRecord: Sendable {
 
   /// Returns the first cells whose property has this number, at most `limit`, in ascending order.
   package func entries(of number: UInt16, upTo limit: Int) -> [Entry] {
+    guard written & Property.bit(of: number) != 0 else { return [] }
     var result: [Entry] = []
     var position = pieces.position { $0.property.number < number }
     while result.count < limit, let entry = pieces[position], entry.property.number == number {
@@ -93,6 +101,13 @@ package struct ObjectRecord: Sendable {
   private func position(of property: Property) -> ChunkedSortedArray<Entry>.Position {
     pieces.position { $0.property < property }
   }
+}
+
+extension Property {
+  /// Properties with large numbers share a bit.
+  fileprivate static func bit(of number: UInt16) -> UInt64 { 1 << UInt64(min(number, 63)) }
+
+  fileprivate var bit: UInt64 { Self.bit(of: number) }
 }
 
 extension ObjectRecord {

@@ -39,7 +39,7 @@ struct ObjectStore: Sendable {
   // These three arrays are parallel: for each object its id, its cells, and its mark in the latest change log. Their
   // order has no meaning. When an object is removed, the last object moves to its index.
   private(set) var ids: [ObjectID] = []
-  private(set) var records: [ObjectRecord] = []
+  private(set) var records = PiecewiseArray<ObjectRecord>()
   private var marks: [UInt32] = []
   private var table = ObjectTable()
 
@@ -52,7 +52,6 @@ struct ObjectStore: Sendable {
 
   mutating func reserve(_ count: Int) {
     ids.reserveCapacity(count)
-    records.reserveCapacity(count)
     marks.reserveCapacity(count)
     table.reserve(count)
   }
@@ -232,7 +231,7 @@ struct ObjectStore: Sendable {
 package struct ObjectRecords: Sequence {
   package let keys: [ObjectID]
   /// The cells of each object, at the same index as its id.
-  package let values: [ObjectRecord]
+  package let values: PiecewiseArray<ObjectRecord>
 
   package var isEmpty: Bool { keys.isEmpty }
 
@@ -245,6 +244,37 @@ package struct ObjectRecords: Sequence {
       defer { next += 1 }
       return (keys[next], values[next])
     }
+  }
+}
+
+/// An array in pieces. Copies share the pieces that did not change, so the first change of a copy costs one piece, not
+/// all elements. A board is copied to be encoded on another thread while it changes.
+package struct PiecewiseArray<Element: Sendable>: MutableCollection, RandomAccessCollection, Sendable {
+  private static var pieceLength: Int { 256 }
+
+  /// All pieces except the last one are full, and no piece is empty.
+  private var pieces: [[Element]] = []
+  package private(set) var count = 0
+
+  package var startIndex: Int { 0 }
+
+  package var endIndex: Int { count }
+
+  package subscript(index: Int) -> Element {
+    _read { yield pieces[index / Self.pieceLength][index % Self.pieceLength] }
+    _modify { yield &pieces[index / Self.pieceLength][index % Self.pieceLength] }
+  }
+
+  mutating func append(_ element: Element) {
+    if count % Self.pieceLength == 0 { pieces.append([]) }
+    pieces[pieces.count - 1].append(element)
+    count += 1
+  }
+
+  mutating func removeLast() {
+    pieces[pieces.count - 1].removeLast()
+    if pieces[pieces.count - 1].isEmpty { pieces.removeLast() }
+    count -= 1
   }
 }
 
