@@ -14,7 +14,9 @@ extension ReplicaWorld {
     case .verify(let request): begin(.verify(request), number)
     case .send(let bytes, let members): for member in members { post(bytes, number, member, .message) }
     case .sendDatagram(let bytes, let members): for member in members { post(bytes, number, member, .datagram) }
-    case .sendAnswer(let bytes, let name, let member): post(bytes, number, member, .answer(name))
+    case .sendAnswer(let answer, let member):
+      guard let (bytes, name) = answer.encoded() else { return complaints.append("an answer is too large") }
+      post(bytes, number, member, .answer(name))
     case .record(let change):
       nodes[number].document.append(change)
       checkStored(change, number)

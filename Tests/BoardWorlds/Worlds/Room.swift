@@ -140,7 +140,8 @@ public final class Room {
       case .sendDatagram(let bytes, let members):
         counts[.presence, default: Count()].add(bytes.count, to: members.count)
         post(bytes, number, members, isReliable: false)
-      case .sendAnswer(let bytes, let name, let member):
+      case .sendAnswer(let answer, let member):
+        guard let (bytes, name) = answer.encoded() else { continue }
         counts[.answer, default: Count()].add(bytes.count, to: 1)
         guard let to = numbers[member], let request = name.request else { continue }
         carryOut(replicas[number].answerSent(request: request, to: member, now: now), number)

@@ -313,7 +313,8 @@ import Testing
       let request = SyncMessage.request(CatchUpRequest(number: number, context: context))
       let now = later(number * 1000)
       log += anna.replica.received(request.encode(), from: bo.member, now: now)
-      for case .sendAnswer(let bytes, let name, _) in log.take() {
+      for case .sendAnswer(let answer, _) in log.take() {
+        let (bytes, name) = try #require(answer.encoded())
         #expect(name.byteCount == bytes.count)
         log += anna.replica.answerSent(request: number, to: bo.member, now: now)
         return Set(try Answer(bytes).records.map(\.incarnation))

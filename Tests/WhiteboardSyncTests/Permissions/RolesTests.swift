@@ -272,7 +272,9 @@ import Testing
       world.uptime += 2000
       actions += owner.replica.tick(now: world.now(0))
       var records: [AuthorRecord] = []
-      for case .sendAnswer(let bytes, _, _) in actions { records += try Answer(bytes).records }
+      for case .sendAnswer(let answer, _) in actions {
+        records += try Answer(#require(answer.encoded()).bytes).records
+      }
       #expect(records.contains { $0.incarnation == author } == isClaimed)
     }
   }

@@ -251,8 +251,9 @@ import Testing
       switch action {
       case .send(let bytes, let members) where members.contains(receiver):
         reply = other.perform(other.replica.received(bytes, from: sender, now: now))
-      case .sendAnswer(let bytes, let name, receiver):
-        let request = try #require(name.request)
+      case .sendAnswer(let answer, receiver):
+        let request = answer.request
+        let bytes = try #require(answer.encoded()).bytes
         node.perform(node.replica.answerSent(request: request, to: receiver, now: now))
         reply = other.perform(other.replica.receivedAnswer(bytes, request: request, from: sender, now: now))
       case .protocolViolation(_, let error): Issue.record(error)

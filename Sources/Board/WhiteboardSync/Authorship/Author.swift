@@ -130,6 +130,8 @@ public final class Author {
   package func sign(_ chain: BatchChain) -> SignedHead { signHead(of: chain).complete }
 
   var hasLocalKey: Bool { signer.isLocal }
+  /// Signs with the local key, on any thread; nil if there is no local key.
+  var signature: (@Sendable ([UInt8]) -> [UInt8])? { signer.signature }
   var isAwaitingSignature: Bool { signer.isPending }
 
   var hasSigningRequests: Bool { signer.hasNewRequests }

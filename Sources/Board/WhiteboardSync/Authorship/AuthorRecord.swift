@@ -162,7 +162,7 @@ public struct AuthorRecord: Hashable, Sendable {
 }
 
 /// A key that signs for an author.
-public protocol AuthorKey {
+public protocol AuthorKey: Sendable {
   /// The public key: P-256, uncompressed as in SEC 1, 65 bytes.
   var publicKey: [UInt8] { get }
 

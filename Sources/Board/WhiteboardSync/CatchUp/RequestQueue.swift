@@ -114,22 +114,27 @@ final class AnswerSender {
       actions.queue(.nothingLacking(request.number), to: member)
       return
     }
-    let answer = Answer.make(
-      registry.records(lackingIn: request.context, isRepair: request.buckets != 0),
-      board.state.difference(since: request.context, buckets: request.buckets),
-      by: author,
-      as: publisher.chain.incarnation
-    )
+    let records = registry.records(lackingIn: request.context, isRepair: request.buckets != 0)
+    let incarnation = publisher.chain.incarnation
+    if let sign = author.signature {
+      peers[member]?.answerInFlight = request.number
+      let copy = AnswerCopy(
+        of: board.state,
+        Array(records),
+        for: request,
+        as: incarnation,
+        on: author.board,
+        signedBy: sign
+      )
+      return actions.append(.sendAnswer(OutgoingAnswer(request.number, copy), to: member))
+    }
+    let difference = board.state.difference(since: request.context, buckets: request.buckets)
+    let answer = Answer.make(records, difference, by: author, as: incarnation)
     // Even a board within its limits can be too large for one answer. The batches of the board still reach the member.
     guard answer.value.count <= Answer.byteLimit else { return }
     peers[member]?.answerInFlight = request.number
-    let name = ResourceDTO(
-      id: author.board.description,
-      type: .whiteboard,
-      request: request.number,
-      byteCount: answer.value.count
-    )
-    actions.append(.sendAnswer(answer.value, name, to: member), lacking: answer.gaps)
+    let outgoing = OutgoingAnswer(request.number, encoded: answer.value, on: author.board)
+    actions.append(.sendAnswer(outgoing, to: member), lacking: answer.gaps)
   }
 
   func ended(_ request: UInt64, to member: MemberID) {

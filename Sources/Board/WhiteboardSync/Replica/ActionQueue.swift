@@ -99,7 +99,9 @@ extension ReplicaAction {
     }
     switch self {
     case .send(let bytes, let members): self = .send(filled(bytes), to: members)
-    case .sendAnswer(let bytes, let name, let member): self = .sendAnswer(filled(bytes), name, to: member)
+    case .sendAnswer(var answer, let member):
+      answer.replaceBytes(filled)
+      self = .sendAnswer(answer, to: member)
     case .record(.author(let bytes, let incarnation)): self = .record(.author(filled(bytes), incarnation))
     case .record(.head(let bytes, let incarnation, let sequence)):
       self = .record(.head(filled(bytes), incarnation, sequence: sequence))
@@ -114,7 +116,7 @@ extension ReplicaAction {
     case .send(let bytes, let members) where members.contains(member):
       let others = members.filter { $0 != member }
       return others.isEmpty ? nil : .send(bytes, to: others)
-    case .sendAnswer(_, _, member), .sendAsset(_, _, member), .wantAsset(_, member): return nil
+    case .sendAnswer(_, member), .sendAsset(_, _, member), .wantAsset(_, member): return nil
     default: return self
     }
   }

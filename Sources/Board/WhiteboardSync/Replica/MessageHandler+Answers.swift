@@ -12,7 +12,7 @@ extension MessageHandler {
 
   /// If the signatures of the answer are not verified yet, the answer waits.
   func handleAnswer(
-    _ bytes: [UInt8],
+    _ received: ReceivedAnswer,
     to request: UInt64,
     from member: MemberID,
     _ verification: VerificationState,
@@ -22,10 +22,10 @@ extension MessageHandler {
     do throws(ReceiveError) {
       var verification = verification
       let checked = try replica.verifier.check(&verification, for: member) { () throws(ReceiveError) -> CheckedAnswer in
-        try checkAnswer(bytes, from: member)
+        try checkAnswer(received, from: member)
       }
       guard let checked else {
-        peer.unverifiedAnswer = UnverifiedAnswer(bytes: bytes, verification: verification)
+        peer.unverifiedAnswer = UnverifiedAnswer(answer: received, verification: verification)
         return replica.publishChanges(from: member, now)
       }
       let buckets = peer.requestBuckets
@@ -70,14 +70,14 @@ extension MessageHandler {
       !answer.verification.isPending
     else { return }
     peer.unverifiedAnswer = nil
-    handleAnswer(answer.bytes, to: request, from: member, answer.verification, now)
+    handleAnswer(answer.answer, to: request, from: member, answer.verification, now)
   }
 
   // MARK: - Checking and merging
 
   /// Checks an answer completely before any part of the answer is merged.
-  private func checkAnswer(_ bytes: [UInt8], from member: MemberID) throws(ReceiveError) -> CheckedAnswer {
-    let answer = try receiving { () throws(CodecError) in try Answer(bytes) }
+  private func checkAnswer(_ received: ReceivedAnswer, from member: MemberID) throws(ReceiveError) -> CheckedAnswer {
+    let answer = try receiving { () throws(CodecError) in try received.decoded.get() }
     let record =
       answer.records.first { $0.incarnation == answer.incarnation } ?? replica.registry[answer.incarnation]
       ?? replica.peers[member]?.link.record.flatMap { $0.incarnation == answer.incarnation ? $0 : nil }
@@ -88,7 +88,7 @@ extension MessageHandler {
       guard record.role.mayWrite else { throw .viewer }
       try answer.verify(by: record, with: replica.verifier)
     }
-    let checked = CheckedAnswer(bytes, answer, by: record)
+    let checked = CheckedAnswer(received.bytes, answer, by: record)
     guard !replica.permissions.isRevoked(record) else { return checked }
     try replica.registry.requireRecords(in: answer)
     var known = replica.registry.incarnations

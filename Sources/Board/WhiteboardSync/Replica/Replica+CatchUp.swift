@@ -25,15 +25,23 @@ extension Replica {
     return finish(now)
   }
 
-  /// Handles an expected answer after all its bytes have arrived.
+  /// Handles an expected answer that was decoded after all its bytes had arrived.
   ///
   /// The answer is applied completely or not at all. An answer to a request that was given up is ignored.
-  public func receivedAnswer(_ bytes: [UInt8], request: UInt64, from member: MemberID, now: Moment) -> [ReplicaAction] {
+  public func receivedAnswer(_ answer: ReceivedAnswer, request: UInt64, from member: MemberID, now: Moment)
+    -> [ReplicaAction]
+  {
     guard let peer = peers[member], peer.requestInFlight == request, peer.unverifiedAnswer == nil else { return [] }
     presence.heard(member, now)
     begin(now)
-    messages.handleAnswer(bytes, to: request, from: member, VerificationState(), now)
+    messages.handleAnswer(answer, to: request, from: member, VerificationState(), now)
     return removeActions()
+  }
+
+  /// Decodes an expected answer and handles it, after all its bytes have arrived.
+  public func receivedAnswer(_ bytes: [UInt8], request: UInt64, from member: MemberID, now: Moment) -> [ReplicaAction] {
+    guard peers[member]?.requestInFlight == request else { return [] }
+    return receivedAnswer(ReceivedAnswer(bytes), request: request, from: member, now: now)
   }
 
   // MARK: - Answers to members

@@ -101,8 +101,8 @@ public enum ReplicaAction: Hashable, Sendable {
   case wantAsset(AssetReference, from: MemberID)
   /// Send the bytes of an asset as a resource with this name, then call `assetSent`.
   case sendAsset(AssetID, ResourceDTO, to: MemberID)
-  /// Send an answer with these bytes as a resource with this name, then call `answerSent`.
-  case sendAnswer([UInt8], ResourceDTO, to: MemberID)
+  /// Encode this answer, send it as a resource, then call `answerSent`.
+  case sendAnswer(OutgoingAnswer, to: MemberID)
   /// The display name and icon that a member chose.
   case profile(MemberID, name: String, icon: String)
   /// The boards of a member and of this replica differ although their contexts are equal. The set bits are the

@@ -28,7 +28,8 @@ struct Signed<Value> {
 /// Signs with a local key, or requests signatures from the owner of the replica.
 struct Signer {
   let publicKey: [UInt8]
-  private let signature: (([UInt8]) -> [UInt8])?
+  /// Signs with the local key, on any thread; nil if there is no local key.
+  let signature: (@Sendable ([UInt8]) -> [UInt8])?
   private var lastNumber: UInt64 = 0
   private var newRequests: [SigningRequest] = []
   private var pending: Set<SigningID> = []

@@ -40,7 +40,7 @@ struct VerificationState {
 }
 
 struct UnverifiedAnswer {
-  let bytes: [UInt8]
+  let answer: ReceivedAnswer
   var verification: VerificationState
 }
 

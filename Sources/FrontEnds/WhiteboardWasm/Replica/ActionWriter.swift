@@ -56,9 +56,11 @@ struct ActionWriter {
     case .send(let message, let members): write(.send, list(members) + message)
     case .sendDatagram(let datagram, let members): write(.sendDatagram, list(members) + datagram)
     case .record(let change): write(change)
-    case .sendAnswer(let answer, let name, let member):
-      let name = Array(name.name.utf8)
-      write(.sendAnswer, member.bytes + number(UInt32(name.count)) + name + answer)
+    case .sendAnswer(let answer, let member):
+      // The author has no local key, so the replica has checked the size of the answer.
+      guard let (bytes, name) = answer.encoded() else { preconditionFailure("the answer is too large") }
+      let encodedName = Array(name.name.utf8)
+      write(.sendAnswer, member.bytes + number(UInt32(encodedName.count)) + encodedName + bytes)
     case .sendAsset(let asset, let name, let member):
       write(.sendAsset, member.bytes + asset.bytes + Array(name.name.utf8))
     case .data(let data, let member, let isReliable): write(.data, member.bytes + [isReliable ? 1 : 0] + data)

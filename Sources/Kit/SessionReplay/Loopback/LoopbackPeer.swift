@@ -189,7 +189,8 @@ actor LoopbackPeer {
     case .send(let bytes, let members):
       for member in members { dispatch([Kind.message] + bytes, to: member, isReliable: true) }
     case .sendDatagram(let bytes, let members): for member in members { dispatch(bytes, to: member, isReliable: false) }
-    case .sendAnswer(let bytes, let dto, let member):
+    case .sendAnswer(let answer, let member):
+      guard let (bytes, dto) = answer.encoded() else { return complaints.append("\(name) made too large an answer") }
       let name = Array(dto.name.utf8)
       dispatch(
         [Kind.answer, UInt8(name.count >> 8), UInt8(name.count & 0xFF)] + name + bytes,

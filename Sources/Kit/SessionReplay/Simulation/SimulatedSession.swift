@@ -330,7 +330,12 @@ public final class SimulatedSession {
     case .send(let bytes, let members): for member in members { send(bytes, as: .message, from: number, to: member) }
     case .sendDatagram(let bytes, let members):
       for member in members { send(bytes, as: .datagram, from: number, to: member) }
-    case .sendAnswer(let bytes, let name, let member): send(bytes, as: .answer, named: name, from: number, to: member)
+    case .sendAnswer(let answer, let member):
+      guard let (bytes, name) = answer.encoded() else {
+        complaints.append("\(peer.name) made an answer that is too large to send")
+        break
+      }
+      send(bytes, as: .answer, named: name, from: number, to: member)
     case .record(let change): peer.document.append(change)
     case .diverged(let member, _):
       let other = peers.first { $0.member == member }?.name ?? "?"

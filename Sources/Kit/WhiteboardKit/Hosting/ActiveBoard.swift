@@ -193,7 +193,7 @@ extension ActiveBoard {
       // A member may leave in the meantime; any datagram may be lost.
       if !reached.isEmpty { try? session.sendDatagram(bytes, to: reached) }
     case .sendAsset(let id, let name, let member): transfers.sendAsset(id, name, to: member)
-    case .sendAnswer(let bytes, let name, let member): transfers.sendAnswer(bytes, name, to: member)
+    case .sendAnswer(let answer, let member): transfers.sendAnswer(answer, to: member)
     case .wantAsset(let reference, let member):
       configuration.logger.debug(
         "Photo requested.",

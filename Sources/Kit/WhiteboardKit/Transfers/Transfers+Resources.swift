@@ -284,32 +284,53 @@ extension Transfers {
   }
 
   func answerFinished(request: UInt64, from peer: PeerID, _ result: Result<ReceivedResource, SessionError>) {
-    guard let active else { return }
     let member = MemberID(peer)
-    var bytes: [UInt8]?
-    if case .success(let resource) = result, let path = resource.path {
-      bytes = try? FileReading.whole(path, limit: resource.size)
-      try? FileManager.default.removeItem(atPath: path)
+    guard case .success(let resource) = result, let path = resource.path else {
+      return answerArrived(nil, request: request, from: member)
     }
+    runtime.spawn { sharedBoard in
+      // An answer can be large, so it is neither read nor decoded on the board's actor.
+      let answer = await FileQueue.run {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        return (try? FileReading.whole(path, limit: resource.size)).map { ReceivedAnswer($0) }
+      }
+      sharedBoard.transfers.answerArrived(answer, request: request, from: member)
+    }
+  }
+
+  private func answerArrived(_ answer: ReceivedAnswer?, request: UInt64, from member: MemberID) {
+    // After the end, nothing may change the board. Other members have the changes in the answer.
+    guard let active, runtime.ending == nil else { return }
     let replica = active.replica
-    if let bytes {
-      active.perform(replica.receivedAnswer(bytes, request: request, from: member, now: runtime.now))
+    if let answer {
+      active.perform(replica.receivedAnswer(answer, request: request, from: member, now: runtime.now))
     } else {
       active.perform(replica.answerFailed(request: request, from: member, now: runtime.now))
     }
   }
 
-  func sendAnswer(_ bytes: [UInt8], _ name: ResourceDTO, to member: MemberID) {
-    guard let request = name.request else { return }
+  func sendAnswer(_ answer: OutgoingAnswer, to member: MemberID) {
+    let directory = configuration.answersDirectory
+    runtime.spawn { sharedBoard in
+      // An answer can be large, so it is neither encoded nor written on the board's actor.
+      let prepared = await FileQueue.run { () -> (file: AnswerFile, name: String)? in
+        guard let (bytes, name) = answer.encoded() else { return nil }
+        return AnswerFile(bytes, inDirectory: directory).map { ($0, name.name) }
+      }
+      sharedBoard.transfers.sendAnswer(prepared, to: answer.request, of: member)
+    }
+  }
+
+  /// Sends an answer in another job, because the job that encoded the answer holds a copy of the board.
+  private func sendAnswer(_ prepared: (file: AnswerFile, name: String)?, to request: UInt64, of member: MemberID) {
     guard let active else { return }
-    guard let file = AnswerFile(bytes, inDirectory: configuration.answersDirectory) else {
-      active.perform(active.replica.answerSent(request: request, to: member, now: runtime.now))
-      return
+    guard let (file, name) = prepared else {
+      return active.perform(active.replica.answerSent(request: request, to: member, now: runtime.now))
     }
     let session = active.session
     runtime.spawn { sharedBoard in
       do throws(SessionError) {
-        _ = try await session.sendResource(atPath: file.path, named: name.name, to: PeerID(member), isRequested: true)
+        _ = try await session.sendResource(atPath: file.path, named: name, to: PeerID(member), isRequested: true)
           .result()
       } catch {
         // The member requests the answer again, from this peer or another.
