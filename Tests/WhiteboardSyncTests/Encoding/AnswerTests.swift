@@ -233,6 +233,41 @@ import Testing
     for case .record(let change) in actions { Issue.record("kept: \(change)") }
   }
 
+  @Test("a large answer is reported in parts, each object once and with its latest state") func parts() throws {
+    anna.replica.reportsAtOnce = 2
+    join()
+    let board = Board(incarnation: bo.incarnation, member: bo.member, wallClock: start.wall)
+    let ids = try (0..<7).map { try board.createText("text \($0)", at: Point(x: Double($0), y: 0)) }
+    receive(bo.answer(board.state.difference(since: Context(), buckets: 0)))
+    func added() -> [ObjectID] {
+      log.take().compactMap { if case .objectAdded(let snapshot, bo.member) = $0 { snapshot.id } else { nil } }
+    }
+    let first = log.take()
+    #expect(first.contains(.caughtUp(bo.member)))
+    #expect(first.count { if case .objectAdded = $0 { true } else { false } } == 2)
+    #expect(anna.replica.nextDeadline == start.uptime + 1)
+    #expect(!anna.replica.isSynced(with: bo.member, now: start))
+    // An object that was not reported yet is reported once, with the local change; a deleted object not at all.
+    let local = try anna.replica.change(now: start) { board throws(BoardError) in
+      try board.move([ids[4]], by: Point(x: 5, y: 0))
+      try board.delete([ids[5]])
+    }
+    log += local.actions
+    let changes = log.take()
+    let moved = try #require(anna.replica.board.snapshot(ids[4]))
+    #expect(moved.centerPosition.x == 9)
+    let reports = changes.filter { if case .objectAdded = $0 { true } else { false } }
+    #expect(reports == [.objectAdded(moved, from: bo.member)])
+    for case .objectRemoved in changes { Issue.record("an unknown object was removed") }
+    log += anna.replica.tick(now: later(1))
+    #expect(added() == [ids[2], ids[3]])
+    log += anna.replica.tick(now: later(2))
+    #expect(added() == [ids[6]])
+    #expect(anna.replica.hasReportedAll)
+    log += anna.replica.tick(now: later(3))
+    #expect(added().isEmpty)
+  }
+
   @Test("[SYN-11] a member whose answer makes no progress for 5 s is asked again after the others") func patience()
     throws
   {

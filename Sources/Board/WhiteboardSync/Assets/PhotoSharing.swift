@@ -7,6 +7,7 @@ final class PhotoSharing {
   private static let assetsPerMember = 64
 
   private let board: Board
+  private let pending: PendingReports
   private let actions: ActionQueue
   private(set) var exchange = AssetExchange()
   private var budget = PhotoBudget()
@@ -16,8 +17,9 @@ final class PhotoSharing {
   private var sending: [MemberID: Set<AssetID>] = [:]
   private var objects: [AssetID: ObjectID] = [:]
 
-  init(_ board: Board, _ actions: ActionQueue) {
+  init(_ board: Board, _ pending: PendingReports, _ actions: ActionQueue) {
     self.board = board
+    self.pending = pending
     self.actions = actions
   }
 
@@ -110,7 +112,8 @@ final class PhotoSharing {
     budget.count(id, Int64(bytes ?? reference(of: id)?.byteCount ?? 0), of: author(of: id))
     guard board.assets.insert(id).inserted else { return }
     perform(exchange.arrived(id, now: now.uptime))
-    for object in board.state.photoIDs where board.state.record(object)?.asset?.id == id {
+    for object in board.state.photoIDs
+    where board.state.record(object)?.asset?.id == id && !pending.isUnknown(object) {
       if let snapshot = board.snapshot(object), snapshot.asset?.id == id {
         actions.append(.objectChanged(snapshot, from: nil))
       }

@@ -7,13 +7,22 @@ final class ChangeReporter {
   private let actions: ActionQueue
   private var deferred = DeferredChanges()
   private var lateLines = LateLines()
+  private let pending: PendingReports
+  var reportsAtOnce = Int.max
   private var ownSelections: Set<ObjectID> = []
   private var reportedHolders: [ObjectID: MemberID] = [:]
 
-  init(_ board: Board, _ strokes: StrokeSharing, _ photos: PhotoSharing, _ actions: ActionQueue) {
+  init(
+    _ board: Board,
+    _ strokes: StrokeSharing,
+    _ photos: PhotoSharing,
+    _ pending: PendingReports,
+    _ actions: ActionQueue
+  ) {
     self.board = board
     self.strokes = strokes
     self.photos = photos
+    self.pending = pending
     self.actions = actions
   }
 
@@ -21,7 +30,27 @@ final class ChangeReporter {
   func reportChanges(from member: MemberID?, _ now: Moment) {
     let changes = board.takeChanges()
     var lines = 0
+    // Local changes are reported immediately, because the end of a command is reported after its changes.
+    var room = member == nil ? Int.max : reportsAtOnce
     for change in changes {
+      if let earlier = pending[change.object] {
+        switch change {
+        case .selected where earlier.isUnknown: continue
+        case .selected: break
+        case .removed(let id):
+          pending.remove(id)
+          if earlier.isUnknown {
+            strokes.objectRemoved(id)
+            continue
+          }
+        case .added, .changed:
+          guard room > 0 else { continue }
+          room -= 1
+          pending.remove(change.object)
+          report(earlier.change, from: earlier.member, now)
+          continue
+        }
+      }
       if deferred.append(change, of: board.state, from: member) { continue }
       if changes.count > LateLines.count, case .changed(let id) = change, board.state.isBoundLine(id) {
         lines += 1
@@ -31,16 +60,42 @@ final class ChangeReporter {
           continue
         }
       }
+      switch change {
+      case .added(let id), .changed(let id):
+        if room == 0 {
+          pending.append(PendingReports.Report(change: change, member: member), of: id, now.uptime)
+          continue
+        }
+        room -= 1
+      case .removed, .selected: break
+      }
       report(change, from: member, now)
     }
   }
 
+  /// Whether changes of a large answer are not reported yet.
+  var isReporting: Bool { !pending.isEmpty }
+
+  /// Whether the actions so far report the latest state of each object that was reported before.
+  var hasReportedAll: Bool { pending.knownCount == 0 && lateLines.isEmpty && deferred.isEmpty }
+
+  func reportPendingChanges(_ now: Moment) {
+    for next in pending.removeNext(Int.max) { report(next.change, from: next.member, now) }
+  }
+
   func reportDeferredChange(_ now: Moment) {
+    for next in pending.removeDue(reportsAtOnce, now.uptime) { report(next.change, from: next.member, now) }
     for line in lateLines.removeNext() { report(.changed(line.id), from: line.member, now) }
     if let next = deferred.removeNext(now.uptime) { report(next.change, from: next.member, now) }
   }
 
-  var nextDeadline: UInt64? { lateLines.isEmpty ? deferred.nextDeadline : 0 }
+  var nextDeadline: UInt64? {
+    guard lateLines.isEmpty else { return 0 }
+    var earliest = Earliest()
+    earliest.include(pending.nextDeadline)
+    earliest.include(deferred.nextDeadline)
+    return earliest.time
+  }
 
   func reportSelections() {
     for id in board.state.selectedIDs where board.state.isShown(id) { reportSelection(of: id) }
@@ -49,14 +104,12 @@ final class ChangeReporter {
   /// Discards the changes of a restored board, but processes its photos and the local selections.
   func discardChanges(_ now: Moment) {
     _ = board.takeChanges()
-    for id in board.objectIDs {
-      let record = board.state.record(id)
-      // Create snapshots only of photos, because a snapshot costs more than restoring the object.
-      if record?.kind == .photo, let photo = board.snapshot(id) { updateSharing(of: photo, from: nil, now) }
-      if record?.selection != nil, board.holder(of: id) == board.member {
-        ownSelections.insert(id)
-        reportedHolders[id] = board.member
-      }
+    for id in board.state.photoIDs {
+      if let photo = board.snapshot(id) { updateSharing(of: photo, from: nil, now) }
+    }
+    for id in board.state.selectedIDs where board.state.isShown(id) && board.holder(of: id) == board.member {
+      ownSelections.insert(id)
+      reportedHolders[id] = board.member
     }
   }
 
@@ -93,6 +146,8 @@ final class ChangeReporter {
   }
 
   func reportSelection(of id: ObjectID) {
+    // The report of the object includes its selection.
+    guard !pending.isUnknown(id) else { return }
     let winner = board.selection(of: id)
     let holder = board.holder(of: id)
     if winner == board.member {
@@ -103,6 +158,75 @@ final class ChangeReporter {
     guard reportedHolders[id] != holder else { return }
     reportedHolders[id] = holder
     actions.append(.selected(id, by: holder))
+  }
+}
+
+/// The changes of a large answer that have not been reported yet. Snapshots and events of a whole board would take much
+/// memory, and no other input could be handled before all of them are made. Therefore, an input reports only some
+/// objects, and ticks report the other objects with their latest state.
+final class PendingReports {
+  struct Report {
+    let change: ObjectChange
+    let member: MemberID?
+
+    /// Whether the owner of the replica has no report of the object yet.
+    var isUnknown: Bool { if case .added = change { true } else { false } }
+  }
+
+  private var reports: [ObjectID: Report] = [:]
+  /// The number of pending objects that were reported before.
+  private(set) var knownCount = 0
+  /// The objects in the order of their changes, also objects that were removed.
+  private var order: [ObjectID] = []
+  /// The index of the next object in `order`.
+  private var next = 0
+  private var due: UInt64 = 0
+
+  var isEmpty: Bool { reports.isEmpty }
+
+  /// A part is due in the millisecond after the last part, so that other inputs are handled in between.
+  var nextDeadline: UInt64? { reports.isEmpty ? nil : due }
+
+  subscript(id: ObjectID) -> Report? { reports.isEmpty ? nil : reports[id] }
+
+  /// Returns whether the owner of the replica has no report of the object yet.
+  func isUnknown(_ id: ObjectID) -> Bool { self[id]?.isUnknown ?? false }
+
+  func append(_ report: Report, of id: ObjectID, _ now: UInt64) {
+    if reports.isEmpty { due = now + 1 }
+    reports[id] = report
+    if !report.isUnknown { knownCount += 1 }
+    order.append(id)
+  }
+
+  @discardableResult func remove(_ id: ObjectID) -> Report? {
+    guard let report = reports.removeValue(forKey: id) else { return nil }
+    if !report.isUnknown { knownCount -= 1 }
+    return report
+  }
+
+  func removeDue(_ count: Int, _ now: UInt64) -> [Report] {
+    guard !reports.isEmpty, now >= due else { return [] }
+    due = now + 1
+    return removeNext(count)
+  }
+
+  func removeNext(_ count: Int) -> [Report] {
+    var result: [Report] = []
+    while result.count < count, next < order.count {
+      if let report = remove(order[next]) { result.append(report) }
+      next += 1
+    }
+    if next == order.count { (reports, order, next) = ([:], [], 0) }
+    return result
+  }
+}
+
+extension ObjectChange {
+  fileprivate var object: ObjectID {
+    switch self {
+    case .added(let id), .changed(let id), .removed(let id), .selected(let id): id
+    }
   }
 }
 
@@ -174,6 +298,8 @@ struct DeferredChanges {
       return true
     }
   }
+
+  var isEmpty: Bool { order.isEmpty }
 
   var nextDeadline: UInt64? { order.isEmpty ? nil : due }
 

@@ -94,13 +94,13 @@ extension Replica {
       && !photos.isSending
   }
 
-  /// Returns whether this replica and a member have the same changes.
+  /// Returns whether this replica and a member have the same changes, and all of them are reported.
   ///
   /// Normally, both contexts must be equal. While the board changes without a pause, contexts are rarely equal. In that
   /// case, it is enough that catch-up is complete in both directions, because later changes are on their way.
   public func isSynced(with member: MemberID, now: Moment) -> Bool {
-    guard !isAwaitingSignature, let peer = peers[member], !peer.inbox.isVerifying, peer.isCaughtUp,
-      peer.hasCaughtUp || !author.role.mayWrite
+    guard !isAwaitingSignature, !changes.isReporting, let peer = peers[member], !peer.inbox.isVerifying,
+      peer.isCaughtUp, peer.hasCaughtUp || !author.role.mayWrite
     else { return false }
     return reports.isBusy(now) || peer.contextHash.map { $0 == reports.currentContextHash } ?? false
   }

@@ -34,8 +34,19 @@ public final class Replica {
   let changes: ChangeReporter
   let presence: PresenceTracker
   private var profile: MemberProfile?
+  /// Whether the returned actions report the latest state of each object that was reported before.
+  ///
+  /// New objects of a large answer may not be reported yet.
+  public var hasReportedAll: Bool { changes.hasReportedAll && !actions.hasReady }
   /// The incarnations without a record in the restored board (BRD-37).
   public internal(set) var unrecorded = UnrecordedAuthors()
+  /// The maximum number of objects of another member's changes that one input reports; ticks report the others.
+  ///
+  /// By default, each input reports all its changes.
+  public var reportsAtOnce: Int {
+    get { changes.reportsAtOnce }
+    set { changes.reportsAtOnce = newValue }
+  }
 
   package init(author: Author, now: Moment, localVerifier: LocalVerifier?) {
     self.author = author
@@ -53,8 +64,9 @@ public final class Replica {
     requests = RequestQueue(board, peers, actions)
     reports = ContextReports(board, peers, actions, requests, now: now.uptime)
     strokes = StrokeSharing(board, peers, actions)
-    photos = PhotoSharing(board, actions)
-    changes = ChangeReporter(board, strokes, photos, actions)
+    let pending = PendingReports()
+    photos = PhotoSharing(board, pending, actions)
+    changes = ChangeReporter(board, strokes, photos, pending, actions)
     presence = PresenceTracker(board, peers, changes, actions)
     permissions = Permissions(board, author, verifier, peers, registry, publisher, reports, requests, strokes, actions)
     retirements = Retirements(board, author, verifier, peers, registry, reports, actions)
@@ -139,10 +151,14 @@ public final class Replica {
 
   /// Signs and sends the head of the local chain.
   ///
-  /// Before you leave the session, perform the actions, and wait until ``isAwaitingSignature`` is false.
+  /// The actions also report all changes that were not reported yet. Before you leave the session, perform the actions,
+  /// and wait until ``isAwaitingSignature`` is false.
   public func prepareToLeave(now: Moment) -> [ReplicaAction] {
     begin(now)
     publishChanges(now)
+    // No later tick may report changes.
+    changes.reportsAtOnce = Int.max
+    changes.reportPendingChanges(now)
     publisher.sendHead(now)
     return removeActions()
   }

@@ -162,6 +162,9 @@ extension SharedBoard {
 
   // MARK: - Serving
 
+  /// The number of objects that the board reports at once, which takes a few milliseconds.
+  private static let reportsAtOnce = 512
+
   private func open(_ board: BoardSession, _ transport: PeerTransport) async throws -> Serving {
     let session = board.session
     let id = BoardID(session.id)
@@ -174,6 +177,7 @@ extension SharedBoard {
       ),
       now: now
     )
+    replica.reportsAtOnce = Self.reportsAtOnce
     photos.begin(replica, of: session.id)
     do throws(WhiteboardError) { try await openDocument(of: board, replica) } catch {
       await session.leave()
