@@ -343,7 +343,7 @@ package actor BoardTerminal: EventSink {
 
   /// The contents that events must include. Objects are not included, because ``boardChanged(_:)`` receives their
   /// changes.
-  package nonisolated var contents: EventContents { [.chat, .previews] }
+  package nonisolated var contents: EventContents { [.chat, .previews, .stored] }
 
   package func write(_ events: [SharedBoard.Output]) async throws(OutputError) {
     // An event can refer to an object, so show all changes before it. Meanwhile, the user's input is handled.

@@ -281,7 +281,7 @@ import Testing
   private static func objects(_ text: String) -> [SharedBoard.Output] {
     [
       Sample.added(object(text), by: Sample.member(1)), Sample.changed(object(text, since: ""), by: Sample.member(1)),
-      .answer(.object(object(text))), .answer(.objects([object(text)])),
+      .answer(.object(object(text))), .answer(.objects(ListedObjects([object(text)]))),
     ]
   }
 

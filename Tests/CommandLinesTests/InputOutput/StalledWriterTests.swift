@@ -42,4 +42,24 @@ struct StalledWriterTests {
     try await writer.write([0x78, 0x0A])
     try await writer.flush()
   }
+
+  @Test("a long list of objects is written in parts, as one line") func longList() async throws {
+    let objects = (1...1_100).map { ReportedObject(Sample.object(.text, id: $0, text: "text \($0)")) }
+    var path = Array("/tmp/list-XXXXXX".utf8CString)
+    let file = mkstemp(&path)
+    try #require(file >= 0)
+    unlink(path)
+    defer { close(file) }
+    for count in [0, 1, 256, 257, 1_100] {
+      ftruncate(file, 0)
+      lseek(file, 0, SEEK_SET)
+      let event = SharedBoard.Output.answer(.objects(ListedObjects(Array(objects[..<count]))), to: .number(3))
+      let writer = LineWriter(descriptor: file)
+      try await LineSink(writer, isJSON: true).write([event])
+      try await writer.flush()
+      var bytes = [UInt8](repeating: 0, count: Int(lseek(file, 0, SEEK_CUR)))
+      #expect(pread(file, &bytes, bytes.count, 0) == bytes.count)
+      #expect(bytes == EventLine.json(event))
+    }
+  }
 }

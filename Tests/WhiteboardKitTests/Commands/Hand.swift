@@ -98,7 +98,7 @@ actor Hand: EventSink {
       case .news(.ready): isReady = true
       case .answer(.done, .word(let word)?) where word.hasPrefix("settled-"): answered += 1
       case .answer(.error(let failure), _): errors.append("\(failure.verb ?? ""): \(failure.message)")
-      case .answer(.objects(let objects), _): listed = objects
+      case .answer(.objects(let objects), _): listed = Array(objects)
       case .change(.chat(let line, _), _): chat.append(line.text)
       default: break
       }

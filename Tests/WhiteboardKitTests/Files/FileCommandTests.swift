@@ -33,7 +33,7 @@ import WhiteboardRendering
   private func objects(_ scriptedBoard: ScriptedBoard) async throws -> [ObjectSnapshot] {
     try await scriptedBoard.perform("objects")
     var last: [ReportedObject]?
-    for case .answer(.objects(let list), _) in await scriptedBoard.events { last = list }
+    for case .answer(.objects(let list), _) in await scriptedBoard.events { last = Array(list) }
     return try #require(last).map(\.snapshot)
   }
 

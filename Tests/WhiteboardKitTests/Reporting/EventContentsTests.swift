@@ -53,7 +53,7 @@ import Whiteboard
 
     init() { (events, source) = AsyncStream.makeStream() }
 
-    var contents: EventContents { .chat }
+    var contents: EventContents { [.chat, .stored] }
 
     func write(_ events: [SharedBoard.Output]) async throws(OutputError) { for event in events { source.yield(event) } }
 

@@ -19,6 +19,20 @@ extension BoardReplica {
     return ObjectSnapshot(id, on: state, selectedBy: holder, assets: assets, authors: authors)
   }
 
+  /// A copy of the board from which snapshots can be made on another thread.
+  ///
+  /// The copy shares its memory with the board until the board changes.
+  public var objectSource: ObjectSource {
+    let holders = state.selectedIDs.compactMap { id in holder(of: id).map { (id, $0) } }
+    return ObjectSource(
+      state: state,
+      assets: assets,
+      authors: authors,
+      member: member,
+      holders: Dictionary(uniqueKeysWithValues: holders)
+    )
+  }
+
   // MARK: - Deletions
 
   /// Returns the shown objects that an answer deletes or purges although its sender had not seen all changes that the
@@ -141,6 +155,30 @@ extension BoardReplica {
   /// - Complexity: O(*n* log *n*), where *n* is the number of moves.
   public func gameView(_ id: ObjectID, for member: MemberID, isRevealing: Bool = false) -> GameView? {
     GameView(id, on: state, authors: authors, for: member, isRevealing: isRevealing)
+  }
+}
+
+/// The objects of a board at one moment.
+public struct ObjectSource: Sendable {
+  /// The state of the board.
+  public let state: BoardState
+  fileprivate let assets: Set<AssetID>
+  fileprivate let authors: [Incarnation: MemberID]
+  fileprivate let member: MemberID
+  fileprivate let holders: [ObjectID: MemberID]
+
+  /// The ids of the objects that are shown on the board, from back to front.
+  /// - Complexity: O(*n* log *n*).
+  public var objectIDs: [ObjectID] { state.stacked(state.storedIDs.filter(state.isShown)) }
+
+  /// Returns a snapshot of the object; nil if the object is not shown on the board.
+  public func snapshot(_ id: ObjectID) -> ObjectSnapshot? {
+    ObjectSnapshot(id, on: state, selectedBy: holders[id], assets: assets, authors: authors)
+  }
+
+  /// Returns the game as the local member sees it; nil if `id` is not a game.
+  public func gameView(_ id: ObjectID) -> GameView? {
+    GameView(id, on: state, authors: authors, for: member, isRevealing: false)
   }
 }
 

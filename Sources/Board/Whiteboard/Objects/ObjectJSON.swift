@@ -135,13 +135,27 @@ package enum Timestamp {
     let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
     let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
     let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    return padded(UInt64(year), 4) + "-" + padded(UInt64(month), 2) + "-" + padded(UInt64(day), 2) + "T"
-      + padded(rest / 3_600_000, 2) + ":" + padded(rest / 60_000 % 60, 2) + ":" + padded(rest / 1000 % 60, 2) + "."
-      + padded(rest % 1000, 3) + "Z"
+    var text: [UInt8] = []
+    text.reserveCapacity(24)
+    append(UInt64(year), 4, "-", to: &text)
+    append(UInt64(month), 2, "-", to: &text)
+    append(UInt64(day), 2, "T", to: &text)
+    append(rest / 3_600_000, 2, ":", to: &text)
+    append(rest / 60_000 % 60, 2, ":", to: &text)
+    append(rest / 1000 % 60, 2, ".", to: &text)
+    append(rest % 1000, 3, "Z", to: &text)
+    return String(decoding: text, as: UTF8.self)
   }
 
-  private static func padded(_ number: UInt64, _ width: Int) -> String {
-    let digits = String(number)
-    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  /// Appends a number with leading zeros, and the character that follows it.
+  private static func append(_ number: UInt64, _ width: Int, _ next: Unicode.Scalar, to text: inout [UInt8]) {
+    let start = text.count
+    var rest = number
+    for _ in 0..<width { text.append(0) }
+    for place in stride(from: start + width - 1, through: start, by: -1) {
+      text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    }
+    text.append(UInt8(ascii: next))
   }
 }

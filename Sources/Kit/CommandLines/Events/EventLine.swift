@@ -41,11 +41,18 @@ extension JSONWriter {
     endLine()
   }
 
-  mutating func begin(_ list: [ReportedObject]) {
+  mutating func begin(_ list: ListedObjects) {
     begin(line: "objects")
     add("count", list.count)
     begin("objects")
     bytes.append(UInt8(ascii: "["))
+  }
+
+  /// Appends elements of a list, which another writer wrote.
+  mutating func append(elements: [UInt8]) {
+    guard !elements.isEmpty else { return }
+    separate()
+    bytes.append(contentsOf: elements)
   }
 
   mutating func end(_ request: RequestMark?) {

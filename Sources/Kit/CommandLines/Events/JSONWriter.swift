@@ -57,13 +57,13 @@ struct JSONWriter {
   }
 
   mutating func write(whole number: some BinaryInteger) {
-    guard var rest = UInt32(exactly: number) else { return bytes.append(contentsOf: String(number).utf8) }
-    let start = bytes.count
-    repeat {
-      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-      rest /= 10
-    } while rest > 0
-    bytes[start...].reverse()
+    guard let whole = UInt32(exactly: number) else { return bytes.append(contentsOf: String(number).utf8) }
+    var divisor: UInt32 = 1
+    while whole / divisor >= 10 { divisor *= 10 }
+    while divisor > 0 {
+      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: whole / divisor % 10))
+      divisor /= 10
+    }
   }
 
   mutating func write(_ number: Double) {

@@ -22,10 +22,7 @@ package struct LineSink: EventSink {
     for event in events {
       if case .answer(.objects(let objects), let request) = event {
         json.begin(objects)
-        for object in objects {
-          json.write(element: object)
-          try await writePiece(of: &json)
-        }
+        try await write(objects, with: &json)
         json.end(request)
       } else {
         json.write(event)
@@ -33,6 +30,25 @@ package struct LineSink: EventSink {
       try await writePiece(of: &json)
     }
     if !json.bytes.isEmpty { try await writer.write(json.bytes) }
+  }
+
+  private static let objectsAtOnce = 256
+
+  /// Describes and encodes two parts of the list at the same time.
+  private func write(_ objects: ListedObjects, with json: inout JSONWriter) async throws(OutputError) {
+    let parts = objects.parts(of: Self.objectsAtOnce)
+    for first in stride(from: 0, to: parts.count, by: 2) {
+      async let later = first + 1 < parts.count ? Self.elements(of: parts[first + 1]) : []
+      json.append(elements: Self.elements(of: parts[first]))
+      json.append(elements: await later)
+      try await writePiece(of: &json)
+    }
+  }
+
+  private static func elements(of objects: ListedObjects) -> [UInt8] {
+    var json = JSONWriter()
+    for object in objects { json.write(element: object) }
+    return json.bytes
   }
 
   /// Writes the pending bytes if there are many, so that several large lines or objects are not in memory at the same

@@ -16,7 +16,7 @@ package enum BoardFile {
     package let digest: String
 
     package var events: [SharedBoard.Output] {
-      [.answer(.objects(objects.map { ReportedObject($0) }))]
+      [.answer(.objects(ListedObjects(objects.map { ReportedObject($0) })))]
         + chat.map { .change(.chat($0, by: .me), .init(member: $0.author)) } + [
           .answer(.digest(digest, objects: objects.count))
         ]

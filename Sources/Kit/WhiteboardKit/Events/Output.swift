@@ -41,7 +41,7 @@ extension SharedBoard {
   /// not run.
   package enum Answer: Sendable {
     case digest(String, objects: Int)
-    case objects([ReportedObject])
+    case objects(ListedObjects)
     case object(ReportedObject)
     /// The objects in an area; also the lines of the chat and the members, if the search was for words.
     case found([ReportedObject], chat: [ChatLine]? = nil, members: [SyncedMember]? = nil)

@@ -82,6 +82,46 @@ package struct ReportedObject: Sendable, Equatable {
   }
 }
 
+/// The objects of a board at one moment, from back to front. They are described when they are read, on any thread,
+/// because the descriptions of a large board take much time and memory.
+package struct ListedObjects: Sequence, Sendable {
+  package let count: Int
+  private let ids: @Sendable () -> [ObjectID]
+  private let describe: @Sendable (ObjectID) -> ReportedObject?
+
+  init(
+    count: Int,
+    ids: @escaping @Sendable () -> [ObjectID],
+    describe: @escaping @Sendable (ObjectID) -> ReportedObject?
+  ) {
+    self.count = count
+    self.ids = ids
+    self.describe = describe
+  }
+
+  package init(_ objects: [ReportedObject]) {
+    let known = Dictionary(uniqueKeysWithValues: objects.map { ($0.snapshot.id, $0) })
+    self.init(count: objects.count, ids: { objects.map(\.snapshot.id) }, describe: { known[$0] })
+  }
+
+  package func makeIterator() -> AnyIterator<ReportedObject> {
+    var rest = ids()[...]
+    return AnyIterator {
+      while let id = rest.popFirst() { if let object = describe(id) { return object } }
+      return nil
+    }
+  }
+
+  /// Returns parts with at most `length` objects, which can be read at the same time.
+  package func parts(of length: Int) -> [ListedObjects] {
+    let ids = ids()
+    return stride(from: 0, to: ids.count, by: length).map { start in
+      let part = Array(ids[start..<Swift.min(start + length, ids.count)])
+      return ListedObjects(count: part.count, ids: { part }, describe: describe)
+    }
+  }
+}
+
 /// The points of a drawing, relative to the center of all its points; computed only when they are written. Contains
 /// either all points, or only the points that differ from the points that readers know.
 package struct RelativePoints: Sendable, Equatable {

@@ -130,6 +130,8 @@ final class ActiveBoard {
   var session: Session { boardSession.session }
 
   private var isHostConfirmed = false
+  /// The number of calls of ``perform(_:)`` in progress, because an action can cause another input to the replica.
+  private var depth = 0
 
   /// Confirms the owner of an owned board as the host of the session, as soon as the owner is known (MEM-15).
   func confirmHost() {
@@ -165,7 +167,10 @@ extension ActiveBoard {
   /// Call this function after each input to the replica, even if there are no actions: the function also schedules the
   /// next timed work.
   func perform(_ actions: [ReplicaAction]) {
+    depth += 1
     for action in actions { fulfill(action) }
+    depth -= 1
+    if depth == 0 { reports.didReport() }
     confirmHost()
     if reports.reportSettings() { runtime.spawn { sharedBoard in await sharedBoard.board?.storeTitle() } }
     if let deadline = replica.nextDeadline { runtime.wake(by: runtime.instant(deadline)) }

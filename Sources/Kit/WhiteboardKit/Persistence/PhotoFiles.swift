@@ -39,6 +39,8 @@ final class PhotoFiles {
 
   func existingPath(_ id: AssetID) -> String? { paths[id] }
 
+  var existingPaths: [AssetID: String] { paths }
+
   /// Returns the path for a photo's file, even if the file does not exist.
   func path(_ id: AssetID, _ format: PhotoFormat) -> String {
     // Boards share the photo directory, so the names of temporary files contain the board.

@@ -13,7 +13,11 @@ final class BoardReports {
   private let photos: PhotoFiles
   let hiddenAuthors: HiddenAuthors
 
-  private var objects: [ObjectID: ObjectSnapshot] = [:]
+  /// The board when no report of a known object was missing. It shares its memory with the board, unlike snapshots.
+  private var source: ObjectSource
+  /// The objects that were reported since then; nil for removed objects.
+  private var objects: [ObjectID: ObjectSnapshot?] = [:]
+  private static let mostObjects = 1024
   private var games: [ObjectID: GameView] = [:]
   private(set) var settings = BoardSettings()
 
@@ -33,13 +37,14 @@ final class BoardReports {
     self.members = members
     self.photos = photos
     self.hiddenAuthors = hiddenAuthors
+    source = replica.board.objectSource
   }
 
   /// Passes the stored board to the sink, without events.
   func showStoredBoard() {
-    for snapshot in board.snapshots {
-      objects[snapshot.id] = snapshot
-      if !isHidden(snapshot.id) { show(snapshot) }
+    source = board.objectSource
+    if runtime.sink.contents.contains(.stored) {
+      for snapshot in board.snapshots where !isHidden(snapshot.id) { show(snapshot) }
     }
     // The stored settings are not reported as a change.
     _ = board.takeSettingsChange()
@@ -49,8 +54,18 @@ final class BoardReports {
 
   // MARK: - Objects
 
+  private func reported(_ id: ObjectID) -> ObjectSnapshot? { objects[id] ?? source.snapshot(id) }
+
+  /// Forgets single objects if no report of a known object is missing. Call this function only if no action of the
+  /// replica is left.
+  func didReport() {
+    guard objects.count > Self.mostObjects, replica.hasReportedAll else { return }
+    source = board.objectSource
+    objects = [:]
+  }
+
   func objectAdded(_ snapshot: ObjectSnapshot, by member: MemberID?) {
-    objects[snapshot.id] = snapshot
+    objects[snapshot.id] = .some(snapshot)
     games[snapshot.id] = game(snapshot)
     report(games[snapshot.id])
     report(.added(snapshot, by: members.author(member)), about: snapshot.id, by: member) { description(snapshot) }
@@ -58,7 +73,8 @@ final class BoardReports {
 
   /// Reports a changed object, without a line if only the selection changed.
   func objectChanged(_ snapshot: ObjectSnapshot, by member: MemberID?) {
-    guard let old = objects.updateValue(snapshot, forKey: snapshot.id) else { return objectAdded(snapshot, by: member) }
+    guard let old = reported(snapshot.id) else { return objectAdded(snapshot, by: member) }
+    objects[snapshot.id] = .some(snapshot)
     let game = game(snapshot)
     let hasGameChanged = games[snapshot.id] != game
     games[snapshot.id] = game
@@ -70,7 +86,7 @@ final class BoardReports {
   }
 
   func objectRemoved(_ id: ObjectID, by member: MemberID?) {
-    objects[id] = nil
+    objects[id] = .some(nil)
     games[id] = nil
     report(.removed(id, by: members.author(member)), about: id, by: member)
   }
@@ -151,7 +167,7 @@ final class BoardReports {
   }
 
   func objectsOfAuthor(_ author: MemberID) -> [ObjectSnapshot] {
-    objects.values.filter { self.author(of: $0.id) == author }
+    board.snapshots.filter { self.author(of: $0.id) == author }
   }
 
   // MARK: - Descriptions
@@ -167,6 +183,27 @@ final class BoardReports {
       path: snapshot.asset.flatMap { photos.existingPath($0.id) },
       since: known,
       changed: changed
+    )
+  }
+
+  /// The objects of the board now. Whoever reads the list describes the objects, which takes long on a large board.
+  var listedObjects: ListedObjects {
+    let source = board.objectSource
+    let paths = photos.existingPaths
+    let authors = Set(board.authors.values)
+    let names = Dictionary(uniqueKeysWithValues: authors.map { ($0, members.label(of: $0)) })
+    return ListedObjects(
+      count: source.state.shownCount,
+      ids: { source.objectIDs },
+      describe: { id in
+        guard let snapshot = source.snapshot(id) else { return nil }
+        let game = snapshot.kind == .game ? source.gameView(id) : nil
+        return ReportedObject(
+          snapshot,
+          game: game.flatMap { GameDescription($0) { names[$0] ?? $0.description } },
+          path: snapshot.asset.flatMap { paths[$0.id] }
+        )
+      }
     )
   }
 

@@ -36,7 +36,7 @@ final class Queries {
     self.roles = roles
   }
 
-  var objects: SharedBoard.Answer { .objects(board.snapshots.map { reports.description($0) }) }
+  var objects: SharedBoard.Answer { .objects(reports.listedObjects) }
 
   func object(_ reference: ObjectReference) throws(CommandError) -> SharedBoard.Answer {
     let id = try editor.resolve(reference)

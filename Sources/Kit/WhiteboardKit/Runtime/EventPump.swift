@@ -128,7 +128,7 @@ extension SharedBoard.Output {
     case .change(_, let details): details.object?.weight ?? 0
     case .news(.streamData(let event)): event.bytes.count * 4 / 3
     case .answer(.object(let object), _): object.weight
-    case .answer(.objects(let objects), _), .answer(.found(let objects, _, _), _): objects.reduce(0) { $0 + $1.weight }
+    case .answer(.found(let objects, _, _), _): objects.reduce(0) { $0 + $1.weight }
     case .answer(.chat(let lines), _): lines.reduce(0) { $0 + $1.text.utf8.count }
     case .news, .answer: 0
     }
@@ -153,9 +153,9 @@ package protocol EventSink: Sendable {
   /// The content that the sink reads. Events with other content are not created.
   var contents: EventContents { get }
 
-  /// Receives each change of the board before the event about the change. Also receives the stored objects and
-  /// settings. Changes by hidden authors are left out. The function does not wait: a slow receiver stores only the
-  /// latest state of each object. The default implementation does nothing.
+  /// Receives each change of the board before the event about the change. Also receives the stored settings and, if
+  /// ``contents`` includes them, the stored objects. Changes by hidden authors are left out. The function does not wait:
+  /// a slow receiver stores only the latest state of each object. The default implementation does nothing.
   func boardChanged(_ change: SharedBoard.Change)
 
   /// Receives the result of a command with a request id, including the ids of new objects. The call follows the changes
@@ -185,8 +185,10 @@ package struct EventContents: OptionSet, Sendable {
   package static let previews = EventContents(rawValue: 8)
   /// The answers to commands that succeeded and have no request id.
   package static let unmarkedAnswers = EventContents(rawValue: 16)
+  /// The stored objects, which ``EventSink/boardChanged(_:)`` receives when the board opens.
+  package static let stored = EventContents(rawValue: 32)
 
-  package static let all: EventContents = [.lines, .previews]
+  package static let all: EventContents = [.lines, .previews, .stored]
   /// The contents that have lines.
   package static let lines: EventContents = [.objects, .chat, .data, .unmarkedAnswers]
 }
