@@ -229,7 +229,22 @@ package enum FileWriting {
 
 /// Runs work that takes long or blocks its thread, such as encoding a board or waiting for other programs.
 enum FileQueue {
-  private static let queue = DispatchQueue(label: "whiteboard.files", attributes: .concurrent)
+  /// Its quality of service differs from that of actors, so that long work does not occupy their threads.
+  private static let queue = DispatchQueue(label: "whiteboard.files", qos: .utility, attributes: .concurrent)
+  private static let background = DispatchQueue(label: "whiteboard.background", qos: .background)
+
+  /// Runs work for which no user waits, after all earlier work of this kind. The system prefers all other threads.
+  static func runInBackground<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+      background.async {
+        // On Linux, this call concerns only the current thread, and only this queue uses threads of its quality of
+        // service. C libraries declare the constant with different types.
+        let prioProcess: Int32 = 0
+        setpriority(prioProcess, 0, 5)
+        continuation.resume(returning: work())
+      }
+    }
+  }
 
   static func run<Value: Sendable, Failure: Error>(
     _ work: @escaping @Sendable () throws(Failure) -> Value

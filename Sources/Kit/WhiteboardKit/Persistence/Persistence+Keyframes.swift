@@ -115,13 +115,13 @@ extension Persistence {
         position = try await storeEntries(of: copy, in: document)
       }
       if replica.hasRetirements { try await document.markRetirements() }
-      let (state, digest) = await FileQueue.run { (copy.board.keyframe, copy.board.digest.bytes) }
+      let (state, digest) = await FileQueue.runInBackground { (copy.board.keyframe, copy.board.digest.bytes) }
       try await document.writeKeyframe(state, digest: digest, time: copy.time, lostSince: lostSince, at: position)
       if wasBehind { queue.didStore(upTo: work.mark) }
       queue.isKeyframeDue = queue.recorded > work.mark
       queue.counted = work.mark
       sendAnswers()
-      let summary = await FileQueue.run { BoardSummary(of: copy.board.state, now: copy.time) }
+      let summary = await FileQueue.runInBackground { BoardSummary(of: copy.board.state, now: copy.time) }
       try await document.setSummary(
         objects: summary.objects,
         people: people,
