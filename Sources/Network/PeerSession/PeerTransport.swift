@@ -57,7 +57,7 @@ public final class PeerTransport: Sendable {
     _ body: (PeerTransport) async throws -> Result
   ) async throws -> Result {
     if let threads = configuration.threads { return try await withTransport(configuration, on: threads, body) }
-    return try await TransportThreads.withThreads(1) { threads in
+    return try await TransportThreads.withThreads(1, links: configuration.linkThread) { threads in
       try await withTransport(configuration, on: threads, body)
     }
   }

@@ -35,7 +35,7 @@ public struct SessionEvents: AsyncSequence, Sendable {
     /// Returns the next event, or `nil` when the session is over or the task is canceled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> SessionEvent? {
       if let sender = sender.take() { queue.handled(sender) }
-      if batch.isEmpty { batch = await queue.removeAll().reversed() }
+      if batch.isEmpty { batch = await queue.removeAll(isolation: actor).reversed() }
       guard let event = batch.popLast() else { return nil }
       observation.report(event)
       if case .message(let bytes, from: let peer) = event, bytes.count > MessageRoom.threshold { sender = peer }
@@ -110,9 +110,9 @@ final class EventQueue: Sendable {
     consumer?.resume([])
   }
 
-  func removeAll() async -> [SessionEvent] {
+  func removeAll(isolation: isolated (any Actor)?) async -> [SessionEvent] {
     var mustResume = false
-    let events = await state.wait(ifCanceled: []) { state, waiter in
+    let events = await state.wait(isolation: isolation, ifCanceled: []) { state, waiter in
       if state.events.isEmpty && !state.isFinished {
         precondition(state.consumer == nil, "a session's events can have only one consumer")
         state.consumer = waiter

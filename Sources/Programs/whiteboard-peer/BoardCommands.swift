@@ -364,9 +364,9 @@ struct TerminalLines: LineSource {
   let reader: LineReader
   let ended: @Sendable () async -> Bool
 
-  func nextLine() async throws(InputError) -> LineReader.Line? {
+  func nextLines() async throws(InputError) -> [LineReader.Line]? {
     while true {
-      if let line = try await reader.nextLine() { return line }
+      if let lines = try await reader.nextLines() { return lines }
       if Task.isCancelled { return nil }
       if await ended() { return nil }
     }

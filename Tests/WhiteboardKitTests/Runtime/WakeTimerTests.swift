@@ -5,11 +5,11 @@ import Testing
 @Suite struct WakeTimerTests {
   @Test func `a wakeTimer ends when something is due earlier, and not for what is due later`() async {
     var wakeTimer = WakeTimer()
-    let sleeper = wakeTimer.begin(until: .now + .seconds(3600))
+    let alarm = wakeTimer.begin(until: .now + .seconds(3600), on: nil)
     wakeTimer.wake(by: .now + .seconds(7200))
-    #expect(!sleeper.isCancelled)
+    #expect(!alarm.hasRung)
     wakeTimer.wake(by: .now)
-    await sleeper.value
+    await alarm.wait()
     wakeTimer.end()
     wakeTimer.wake(by: .now)
   }

@@ -65,7 +65,12 @@ extension BoardDocument {
   /// Waits for the transaction that runs `steps`, and returns the error if the transaction failed. If there are no
   /// steps, waits for all steps that were enqueued before.
   func enqueue(_ steps: [LogWriter.Step]) async -> DocumentError? {
-    await withCheckedContinuation { done in
+    if queue.isIdle, steps.isEmpty || nextGroup <= .now {
+      // Waiting for a group would take longer than the transaction.
+      defer { nextGroup = .now + groupInterval }
+      return commit(steps)
+    }
+    return await withCheckedContinuation { done in
       guard queue.add(StepQueue.Caller(steps: steps, done: done)) else { return }
       // Each caller waits for its own steps, and `close` waits for all of them.
       Task { await self.storeSteps() }
@@ -76,10 +81,10 @@ extension BoardDocument {
     while true {
       await gatherSteps()
       guard let group = queue.next() else { return }
-      let failure = await commit(group.flatMap(\.steps))
+      let failure = commit(group.flatMap(\.steps))
       if failure != nil, group.count > 1 {
         // A transaction failed, perhaps because of the entries of one caller. Commit each caller's steps separately.
-        for caller in group { caller.done.resume(returning: await commit(caller.steps)) }
+        for caller in group { caller.done.resume(returning: commit(caller.steps)) }
       } else {
         for caller in group { caller.done.resume(returning: failure) }
       }
@@ -94,10 +99,10 @@ extension BoardDocument {
     try? await Task.sleep(until: nextGroup, clock: .continuous)
   }
 
-  private func commit(_ steps: [LogWriter.Step]) async -> DocumentError? {
+  private func commit(_ steps: [LogWriter.Step]) -> DocumentError? {
     guard !steps.isEmpty else { return nil }
     if let injectedFailure { return injectedFailure }
-    let result = await connection.commit(steps, after: tail)
+    let result = connection.commit(steps, after: tail)
     guard case .success(let (after, isThere)) = result else { return result.failure }
     tail = after
     groupsCommitted += 1
@@ -122,6 +127,9 @@ struct StepQueue: Sendable {
   private var isRunning = false
 
   var isEmpty: Bool { callers.isEmpty }
+
+  /// Whether no steps wait or are being stored.
+  var isIdle: Bool { !isRunning }
 
   /// A caller without steps only waits for the steps before it.
   var hasBarrier: Bool { callers.contains(where: \.steps.isEmpty) }

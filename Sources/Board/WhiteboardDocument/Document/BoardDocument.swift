@@ -46,6 +46,7 @@ public actor BoardDocument {
   /// The seal of the facts that the program uses; nil if the program uses no facts.
   nonisolated let seal: DocumentSeal?
   nonisolated let connection: DocumentConnection
+  private nonisolated let thread: DocumentThread
   var queue = StepQueue()
   var tail: LogTail
   var isClosed = false
@@ -74,10 +75,14 @@ public actor BoardDocument {
       files: opened.lock.map { _ in StoredFiles(opened.path) },
       checkpointer: opened.lock.map { _ in Checkpointer(opened.path, opened.database) }
     )
+    thread = DocumentThread(opened.path)
     tail = opened.tail
     lock = opened.lock
     self.groupInterval = groupInterval
   }
+
+  /// The executor of the document's own thread.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
   /// Creates a document and opens it for writing.
   /// - Parameters:

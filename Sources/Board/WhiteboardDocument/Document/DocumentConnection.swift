@@ -27,15 +27,16 @@ struct DocumentConnection: Sendable {
   }
 
   /// Runs steps in one transaction. Returns the end of the log after these steps, and whether the file is still at its
-  /// path.
-  func commit(_ steps: [LogWriter.Step], after tail: LogTail) async -> Result<
-    (tail: LogTail, isThere: Bool), DocumentError
-  > {
-    await run { [files, checkpointer] db in
-      var after = tail
-      try Self.transaction(.immediate, db) { db in try LogWriter.perform(steps, db, &after) }
-      checkpointer?.didCommit(db)
-      return (after, isThere: files?.areThere ?? true)
+  /// path. Blocks the caller, which must run on the thread of the document, because a change of threads takes longer
+  /// than most commits.
+  func commit(_ steps: [LogWriter.Step], after tail: LogTail) -> Result<(tail: LogTail, isThere: Bool), DocumentError> {
+    database.writeWithoutTransaction { db in
+      result(db) { db in
+        var after = tail
+        try Self.transaction(.immediate, db) { db in try LogWriter.perform(steps, db, &after) }
+        checkpointer?.didCommit(db)
+        return (after, isThere: files?.areThere ?? true)
+      }
     }
   }
 
@@ -54,19 +55,18 @@ struct DocumentConnection: Sendable {
   /// Runs `body` on the queue of the database, even if the caller's task is canceled.
   func run<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async -> Result<T, DocumentError> {
     await withCheckedContinuation { continuation in
-      database.asyncWriteWithoutTransaction { [path, files] db in
-        do { continuation.resume(returning: .success(try body(db))) } catch {
-          let isDiskError =
-            ((error as? DatabaseError)?.resultCode).map {
-              [.SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY].contains($0)
-            } ?? false
-          if isDiskError, let files, !files.areThere {
-            continuation.resume(returning: .failure(.removed(path)))
-          } else {
-            continuation.resume(returning: .failure(.from(error, at: path, systemError: Self.systemError(of: db))))
-          }
-        }
-      }
+      database.asyncWriteWithoutTransaction { db in continuation.resume(returning: result(db, body)) }
+    }
+  }
+
+  private func result<T>(_ db: Database, _ body: (Database) throws -> T) -> Result<T, DocumentError> {
+    do { return .success(try body(db)) } catch {
+      let isDiskError =
+        ((error as? DatabaseError)?.resultCode).map {
+          [.SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY].contains($0)
+        } ?? false
+      if isDiskError, let files, !files.areThere { return .failure(.removed(path)) }
+      return .failure(.from(error, at: path, systemError: Self.systemError(of: db)))
     }
   }
 
@@ -128,6 +128,20 @@ struct DocumentConnection: Sendable {
     if number == 0 { sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_LAST_ERRNO, &number) }
     return number == 0 ? sqlite3_system_errno(db.sqliteConnection) : number
   }
+}
+
+/// The thread of an open document, on which commits may block.
+final class DocumentThread: SerialExecutor {
+  private let queue: DispatchQueue
+
+  init(_ path: String) { queue = DispatchQueue(label: path) }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
+  }
+
+  func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 }
 
 enum Blocking {

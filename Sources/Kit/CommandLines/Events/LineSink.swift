@@ -14,6 +14,8 @@ package struct LineSink: EventSink {
 
   package var contents: EventContents { .lines }
 
+  package var isBrief: Bool { true }
+
   /// Waits until the writer has room. The text form leaves out the events that are only for programs. A text that
   /// another member types, or a movement, becomes one line when it is finished.
   package func write(_ events: [SharedBoard.Output]) async throws(OutputError) {

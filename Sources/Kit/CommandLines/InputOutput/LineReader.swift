@@ -68,6 +68,15 @@ package actor LineReader {
     }
   }
 
+  package func nextLines() async throws(InputError) -> [Line]? {
+    guard let first = try await nextLine() else { return nil }
+    var lines = [first]
+    while lines.count < Self.linesAtOnce, let line = completeLine() { lines.append(line) }
+    return lines
+  }
+
+  private static let linesAtOnce = 64
+
   private func completeLine() -> Line? {
     while let end = buffer[scanned...].firstIndex(of: UInt8(ascii: "\n")) {
       let line = Array(buffer[start..<end])
@@ -166,8 +175,9 @@ private final class WakePipe: Sendable {
 }
 
 package protocol LineSource: Sendable {
-  /// Waits for the next line; returns nil at the end of the input, or when the task is canceled.
-  func nextLine() async throws(InputError) -> LineReader.Line?
+  /// Waits for the next line, and returns it with the lines behind it that were read already, at most 64. Returns nil
+  /// at the end of the input, or when the task is canceled.
+  func nextLines() async throws(InputError) -> [LineReader.Line]?
 }
 
 extension LineReader: LineSource {}
@@ -182,13 +192,20 @@ package actor LineCommands: CommandSource {
     self.areNumbered = areNumbered
   }
 
-  package func nextInput() async throws(InputError) -> CommandInput? {
-    while var line = try await lines.nextLine() {
-      count += 1
-      if count == 1 { line.removeByteOrderMark() }
-      if let input = CommandInput(parsing: line, number: areNumbered ? count : nil) { return input }
+  package func nextInputs() async throws(InputError) -> [CommandInput]? {
+    while let lines = try await lines.nextLines() {
+      let inputs = lines.compactMap { parse($0) }
+      if !inputs.isEmpty { return inputs }
     }
     return nil
+  }
+
+  /// Returns nil if the line has no command.
+  private func parse(_ line: LineReader.Line) -> CommandInput? {
+    var line = line
+    count += 1
+    if count == 1 { line.removeByteOrderMark() }
+    return CommandInput(parsing: line, number: areNumbered ? count : nil)
   }
 }
 

@@ -39,9 +39,9 @@ package enum CommandInput: Equatable, Sendable {
 }
 
 package protocol CommandSource: Sendable {
-  /// Waits for the next command; returns nil at the end of the input or when the task is canceled; throws if no more
-  /// input can be read.
-  func nextInput() async throws(InputError) -> CommandInput?
+  /// Waits for the next command, and returns it with the commands behind it that were read already, at most 64. Returns
+  /// nil at the end of the input or when the task is canceled; throws if no more input can be read.
+  func nextInputs() async throws(InputError) -> [CommandInput]?
 }
 
 package struct InputError: Error, Equatable, Sendable {
@@ -147,6 +147,9 @@ public struct Command: Equatable, Sendable {
   package func checked() throws(CommandError) -> Command { try check() }
 
   var answersInvitation: Bool { name == .accept || name == .decline }
+
+  /// Whether the command may answer a pending question, or cancel a transfer.
+  var answersOrCancels: Bool { answersInvitation || name == .cancel }
 
   package func argument<Value>(_ type: Value.Type = Value.self) -> Value? {
     arguments.lazy.compactMap { $0 as? Value }.first

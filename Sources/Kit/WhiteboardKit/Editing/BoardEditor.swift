@@ -185,7 +185,7 @@ final class BoardEditor {
       await runtime.room()
       await active.outbox.room()
       await active.persistence.room()
-      await Task.yield()
+      await runtime.yield()
     }
     guard case .writing(let complete) = importing else {
       throw stopped(.ending, "the program ended before the import was complete")

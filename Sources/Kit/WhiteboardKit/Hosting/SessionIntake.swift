@@ -17,9 +17,11 @@ final class SessionIntake {
   let localRemoval: LocalRemoval
   let discovery: BoardDiscovery
   private var incoming = IncomingEvents()
-  /// Yields an element when there may be an event to handle, and ends with the session.
-  private let signals: AsyncStream<Void>
-  private let signalSource: AsyncStream<Void>.Continuation
+  /// Whether there may be an event to handle, since the handler last waited.
+  private var isSignaled = false
+  private var handler: CheckedContinuation<Void, Never>?
+  /// Whether the session has no more events.
+  private var isReadToEnd = false
   private var hasEnded = false
   private var endWaiter: CheckedContinuation<Void, Never>?
 
@@ -37,7 +39,6 @@ final class SessionIntake {
     self.invitations = invitations
     self.localRemoval = localRemoval
     self.discovery = discovery
-    (signals, signalSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
   nonisolated(nonsending) func readEvents() async {
@@ -48,10 +49,28 @@ final class SessionIntake {
       // A relayed member has no link of its own, so reading cannot stop. The member may also have left in the meantime.
       case .disconnect(let peer): try? await session.disconnect(peer, because: .tooFast)
       }
-      signalSource.yield()
+      signal()
       _ = await runtime.wait { self.incoming.hasRoom }
     }
-    signalSource.finish()
+    endReading()
+  }
+
+  private func endReading() {
+    isReadToEnd = true
+    signal()
+  }
+
+  fileprivate func signal() {
+    isSignaled = true
+    handler?.resume()
+    handler = nil
+  }
+
+  /// Waits until there may be an event to handle, or the session has no more events.
+  private nonisolated(nonsending) func untilSignaled() async {
+    defer { checkIsolation(#isolation) }
+    if !isSignaled { await withCheckedContinuation { handler = $0 } }
+    isSignaled = isReadToEnd
   }
 
   nonisolated(nonsending) func handleEvents() async {
@@ -72,7 +91,6 @@ final class SessionIntake {
 
   private nonisolated(nonsending) func handleIncoming() async {
     defer { checkIsolation(#isolation) }
-    var signal = signals.makeAsyncIterator()
     var work = 0.0
     while !hasEnded {
       switch incoming.nextStep(now: runtime.uptime) {
@@ -88,22 +106,20 @@ final class SessionIntake {
         work += caused
         guard work >= Self.workAtOnce else { continue }
         work = 0
-        await Task.yield()
+        await runtime.yield()
       case .wait(let due):
         // This task is canceled below, so no code awaits it.
-        let timer = Task { [clock = runtime.clock, start = runtime.start, signalSource] in
+        let timer = Task { [clock = runtime.clock, start = runtime.start, sharedBoard = runtime.sharedBoard] in
           try await clock.sleep(until: start + due)
-          signalSource.yield()
+          await sharedBoard.signalIntake()
         }
-        if await signal.next(isolation: #isolation) == nil { incoming.ignoresShares = true }
+        await untilSignaled()
         timer.cancel()
+        if isReadToEnd { incoming.ignoresShares = true }
       case .none:
         incoming.trim(now: runtime.uptime)
-        guard await signal.next(isolation: #isolation) != nil else {
-          if incoming.isEmpty { return }
-          incoming.ignoresShares = true
-          continue
-        }
+        guard !isReadToEnd else { return }
+        await untilSignaled()
       }
     }
   }
@@ -131,7 +147,7 @@ final class SessionIntake {
 
   private func dropEvents() {
     markEnded()
-    signalSource.finish()
+    endReading()
   }
 
   private func markEnded() {
@@ -139,6 +155,10 @@ final class SessionIntake {
     endWaiter?.resume()
     endWaiter = nil
   }
+}
+
+extension SharedBoard {
+  fileprivate func signalIntake() { serving?.intake.signal() }
 }
 
 extension SessionIntake {
@@ -175,7 +195,8 @@ extension SessionIntake {
     case .streamOpened(let stream):
       runtime.spawn { sharedBoard in
         if let readStream = sharedBoard.configuration.readStream {
-          await readStream(stream, sharedBoard)
+          // The program's function may block its thread.
+          await withTaskExecutorPreference(globalConcurrentExecutor) { await readStream(stream, sharedBoard) }
         } else {
           await sharedBoard.transfers.readStream(stream)
         }

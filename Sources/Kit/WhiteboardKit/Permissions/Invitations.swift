@@ -70,7 +70,8 @@ final class Invitations {
     runtime.spawn { sharedBoard in await sharedBoard.commandRunner.runDueCommands() }
     guard let answerInvitation = configuration.answerInvitation else { return }
     runtime.spawn { sharedBoard in
-      let answer = await answerInvitation(invitation)
+      // The program's function may block its thread.
+      let answer = await withTaskExecutorPreference(globalConcurrentExecutor) { await answerInvitation(invitation) }
       // The peer may have stopped waiting in the meantime.
       try? await sharedBoard.invitations.answer(id, with: answer)
     }

@@ -11,6 +11,8 @@ final class CommandBuffer {
 
   init(hasInput: Bool) { isAtEnd = !hasInput }
 
+  /// Whether the first command may be due before its turn.
+  var firstAnswers: Bool { queue.firstAnswers }
   var isAtEndOrFull: Bool { isAtEnd || queue.isFull }
   var canHoldAnswer: Bool { !isAtEndOrFull || contains(where: \.answersInvitation) }
 
@@ -91,6 +93,11 @@ struct CommandQueue: Sendable {
 
   static let capacity = 64
 
+  var firstAnswers: Bool {
+    guard head < entries.count, case .request(let request) = entries[head] else { return false }
+    return request.command.answersOrCancels
+  }
+
   var isFull: Bool { entries.count - head >= CommandQueue.capacity }
 
   mutating func append(_ entry: CommandInput) { entries.append(entry) }
@@ -134,7 +141,7 @@ package final class CommandFeed: CommandSource {
   private struct State {
     var inputs: [CommandInput] = []
     var isFinished = false
-    var waiter: CheckedContinuation<CommandInput?, Never>?
+    var waiter: CheckedContinuation<[CommandInput]?, Never>?
   }
 
   private let state = Locked(State())
@@ -148,11 +155,11 @@ package final class CommandFeed: CommandSource {
     let waiter = state.withLock { state in
       guard let waiter = state.waiter.take() else {
         state.inputs.append(input)
-        return nil as CheckedContinuation<CommandInput?, Never>?
+        return nil as CheckedContinuation<[CommandInput]?, Never>?
       }
       return waiter
     }
-    waiter?.resume(returning: input)
+    waiter?.resume(returning: [input])
   }
 
   package func finish() {
@@ -163,13 +170,15 @@ package final class CommandFeed: CommandSource {
     waiter?.resume(returning: nil)
   }
 
-  /// Waits for the next command; returns nil after the last command. Canceling the task also ends the feed and returns
-  /// nil.
-  package func nextInput() async -> CommandInput? {
+  /// Waits for commands; returns nil after the last command. Canceling the task also ends the feed and returns nil.
+  package func nextInputs() async -> [CommandInput]? {
     await withCancellation {
       await withCheckedContinuation { continuation in
-        let next: CommandInput?? = state.withLock { state in
-          guard state.inputs.isEmpty else { return state.inputs.removeFirst() }
+        let next: [CommandInput]?? = state.withLock { state in
+          guard state.inputs.isEmpty else {
+            defer { state.inputs.removeFirst(min(CommandQueue.capacity, state.inputs.count)) }
+            return Array(state.inputs.prefix(CommandQueue.capacity))
+          }
           guard !state.isFinished else { return .some(nil) }
           state.waiter = continuation
           return nil

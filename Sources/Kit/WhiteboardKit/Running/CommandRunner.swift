@@ -60,16 +60,18 @@ final class CommandRunner {
   /// Reads commands until the input ends, no faster than they run.
   nonisolated(nonsending) func readCommands(from input: any CommandSource) async {
     while runtime.ending == nil {
-      let next: CommandInput?
-      do throws(InputError) { next = try await input.nextInput() } catch {
+      let inputs: [CommandInput]?
+      do throws(InputError) { inputs = try await input.nextInputs() } catch {
         return runtime.end(.failed(WhiteboardError(.inputOutput, "the input cannot be read")))
       }
-      guard let next else { break }
-      buffer.append(next)
-      await runDueCommands()
-      refuseTypedCommands()
-      runtime.call { $0.joiner?.endUnanswerableComparisons() }
-      await buffer.room()
+      guard let inputs else { break }
+      for next in inputs where runtime.ending == nil {
+        buffer.append(next)
+        await runDueCommands()
+        refuseTypedCommands()
+        runtime.call { $0.joiner?.endUnanswerableComparisons() }
+        await buffer.room()
+      }
     }
     buffer.endInput()
     runtime.call { $0.joiner?.endUnanswerableComparisons() }
@@ -126,7 +128,7 @@ final class CommandRunner {
   var hasDueCommand: Bool { buffer.contains(where: { isDue($0) }) }
 
   private func isDue(_ command: Command) -> Bool {
-    guard let target: String = command.argument() else { return false }
+    guard command.answersOrCancels, let target: String = command.argument() else { return false }
     return switch command.name {
     case .accept, .decline: (try? invitations.find(target)) != nil || fileOffer(target) != nil
     case .cancel: (try? transfers.transfer(target)) != nil
@@ -145,7 +147,7 @@ final class CommandRunner {
   nonisolated(nonsending) func runCommands(on board: ActiveBoard) async {
     while let input = await buffer.nextCommand(), runtime.ending == nil {
       // While this command runs, the commands after it may answer a pending question or transfer.
-      runtime.spawn { sharedBoard in await sharedBoard.commandRunner.runDueCommands() }
+      if buffer.firstAnswers { runtime.spawn { sharedBoard in await sharedBoard.commandRunner.runDueCommands() } }
       switch input {
       case .failure(let error): answers.fail(error)
       case .request(let request):
@@ -330,7 +332,7 @@ extension CommandRunner {
       guard removed == batch else { break }
       await runtime.room()
       await persistence.room()
-      await Task.yield()
+      await runtime.yield()
     }
     try await board.admission.giveBackRoom()
     return CommandOutcome(count: count)

@@ -1,3 +1,4 @@
+import PeerSession
 import Whiteboard
 import WhiteboardSync
 
@@ -61,6 +62,12 @@ final class BoardRuntime {
   func spawn(_ job: @escaping Job) { jobSource.yield(job) }
 
   func finishJobs() { jobSource.finish() }
+
+  /// Lets the links and the other tasks of the board run before the caller continues.
+  nonisolated(nonsending) func yield() async {
+    defer { checkIsolation(#isolation) }
+    if let thread = sharedBoard.linkThread { await thread.serveLinks() } else { await Task.yield() }
+  }
 
   // MARK: - The end
 
@@ -131,8 +138,11 @@ final class BoardRuntime {
     guard let events = pump.begin() else { return }
     let sink = sink
     let sharedBoard = sharedBoard
+    // While the events are written, the links may wait only briefly.
+    let executor =
+      sink.isBrief && pump.tellingBytes <= EventPump.byteBacklog ? sharedBoard.linkThread?.executor : nil
     // This task ends when the sink has accepted the events or failed; `flush` waits for the end of the task.
-    Task {
+    Task(executorPreference: executor) {
       var failure: OutputError?
       do throws(OutputError) { try await sink.write(events) } catch { failure = error }
       await sharedBoard.delivered(failure)
@@ -236,12 +246,7 @@ final class BoardRuntime {
       return
     }
     // Sleep for at least 1 ms, since the clock of replicas counts milliseconds.
-    let sleeper = wakeTimer.begin(until: max(due, clock.now + .milliseconds(1)))
-    await withCancellation {
-      await sleeper.value
-    } onCancel: {
-      sleeper.cancel()
-    }
+    await wakeTimer.begin(until: max(due, clock.now + .milliseconds(1)), on: sharedBoard.linkThread).wait()
     wakeTimer.end()
     isWorkDue = false
   }
@@ -258,23 +263,18 @@ final class BoardRuntime {
 /// A timer for a task that sleeps until its next deadline. An earlier deadline wakes the task. Confined to the board's
 /// actor.
 struct WakeTimer {
-  private var until: ContinuousClock.Instant?
-  private var sleeper: Task<Void, Never>?
+  private var alarm: Alarm?
 
-  mutating func begin(until due: ContinuousClock.Instant) -> Task<Void, Never> {
-    // The task ends at the deadline, or when `wake(by:)` cancels it.
-    let sleeper = Task.detached { _ = try? await ContinuousClock().sleep(until: due) }
-    until = due
-    self.sleeper = sleeper
-    return sleeper
+  /// Returns the alarm for which the task must wait.
+  mutating func begin(until due: ContinuousClock.Instant, on thread: LinkThread?) -> Alarm {
+    let alarm = Alarm(at: due, on: thread)
+    self.alarm = alarm
+    return alarm
   }
 
-  mutating func end() {
-    until = nil
-    sleeper = nil
-  }
+  mutating func end() { alarm = nil }
 
-  func wake(by due: ContinuousClock.Instant) { if let until, due < until { sleeper?.cancel() } }
+  func wake(by due: ContinuousClock.Instant) { if let alarm, due < alarm.due { alarm.ring() } }
 }
 
 /// Returns the result of `body`; after a timeout, cancels `body`, waits for it, and returns nil.

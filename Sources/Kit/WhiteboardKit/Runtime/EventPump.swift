@@ -14,7 +14,7 @@ struct EventPump {
   private(set) var pendingBytes = 0
   /// The approximate number of bytes that the sink is receiving. Only a large event can make this number exceed twice
   /// the capacity.
-  private var tellingBytes = 0
+  private(set) var tellingBytes = 0
   /// The approximate number of bytes of all events so far, without events that were merged into a pending event.
   private(set) var appendedBytes = 0
   /// For each object, the index of its pending event that a later event may replace.
@@ -153,6 +153,10 @@ package protocol EventSink: Sendable {
   /// The content that the sink reads. Events with other content are not created.
   var contents: EventContents { get }
 
+  /// Whether ``write(_:)`` of a few events takes only microseconds, so that it may run on the thread of the links. The
+  /// default is false.
+  var isBrief: Bool { get }
+
   /// Receives each change of the board before the event about the change. Also receives the stored settings and, if
   /// ``contents`` includes them, the stored objects. Changes by hidden authors are left out. The function does not wait:
   /// a slow receiver stores only the latest state of each object. The default implementation does nothing.
@@ -166,6 +170,8 @@ package protocol EventSink: Sendable {
 
 extension EventSink {
   package var contents: EventContents { .all }
+
+  package var isBrief: Bool { false }
 
   package func boardChanged(_ change: SharedBoard.Change) {}
 

@@ -20,6 +20,7 @@ extension SharedBoard {
     var transportConfiguration = configuration.transportConfiguration
     // The transport may have truncated a long name.
     members.ownName = transportConfiguration.displayName
+    transportConfiguration.linkThread = linkThread
     transportConfiguration.askBoards { [weak self] _ in self }
     let body: @Sendable (PeerTransport) async throws -> Void = { transport in try await self.serve(transport) }
     try await PeerTransport.withTransport(transportConfiguration, body)

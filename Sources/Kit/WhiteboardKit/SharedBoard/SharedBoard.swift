@@ -14,6 +14,9 @@ import WhiteboardSync
 /// its input no faster than the sink accepts events.
 public actor SharedBoard {
   let configuration: BoardConfiguration
+  /// The thread of the links and of the board's tasks; nil if the board shares a transport with other boards. Passing a
+  /// message or a change to another thread takes longer than most of the work on it.
+  let linkThread: LinkThread?
   let input: (any CommandSource)?
   let members: Members
   private let sink: any EventSink
@@ -43,6 +46,7 @@ public actor SharedBoard {
   /// Creates a board; nothing runs until ``run()``.
   package init(_ configuration: BoardConfiguration, input: (any CommandSource)?, sink: any EventSink) {
     self.configuration = configuration
+    linkThread = configuration.transport == nil ? LinkThread() : nil
     members = Members(localPeer: configuration.identity.peerID, ownName: configuration.displayName)
     hiddenAuthors = HiddenAuthors(configuration.personalSettings)
     self.input = input
@@ -55,7 +59,7 @@ public actor SharedBoard {
   package func run() async throws(WhiteboardError) {
     // A separate task, which is awaited below but not canceled with the caller: a closing board must still leave the
     // session and write the file.
-    let running = Task { await self.live() }
+    let running = Task(executorPreference: linkThread?.executor) { await self.live() }
     life = running
     await withCancellation {
       await running.value

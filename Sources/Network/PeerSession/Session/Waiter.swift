@@ -21,13 +21,16 @@ extension Locked where Value: Sendable {
   /// Suspends the task until its waiter is resumed, or the task is canceled. `enter` returns the answer, or stores the
   /// waiter and returns `nil`. `remove` removes a stored waiter.
   func wait<Answer: Sendable>(
+    isolation: isolated (any Actor)? = #isolation,
     ifCanceled canceled: Answer,
     _ enter: (inout Value, Waiter<Answer>) -> Answer?,
     remove: @escaping @Sendable (inout Value, WaitID) -> Waiter<Answer>?
   ) async -> Answer {
     let id = WaitID()
     return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
+      // A closure is isolated only to an actor that it captures; otherwise, the task would change its executor twice.
+      _ = isolation
+      return await withCheckedContinuation { continuation in
         let answer: Answer? = withLock { state in
           if let answer = enter(&state, Waiter(continuation, id)) { return answer }
           return Task.isCancelled ? remove(&state, id).map { _ in canceled } : nil

@@ -386,12 +386,12 @@ extension TransportCore {
 ///
 /// Without shared threads, each transport has three or four threads of its own.
 public struct TransportThreads: Sendable {
-  let control: MultiThreadedEventLoopGroup
+  let control: any EventLoopGroup
   let bulk: MultiThreadedEventLoopGroup
   let files: NIOThreadPool
 
-  private init(count: Int) {
-    control = MultiThreadedEventLoopGroup(numberOfThreads: count)
+  private init(count: Int, control: (any EventLoopGroup)?) {
+    self.control = control ?? MultiThreadedEventLoopGroup(numberOfThreads: count)
     bulk = MultiThreadedEventLoopGroup(numberOfThreads: count)
     files = NIOThreadPool(numberOfThreads: 2)
     files.start()
@@ -410,13 +410,20 @@ public struct TransportThreads: Sendable {
   public static func withThreads<Result, Failure: Error>(
     _ count: Int,
     _ body: (TransportThreads) async throws(Failure) -> Result
+  ) async throws(Failure) -> Result { try await withThreads(count, links: nil, body) }
+
+  /// If `links` is not nil, it serves the links.
+  static func withThreads<Result, Failure: Error>(
+    _ count: Int,
+    links: LinkThread?,
+    _ body: (TransportThreads) async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
-    let threads = TransportThreads(count: count)
+    let threads = TransportThreads(count: count, control: links?.eventLoop)
     let outcome: Swift.Result<Result, Failure>
     do throws(Failure) { outcome = .success(try await body(threads)) } catch { outcome = .failure(error) }
     try? await threads.files.shutdownGracefully()
     try? await threads.bulk.shutdownGracefully()
-    try? await threads.control.shutdownGracefully()
+    if links == nil { try? await threads.control.shutdownGracefully() }
     return try outcome.get()
   }
 }

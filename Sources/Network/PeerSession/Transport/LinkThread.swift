@@ -1,0 +1,68 @@
+import NIOCore
+import NIOPosix
+import PeerCore
+
+/// A thread that serves links and runs tasks, and that exists as long as the process.
+package struct LinkThread: Sendable {
+  let eventLoop: any EventLoop
+  /// Runs tasks on the thread; they must not block. While they compute, the links wait.
+  package let executor: any TaskExecutor
+
+  package init() {
+    eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+    executor = EventLoopTasks(eventLoop)
+  }
+
+  /// Lets the links send and receive before the caller continues. `Task.yield()` does not: an event loop runs all its
+  /// tasks, also the new ones, before it serves the links.
+  package func serveLinks() async {
+    await withCheckedContinuation { continuation in
+      _ = eventLoop.scheduleTask(in: .microseconds(1)) { continuation.resume() }
+    }
+  }
+}
+
+/// Wakes one task at a time, or earlier. It runs on an event loop: a sleeping `Task` would wake two other threads.
+package final class Alarm: Sendable {
+  private struct State {
+    var hasRung = false
+    var waiter: CheckedContinuation<Void, Never>?
+  }
+
+  package let due: ContinuousClock.Instant
+  private let eventLoop: any EventLoop
+  private let state = Locked(State())
+
+  package init(at due: ContinuousClock.Instant, on thread: LinkThread?) {
+    self.due = due
+    eventLoop = thread?.eventLoop ?? MultiThreadedEventLoopGroup.singleton.any()
+  }
+
+  package var hasRung: Bool { state.withLock { $0.hasRung } }
+
+  /// Wakes the waiting task, or lets the next ``wait()`` return immediately.
+  package func ring() {
+    let waiter = state.withLock { state in
+      state.hasRung = true
+      return state.waiter.take()
+    }
+    waiter?.resume()
+  }
+
+  /// Waits until the alarm rings, or the task is canceled. Only one task can wait.
+  package func wait() async {
+    let timer = eventLoop.scheduleTask(in: TimeAmount(ContinuousClock.now.duration(to: due))) { self.ring() }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let hasRung = state.withLock { state in
+          if !state.hasRung { state.waiter = continuation }
+          return state.hasRung
+        }
+        if hasRung { continuation.resume() }
+      }
+    } onCancel: {
+      ring()
+    }
+    timer.cancel()
+  }
+}
