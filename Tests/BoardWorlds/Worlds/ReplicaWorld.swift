@@ -204,19 +204,25 @@ public final class ReplicaWorld {
 
   package func replica(_ key: WorldKey, _ now: Moment) -> Replica {
     let grant = owner.flatMap { $0.key == key.publicKey ? Grant(owner: $0) : nil }
-    let random = SeededGenerator(seed: random.next())
-    if weather.signingTime != nil {
-      return Replica(
-        author: Author(board: board, publicKey: key.publicKey, grant: grant, random: random),
-        now: now,
-        localVerifier: nil
-      )
-    }
-    return Replica(
-      author: Author(board: board, key: key, grant: grant, random: random),
-      now: now,
-      localVerifier: LocalVerifier(verifier)
-    )
+    let seed = random.next()
+    let random = SeededGenerator(seed: seed)
+    let replica =
+      if weather.signingTime != nil {
+        Replica(
+          author: Author(board: board, publicKey: key.publicKey, grant: grant, random: random),
+          now: now,
+          localVerifier: nil
+        )
+      } else {
+        Replica(
+          author: Author(board: board, key: key, grant: grant, random: random),
+          now: now,
+          localVerifier: LocalVerifier(verifier)
+        )
+      }
+    // Some replicas report the changes of others in small parts.
+    if seed % 3 == 0 { replica.reportsAtOnce = 1 + Int(seed / 3 % 3) }
+    return replica
   }
 
   var verifier: WorldVerifier { WorldVerifier(isReal: isReal) }
