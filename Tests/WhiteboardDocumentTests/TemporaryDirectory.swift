@@ -28,8 +28,9 @@ func numbered(_ number: Int, size: Int = 16) -> DocumentEntry {
 func numberedBytes(_ number: Int, size: Int = 16) -> [UInt8] {
   var generator = SeededGenerator(seed: UInt64(number))
   var bytes = (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-  while bytes.count < size { withUnsafeBytes(of: generator.next()) { bytes += $0 } }
-  return Array(bytes.prefix(max(8, size)))
+  bytes.reserveCapacity(size)
+  while bytes.count < size { bytes.append(UInt8(truncatingIfNeeded: generator.next())) }
+  return bytes
 }
 
 func numbers(_ entries: [DocumentEntry]) -> [Int] {

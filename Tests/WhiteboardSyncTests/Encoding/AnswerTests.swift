@@ -245,7 +245,8 @@ import Testing
     let first = log.take()
     #expect(first.contains(.caughtUp(bo.member)))
     #expect(first.count { if case .objectAdded = $0 { true } else { false } } == 2)
-    #expect(anna.replica.nextDeadline == start.uptime + 1)
+    log += anna.replica.tick(now: start)
+    #expect(added() == [] && anna.replica.nextDeadline == start.uptime + 1)
     #expect(!anna.replica.isSynced(with: bo.member, now: start))
     // An object that was not reported yet is reported once, with the local change; a deleted object not at all.
     let local = try anna.replica.change(now: start) { board throws(BoardError) in
