@@ -186,7 +186,7 @@ final class BoardReports {
     )
   }
 
-  /// The objects of the board now. Whoever reads the list describes the objects, which takes long on a large board.
+  /// The objects of the board now. The reader of the list describes them, which takes long on a large board.
   var listedObjects: ListedObjects {
     let source = board.objectSource
     let paths = photos.existingPaths
