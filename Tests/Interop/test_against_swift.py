@@ -91,7 +91,7 @@ class Joining(SwiftCase):
         self.assertEqual(code, program.code)
         self.assertEqual(len(code.split("-")), 4)
         guest = self.guest_of(program)
-        guest.join(address, peer, code=code)
+        guest.join_patiently(address, peer, code=code)
         event = program.events.wait("joined", peer=guest.identity.text)
         self.assertEqual(event["name"], "python")
         guest.leave()
@@ -101,7 +101,7 @@ class Joining(SwiftCase):
     def test_a_code_as_people_type_it(self):
         program = self.swift_host("code", code=CODE)
         guest = self.guest_of(program)
-        guest.join(program.address, program.id, code="  Zebra ACID-acid - zebra ")
+        guest.join_patiently(program.address, program.id, code="  Zebra ACID-acid - zebra ")
 
     def test_a_wrong_code_is_refused_and_then_locked_out(self):
         program = self.swift_host("code")
@@ -320,7 +320,7 @@ class FalseHosts(SwiftCase):
         self.assertTrue(admission.is_named(anna.session, anna.id))
         ben, mal = self.guest_of(anna, "ben"), self.guest_of(anna, "mal", kind=FalseHost)
         for peer in (ben, mal):
-            peer.join(anna.address, anna.id, code=anna.code)
+            peer.join_patiently(anna.address, anna.id, code=anna.code)
             anna.events.wait("joined", peer=peer.identity.text)
         mal.claim()
         return anna, ben, mal
@@ -469,7 +469,7 @@ class Admitting(SwiftCase):
         self.assertEqual(raised.exception.code, "wrong-code")
         # A new code reaches the member, which then refuses the old code (MEM-12).
         bad = self.guest_of(anna, "bad")
-        bad.join(anna.address, anna.id, code=anna.code)
+        bad.join_patiently(anna.address, anna.id, code=anna.code)
         anna.events.wait("joined", 30, peer=bad.identity.text)
         anna.do("kick", target=bad.identity.text)
         new = anna.events.wait("invited")["code"]
@@ -496,7 +496,7 @@ class Kicking(SwiftCase):
     def test_mem_3_a_ticket_that_a_kicked_member_signed_admits_nobody(self):
         program = self.swift_host("code")
         bad, fresh = self.guest_of(program, "bad"), self.guest_of(program, "fresh")
-        bad.join(program.address, program.id, code=program.code)
+        bad.join_patiently(program.address, program.id, code=program.code)
         program.events.wait("joined", peer=bad.identity.text)
         program.do("kick", target=bad.identity.text)
         program.events.wait("left", peer=bad.identity.text)
@@ -509,7 +509,7 @@ class Kicking(SwiftCase):
     def test_mem_3_a_member_that_is_removed_while_it_proves_itself_again_is_not_admitted(self):
         program = self.swift_host("code")
         bad = self.guest_of(program, "bad")
-        bad.join(program.address, program.id, code=program.code)
+        bad.join_patiently(program.address, program.id, code=program.code)
         program.events.wait("joined", peer=bad.identity.text)
         # A second process with the same key stops before the proof.
         link = Link.connect(program.address, bad.identity)
@@ -531,7 +531,7 @@ class Kicking(SwiftCase):
     def test_tck_3_a_ticket_that_leads_to_the_host_admits_whoever_signed_it(self):
         program = self.swift_host("code")
         friend, stranger, fresh = (self.guest_of(program, name) for name in ("friend", "stranger", "fresh"))
-        friend.join(program.address, program.id, code=program.code)
+        friend.join_patiently(program.address, program.id, code=program.code)
         to_stranger = friend._make_ticket(stranger.id)
         self.assertEqual(len(to_stranger.get("via", [])), 1)
         chain = [{k: to_stranger[k] for k in ("admitter", "key", "signature")}, *to_stranger["via"]]
@@ -561,7 +561,7 @@ class Kicking(SwiftCase):
     def test_tck_1_a_key_that_a_member_invented_admits_nobody(self):
         program = self.swift_host("code")
         bad, fresh = self.guest_of(program, "bad"), self.guest_of(program, "fresh")
-        remote = bad.join(program.address, program.id, code=program.code)
+        remote = bad.join_patiently(program.address, program.id, code=program.code)
         program.events.wait("joined", peer=bad.identity.text)
         invented = Identity()
         member = {
@@ -645,16 +645,16 @@ class Kicking(SwiftCase):
     def test_mem_12_the_old_code_is_wrong_after_a_kick(self):
         program = self.swift_host("code")
         bad = self.guest_of(program, "bad")
-        bad.join(program.address, program.id, code=program.code)
+        bad.join_patiently(program.address, program.id, code=program.code)
         program.events.wait("joined", peer=bad.identity.text)
         program.do("kick", target=bad.identity.text)
         code = program.events.wait("invited")["code"]
         self.assertNotEqual(code, program.code)
         newcomer = self.guest_of(program, "newcomer")
         with self.assertRaises(Refused) as raised:
-            newcomer.join(program.address, program.id, code=program.code)
+            newcomer.join_patiently(program.address, program.id, code=program.code)
         self.assertEqual(raised.exception.code, "wrong-code")
-        newcomer.join(program.address, program.id, code=code)
+        newcomer.join_patiently(program.address, program.id, code=code)
 
     def test_blk_4_links_asked_for_without_end_are_not_dialled_without_end(self):
         host, program, remote = self.host_and_program()

@@ -911,7 +911,7 @@ class Routes(RelayMessages):
         """The host renews its open links, so that all members learn of its new role, and it stays a relay."""
         program = self.swift_host("code")
         native = self.peer("native", program.session, kind=BoardPeer)
-        remote = native.join(program.address, program.id, code=program.code)
+        remote = native.join_patiently(program.address, program.id, code=program.code)
         native.events.wait("connected")
         self.assertEqual(remote.role, "member")
         program.do("web", state="on")
@@ -921,7 +921,7 @@ class Routes(RelayMessages):
         self.assertEqual(remote.role, "relay")
         program.do("web", state="off")
         newcomer = self.peer("newcomer", program.session, kind=BoardPeer)
-        self.assertEqual(newcomer.join(program.address, program.id, code=program.code).role, "relay")
+        self.assertEqual(newcomer.join_patiently(program.address, program.id, code=program.code).role, "relay")
 
 
 @unittest.skipUnless(RELAY.exists(), f"{RELAY.name} is not built")
