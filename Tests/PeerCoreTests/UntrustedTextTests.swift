@@ -35,13 +35,15 @@ struct UntrustedTextTests {
     #expect((60...64).contains(text.count) && text.hasSuffix("…"))
   }
 
-  @Test("of the Unicode scalars in all planes, only harmless ones are in the safe forms of a text")
-  func showsNoControl() {
+  @Test("of all Unicode scalars, only harmless ones are in the safe forms of a text") func showsNoControl() {
     var (displayed, escaped) = (0, 0)
     // Plane 2 has ideographs only, planes 4 to 13 have nothing, and planes 15 and 16 are all private.
-    let varied: [ClosedRange<UInt32>] = [0...0x1FFFF, 0x2F000...0x30FFF, 0xE0000...0xE0FFF, 0xFF000...0xFFFFF]
-    let uniform = stride(from: UInt32(0x20000), through: 0x10FFFF, by: 61)
-    for value in [Array(varied.joined()), Array(uniform)].joined() {
+    #if DEBUG
+    let planes: [ClosedRange<UInt32>] = [0...0x1FFFF, 0x2F000...0x30FFF, 0xE0000...0xE0FFF, 0xFF000...0xFFFFF]
+    #else
+    let planes: [ClosedRange<UInt32>] = [0...0x10FFFF]
+    #endif
+    for value in planes.joined() {
       guard let scalar = Unicode.Scalar(value) else { continue }
       let text = UntrustedText("x\(scalar)y")
       let shown = (text.displayed.unicodeScalars, text.escaped().unicodeScalars)
