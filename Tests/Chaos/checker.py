@@ -81,7 +81,7 @@ class Expected:
         self.moves = [None]  # possible positions of the shared object
         self.undone_by = collections.defaultdict(set)  # number of an object: peers that undid something on it
         self.undoers = set()
-        # Each field has one writer, so only the order of each peer's own runs matters.
+        # Each field has one writer, so only the order of each peer's own lives matters.
         for command in history.commands:
             if command["verb"] in MAKERS:
                 self._make(command)

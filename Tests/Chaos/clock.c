@@ -50,7 +50,7 @@ time_t time(time_t *result) {
   return now.tv_sec;
 }
 
-/* libdispatch waits until a time of the wall clock. Its waits must use the kernel's clock, which is right. */
+/* libdispatch waits until a time of the wall clock. Its waits must use the kernel's clock, which is correct. */
 int sem_timedwait(sem_t *semaphore, const struct timespec *until) {
   static int (*next)(sem_t *, const struct timespec *);
   if (!next) next = (int (*)(sem_t *, const struct timespec *))dlsym(RTLD_NEXT, "sem_timedwait");

@@ -5,7 +5,7 @@ import Testing
 /// Runs each fuzzer on the inputs of its corpus and on its fail cases, as `Tests/Fuzzing/run --replay` does, but
 /// without a build of its own.
 ///
-/// Each fuzzer runs in another process, because a property that does not hold ends its process.
+/// Each fuzzer runs in its own process, because the violation of a property ends the process.
 @Suite(.serialized) struct ReplayTests {
   @Test("each fuzzer has a corpus, and each corpus has a fuzzer") func corpora() throws {
     let archives = try FileManager.default.contentsOfDirectory(atPath: folder + "/Corpus")

@@ -13,7 +13,7 @@ from whiteboard_peer.link_base import LinkBroken, LinkTimeout
 from whiteboard_peer.session import parse_close
 from whiteboard_peer.wire import base32
 
-# A sentence, not `outOfRange("port")`; or nothing (CLS-5).
+# A sentence, and not a value such as `outOfRange("port")`; or an empty text (CLS-5).
 SENTENCE = r"^([A-Z]((?!\w\().)*\.)?$"
 
 

@@ -417,7 +417,7 @@ class Admitting(SwiftCase):
         # The other member accepts the ticket without asking its user.
         carl.events.wait("joined", 30, peer=dora.identity.text)
         self.assertEqual([e for e in carl.events.all("invitation") if e["direction"] == "incoming"], [])
-        # A program that a member admitted has no right, and names the members that have it.
+        # A program that a member admitted has no right to admit peers, and names the members that have this right.
         eve = self.accepted(ben, "eve")
         self.assertEqual(eve.link, "")
         opened = eve.opened

@@ -332,7 +332,7 @@ class CommandLine(InteropCase):
                         self.assertLess(time.monotonic(), deadline, "the board is open")
                         time.sleep(0.05)
                 peer.send_signal(signal.SIGTERM)
-                # A program with this fault waits for its reader forever. If `nearby` gets the signal before it has set
+                # A program that waits for its reader would wait forever. If `nearby` gets the signal before it has set
                 # its handler, the signal ends `nearby` too.
                 self.assertIn(peer.wait(20 * PATIENCE), (0, -signal.SIGTERM))
                 peer.stdin.close()

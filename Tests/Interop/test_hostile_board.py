@@ -526,7 +526,7 @@ class BoardAgainstSwift(BoardAttacks, InteropCase):
         peer.wait_synced(remote)
         incarnation = next(i for i, r in peer.records.items() if r.member == self.target_id)
         peer.commit([(Dot(incarnation, 2**40), cells.PURGE, None, cells.NONE, None)])
-        # The program refuses the purge, or begins a new incarnation once and accepts it.
+        # The program refuses the purge, or accepts the purge and begins a new incarnation once.
         peer.wait_until(lambda: not remote.control or peer.is_synced(remote), 20)
         self.assert_all_can_write(1)
         peer.leave()

@@ -867,7 +867,7 @@ class Routes(RelayMessages):
                     attacker = self.attacker(program)
                     sides.append((attacker, self.joined(program, attacker, kind=carrier)))
                 (first, left), (second, right) = sides
-                # RLY-4: without the 2 s of RLY-6; the route opens when both have asked for it.
+                # RLY-4: the route opens as soon as both have requested it, without the 2 s of RLY-6.
                 reach = {"peer": second.identity.peer_id, "incarnation": second.incarnation}
                 self.send(left, 1, relay.encode(relay.REACH, reach))
                 self.assert_answers(left)

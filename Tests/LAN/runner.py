@@ -84,7 +84,8 @@ def main():
                 counts["FAIL" if outcome == "LATE" else outcome] += 1
                 if outcome == "LATE":
                     late.append(these[plays.index(play_) // options.repeat])
-    # A late scenario may only have lacked time: run it once more, alone, and name it. Do not repeat a wrong scenario.
+    # A scenario that missed a deadline may only have lacked time, so run it once more, alone, and print its name. Do
+    # not repeat a scenario that failed in another way.
     for one in late if options.again else ():
         if outside(one, seed, options) == "ok":
             counts["FAIL"] -= 1

@@ -67,7 +67,7 @@ struct MembershipModelTests {
     var starts: [Search.Reached] = []
     for number in 0..<24 {
       var world = MembershipWorld(count: 5, mode: mode)
-      // The digits of the number in the bases 1, 2, 3 and 4.
+      // The digits of the number in a mixed radix with the bases 1, 2, 3 and 4.
       let joins = zip(1...4, [0, number % 2, number / 2 % 3, number / 6]).map {
         MembershipWorld.Step.join($0, through: $1)
       }

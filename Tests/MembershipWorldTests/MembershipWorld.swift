@@ -467,7 +467,7 @@ struct MembershipWorld {
       text += "up\(describe(process.membership.record))l\(process.links.sorted())"
       for (other, contact) in process.contacts.sorted(by: { $0.key < $1.key }) {
         let plan = contact.plan
-        // An incarnation is either the peer's current process or an earlier one.
+        // An incarnation is either the peer's current process or an earlier process.
         let isNow: (SessionIncarnation) -> Bool = { $0 == peers[other].process?.incarnation }
         text += "c\(other)v\(contact.isVouched)f\(plan.failures)i\(isNow(contact.incarnation))"
         text += "n\(plan.next.map { max(($0 - now).nanoseconds, 0) / 100_000_000 } ?? -1)"

@@ -173,7 +173,7 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
           let peer = try await probe.updated("the new incarnation") { $0.announcement.incarnation == new.incarnation }
           try expect(peer.endpoints.allSatisfy { $0.port == 2 }, "endpoints \(peer.endpoints)")
         }
-        // The new run left but the old one is still announced, so the peer is not lost.
+        // The new run has left but the old run is still announced, so the peer is not lost.
         _ = try await probe.updated("the old incarnation") { $0.announcement.incarnation == old.incarnation }
       }
       _ = try await probe.lost()

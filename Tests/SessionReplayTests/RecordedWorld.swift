@@ -57,7 +57,8 @@ struct RecordedWorld {
     try await made.close()
     let document = try await BoardDocument.open(at: path, mode: .writing, groupInterval: .zero)
     if hasPhoto {
-      // More than SQLite leaves in the log, so that later frames overwrite it.
+      // The photo is larger than the data that SQLite leaves in the log, so later frames overwrite the start of the
+      // log.
       let photo = (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 9) }
       try await document.storeAsset(photo, sha256: Array(SHA256.hash(data: photo)))
     }

@@ -76,7 +76,8 @@ struct RecordingReplayTests {
   @Test("a failure is reduced to the edits it needs, and the result is a recording that still fails") func shrinks()
     async throws
   {
-    // Finds a long part in which one person wrote several batches, and treats one of these as the cause of a failure.
+    // Finds a long part in which one person wrote several batches, and treats one of these batches as the cause of a
+    // failure.
     var found: (RecordingReplay, part: Int, culprit: RecordingReplay.Act)?
     for seed in UInt64(2)..<40 where found == nil {
       let acted = try await replay(seed: seed)

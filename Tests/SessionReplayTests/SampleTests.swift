@@ -102,7 +102,7 @@ import Whiteboard
     #expect(pointing.count == 1 && pointing[0].presence.cursor != nil)
     #expect(recording.name(of: pointing[0].member) == "Bén")
     #expect(recording.presence.shown(at: 10_041).isEmpty)
-    // Its text form gives the same recording again.
+    // The text form of the recording gives the same recording again.
     var lines: [String] = []
     try RecordingLines.write(recording, photos: [:]) { lines.append($0) }
     let twin = try RecordingLines.read(lines).recording

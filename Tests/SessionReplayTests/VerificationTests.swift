@@ -100,7 +100,7 @@ import WhiteboardSync
     var told = 0
     /// The number of files that were played to the correct board.
     var played = 0
-    /// The number of steps that were recovered from reported files.
+    /// The number of steps that were recovered from files whose damage was reported.
     var salvaged = 0
   }
 

@@ -90,7 +90,8 @@ class Screen:
         self.typed = text
 
     def key(self, *names):
-        # If a program reads a line and its end together, it treats them as a paste. So wait until it has read the line.
+        # If a program reads a line together with its end, the program treats both as a paste. So wait until the program
+        # has read the line.
         if names[0] == "Enter" and len(self.typed) > 3:
             with contextlib.suppress(Failed):
                 self.wait(lambda lines: self.typed[-3:].replace(" ", "") in "".join(lines).replace(" ", ""), 2)

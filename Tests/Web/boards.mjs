@@ -254,7 +254,7 @@ async function editing(check) {
   check("a closed board refuses edits", await code(() => anna.createText("x", [0, 0])) === "closed");
 }
 
-/** Undo keeps what others have changed, and says so. */
+/** Undo keeps what other members have changed, and reports this. */
 async function undoing(check) {
   const network = new Network();
   const [anna, bert] = [await open({ network }), await open({ network })];

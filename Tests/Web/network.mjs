@@ -6,7 +6,7 @@ export class Network {
   #isOpen = true;
   /** Returns whether to drop a resource, given its receiver and its name. */
   drops = () => false;
-  /** Everything that was sent: `{kind, bytes, isReliable}`, and `name` of a resource. */
+  /** Everything that was sent: `{kind, bytes, isReliable}`, and `name` for a resource. */
   sent = [];
 
   /** Creates the session of a member; pass it to `Board.open`. */

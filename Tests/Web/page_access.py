@@ -71,7 +71,7 @@ def check_states(page, checks):
         settle(page)
 
 
-#: Answers requests for a link instead of a host: `given[1]` is the role that the host refuses.
+#: Answers requests for a link in place of a host. The second argument is the role that the host refuses.
 INVITE = """
 const { board } = whiteboard, [isOwned, refused, qr] = arguments;
 board.isOwned = isOwned;

@@ -8,7 +8,8 @@ from page_forms import clear, count, near, object_of
 
 #: More objects than one command could affect in earlier versions: labeled boxes, and half as many arrows.
 FORMS = 2800
-#: A picture that is red on the left, blue on the right, and green in its upper left corner, if it is turned as the file says.
+#: A picture that is red on the left, blue on the right, and green in its upper left corner, if it is rotated as its
+#: orientation in the file demands.
 TURNED = {
     "png": "iVBORw0KGgoAAAANSUhEUgAAAFAAAAB4CAIAAADqjOKhAAAAGmVYSWZNTQAqAAAACAABARIAAwAAAAEABgAAAAAAANZnS2kAAAC5SURBVHic7dtBDcNADADBu+Ar3IIIrJC4tNJ6BoDlld/ea91rkuvfC/ya4DrBdYLrBNcJrhNcJ7hOcJ3gOsF1gusE1wmuE1wnuE5wneA6wXWC6wTXCa4TXCe4TnCd4DrBdYLrBNcJrtuzPg8HXlhwneA6wXWC6wTXCa4TXCe4TnCd4DrBdYLrBNcJrhNcJ7huXPBe32Oz7s+xUe8Zd2HBdYLrBNcJrhNcJ7hOcJ3gOsF1gusE140LfgAaZARGd38rGwAAAABJRU5ErkJggg==",
     "webp": "UklGRnIAAABXRUJQVlA4WAoAAAAIAAAATwAAdwAAVlA4TDEAAAAvT8AdABcwtGLBZFj5X2GJBZNh5X+FNf/BnWEwE4CMkoSUUwG2K6L/E4B3ldPtqLIBAEVYSUYaAAAATU0AKgAAAAgAAQESAAMAAAABAAYAAAAAAAA=",
@@ -140,7 +141,7 @@ def check_composing(page, checks):
     checks.check("a composed word and the words of another member are kept", "Ada:" in text and "漢" in text and "かん" not in text and text.count("-") == 1, text)
 
 
-#: A flowchart with all that the page reads.
+#: A flowchart with everything that the page can read.
 CHART = """---
 title: Login
 ---
@@ -163,7 +164,7 @@ flowchart TD
 """
 
 
-#: Flowcharts with mistakes, or with what few flowcharts have; their labels, the number of their lines, and the words about losses.
+#: Flowcharts with mistakes or rare features: for each, its labels, the number of its lines, and the words about losses.
 UNUSUAL_CHARTS = [
     ("A --> B\nthis line means nothing\nhello world --> A\nC -->\nD[open\nend", ["A", "B"], 1, ["not understood were left out (5)"]),
     ("A --> B\nclass X red\nstyle Y fill:#f00\nclick Z \"https://example.org\"", ["A", "B"], 1, ["boxes that do not exist were left out (3)"]),

@@ -68,8 +68,9 @@ for (let index = 0; index < 8; index += 1) {
 await until("the photo", () => scene.items.length === board.objects.size && ui.looks.photo(board.objects.get(photo)));
 """
 
-#: Makes edits by both members. After each edit, compares the tiles with those of a new scene, which draws everything. Does the
-#: same after every few edits with a slow scene, which has more objects, and whose tiles are incomplete while the members edit.
+#: Makes edits by both members. After each edit, compares the tiles with those of a new scene, which draws everything. After
+#: every few edits, also compares the tiles of a slow scene. The slow scene has more objects, and its tiles are incomplete
+#: while the members edit.
 DAMAGE = """
 const [seed, zooms] = given, { Scene } = await import("./canvas.mjs");
 let state = seed;

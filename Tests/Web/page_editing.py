@@ -108,7 +108,7 @@ import("/ui.mjs").then(({ UI }) => {
   });
 });
 """
-#: Holds all signatures, so that the events of later edits wait, until `release` is called. Selects an object, which needs a
+#: Holds all signatures until `release` is called, so that the events of later edits wait. Selects an object, which needs a
 #: signature.
 HOLD_SIGNATURES = """
 const { board } = whiteboard, { subtle } = crypto, held = [];

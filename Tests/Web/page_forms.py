@@ -480,7 +480,8 @@ def check_touch(page, checks):
     page.tap("#selection .opens button")
 
 
-#: Moves an object to which many arrows are bound, and returns how often tiles were drawn on in that frame, and in all frames.
+#: Moves an object to which many arrows are bound. Returns the number of drawing calls on tiles in that frame, and in all
+#: frames.
 FRAMES = """
 const [id, done] = arguments, { board } = whiteboard, { prototype } = CanvasRenderingContext2D, { stroke, clearRect } = prototype;
 let count = 0;

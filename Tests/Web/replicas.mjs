@@ -85,7 +85,7 @@ function draw(side, count, offset) {
   }
 }
 
-/** Draws on both sides, also while they are apart, and returns what a test checks. */
+/** Draws on both sides, also while they are not connected, and returns what a test checks. */
 window.run = async () => {
   const [anna, bert] = [await Side.create(), await Side.create()];
   const result = { members: [anna.replica.member, bert.replica.member], board: hex(board) };

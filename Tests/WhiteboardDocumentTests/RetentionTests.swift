@@ -3,7 +3,7 @@ import GRDB
 import Testing
 import WhiteboardDocument
 
-/// Which parts of the history stay in a document.
+/// The parts of the history that stay in a document.
 @Suite struct RetentionTests {
   let directory: TemporaryDirectory
 

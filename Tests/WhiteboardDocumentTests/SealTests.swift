@@ -136,7 +136,7 @@ import Testing
     let path = directory.file("boards/plans.whiteboard")
     try await made(at: path, nil)
     _ = seal
-    // The identity is created after the secret, and does not change what was decided before.
+    // The file remains foreign, although the identity is created now.
     try Data().write(to: URL(fileURLWithPath: directory.file("identity.pem")))
     let document = try await BoardDocument.open(at: path, mode: .writing, seal: library.seal(forFile: path))
     #expect(try await facts(document) == none)

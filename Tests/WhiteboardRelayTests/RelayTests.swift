@@ -448,7 +448,7 @@ import WhiteboardDocument
             return warning.code == "relay-replaced"
           }
           #expect(isWarned)
-          // The former relay's successor causes no second warning.
+          // The key of the new relay causes no second warning.
           try await host.perform("wait peers=1 timeout=30")
           try await host.perform("wait synced timeout=30")
           for case .news(.warning(let warning)) in await host.events { #expect(warning.code != "changed-key") }

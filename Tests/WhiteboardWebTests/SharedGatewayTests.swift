@@ -80,8 +80,8 @@ import WhiteboardKit
 
   /// Opens a gateway, and tries again while only another process listens on the gateway's port.
   ///
-  /// A child process that another test starts has all sockets of this process until it runs its program, including
-  /// those that this process has closed.
+  /// If another test starts a child process, the child has all sockets of this process until it runs its program, even
+  /// sockets that this process has closed meanwhile.
   private func open(_ shared: SharedGateway, _ port: Int, on transport: PeerTransport) async throws -> OpenGateway {
     while true {
       do { return try await shared.open(on: transport, for: .random(), invite: noInvitation) } catch {

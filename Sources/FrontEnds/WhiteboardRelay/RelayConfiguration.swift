@@ -40,7 +40,7 @@ package struct RelayConfiguration: Sendable {
     package var maximumBoardMegabytes = 1_024
     /// The maximum number of boards from each host that is not in ``allowed``, under ``BoardsTaken/any``.
     package var maximumBoardsPerHost = 8
-    /// The maximum number of boards from hosts at one address, except hosts in ``allowed``, under ``BoardsTaken/any``.
+    /// The maximum number of boards from hosts at one address that are not in ``allowed``, under ``BoardsTaken/any``.
     package var maximumBoardsPerAddress = 16
     /// The number of boards, out of the maximum, that are reserved for the operator and the hosts in ``allowed``, under
     /// ``BoardsTaken/any``; `nil` means a tenth.

@@ -110,7 +110,7 @@ public struct TransportConfiguration: Sendable {
   public var peerStore: PeerStore?
   /// The threads to use; `nil` to let the transport create its own threads.
   public var threads: TransportThreads?
-  /// The thread for the links of a transport that creates its own threads; `nil` to create this one too.
+  /// The thread for the links of a transport that creates its own threads; `nil` to create this thread too.
   package var linkThread: LinkThread?
   /// The logger; the library logs at `info` and below.
   public var logger: Logger

@@ -1,9 +1,9 @@
-// Measures the load of a relay: all members draw on one board of it, each over a real session.
+// Measures the load of a relay. All members draw on one board of the relay, each over a real session.
 //
 //     relay-bench [--relay PROGRAM] [--members N] [--rate N] [--seconds N] [--deaf] [--flood]
 //
 // Each member makes `rate` small operations per second. A latency is the time from the start of an operation until all
-// other members show it. --deaf adds a member that stops reading, --flood adds a member that writes as fast as it can.
+// other members show it. --deaf adds a member that stops reading. --flood adds a member that writes as fast as it can.
 
 import Foundation
 import WhiteboardKit

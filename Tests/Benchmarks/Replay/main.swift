@@ -2,9 +2,9 @@
 //
 //     replay-bench DIRECTORY [OPERATIONS]
 //
-// Creates a new file in DIRECTORY with drags, strokes in chunks, typing letter by letter, and moves of ten objects.
-// Each is a batch, as boards write it. All figures are for one thread; only the verification runs as many replicas at
-// once as there are processors.
+// Creates a new file in DIRECTORY with drags, strokes in chunks, typing letter by letter, and moves of ten objects. The
+// batches are the same as those that a board writes. All figures are for one thread, except the figures of the
+// verification, which runs one replica per processor at the same time.
 
 import PeerTestKit
 import SessionReplay

@@ -6,8 +6,8 @@ import WhiteboardSync
 /// A world of several boards, the packets between them, and their disks, determined by one seed.
 ///
 /// There is no session and no protocol. Packets are lost, duplicated and reordered at random, and any board may bring
-/// another one up to date at any time. So the checked invariants hold on any network. The `ReplicaWorld`s of the unit
-/// tests add the protocol.
+/// another board up to date at any time. Invariants that hold here therefore hold on any network. The `ReplicaWorld`s
+/// of the unit tests add the protocol.
 public final class BoardWorld {
   /// A violated invariant, with the seed that repeats it.
   public struct Failure: Error, CustomStringConvertible {

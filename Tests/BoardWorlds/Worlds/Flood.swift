@@ -66,7 +66,7 @@ struct Flood {
       do throws(CodecError) { next = try batch(number) } catch {
         throw world.fail("I12", "the flood of \(what) is not legal: \(error)")
       }
-      // Compares only counts: a copy of the ranges would make each insertion copy them.
+      // Compares only counts, because a copy of the ranges would cause each insertion to copy all ranges.
       let before = (state.context.rangeCount, state.cellCount, state.revision)
       do throws(BoardError) { try state.apply(next, changes: &changes) } catch {
         guard before == (state.context.rangeCount, state.cellCount, state.revision) else {

@@ -5,7 +5,7 @@ import WhiteboardSync
 
 /// Members that join for a moment and break the rules.
 extension ReplicaWorld {
-  /// Lets a member join that lies, claims sequences of others, or writes two values under one dot.
+  /// Lets a malicious member join: the member lies, claims sequences of others, or writes two values under one dot.
   func beHostile() {
     let number = random.below(nodes.count)
     switch random.below(10) {

@@ -5,8 +5,8 @@ import WhiteboardSync
 
 /// A world of several replicas, their links, and time, determined by one seed.
 ///
-/// A link delivers in order until it is cut. Different links overtake each other, datagrams are lost, answers fail, and
-/// programs crash and restart from their stored changes or from a backup.
+/// A link delivers in order until it is cut. Messages on different links overtake each other, datagrams are lost,
+/// answers fail, and programs crash and restart from their stored changes or from a backup.
 public final class ReplicaWorld {
   /// The probabilities of faults.
   package struct Weather {
@@ -140,7 +140,7 @@ public final class ReplicaWorld {
   package internal(set) var complaints: [String] = []
   /// The violations by malicious members, which are not nodes of the world.
   var caught: [ReplicaError] = []
-  /// Whether rights were revoked; then writes may be lost, and boards may differ for some time.
+  /// Whether rights were revoked. If so, writes may be lost, and boards may differ for some time.
   package internal(set) var isRevoked = false
   /// Whether a malicious member used a dot twice, or claimed dots of others.
   ///

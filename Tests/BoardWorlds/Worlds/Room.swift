@@ -5,7 +5,8 @@ import WhiteboardSync
 
 /// Many replicas that count their messages, with a link without delay between each two replicas.
 ///
-/// A relay forwards a message to all. So *said* counts the message once, and *heard* counts each recipient.
+/// Because a relay forwards a message to all members, ``Count/said`` counts the message once, and ``Count/heard``
+/// counts each recipient.
 public final class Room {
   /// The number of messages of one kind, and of their recipients.
   public struct Count: Hashable, Sendable {

@@ -30,7 +30,8 @@ struct SecondReading {
     return (ObjectID(dot), cell)
   }
 
-  /// Whether a group is in a ring that is cut at the edge from this group.
+  /// Returns whether a group is in a ring of groups, and its edge has the greatest cell in the ring. A ring is cut at
+  /// that edge.
   private func isCut(_ id: ObjectID) -> Bool {
     var greatest: (id: ObjectID, cell: Cell)?
     var at = id

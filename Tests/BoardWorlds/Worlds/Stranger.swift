@@ -36,7 +36,7 @@ struct Stranger {
       time = cell.time
       operations = [Operation(id, property, Self.value(&random))]
     case 6:
-      // Two groups that contain each other, and an object in one of them, ahead of every clock.
+      // Two groups that contain each other, and an object in one of them, with a time ahead of every clock.
       let other = Dot(incarnation, sequence + 2)
       time = HybridTime((wall + 4_000_000) << 16)
       operations = [

@@ -19,7 +19,7 @@ private func full(_ bytes: [UInt8]) {
   apply(encoded.batch, to: &state)
 }
 
-/// Checks consecutive messages of a link. The input has the length before each message; the length 0 begins another
+/// Checks consecutive messages of a link. In the input, a length precedes each message; the length 0 begins another
 /// incarnation.
 private func link(_ input: inout Input) {
   var reader = LinkBatchReader()

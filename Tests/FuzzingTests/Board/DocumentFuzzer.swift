@@ -2,7 +2,7 @@ import Foundation
 
 @testable import WhiteboardDocument
 
-/// Checks what recovery reads: a row of a document's log or traffic, or a file with its log.
+/// Checks the data that recovery reads: a row of a document's log or traffic, or a file with its log.
 func fuzzDocument(_ input: inout Input) {
   switch input.byte() & 3 {
   case 0: row(&input)

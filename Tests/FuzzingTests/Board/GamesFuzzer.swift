@@ -1,13 +1,13 @@
 @testable import Whiteboard
 
-/// Checks that any setup and moves give one state in any order.
+/// Checks that the order of the moves does not affect the state of a game, for any setup and any moves.
 func fuzzGames(_ input: inout Input) {
   let id = ObjectID(Dot(Incarnation(1), 1))
   let choice = input.byte()
   let isWordle = choice & 1 == 0
   var setup = input.bytes(Int(choice >> 2))
   if choice & 2 == 0 {
-    // Use a valid setup, so that moves are judged.
+    // Use a valid setup, so that moves are checked.
     if isWordle {
       guard let answer = WordleWord(Array("eerie".utf8)) else { return }
       setup = Wordle.setup(of: id, answer: answer)

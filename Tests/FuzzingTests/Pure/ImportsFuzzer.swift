@@ -21,7 +21,7 @@ func fuzzImports(_ input: inout Input) {
   insist(again.map { $0.objects.count == made.count } ?? false, "an exported board has the same number of objects")
 }
 
-/// Returns an identifier of a photo that is cheaper than a hash.
+/// Returns an identifier of a photo, which is cheaper to compute than a SHA-256.
 private func hash(_ bytes: [UInt8]) -> AssetID? {
   var sum = [UInt8](repeating: 0, count: 32)
   for (index, byte) in bytes.enumerated() { sum[index % 32] = sum[index % 32] &* 31 &+ byte }

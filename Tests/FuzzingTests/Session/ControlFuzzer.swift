@@ -8,7 +8,7 @@ private func roundTrip<Payload: ControlPayload>(_ type: Payload.Type, _ bytes: [
   insist(try Payload.decode(again) == payload, "\(type) decodes to what was encoded")
 }
 
-/// Checks that each decoded payload of a control frame encodes to the same meaning.
+/// Checks that each decoded payload of a control frame has the same meaning when it is encoded again.
 func fuzzControl(_ input: inout Input) {
   let choice = input.byte()
   let bytes = input.rest()

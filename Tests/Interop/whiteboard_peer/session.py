@@ -432,7 +432,8 @@ class Peer:
         self.is_requested = lambda remote, offer: False
         self._stretched = None
         self._wrong = collections.defaultdict(list)
-        # The address of each asking peer, and the time until which a refusal silences an address.
+        # The addresses of the peers that wait for the user's answer, and the time until which a declined address is
+        # refused.
         self._pending = {}
         self._silenced = {}
         self._short = []
@@ -1084,7 +1085,7 @@ class Peer:
         elif received is not None:
             remote.delivery.acknowledge(received)
         elif remote.delivery.heard or ended is not None:
-            # RSM-3. RSM-4 keeps state on which nothing was received yet.
+            # RSM-3: the state is given up. By RSM-4, state on which nothing was received yet is kept.
             self.events.add("reset", remote=remote, why=ended)
             if remote.delivery.size:
                 self.events.add("undelivered", remote=remote, size=remote.delivery.size)

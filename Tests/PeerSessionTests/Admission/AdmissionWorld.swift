@@ -28,7 +28,7 @@ struct AdmissionWorld {
   /// The types of all frames, in order; those of the dialler are negative.
   var types: [Int] = []
 
-  /// Whether DECIDING is lost on the way to both sides, as if they did not know it.
+  /// Whether DECIDING is lost on the way to both sides, as if neither side knew this frame.
   var dropsReports = false
 
   private var toListener: [(FrameType, [UInt8])] = []

@@ -166,7 +166,7 @@ import Testing
           }
           let answering = members.map { session in Task { await Self.acceptAll(session) } }
           let joined = try await follow(Self.session, of: ben, by: dora)
-          // The newcomer has no right, but knows a member that has it.
+          // The newcomer has no right to admit, but knows a member that has this right.
           #expect(try await joined.admissionPolicy() == .known)
           #expect(joined.admitters.contains(ben.peerID) && joined.hostPeer == Self.host.peerID)
           let log = EventLog()

@@ -39,7 +39,7 @@ import Testing
     var joined: Session
     var logs: (alice: EventLog, bob: EventLog)
 
-    /// Sends a KICK from the member to the host's session or the other way.
+    /// Sends a KICK from the member to the host's session or in the other direction.
     func send(_ kick: Control.Kick, from session: Session, to peer: PeerID) async throws {
       try await session.onLoop { core in core.entries[peer]?.link?.send(.kick, kick.encoded()) }
     }

@@ -608,7 +608,7 @@ func eventually(_ condition: @Sendable () -> Bool) async {
 }
 
 extension InboxQuota {
-  /// Returns one quota for everything, without space that must stay free.
+  /// Returns a quota with the same limit for everything, and without space that must stay free.
   static func whole(_ bytes: Int) -> InboxQuota {
     InboxQuota(total: bytes, session: bytes, peer: bytes, diskReserve: 0)
   }

@@ -210,7 +210,7 @@ import Musl
     }
     for second in stride(from: 10, through: 50, by: 10) { #expect(check(second, 0) == .sufficient) }
     #expect(check(60, TransferPace.minimumBytes) == .sufficient)
-    // The bytes of the first minute stop counting.
+    // The bytes of the first minute no longer count.
     for second in stride(from: 70, through: 110, by: 10) {
       #expect(check(second, TransferPace.minimumBytes) == .sufficient)
     }

@@ -178,7 +178,8 @@ import Testing
           #expect(ready.admit == "ask" && !ready.link.isEmpty && ready.admitters == nil)
           await host.end()
           try await withMember(of: ben, "dora", in: room) { _, ready in
-            // Only the host can give this right, so the newcomer shows no link, but the name of a member that admits.
+            // Only the host can give the right to admit, so the newcomer shows no link, but the name of a member that
+            // admits.
             #expect(ready.link.isEmpty && ready.admitters?.map(\.name.raw) == ["ben"])
           }
         }
@@ -215,7 +216,7 @@ import Testing
             await ben.end()
             try await cy.perform("text 0,0 \"still here\"")
             try await again.perform("wait objects=1 timeout=30")
-            // The host gave the newcomer the right, too.
+            // The host gave the newcomer the right to admit, too.
             let hasRight = await cy.sees {
               if case .news(.admission(let admission)) = $0 {
                 admission.admit == "ask" && !admission.link.isEmpty

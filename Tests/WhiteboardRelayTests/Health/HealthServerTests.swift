@@ -146,7 +146,7 @@ struct HealthServerTests {
       let answer = try #require(try await RawClient.get("/healthz", port: server.port))
       #expect(answer.status == 503)
       #expect(answer.body == "too many requests are waiting for an answer\n")
-      // An endpoint may start after the server has answered for it.
+      // An endpoint may start after the timeout, when the server has already answered the request.
       while asked.withLock({ $0 }) < 3 { await Task.yield() }
       #expect(asked.withLock { $0 } == 3)
       opener.finish()

@@ -3,7 +3,7 @@ import Whiteboard
 
 @testable import WhiteboardRendering
 
-/// The bytes of typical changes, which matter over SSH; a test notices if they grow.
+/// The bytes of typical changes, which matter over SSH; a test fails if their number grows.
 @Suite("Bytes for each kind of change") struct ByteBudgetTests {
   private static let viewport = Viewport(center: Point(x: 0, y: 0), columns: 100, rows: 30)
 

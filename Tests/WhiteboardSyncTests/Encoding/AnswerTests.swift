@@ -248,7 +248,8 @@ import Testing
     log += anna.replica.tick(now: start)
     #expect(added() == [] && anna.replica.nextDeadline == start.uptime + 1)
     #expect(!anna.replica.isSynced(with: bo.member, now: start))
-    // An object that was not reported yet is reported once, with the local change; a deleted object not at all.
+    // An object that was not reported yet is reported once, with the local change. If the object was deleted, it is not
+    // reported.
     let local = try anna.replica.change(now: start) { board throws(BoardError) in
       try board.move([ids[4]], by: Point(x: 5, y: 0))
       try board.delete([ids[5]])

@@ -70,7 +70,7 @@ import Testing
       world.edit(1)
       world.step(10)
     }
-    // Later it may commit points of a stroke that no other node receives.
+    // Later, the host may commit points of a stroke that no other node receives.
     let told = world.nodes[0].replica.board.state.context
     // Messages on a link that breaks are lost.
     for _ in 0..<20 { world.step(10) }

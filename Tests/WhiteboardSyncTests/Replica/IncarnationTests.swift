@@ -5,7 +5,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// A context names only incarnations with a record, and one member cannot use up its room.
+/// A context names only incarnations with a record, and one member cannot use up the room of the context.
 @Suite final class IncarnationTests {
   private let anna = World(seed: 1, nodes: 1).nodes[0]
   private let log = ActionLog()
@@ -95,7 +95,7 @@ import Testing
     _ = try replica.restore([.keyframe(keyframe)], now: now)
     #expect(replica.unrecorded == UnrecordedAuthors(forgotten: 0, kept: 1))
     #expect(replica.board.state.record(id)?.count == 2)
-    // A new board that is created from it has all records, and can be shared.
+    // A new board that is created from this board has all records, and can be shared.
     let other = Author(board: try #require(BoardID(bytes: 2...17)), key: SimulatedKey(4))
     let copy = try replica.snapshotForAnotherBoard(by: other)
     let kept = try KeptState(copy.keyframe)

@@ -71,7 +71,8 @@ import Whiteboard
 
   /// Inputs whose order between members matters, in rounds; results arrive at the end of each round.
   ///
-  /// Only one member acts in each round, because a late verification may let messages of other members pass.
+  /// Only one member acts in each round, because messages of other members may overtake a message that is verified
+  /// late.
   private struct Script {
     var random: SeededGenerator
     var members = [ScriptedReplica(2), ScriptedReplica(3)]

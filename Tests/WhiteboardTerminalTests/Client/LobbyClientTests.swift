@@ -166,7 +166,7 @@ import WhiteboardRendering
     #expect(Self.type("^[6~^[6~^[5~^[5~\r", &lobby) == [.host("/1")])
     #expect(Self.type("^[<65;5;5M^[<65;5;5M\r", &lobby) == [.host("/3")])
     #expect(Self.type("^[H^[F\r", &lobby) == [.host("/60")], "Home and End with other codes")
-    // A click opens the entry under it.
+    // A click opens the entry under the pointer.
     let lines = lobby.frame().screen.lines
     guard let row = lines.firstIndex(where: { $0.contains("board 59.") }) else {
       Issue.record("\(lines)")

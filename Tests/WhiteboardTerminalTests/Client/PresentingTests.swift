@@ -89,7 +89,7 @@ import WhiteboardRendering
   @Test("Enter labels the form drawn last, even before the board has added it") func earlyLabel() throws {
     var desk = try Desk()
     func draw(_ x: Int) -> [String] { desk.type("^[<0;\(x);5M^[<32;\(x + 10);9M^[<0;\(x + 10);9m") }
-    /// Adds the form of the last drag.
+    /// Adds the form that was drawn last to the board.
     func add(_ x: Double) throws -> ObjectID {
       let id = try desk.board.createForm(.rectangle, at: Point(x: x, y: 0))
       let request = desk.client.workspace.requests.nextID - 1
@@ -112,7 +112,7 @@ import WhiteboardRendering
     let other = try desk.board.createForm(.ellipse, at: Point(x: -200, y: 100))
     desk.sync()
     func draw(_ tool: String) -> [String] { desk.type("\(tool)^[<0;45;5M^[<32;55;9M^[<0;55;9m") + desk.tick() }
-    /// Adds what was drawn last.
+    /// Reports that the board has added the object that was drawn last.
     func added(_ id: ObjectID, by request: Int64) {
       _ = desk.client.receive(CommandOutcome(id: id), of: .number(request))
       desk.sync()

@@ -351,7 +351,7 @@ import Testing
     let other = self.board(2)
     let first = try board.createText("before", at: Point(x: 0, y: 0))
     try share(board, other)
-    // The claim reaches every board, as an answer would bring it.
+    // Every board receives the claim, as if in an answer.
     var claim = Difference(context: board.state.context)
     claim.context.insert(5...last, of: Incarnation(1))
     claim.living.insert(first.dot)

@@ -152,8 +152,8 @@ import Testing
       #expect(try place(copies, of: note) == Point(x: distance, y: distance))
     }
     #expect(try place(board.duplicate([note], by: Point(x: 60, y: 60)), of: note) == Point(x: 120, y: 120))
-    // An object of another kind or a deleted object at the place does not matter. With the offset zero, the user moves
-    // the copy.
+    // Objects of another kind and deleted objects at the place have no effect. With the offset zero, the user moves the
+    // copy.
     try board.createText("x", at: Point(x: 7, y: 0))
     let first = try board.duplicate([note], by: Point(x: 7, y: 0))
     #expect(try place(first, of: note) == Point(x: 7, y: 0))

@@ -24,7 +24,7 @@ import Testing
 
   private func isHeld(_ id: ObjectID) -> Bool { anna.holder(of: id) == bob.member }
 
-  /// Writes a selection again, as no correct program does.
+  /// Writes a selection again, which no correct program does.
   private func renew(_ id: ObjectID) throws {
     try bob.stageAlone(id, .selection, .bytes(bob.member.bytes))
     try boards.share()

@@ -324,7 +324,7 @@ import Testing
     try share(bob, anna)
     let redo = [SkippedStep(label: "delete", reason: .kept)]
     #expect(throws: BoardError.nothingToRedo(skipped: redo)) { try anna.redo() }
-    // Anna may still delete it herself, and undo and redo the deletion.
+    // Anna may still delete the object herself, and undo and redo the deletion.
     try anna.delete(id)
     try anna.undo()
     #expect(try anna.redo().isComplete)

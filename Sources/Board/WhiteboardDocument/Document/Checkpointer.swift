@@ -64,7 +64,7 @@ final class Checkpointer: Sendable {
     }
   }
 
-  /// Waits for the checkpoint in progress, and prevents further ones.
+  /// Waits for the checkpoint in progress, and prevents further checkpoints.
   func stop() async {
     state.withLock { $0.isStopped = true }
     await idle()

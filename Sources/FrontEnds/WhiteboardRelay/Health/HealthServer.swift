@@ -119,7 +119,7 @@ private final class HealthRoutes: HTTPRoutes {
   private let configuration: HealthServer.Configuration
   /// The open connections, oldest first, and whether their requests are incomplete.
   fileprivate var clients: [(channel: any Channel, isReading: Bool)] = []
-  /// The number of requests that wait for an endpoint, also of those that were answered for it.
+  /// The number of requests whose endpoint has not returned yet, including requests that were answered at the timeout.
   private var requests = 0
 
   init(_ endpoints: HealthEndpoints, _ configuration: HealthServer.Configuration) {
@@ -128,7 +128,7 @@ private final class HealthRoutes: HTTPRoutes {
   }
 
   /// If the limit is reached, the connection of the oldest client with an incomplete request is closed, so that silent
-  /// connections cannot block a health check. A client for which there is no room is included in the limit until its
+  /// connections cannot block a health check. A client for which there is no room counts toward the limit until its
   /// connection is closed.
   func accept(_ channel: any Channel) throws {
     let isFull = clients.count >= configuration.maximumConnections

@@ -86,8 +86,8 @@ struct ActionWriter {
     write(.error, event)
   }
 
-  /// Writes the result of an edit: the objects that it concerned, whether it changed anything, and the steps that an undo
-  /// or a redo skipped.
+  /// Writes the result of an edit: the objects that the edit concerned, whether it changed anything, and the steps that
+  /// an undo or a redo skipped.
   mutating func write(result ids: [ObjectID], isChanged: Bool, skipped: [SkippedStep]) {
     var event = EventJSON()
     event.add("ids", ids)
@@ -252,7 +252,7 @@ private struct EventJSON {
 
   mutating func add(_ key: String, _ ids: [ObjectID]) { json.add(key, strings: ids.map { $0.description }) }
 
-  /// Adds the number of skipped steps, without those that would have changed nothing.
+  /// Adds the number of skipped steps. Steps that would have changed nothing do not count.
   mutating func add(_ skipped: [SkippedStep]) {
     let count = skipped.filter { $0.reason != .unchanged }.count
     if count > 0 { add("skipped", Double(count)) }

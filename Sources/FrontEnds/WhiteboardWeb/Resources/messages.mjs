@@ -78,7 +78,7 @@ export class Pace {
     this.#time = now;
     this.#copies = Math.min(this.#passes.copies, this.#copies + seconds * this.#passes.copies);
     this.#bytes = Math.min(this.#passes.bytes, this.#bytes + seconds * this.#passes.bytes);
-    // A message of any size may be sent; the next message then waits longer.
+    // A message may exceed the remaining amounts; the next message then waits longer.
     return this.#copies > 0 && this.#bytes > 0;
   }
 

@@ -78,7 +78,7 @@ export function attachPopup(opener, popup, onOpen = () => {}) {
     if (popup.classList.contains("open")) return close();
     onOpen();
     opener.ariaExpanded = "true";
-    // A click by the keyboard has the `detail` 0.
+    // If the click comes from the keyboard, `detail` is 0.
     close = openPopup(popup, opener, { hasFocus: !detail, onClose: () => { opener.ariaExpanded = "false"; } });
   });
   return () => close();

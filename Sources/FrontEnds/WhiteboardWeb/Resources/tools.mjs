@@ -726,7 +726,7 @@ class SelectTool extends Tool {
       }
     }
     if (performance.now() - gesture.appliedAt < INTERVAL) return;
-    // Taking over the change must not delay the frame.
+    // Applying the change must not delay the frame.
     gesture.appliedAt = performance.now();
     whenIdle(() => this.#gesture === gesture && this.#apply());
   }

@@ -538,7 +538,7 @@ export class UI {
     const { bounds: { left, top, right, bottom } } = shapeOf(object), step = [across * (right - left + GAP), down * (bottom - top + GAP)];
     const isFree = ([x, y]) => !this.scene.items.some(({ object: one }) => one.form && !hasPoints(one) && one.form !== "frame" && contains(flattened(shapeOf(one).outline), local(one, [x, y])));
     let at = [object.centerPosition[0] + step[0], object.centerPosition[1] + step[1]];
-    // A second form on the same side is beside the first form.
+    // If there is a form at this place already, the new form is placed beside it.
     for (let count = 0; count < 20 && !isFree(at); count += 1) at = [at[0] + Math.abs(down) * (right - left + GAP / 2), at[1] + Math.abs(across) * (bottom - top + GAP / 2)];
     let id;
     const error = this.attempt(() => {

@@ -4,8 +4,8 @@ import NIOWebSocket
 
 /// Answers the requests of an HTTP server. Confined to the event loop of the server's connections.
 package protocol HTTPRoutes: AnyObject {
-  /// Returns how a request is answered after its end. If it throws, the connection sends the thrown answer, reads
-  /// nothing more, and closes.
+  /// Returns how to answer a request once the whole request has arrived. If the method throws an answer, the connection
+  /// sends this answer, reads nothing more, and closes.
   func route(_ head: HTTPRequestHead, on channel: any Channel) throws(HTTPAnswer) -> HTTPRoute
 
   /// Returns the last answer on a connection that received no valid request.
@@ -14,7 +14,8 @@ package protocol HTTPRoutes: AnyObject {
 
 package enum HTTPRoute {
   case get(() -> EventLoopFuture<HTTPAnswer>)
-  /// A request with a body, whose length the routes have limited; the connection closes after the last one.
+  /// A request with a body. The routes have checked the length of the body. If `isLast` is true, the connection closes
+  /// after the answer.
   case post(isLast: Bool, (ByteBuffer) -> EventLoopFuture<HTTPAnswer>)
   /// From now on, the connection carries something other than HTTP requests.
   case takeOver((any Channel) throws -> Void)
@@ -38,7 +39,7 @@ package struct HTTPAnswer: Error {
   }
 }
 
-/// Reads the requests on one connection, one after the other, and sends the answers of its routes.
+/// Reads the requests on one connection, one after the other, and sends the answers that the routes return.
 package final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
   package typealias InboundIn = HTTPServerRequestPart
   package typealias OutboundOut = HTTPServerResponsePart
@@ -66,10 +67,10 @@ package final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
   private var isInputClosed = false
   private var timeout: Scheduled<Void>?
 
-  /// The head of a request, its body, making the answer, and sending each part of it may each take `requestTime`, and
-  /// waiting for the next request `nextRequestTime`. If `nextRequestTime` is nil, the connection gets only one answer,
-  /// `requestTime` is the time for everything, and the channel must allow half-closure. A client with a `refusal` gets
-  /// this answer before it sends a request.
+  /// `requestTime` limits each of these steps: receiving the head of a request, receiving its body, making the answer,
+  /// and sending each part of the answer. `nextRequestTime` limits the wait for the next request. If `nextRequestTime`
+  /// is nil, the connection sends only one answer, `requestTime` limits all steps together, and the channel must allow
+  /// half-closure. If `refusal` is not nil, the client gets this answer without sending a request.
   package init(
     _ routes: any HTTPRoutes,
     requestTime: TimeAmount,
@@ -117,8 +118,8 @@ package final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
     send(refusal, context)
   }
 
-  /// Closes the connection after a time, which replaces an earlier one. A client that sends or reads a byte now and then
-  /// is not idle, but too slow.
+  /// Closes the connection when a time has passed, and cancels the previous timeout. The timeout does not wait for the
+  /// client to be idle, because a slow client can send or read a byte now and then.
   private func close(_ context: ChannelHandlerContext, in time: TimeAmount) {
     timeout?.cancel()
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
@@ -186,9 +187,9 @@ package final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
     case (let error as HTTPParserError, .idle), (let error as HTTPParserError, .receiving):
       let fault: HTTPFault = error == .headerOverflow ? .headTooLarge : .malformed
       sendLast(routes.answer(to: fault, on: context.channel), context)
-    // The decoder reports these for input that follows the last request.
+    // The decoder reports these errors for input after the last request.
     case (is HTTPParserError, _), (is ByteToMessageDecoderError, _): break
-    // A refused upgrade continues as a request, which gets an answer.
+    // If an upgrade is refused, the request is answered like any other request.
     case (is NIOWebSocketUpgradeError, _): break
     default: context.close(promise: nil)
     }
@@ -212,7 +213,7 @@ package final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
   private func send(_ answer: HTTPAnswer, _ context: ChannelHandlerContext) {
     state = .answering
     var (headers, body) = (answer.headers, answer.body)
-    // The encoder removes it from answers that have no body.
+    // The encoder removes this header from answers that have no body.
     headers.add(name: "Content-Length", value: "\(body.readableBytes)")
     if !keepsAlive { headers.replaceOrAdd(name: "Connection", value: "close") }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -226,8 +227,9 @@ package final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
       written = context.eventLoop.makePromise()
       context.write(Self.wrapOutboundOut(.body(.byteBuffer(part))), promise: written)
     }
-    // The connection handles the next request only after the answer has ended. So end the answer only after it has been
-    // written to the network. Otherwise, a client that reads nothing could fill the memory with answers.
+    // The connection handles the next request only after the answer has ended. Therefore, end the answer only after
+    // everything before its end was written to the network. Otherwise, a client that reads nothing could fill the
+    // memory with answers.
     written.futureResult.whenComplete { result in
       let (connection, context) = bound.value
       guard case .success = result, connection.keepsAlive, let time = connection.nextRequestTime else {
@@ -243,7 +245,7 @@ package final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
   private func end(_ context: ChannelHandlerContext) {
     guard case .answering = state else { return }
     state = .over
-    // A connection that may get more answers has TLS, which waits until the client closes its side.
+    // If `nextRequestTime` is not nil, the connection has TLS, and TLS waits until the client closes its side.
     guard nextRequestTime == nil, !isInputClosed else { return context.close(promise: nil) }
     context.close(mode: .output, promise: nil)
     close(context, in: Self.grace)

@@ -43,9 +43,9 @@ struct WebPage: Sendable {
     )
   }
 
-  /// Returns a script or style sheet without indentation, in which the lines that contain only a comment are empty, so
-  /// that the line numbers in errors are those of the source. In these files of the page, no string has a line that
-  /// looks like a comment, and no string continues on another line; tests verify this.
+  /// Returns a script or style sheet without indentation. Lines that contain only a comment become empty lines, so that
+  /// the line numbers in errors match the source. In the page's files, no string contains a line that looks like a
+  /// comment, and no string continues on another line; tests verify this.
   static func shortened(_ script: some Collection<UInt8>) -> [UInt8] {
     var isInComment = false
     let lines = String(decoding: script, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)

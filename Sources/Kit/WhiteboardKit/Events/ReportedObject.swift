@@ -82,8 +82,8 @@ package struct ReportedObject: Sendable, Equatable {
   }
 }
 
-/// The objects of a board at one moment, from back to front. They are described when they are read, on any thread,
-/// because the descriptions of a large board take much time and memory.
+/// The objects of a board at one moment, from back to front. Each object is described only when it is read, on any
+/// thread, because the descriptions of a large board take much time and memory.
 package struct ListedObjects: Sequence, Sendable {
   package let count: Int
   private let ids: @Sendable () -> [ObjectID]

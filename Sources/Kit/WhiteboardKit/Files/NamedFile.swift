@@ -229,7 +229,7 @@ package enum FileWriting {
 
 /// Runs work that takes long or blocks its thread, such as encoding a board or waiting for other programs.
 enum FileQueue {
-  /// Its quality of service differs from that of actors, so that long work does not occupy their threads.
+  /// The quality of service differs from that of actors, so that long work does not occupy the threads of actors.
   private static let queue = DispatchQueue(label: "whiteboard.files", qos: .utility, attributes: .concurrent)
   private static let background = DispatchQueue(label: "whiteboard.background", qos: .background)
 

@@ -177,7 +177,8 @@ extension SessionID {
   }
 }
 
-// Boards of an identity that `identity new` replaced: their host can never return, so no member can be removed.
+// Boards that an identity hosted before `identity new` replaced the identity. Their host can never return, so their
+// members can no longer be removed.
 
 extension BoardFile {
   package static func boards(hostedBy peer: PeerID, dataDirectory: String) async -> [(name: String, path: String)] {

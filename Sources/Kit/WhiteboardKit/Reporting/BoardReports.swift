@@ -13,9 +13,10 @@ final class BoardReports {
   private let photos: PhotoFiles
   let hiddenAuthors: HiddenAuthors
 
-  /// The board when no report of a known object was missing. It shares its memory with the board, unlike snapshots.
+  /// A copy of the board, made when no report of a known object was missing. Unlike snapshots, the copy shares its
+  /// memory with the board.
   private var source: ObjectSource
-  /// The objects that were reported since then; nil for removed objects.
+  /// The objects that were reported since the copy was made; nil for removed objects.
   private var objects: [ObjectID: ObjectSnapshot?] = [:]
   private static let mostObjects = 1024
   private var games: [ObjectID: GameView] = [:]
@@ -56,8 +57,8 @@ final class BoardReports {
 
   private func reported(_ id: ObjectID) -> ObjectSnapshot? { objects[id] ?? source.snapshot(id) }
 
-  /// Forgets single objects if no report of a known object is missing. Call this function only if no action of the
-  /// replica is left.
+  /// Makes a new copy of the board if many objects were reported since the last copy, and no report of a known object
+  /// is missing. Call this function only if no action of the replica is left.
   func didReport() {
     guard objects.count > Self.mostObjects, replica.hasReportedAll else { return }
     source = board.objectSource
@@ -186,7 +187,8 @@ final class BoardReports {
     )
   }
 
-  /// The objects of the board now. The reader of the list describes them, which takes long on a large board.
+  /// The current objects of the board. The reader of the list describes the objects, because this takes long on a large
+  /// board.
   var listedObjects: ListedObjects {
     let source = board.objectSource
     let paths = photos.existingPaths

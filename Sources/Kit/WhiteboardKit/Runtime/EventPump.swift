@@ -187,7 +187,8 @@ package struct EventContents: OptionSet, Sendable {
   package static let chat = EventContents(rawValue: 2)
   /// The application messages, and the data of streams.
   package static let data = EventContents(rawValue: 4)
-  /// The previews of members' strokes, which have no lines. If a sink does not read them, members send none (SYN-49).
+  /// The previews of members' strokes, which no line reports. If a sink does not read previews, members send none
+  /// (SYN-49).
   package static let previews = EventContents(rawValue: 8)
   /// The answers to commands that succeeded and have no request id.
   package static let unmarkedAnswers = EventContents(rawValue: 16)
@@ -195,7 +196,7 @@ package struct EventContents: OptionSet, Sendable {
   package static let stored = EventContents(rawValue: 32)
 
   package static let all: EventContents = [.lines, .previews, .stored]
-  /// The contents that have lines.
+  /// The contents that are reported as lines.
   package static let lines: EventContents = [.objects, .chat, .data, .unmarkedAnswers]
 }
 

@@ -5,7 +5,7 @@ import PeerCore
 /// A thread that serves links and runs tasks, and that exists as long as the process.
 package struct LinkThread: Sendable {
   let eventLoop: any EventLoop
-  /// Runs tasks on the thread; they must not block. While they compute, the links wait.
+  /// Runs tasks on the thread. The tasks must not block. While a task computes, the links wait.
   package let executor: any TaskExecutor
 
   package init() {
@@ -13,8 +13,8 @@ package struct LinkThread: Sendable {
     executor = EventLoopTasks(eventLoop)
   }
 
-  /// Lets the links send and receive before the caller continues. `Task.yield()` does not: an event loop runs all its
-  /// tasks, also the new ones, before it serves the links.
+  /// Lets the links send and receive before the caller continues. `Task.yield()` does not do this: an event loop runs
+  /// all its tasks, including new tasks, before it serves the links.
   package func serveLinks() async {
     await withCheckedContinuation { continuation in
       _ = eventLoop.scheduleTask(in: .microseconds(1)) { continuation.resume() }
@@ -22,7 +22,8 @@ package struct LinkThread: Sendable {
   }
 }
 
-/// Wakes one task at a time, or earlier. It runs on an event loop: a sleeping `Task` would wake two other threads.
+/// Wakes one task at the time ``due``, or earlier. The alarm runs on an event loop, because a sleeping `Task` would
+/// wake two other threads.
 package final class Alarm: Sendable {
   private struct State {
     var hasRung = false

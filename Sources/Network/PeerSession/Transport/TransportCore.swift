@@ -412,7 +412,7 @@ public struct TransportThreads: Sendable {
     _ body: (TransportThreads) async throws(Failure) -> Result
   ) async throws(Failure) -> Result { try await withThreads(count, links: nil, body) }
 
-  /// If `links` is not nil, it serves the links.
+  /// If `links` is not nil, this thread serves the links.
   static func withThreads<Result, Failure: Error>(
     _ count: Int,
     links: LinkThread?,
