@@ -3,7 +3,7 @@ import PackageDescription
 
 let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
-/// The products of packages that more than one target names.
+/// The products of other packages that more than one target uses.
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
@@ -39,8 +39,8 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    // No pkgConfig for Avahi: SwiftPM refuses one of its flags, and the module map already has what the other flags
-    // say.
+    // Avahi has no pkgConfig here, because SwiftPM refuses one of its flags. The module map already has the effect of
+    // the other flags.
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
     .systemLibrary(name: "CCairo", providers: [.apt(["libcairo2-dev", "libpango1.0-dev"])]),
     // The header of chafa includes headers of GLib, and only pkg-config knows their directories.
@@ -304,7 +304,7 @@ default: break
 
 /// The layers, from the lowest to the highest, which are the folders of `Sources`.
 ///
-/// A target may use only targets of its own layer and of lower ones; Tests/check-imports.py checks that.
+/// A target may use only targets of its own layer and of lower layers; Tests/check-imports.py checks this.
 let layers = [
   (
     "System",

@@ -332,8 +332,8 @@ def opening(host, throttling):
             command("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
         wait(driver, "times.drawn && times.synced")
         times = driver.execute_script("return times")
-        # A page that is closed leaves the session at once. A page that vanishes with its browser would stay a member
-        # for a while.
+        # A page that is closed leaves the session immediately. A page that vanishes with its browser would stay a
+        # member for a while.
         driver.switch_to.new_window("tab")
         blank, page = driver.current_window_handle, driver.window_handles[0]
         driver.switch_to.window(page)

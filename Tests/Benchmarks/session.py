@@ -183,7 +183,7 @@ class Others:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         client = feed = None
         try:
-            # A connection without data ends at once and leaves the server listening.
+            # A connection without data ends immediately and leaves the server listening.
             await_listener(server, port)
             feed = subprocess.Popen(["head", "-c", str(count), "/dev/zero"], stdout=subprocess.PIPE)
             began = time.monotonic()

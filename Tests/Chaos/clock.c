@@ -1,5 +1,5 @@
 /* A wrong wall clock for one process (LD_PRELOAD): adds to CLOCK_REALTIME the seconds that the file named by
-   WHITEBOARD_CHAOS_CLOCK holds as eight bytes; the file may change at any time. All other clocks stay right.
+   WHITEBOARD_CHAOS_CLOCK holds as eight bytes; the file may change at any time. All other clocks stay correct.
 
    libfaketime is not used: its constructor calls setenv, after which a Swift program no longer finds its
    arguments, and it changes sleeps that do not concern the wall clock. */

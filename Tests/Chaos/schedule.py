@@ -109,7 +109,7 @@ def _fault(dice, schedule, at, is_long):
         if dice.random() < 0.8:  # the others come back only after the network is healed
             steps.append({"at": back, "do": "start", "peer": peer, **_return(dice, peer, count)})
         return steps
-    if kind == "outage":  # all processes are killed at once, and return in any order
+    if kind == "outage":  # all processes are killed at the same time, and return in any order
         steps = [{"at": at, "do": "kill", "peer": peer} for peer in range(first, count + 1)]
         return steps + [
             {"at": at + dice.uniform(0.3, 3), "do": "start", "peer": peer, "how": dice.choice(("same", "same", "open"))}

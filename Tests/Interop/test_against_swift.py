@@ -1179,7 +1179,7 @@ class Resumption(SwiftCase):
                 self.assertEqual(program.events.all("left"), [])
 
     def test_rsm_6_a_peer_that_gave_up_first_says_so_as_the_dialler(self):
-        # The program cannot dial: two dials at once could reset the state twice.
+        # The program cannot dial: two dials at the same time could reset the state twice.
         for why, reported in ("lost", "reset"), ("rerouted", "rerouted"):
             with self.subTest(why):
                 self.gives_up_as_the_dialler(why, reported)
@@ -1215,7 +1215,7 @@ class Resumption(SwiftCase):
         self.assertEqual(got, [b"first", b"again"])
 
     def test_rsm_5_a_resumption_of_older_state_is_not_taken_for_the_present_one(self):
-        # Only the guest dials, and only by itself: two dials at once could reset the state twice.
+        # Only the guest dials, and only by itself: two dials at the same time could reset the state twice.
         program, guest, remote = self.joined_pair(hidden=True)
         program.do("send", text="first")
         # This simulates the loss of the ACCEPT that ended the guest's state.

@@ -942,7 +942,7 @@ class AdmissionAttacks(LinkChecks):
                 attacker = self.attacker_of(self.host(mode))
                 link, answered = self.connect(attacker)
                 began = time.monotonic()
-                # The places of the links that were closed last may not be free yet.
+                # The places of the links that were closed last might not be free yet.
                 while answered == "busy" and time.monotonic() - began < 20:
                     link, answered = self.connect(attacker)
                 self.assertEqual(answered, mode)

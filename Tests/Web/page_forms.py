@@ -551,7 +551,7 @@ for (const line of lines.map((id) => board.objects.get(id))) {
 return [count, most];
 """
 #: Drags the first object, to which arrows from the others are bound. After each move of the pointer and its frame, tests which layers have
-#: ink in the middle between the first and the last object, where the arrow is; then also during two seconds after the drop.
+#: ink in the middle between the first and the last object, where the arrow is; and again during two seconds after the drop.
 FOLLOWING = """
 const [first, last, steps] = given, event = { pointerType: "mouse" };
 const start = camera.toScreen(board.objects.get(first).centerPosition), end = camera.toScreen(board.objects.get(last).centerPosition);

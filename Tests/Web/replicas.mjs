@@ -49,7 +49,7 @@ class Side {
     }
   }
 
-  /** Delivers what was sent; returns whether there was anything. */
+  /** Delivers the queued messages; returns whether there were any. */
   deliver(other) {
     const queue = this.#queue.splice(0);
     if (this.isConnected) for (const use of queue) use(other.replica);
@@ -85,7 +85,7 @@ function draw(side, count, offset) {
   }
 }
 
-/** Draws on both sides, also while they are not connected, and returns what a test checks. */
+/** Draws on both sides, even while they are not connected, and returns what a test checks. */
 window.run = async () => {
   const [anna, bert] = [await Side.create(), await Side.create()];
   const result = { members: [anna.replica.member, bert.replica.member], board: hex(board) };

@@ -1,4 +1,5 @@
-// Tests of the storage of boards, with errors of IndexedDB and with two tabs; and of bulk links and the last frame.
+// Tests of the storage of boards, with errors of IndexedDB and with two tabs. Other tests check bulk links and the last
+// frame of a link.
 //
 // `Tests/Web/page` calls run(), which returns whether each check holds.
 

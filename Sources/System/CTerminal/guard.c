@@ -129,7 +129,7 @@ static pid_t parent_of(pid_t process) {
 int terminal_guard_can_stop(void) {
   pid_t group = getpgrp(), session = getsid(0);
   pid_t parent = getppid();
-  // Skip the processes of the group between this one and its shell, such as a script.
+  // Skip the processes of the group between this process and its shell, such as a script.
   for (int step = 0; parent > 1 && getpgid(parent) == group && step < 64; step++) {
     parent = parent_of(parent);
   }
@@ -189,7 +189,7 @@ void terminal_guard_stop(void) {
   do {
     // Stop the whole group, as the terminal does for Ctrl+Z.
     kill(0, SIGSTOP);
-    // SIGSTOP may not have stopped this thread yet, so wait until SIGCONT arrives.
+    // SIGSTOP might not have stopped this thread yet, so wait until SIGCONT arrives.
     while (sem_wait(&continued) != 0 && errno == EINTR) {}
   } while (terminal_guard_is_background());
   atomic_store(&is_stopping, 0);

@@ -34,7 +34,7 @@ public final class ReplicaWorld {
     package var isOwned = false
     /// The number of steps in a thousand in which a member's rights are revoked, or granted again.
     package var revocations = 0
-    /// The longest time in milliseconds that a node takes to sign or to verify; nil if replicas do it at once.
+    /// The longest time in milliseconds that a node takes to sign or to verify; nil if replicas do so immediately.
     package var signingTime: UInt64?
 
     /// Creates fault probabilities for a test; by default, most faults do not occur.

@@ -113,7 +113,7 @@ import Testing
             await alice.waitFor(bob.id, through: dave.peerID)
             await bob.waitFor(alice.id, through: dave.peerID)
             try await alice.session.sendConfirmed([1], to: [bob.id])
-            // Bob's session has the message, but his log may not have read it yet.
+            // Bob's session has the message, but his log might not have read it yet.
             await bob.log.waitForMessages(1, from: alice.id)
             #expect(await bob.log.messages(from: alice.id) == [[1]])
             try await world.withHidden("carol", through: dave) { carol in

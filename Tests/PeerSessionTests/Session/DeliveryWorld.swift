@@ -87,7 +87,7 @@ extension DeliveryWorld.Side {
     }
   }
 
-  /// Dials the other peer at once if there is no link and no attempt is in progress.
+  /// Dials the other peer immediately if there is no link and no attempt is in progress.
   private func dial() async throws {
     try await session.onLoop { core in
       guard let entry = core.entries[other], entry.link == nil, !core.dialler.policy[other].isDialling else {

@@ -207,7 +207,7 @@ import Testing
             group.addTask { try await again.run(joining) }
             let host = try #require(await again.ready())
             #expect(host.admit == "ask" && !host.link.isEmpty && host.admitters == nil)
-            // The three members are connected, also after the member between them has left.
+            // The three members are connected, even after the member between them has left.
             for board in [again, cy, ben] { try await board.perform("wait peers=2 timeout=30") }
             let isClosed = await ben.events.contains { event in
               if case .news(.admission(let admission)) = event { admission.admit != "ask" } else { false }

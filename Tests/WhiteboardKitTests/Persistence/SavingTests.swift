@@ -82,7 +82,7 @@ import WhiteboardPrograms
       let copy = room.path("copy.whiteboard")
       try await host(room) { host, sharedBoard in
         try await host.perform("text 0,0 before as=first")
-        // Other data, such as the membership, may not be on disk yet.
+        // Other data, such as the membership, might not be on disk yet.
         try await host.perform("save")
         #expect(await sharedBoard.isSavedAndIdle())
         let document = try #require(await sharedBoard.document)

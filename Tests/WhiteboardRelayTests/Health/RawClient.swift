@@ -52,7 +52,7 @@ private final class Gatherer: ChannelInboundHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-  /// Called at the end of every channel, also of one that was never connected.
+  /// Called at the end of every channel, even of a channel that was never connected.
   func handlerRemoved(context: ChannelHandlerContext) { promise.succeed(String(buffer: gathered)) }
 }
 

@@ -41,7 +41,7 @@ struct LogOutputTests {
     #expect(lines.suffix(12) == (88..<100).map { "line \($0)" }[...])
     let noted = lines.filter { $0.hasSuffix(" dropped") }
     #expect(noted.compactMap { Int($0.prefix { $0 != " " }) }.reduce(0, +) == count)
-    // Other holders of the descriptor may not use O_NONBLOCK. Even so, no call may block.
+    // O_NONBLOCK would also apply to the other holders of the descriptor. Even without this flag, no call may block.
     #expect(fcntl(pipe.writer, F_GETFL) & O_NONBLOCK == 0)
   }
 

@@ -113,7 +113,7 @@ struct ServiceNotifierTests {
   }
 }
 
-/// A clock on which the given number of sleeps end at once, and the next sleep is canceled.
+/// A clock on which the given number of sleeps end immediately, and the next sleep is canceled.
 private final class CountedClock: Clock {
   struct Instant: InstantProtocol {
     var time: Duration

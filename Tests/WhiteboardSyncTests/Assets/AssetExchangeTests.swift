@@ -85,7 +85,7 @@ import Testing
   @Test("[SYN-35] a member whose assets never arrive leaves room for the assets of others") func starving() {
     var exchange = joined()
     for number: UInt8 in 0..<40 {
-      // The other member does not have these assets, and says so at once.
+      // The other member does not have these assets, and says so immediately.
       for case .ask(let id, b) in exchange.want(World.asset(number), preferring: a, now: 0) {
         _ = exchange.unavailable(id, from: b, now: 0)
       }

@@ -5,7 +5,7 @@ import Whiteboard
 
 @testable import WhiteboardSync
 
-/// Two replicas with the same inputs: one signs and verifies at once, the other late and in any order.
+/// Two replicas with the same inputs: one signs and verifies immediately, the other late and in any order.
 @Suite struct SignatureOrderTests {
   /// A replica, and the results that its owner has not given it yet.
   private final class Driven {

@@ -219,7 +219,7 @@ import WhiteboardRendering
       switch tool {
       // While the user edits a text, keys are typed into it.
       case .text: [steps[0], byKeyboard ? "" : steps[4], "!"]
-      // The picked object is selected at once.
+      // The picked object is selected immediately.
       case .picker: Array(steps.dropLast())
       default: steps
       }

@@ -151,7 +151,7 @@ import Testing
     // The leases of others do not count.
     try anna.select([ids[0]])
     #expect(anna.holder(of: ids[0]) == anna.member)
-    // No lease is remembered for ever.
+    // No lease is remembered forever.
     wait(BoardLimits.selectionRest)
     #expect(anna.removeEndedLeases() == [ids[0]])
     wait(BoardLimits.selectionRest)

@@ -219,7 +219,7 @@ public class BoardReplica {
 
   // MARK: - Gestures
 
-  /// Runs `body` and makes its edits one batch, or several if they do not fit in one.
+  /// Runs `body` and makes its edits one batch, or several batches if the edits do not fit in one batch.
   ///
   /// If `body` throws, no edits are made.
   ///

@@ -252,7 +252,7 @@ package struct ObjectRecords: Sequence {
 package struct PiecewiseArray<Element: Sendable>: MutableCollection, RandomAccessCollection, Sendable {
   private static var pieceLength: Int { 256 }
 
-  /// All pieces except the last one are full, and no piece is empty.
+  /// All pieces except the last piece are full, and no piece is empty.
   private var pieces: [[Element]] = []
   package private(set) var count = 0
 

@@ -17,7 +17,7 @@ extension BoardDocument {
 
   /// Stores the whole state, so that the document can be opened from this state and the entries after it.
   ///
-  /// The document keeps the two newest keyframes, since one may be damaged. The document also keeps enough older
+  /// The document keeps the two newest keyframes, since a keyframe may be damaged. The document also keeps enough older
   /// keyframes that seeking applies at most about 16,384 entries, or entries with a quarter of the size of a keyframe.
   /// - Parameters:
   ///   - bytes: The state.

@@ -190,7 +190,7 @@ extension BoardDocument {
   ///
   /// The file keeps its size, but later changes use the freed space. Among the keyframes that are older than the
   /// retention, the newest keyframe remains. All rows and keyframes before this keyframe are removed, except named
-  /// versions. The remaining rows are not rewritten. At least two keyframes remain, since one may be damaged.
+  /// versions. The remaining rows are not rewritten. At least two keyframes remain, since a keyframe may be damaged.
   /// - Parameters:
   ///   - now: Milliseconds since 1970.
   ///   - days: The number of days of history that remain; nil uses ``retention()``.

@@ -196,8 +196,8 @@ enum LogWriter {
 enum Retention {
   /// Removes rows and keyframes that are older than `days`. If `days` is nil, uses the number of days in the file, if
   /// any. Of the older keyframes, the newest keyframe remains. All rows and keyframes before this keyframe are removed,
-  /// except named versions. At least two keyframes remain, since one may be damaged. `now` is in milliseconds since
-  /// 1970.
+  /// except named versions. At least two keyframes remain, since a keyframe may be damaged. `now` is in milliseconds
+  /// since 1970.
   static func dropHistory(_ db: Database, at path: String, now: Int64, keeping days: Int?) throws {
     let stored = try Meta.get(db, .retention, at: path).flatMap { Int64($0) }
     guard let days = days.map({ Int64($0) }) ?? stored else { return }

@@ -4,8 +4,8 @@ import GRDB
 /// A merge of a WAL file into a copy of its database file, so that the copy needs no WAL file. Implements REC-17.
 struct WALMerge {
   private enum Choice: CaseIterable {
-    /// All frames up to the last commit, even damaged ones. Most bytes of a damaged page are intact, and the checksums
-    /// of rows show which rows are intact.
+    /// All frames up to the last commit, even damaged frames. Most bytes of a damaged page are intact, and the
+    /// checksums of rows show which rows are intact.
     case all
     /// The intact frames up to the last commit.
     case intact

@@ -35,7 +35,7 @@ package struct ScreenWriter: Sendable {
   /// Returns the runs, split and sorted so that the style rarely changes; nil if they must be written in screen order.
   /// Runs must be written in screen order if there are too many of them, or if terminals disagree about the cursor
   /// position after a glyph. The cells that such a glyph may overwrite must be written after it. Styles with fewer
-  /// attributes come first, because adding an attribute needs fewer bytes than removing one.
+  /// attributes come first, because adding an attribute needs fewer bytes than removing an attribute.
   private func sortedByStyle(_ runs: [Run], _ screen: Screen) -> [Run]? {
     guard runs.count <= Self.sortLimit else { return nil }
     var groups: [(style: CellStyle, runs: [Run])] = []

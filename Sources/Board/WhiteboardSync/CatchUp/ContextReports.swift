@@ -270,7 +270,7 @@ struct Activity {
 
 /// Detects whether replicas with equal contexts have different boards (SYN-42).
 struct DivergenceCheck {
-  /// The number of cells that are added at once. A board with more cells is called large.
+  /// The number of cells that are added in one step. A board with more cells is called large.
   var step = 50_000
   private var known: (revision: UInt64, sums: [UInt64])?
   private var partial: BucketSums.Partial?

@@ -176,7 +176,7 @@ final class PendingReports {
   private var reports: [ObjectID: Report] = [:]
   /// The number of pending objects that were reported before.
   private(set) var knownCount = 0
-  /// The objects in the order of their changes, also objects that were removed.
+  /// The objects in the order of their changes, including objects that were removed.
   private var order: [ObjectID] = []
   /// The index of the next object in `order`.
   private var next = 0

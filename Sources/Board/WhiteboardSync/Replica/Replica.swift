@@ -36,7 +36,7 @@ public final class Replica {
   private var profile: MemberProfile?
   /// Whether the returned actions report the latest state of each object that was reported before.
   ///
-  /// New objects of a large answer may not be reported yet.
+  /// New objects of a large answer might not be reported yet.
   public var hasReportedAll: Bool { changes.hasReportedAll && !actions.hasReady }
   /// The incarnations without a record in the restored board (BRD-37).
   public internal(set) var unrecorded = UnrecordedAuthors()

@@ -107,7 +107,7 @@ extension Workspace {
   mutating func play(_ game: GameName) -> [BoardEffect] {
     if let id = scene.game(game) { return [prompt(forMoveIn: id)] }
     let place = scene.freePlace(for: scene.gameSize, near: scene.viewport.center)
-    // Open the prompt at once, so that the letters of a guess do not run commands. The prompt names the game by its
+    // Open the prompt immediately, so that the letters of a guess do not run commands. The prompt names the game by its
     // alias.
     let new = Prompt.newGame(requests.nextID)
     let beginning = draw { () throws(CommandError) in

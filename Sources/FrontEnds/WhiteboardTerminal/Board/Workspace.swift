@@ -97,7 +97,8 @@ struct Workspace: Sendable {
     return [.message("the text was deleted")]
   }
 
-  /// Handles the result of a command: the objects that it created or changed, which the board may not have stored yet.
+  /// Handles the result of a command: the objects that it created or changed, which the board might not have stored
+  /// yet.
   mutating func receive(_ outcome: CommandOutcome, of request: Int64) -> [BoardEffect] {
     if let id = outcome.id {
       typing?.created(id, by: request)

@@ -24,7 +24,7 @@ struct BrowserInvitation: Hashable, Sendable {
 /// a browser link, the QR code contains this link, because phones scan QR codes.
 struct InvitationBox {
   let board: BoardInfo
-  /// The only link to show; nil for all ways to join.
+  /// The only link to show; nil to show all ways to join.
   let link: BrowserInvitation?
   let isMonochrome: Bool
 

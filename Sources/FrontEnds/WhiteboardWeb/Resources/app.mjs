@@ -172,7 +172,7 @@ async function storePage() {
     const manifest = new URL("manifest.webmanifest", location).pathname;
     await cache.addAll([...new Set([location.pathname, manifest, ...files.map(({ pathname }) => pathname)])]);
   } catch {
-    // Without the stored page, the board works while the host is online.
+    // Without the stored page, the board works only while the host is online.
   }
 }
 
@@ -215,7 +215,7 @@ async function putLink({ ended, ...link }) {
 
 const NO_LINKS = { getAll: () => [], get: () => undefined, put() {} };
 
-/** Returns a function that runs one request on the stored links. If that fails, it continues as if no links were stored. */
+/** Returns a function that runs one request on the stored links. If the storage fails, the request finds no stored links. */
 async function openStore() {
   const finished = (request) => new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);

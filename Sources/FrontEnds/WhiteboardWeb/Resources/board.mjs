@@ -20,8 +20,8 @@ const NOTICES = new Set(["full", "photosLeftOut", "diverged", "unrecorded", "del
 /**
  * A board in this page: a replica, its storage, and its session.
  *
- * All coordinates are in board units, with y down. Editing functions take effect at once, even without a session, and
- * throw a `BoardError` if the edit is refused. Ids of members are 64 hexadecimal digits.
+ * All coordinates are in board units, with y down. Editing functions take effect immediately, even without a session,
+ * and throw a `BoardError` if the edit is refused. Ids of members are 64 hexadecimal digits.
  *
  * Events, each with `detail`:
  * - `objects` `{changed: Set, removed: Set}`: ids of objects. Changes within one task of the page are one event.
@@ -132,7 +132,7 @@ export class Board extends EventTarget {
     return this.#order;
   }
 
-  /** Connects at once, instead of at `state.retryAt`. */
+  /** Connects immediately, instead of at `state.retryAt`. */
   reconnect() { this.#session?.connect(); }
 
   /**

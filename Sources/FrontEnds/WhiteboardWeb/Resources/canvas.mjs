@@ -12,7 +12,7 @@ import { cornersOf, rectangle, shapeOf, touches, union, widened } from "./geomet
  * take longer than `LATE`. The time alone is not enough, because browsers paint only after the frame.
  */
 const BUDGET = 7;
-/** The same time while a gesture moves a crowd of objects; then, the number of objects is the least. */
+/** The time limit while a gesture moves many objects. During such a gesture, the number of objects has its lowest limit. */
 const CROWDED_BUDGET = 4;
 /**
  * The time of `BUDGET` that must be left when a repair of a tile begins, and the minimum time for new tiles after all
@@ -329,7 +329,7 @@ class Level {
     for (const tile of this.#tiles.values()) if (tile.canvas) this.#position(tile, tile.canvas);
   }
 
-  /** Places a tile on whole pixels of the screen, so that tiles neither overlap nor leave gaps, also while they are scaled. */
+  /** Places a tile on whole pixels of the screen, so that tiles neither overlap nor leave gaps, even while they are scaled. */
   #position({ column, row }, canvas) {
     const edge = (index) => Math.round(index * this.pixels * this.#factor) / this.scale;
     const [x, y] = [edge(column), edge(row)], [width, height] = [edge(column + 1) - x, edge(row + 1) - y];

@@ -106,7 +106,7 @@ export class Photos {
   #decoded = new Map();
   /**
    * The photos that were removed since the view changed, and whether they were needed since then. Loading these photos
-   * at once would remove other visible photos, and so on without end.
+   * immediately would remove other visible photos, and so on without end.
    */
   #removed = new Map();
   #resting;

@@ -101,7 +101,7 @@ export class Inbox {
    * Handles the payload of a MESSAGE.
    *
    * @returns {{message: Uint8Array | null, isRelayed: boolean, isUrgent: boolean}} The message, if it is now complete,
-   *   and whether the ACK must be sent at once (MSG-4).
+   *   and whether the ACK must be sent immediately (MSG-4).
    */
   receive(payload) {
     const number = decodeVint(payload);

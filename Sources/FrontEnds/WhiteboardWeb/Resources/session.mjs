@@ -65,7 +65,7 @@ export class GuestSession {
     this.name = options.name ?? "";
   }
 
-  /** Connects, and reconnects until `close` or a final refusal. Between two attempts, connects at once. */
+  /** Connects, and reconnects until `close` or a final refusal. Between two attempts, connects immediately. */
   connect() {
     if (this.#run) return this.#resume();
     const run = this.#run = new AbortController();
@@ -85,14 +85,14 @@ export class GuestSession {
     this.#wake();
   }
 
-  /** Leaves the session until the page is resumed, so that the other members see at once that this guest has left. */
+  /** Leaves the session until the page is resumed, so that the other members see immediately that this guest has left. */
   leave() {
     this.#isWoken = false;
     if (this.#connection) this.#connection.close("left");
     else this.#link?.abort();
   }
 
-  /** Dials at once, or checks whether the open link still works, because the network or the page was suspended. */
+  /** Dials immediately, or checks whether the open link still works, because the network or the page was suspended. */
   #resume() {
     if (this.#connection) return this.#connection.check();
     this.#isWoken = true;
@@ -160,7 +160,7 @@ export class GuestSession {
       if (SLOW.has(code) || performance.now() - since > FAST_RETRY_TIME) {
         wait = Math.min(SLOW_WAIT * 2 ** slowAttempts++, MAXIMUM_WAIT);
       } else {
-        // After an open link broke, the guest dials at once.
+        // After an open link broke, the guest dials immediately.
         const first = code === lastCode ? null : FIRST_WAITS[code];
         wait = CODE_WAITS[code] ?? first ?? (wasStable ? 0 : WAITS[Math.min(attempts++, WAITS.length - 1)]);
       }

@@ -775,8 +775,8 @@ class SelectTool extends Tool {
   }
 
   /**
-   * After a gesture: the `lines` that tiles do not show, because the board has not yet reported all of them where they are now; and the
-   * objects that are `drawn` on the live layer, which are these lines and everything that the tiles do not show yet.
+   * What remains on the live layer after a gesture. The tiles do not show the `lines`, because the board has not yet reported the
+   * current places of all lines. The objects that are `drawn` are the lines and all other objects that the tiles do not show yet.
    */
   dropped = null;
 

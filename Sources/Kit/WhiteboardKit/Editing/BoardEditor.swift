@@ -22,7 +22,7 @@ final class BoardEditor {
   private enum ImportState {
     case none
     case writing(BoardImport)
-    /// The import was stopped, and some of its objects may not have been deleted.
+    /// The import was stopped, and some of its objects might not have been deleted.
     case stopped(remaining: Int)
   }
 

@@ -27,7 +27,7 @@ extension SharedBoard {
     case resourceStarted(ResourceStarted)
     /// Emitted at most ten times a second.
     case resourceProgress(ResourceProgress)
-    /// Emitted for files and photos, also if the transfer failed.
+    /// Emitted for files and photos, even if the transfer failed.
     case resourceFinished(ResourceFinished)
     case streamOpened(StreamOpened)
     case streamData(StreamData)

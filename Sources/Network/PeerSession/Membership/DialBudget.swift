@@ -4,7 +4,7 @@ import NIOCore
 /// limit, a member that names many peers with one address could make every other member dial that address. Loopback is
 /// exempt, because nothing outside this machine is dialed there.
 struct DialBudget: Sendable {
-  /// The number of connections to one address that may be opened at once.
+  /// The number of connections to one address that may be opened in a burst.
   static let burst = 32.0
   /// The number of further connections per second.
   static let rate = 1.0

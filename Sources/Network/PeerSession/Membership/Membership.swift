@@ -95,8 +95,8 @@ struct Membership: Sendable {
     return session.isOfOwnedBoard ? owner == host : local == host
   }
 
-  /// Returns whether a peer is admitted as the host (HEL-8). The owner of an owned board may not be confirmed yet, for
-  /// example at a relay that has just accepted the board.
+  /// Returns whether a peer is admitted as the host (HEL-8). The owner of an owned board might not be confirmed yet,
+  /// for example at a relay that has just accepted the board.
   func needsNoAdmission(_ peer: PeerID) -> Bool { peer == authority ?? (session.isOfOwnedBoard ? host : nil) }
 
   mutating func begin(_ id: SessionID, host: PeerID) {

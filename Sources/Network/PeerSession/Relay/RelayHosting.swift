@@ -126,7 +126,7 @@ final class RelayMove {
       promise.fail(SessionError(.sessionEnded, "This peer left the session."))
       return promise.futureResult
     }
-    // The owner of an owned board may not be confirmed yet.
+    // The owner of an owned board might not be confirmed yet.
     let local = session.localPeer
     guard session.host == local, session.id.mayBeHosted(by: local) else {
       promise.fail(SessionError(.notHost, "Only the host of the session can move it to a relay."))
