@@ -81,7 +81,7 @@ import Testing
       #expect(try await facts(document) == none)
       #expect(document.hasForeignFacts)
       #expect(numbers(try await document.load().entries) == [0])
-      // The program's own facts are used again.
+      // After the program has written a fact itself, facts are used again.
       try await document.setMembership("own", code: nil)
       try await document.close()
       let again = try await library.open(board: someBoard, name: "x", now: 0)

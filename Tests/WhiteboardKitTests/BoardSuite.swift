@@ -24,7 +24,7 @@ struct BoardRoom {
     configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
     configuration.discovery = await host()
     configuration.files = .accept
-    // A busy machine may need long for a step, in particular to stretch a code.
+    // On a busy machine, a step may take a long time, in particular stretching a code.
     configuration.stepTimeout = .seconds(60)
     return configuration
   }

@@ -39,7 +39,7 @@ struct RelayRoom {
       logger: logger
     )
     configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
-    // A busy machine may need long for a step, in particular to stretch a code.
+    // On a busy machine, a step may take a long time, in particular stretching a code.
     configuration.stepTimeout = .seconds(60)
     configuration.openingLimit = .seconds(60)
     change(&configuration)

@@ -16,7 +16,7 @@ func fuzzPictures(_ input: inout Input) {
     return
   }
   insist(size.width * size.height <= BoardLimits.photoPixels, "a size is within the limit")
-  // Large pictures take long and find nothing more.
+  // Large pictures take a long time and find no other faults.
   guard size.width * size.height <= 1 << 20, let photo = try? PhotoDecoder.pixels(of: bytes, within: width, height)
   else { return }
   let wanted = PhotoPixels.size(of: (size.width, size.height), within: (max(width, 1), max(height, 1)))

@@ -264,7 +264,8 @@ import Testing
     }
   }
 
-  /// Sends numbers from 0, at least `count` and until all cuts were made; then the end mark.
+  /// Sends increasing numbers, beginning with 0, until at least `count` numbers are sent and `isDone` returns true.
+  /// Then sends the end mark.
   private func send(_ session: Session, _ count: Int, until isDone: @escaping @Sendable () -> Bool) async throws {
     var number: UInt64 = 0
     while number < UInt64(count) || !isDone() {

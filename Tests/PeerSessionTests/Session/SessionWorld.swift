@@ -32,7 +32,7 @@ func withPeer<Result: Sendable>(
       logger: logger
     )
     configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
-    // A busy machine may need long for a step.
+    // On a busy machine, a step may take a long time.
     configuration.stepTimeout = .seconds(60)
     configure(&configuration)
     return try await PeerTransport.withTransport(configuration, body)

@@ -353,7 +353,7 @@ import WhiteboardRendering
     func shortened(_ value: JSONTree) -> JSONTree {
       switch value {
       case .string(let text):
-        // The id of an object, which can be followed by the name of a part, or is at the end of a link.
+        // The id of an object, possibly at the end of a link, or with the name of a part after it.
         let parts = (text.split(separator: "=").last ?? "").split(separator: "-", maxSplits: 2)
         guard parts.count > 1, parts[1].count == 13, UInt64(parts[0]) != nil else { return value }
         let id = "\(parts[0])-\(parts[1])"

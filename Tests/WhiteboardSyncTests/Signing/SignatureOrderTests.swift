@@ -11,7 +11,7 @@ import Whiteboard
   private final class Driven {
     private static let key = SimulatedKey(1)
     let replica: Replica
-    /// The actions, apart from requests to sign and to verify, and from datagrams, which may overtake others.
+    /// The actions, apart from requests to sign and to verify, and from datagrams, which may overtake other actions.
     private(set) var actions: [ReplicaAction] = []
     private(set) var requestCount = 0
     private var pending: [ReplicaAction] = []

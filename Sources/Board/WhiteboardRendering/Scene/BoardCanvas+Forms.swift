@@ -53,7 +53,7 @@ extension BoardCanvas {
     return label
   }
 
-  /// The number of dots for each of a form's own board units.
+  /// The number of dots per unit of a form's own coordinates.
   private func factor(_ snapshot: ObjectSnapshot) -> Double { snapshot.scale * viewport.scale }
 
   /// Returns the maximum number of columns of a label's rows. If letters on the screen are as large as on a page, the

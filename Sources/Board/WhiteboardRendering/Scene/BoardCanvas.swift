@@ -87,7 +87,7 @@ package struct BoardCanvas: Sendable {
   /// The objects whose layout is not up to date. The last object is laid out next.
   private var unplaced: [ObjectID] = []
 
-  /// An area that is painted in several steps, because its objects take long to paint.
+  /// An area that is painted in several steps, because its objects take a long time to paint.
   private struct PaintJob: Sendable {
     /// The area without the labels that overlap it.
     let damage: CellArea

@@ -22,7 +22,7 @@ final class FormShape: Sendable {
   let ends: [Part]
   /// The box of the line without its width.
   let box: Rectangle
-  /// The box around the rotated and scaled box, in board units.
+  /// The box around `box` after its rotation and scaling, in board units.
   let corners: Rectangle
   /// The box around all visible parts of the form, in board units.
   let bounds: Rectangle

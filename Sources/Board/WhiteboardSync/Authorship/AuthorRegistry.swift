@@ -164,8 +164,8 @@ final class AuthorRegistry {
     let context = board.state.context
     var added: [MemberID: Int] = [:]
     for record in new { added[record.member, default: 0] += 1 }
-    // Check the number of all known incarnations first. Counting the incarnations in the context takes long, and is
-    // seldom needed.
+    // Check the number of all known incarnations first. Counting the incarnations in the context takes a long time, and
+    // is seldom needed.
     func allows(_ member: MemberID, _ isAllowed: (Int) -> Bool) -> Bool {
       let known = incarnations(of: member)
       let more = added[member, default: 0]

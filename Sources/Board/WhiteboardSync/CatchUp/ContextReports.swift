@@ -18,8 +18,8 @@ final class ContextReports {
 
   private var contextHash: UInt64?
   private var contextOrder: [Int] = []
-  /// The number of times that the context was encoded and hashed. Both operations take long for a board with many
-  /// incarnations.
+  /// The number of times that the context was encoded and hashed. Both operations take a long time for a board with
+  /// many incarnations.
   private(set) var hashedContexts = 0
   private var reportToAllDue: UInt64?
   var divergenceCheck = DivergenceCheck()

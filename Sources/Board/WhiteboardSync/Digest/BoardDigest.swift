@@ -108,8 +108,8 @@ public enum BucketSums {
     return partial.sums
   }
 
-  /// The sums of some of a board's objects. Adding all cells of a large board takes long, so other work is done between
-  /// two parts.
+  /// The sums of some of a board's objects. Adding all cells of a large board takes a long time, so other work is done
+  /// between two parts.
   struct Partial {
     let revision: UInt64
     private let start: BucketHash

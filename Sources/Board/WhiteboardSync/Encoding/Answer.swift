@@ -89,8 +89,8 @@ package struct Answer: Sendable {
 
 /// An answer to send to a member.
 ///
-/// Encoding and signing the answer of a large board takes long. The owner of the replica can do both on another thread.
-/// Until then, the answer shares its memory with the board.
+/// Encoding and signing the answer of a large board takes a long time. The owner of the replica can do both on another
+/// thread. Until then, the answer shares its memory with the board.
 public struct OutgoingAnswer: Hashable, Sendable {
   private enum Content: Sendable {
     /// The answer of an author without a local key. The signature may be missing until the owner gets the answer.
@@ -180,7 +180,7 @@ final class AnswerCopy: Sendable {
 
 /// A received answer that is decoded, but not checked.
 ///
-/// Decoding the answer of a large board takes long. The owner of the replica can decode it on another thread.
+/// Decoding the answer of a large board takes a long time. The owner of the replica can decode it on another thread.
 public struct ReceivedAnswer: Sendable {
   let bytes: [UInt8]
   let decoded: Result<Answer, CodecError>

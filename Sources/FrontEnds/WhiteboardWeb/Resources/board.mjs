@@ -252,7 +252,7 @@ export class Board extends EventTarget {
 
   // Arranging; `ids` may be one id, and may contain groups
 
-  /** Selects objects; if `isTaking`, also objects that other members have selected. */
+  /** Selects objects; if `isTaking`, even objects that other members have selected. */
   select(ids, { isTaking = false } = {}) { this.#edit({ do: "select", ids: list(ids), isTaking }); }
   /** Deselects objects; without an argument, all objects that this member selected. */
   deselect(ids) { this.#edit(ids === undefined ? { do: "deselectAll" } : { do: "deselect", ids: list(ids) }); }

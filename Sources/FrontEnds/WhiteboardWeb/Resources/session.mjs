@@ -96,7 +96,7 @@ export class GuestSession {
   #resume() {
     if (this.#connection) return this.#connection.check();
     this.#isWoken = true;
-    // Without a network, an attempt takes long to fail.
+    // Without a network, an attempt takes a long time to fail.
     if (performance.now() - this.#link?.readAt > STALE) this.#link.abort();
     this.#wake();
   }

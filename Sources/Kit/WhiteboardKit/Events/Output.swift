@@ -43,7 +43,7 @@ extension SharedBoard {
     case digest(String, objects: Int)
     case objects(ListedObjects)
     case object(ReportedObject)
-    /// The objects in an area; also the lines of the chat and the members, if the search was for words.
+    /// The objects in an area. A search for words also finds lines of the chat and members.
     case found([ReportedObject], chat: [ChatLine]? = nil, members: [SyncedMember]? = nil)
     case chat([ChatLine])
     case settings(BoardSettings)

@@ -227,7 +227,7 @@ package enum FileWriting {
   }
 }
 
-/// Runs work that takes long or blocks its thread, such as encoding a board or waiting for other programs.
+/// Runs work that takes a long time or blocks its thread, such as encoding a board or waiting for other programs.
 enum FileQueue {
   /// The quality of service differs from that of actors, so that long work does not occupy the threads of actors.
   private static let queue = DispatchQueue(label: "whiteboard.files", qos: .utility, attributes: .concurrent)

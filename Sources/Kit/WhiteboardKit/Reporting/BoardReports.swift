@@ -187,8 +187,8 @@ final class BoardReports {
     )
   }
 
-  /// The current objects of the board. The reader of the list describes the objects, because this takes long on a large
-  /// board.
+  /// The current objects of the board. The reader of the list describes the objects, because this takes a long time on
+  /// a large board.
   var listedObjects: ListedObjects {
     let source = board.objectSource
     let paths = photos.existingPaths
