@@ -1206,7 +1206,7 @@ class Resumption(SwiftCase):
         host, program, remote = self.host_and_program()
         program.do("send", text="first")
         remote.give_up()
-        # The program dials again with `resume`, and ACCEPT reports the end.
+        # The program dials again with `resume`, and ACCEPT reports that the peer gave up.
         left = program.events.wait("left", 30)
         self.assertEqual(left["reason"], "reset")
         host.events.wait("connected", 30, resumed=False)

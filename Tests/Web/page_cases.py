@@ -48,7 +48,8 @@ def check_many(page, checks):
       for (let index = 0; index < 128; index += 1) { ui.panBy(-8, 0); await frame(); }
       await until("the tiles", () => !scene.frame(performance.now()));
       return painted;""")
-    # A screen of 1,280 by 800 pixels has about 45 boxes and 22 arrows, of 3 and 2 parts; parts at borders are on several tiles.
+    # A screen of 1,280 by 800 pixels has about 45 boxes of 3 parts and 22 arrows of 2 parts. Parts at borders are on several
+    # tiles.
     check("a view that moves paints the objects that become visible", 50 < moved < 1000, moved)
     one = script(page, """
       const [x, y] = camera.center, distance = ({ object: { centerPosition: [u, v] } }) => Math.hypot(u - x, v - y);

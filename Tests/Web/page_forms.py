@@ -515,8 +515,8 @@ def check_crowd(page, checks):
     clear(page)
 
 
-#: Binds lines of all kinds to objects of all kinds. Returns how many ends are bound, and how far the page's positions of bound ends, centers
-#: and sizes are from those that the board reports, if the page knows only an old position of each bound end.
+#: Binds lines of all kinds to objects of all kinds. Returns the number of bound ends, and the greatest difference between the page and the
+#: board in any coordinate or size of the lines, if the page knows only an old position of each bound end.
 ENDS = """
 const { boundEnds, withEnds } = await import("./geometry.mjs");
 let seed = 5;
@@ -551,7 +551,7 @@ for (const line of lines.map((id) => board.objects.get(id))) {
 return [count, most];
 """
 #: Drags the first object, to which arrows from the others are bound. After each move of the pointer and its frame, tests which layers have
-#: ink in the middle between the first and the last object, where the arrow is; and again during two seconds after the drop.
+#: ink in the middle between the first and the last object, where the arrow is. Repeats this test during two seconds after the drop.
 FOLLOWING = """
 const [first, last, steps] = given, event = { pointerType: "mouse" };
 const start = camera.toScreen(board.objects.get(first).centerPosition), end = camera.toScreen(board.objects.get(last).centerPosition);

@@ -154,7 +154,7 @@ import WhiteboardDocument
     let path = try await killed()
     try complete(path)
     try FileManager.default.removeItem(atPath: path + "-shm")
-    // Such a log beside its own file is not damage.
+    // A log with all pages is not damage while its file is intact.
     let reader = try await BoardDocument.open(at: path, mode: .reading)
     #expect(reader.damages == [])
     try await reader.close()

@@ -16,15 +16,16 @@ import Whiteboard
 //     board-worlds --receive
 //     board-worlds COUNT --room
 //
-// The worlds consist of boards; with --replicas, of replicas with their protocol; with --owned, of replicas on a board
-// that one of them owns; with --diagrams, of forms, texts and lines, whose places are compared. With --slow-signatures,
-// signing and verifying take time. The exit status is 0 if every world passed, and 1 if a world failed. The seed of a
-// failed world repeats the failure. With --record, the file world-SEED.whiteboard has the stored changes of the members
-// of a world of replicas, for `whiteboard-replay verify` and `run`. With --room, the program prints how many messages
-// and bytes the COUNT replicas of a room exchange. With --fingerprints, the program prints a hash of each world, for a
-// comparison with the program for the browser. With --decode, the program reads lines of hexadecimal digits from
-// standard input, and prints the result of each decoder for the bytes. With --receive, the lines are the id of a board,
-// a member, and the messages of the member; the program checks their signatures, and prints the digest of the board.
+// The worlds consist of boards. With --replicas, they consist of replicas with their protocol, and with --owned, of
+// replicas on a board that one of them owns. With --diagrams, the boards have forms, texts and lines, and the places of
+// these objects are compared. With --slow-signatures, signing and verifying take time. The exit status is 0 if every
+// world passed, and 1 if a world failed. The seed of a failed world repeats the failure. With --record, the file
+// world-SEED.whiteboard has the stored changes of the members of a world of replicas, for `whiteboard-replay verify`
+// and `run`. With --room, the program prints how many messages and bytes the COUNT replicas of a room exchange. With
+// --fingerprints, the program prints a hash of each world, for a comparison with the program for the browser. With
+// --decode, the program reads lines of hexadecimal digits from standard input, and prints the result of each decoder
+// for the bytes. With --receive, the lines are the id of a board, a member, and the messages of the member; the program
+// checks their signatures, and prints the digest of the board.
 
 let arguments = CommandLine.arguments.dropFirst()
 let words = arguments.filter { !$0.hasPrefix("--") }

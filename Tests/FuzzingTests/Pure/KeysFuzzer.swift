@@ -29,7 +29,7 @@ private func checkCuts(of bytes: [UInt8], at cut: Int, like whole: InputParser, 
 /// Checks that a paste arrives as one text, whatever it contains except the end of a paste.
 private func checkPaste(_ bytes: [UInt8]) {
   let end = Array("\u{1B}[201~".utf8)
-  // Without `~`, the contents cannot complete the end of a paste either.
+  // Without `~`, the contents cannot contain the end of a paste.
   let pasted = bytes.filter { $0 != UInt8(ascii: "~") }
   var parser = InputParser()
   let events = parser.feed(Array("\u{1B}[200~".utf8) + pasted + end)

@@ -114,7 +114,7 @@ private struct Browser {
       payload = input.bytes(count)
     case 1: payload = Self.proof(isValid: choice & 4 == 0)
     case 2:
-      // A proof with other bytes somewhere.
+      // A valid proof in which one byte is replaced.
       var proof = Self.proof(isValid: true)
       let index = Int(input.byte()) % proof.count
       proof[index] = input.byte()

@@ -1085,7 +1085,7 @@ class Peer:
         elif received is not None:
             remote.delivery.acknowledge(received)
         elif remote.delivery.heard or ended is not None:
-            # RSM-3: the state is given up. By RSM-4, state on which nothing was received yet is kept.
+            # RSM-3: give up the delivery state. RSM-4: keep the delivery state if nothing has been received yet.
             self.events.add("reset", remote=remote, why=ended)
             if remote.delivery.size:
                 self.events.add("undelivered", remote=remote, size=remote.delivery.size)

@@ -178,8 +178,8 @@ import Testing
           #expect(ready.admit == "ask" && !ready.link.isEmpty && ready.admitters == nil)
           await host.end()
           try await withMember(of: ben, "dora", in: room) { _, ready in
-            // Only the host can give the right to admit, so the newcomer shows no link, but the name of a member that
-            // admits.
+            // Only the host can give the right to admit, so the newcomer shows no link. It shows the name of a member
+            // that can admit peers.
             #expect(ready.link.isEmpty && ready.admitters?.map(\.name.raw) == ["ben"])
           }
         }

@@ -4,7 +4,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// The authorship vectors of the board: records and chains alone, links and answers with a replica.
+/// Tests the vectors about authorship: records and chains without a replica, and links and answers with a replica.
 @Suite struct BoardVectorAuthorTests {
   private static let vectors = BoardVectors.file
   private static let now = Moment(wall: 1_700_000_000_000, uptime: 1_000_000)

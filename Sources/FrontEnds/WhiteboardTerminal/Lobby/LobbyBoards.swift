@@ -23,7 +23,7 @@ struct LobbyBoards: Sendable {
   private var unreachable: Set<String> = []
   var own: [LobbyClient.OwnBoard] = []
 
-  /// Without the unreachable boards that have a local copy, which are listed with the user's own boards.
+  /// Leaves out the unreachable boards that have a local copy, because they are listed with the user's own boards.
   private var shownNearby: [String] { nearby.keys.filter { !unreachable.contains($0) || copy(of: $0) == nil } }
 
   var nearbyCount: Int { shownNearby.count }

@@ -290,7 +290,8 @@ export function visibleParts({ points, pressure, erased = [] }) {
 
 /**
  * The limits above which parts of a stroke are left out, because they are on top of much other ink (`DenseInk`): the number of
- * points, the ink as a multiple of the covered area, and the least line width; and the columns and rows that divide the area.
+ * points, the ink as a multiple of the covered area, and the least line width. `DIVISIONS` is the number of columns and of
+ * rows that divide the area.
  */
 const SIMPLE = 1024, DENSE = 8, LEAST_WIDTH = 1, DIVISIONS = 32;
 
@@ -430,8 +431,8 @@ export function withEnds(line, [start, end]) {
 }
 
 /**
- * Returns the point between two points at which a form with half of this width and height is reached; the second point if the first is
- * inside the form or the second is outside.
+ * Returns the point between two points at which a form with half of this width and height is reached. Returns the second point if the
+ * first point is inside the form, or the second point is outside.
  */
 function crossing(from, to, [x, y], form) {
   let [a, b, u, v] = [from[0] / x, from[1] / y, to[0] / x, to[1] / y], share = -1;

@@ -66,8 +66,8 @@ export const edgesOf = (area) => SIDES.map(([start, end]) => [area[start], area[
 const ANCHOR_REACH = 12, INSIDE = 0.98;
 
 /**
- * Returns the object to which an end of the arrow `id` at a position on the board will be bound, by the rule of `Board.connect`, with
- * the `place` of the end in it; null if there is none. If `snaps`, an end beside an object snaps to it.
+ * Returns the object to which an end of the arrow `id` at a position on the board will be bound, by the rule of `Board.connect`, and
+ * the `place` of the end in the object; null if there is no such object. If `snaps`, an end beside an object snaps to it.
  */
 export function anchorAt({ scene, board, camera }, at, { id = null, snaps = true } = {}) {
   const reach = snaps ? ANCHOR_REACH / camera.zoom : 0, near = widened(rectangle(at, at), reach);
