@@ -445,7 +445,7 @@ class Admitting(SwiftCase):
         dora = self.peer("dora", host.session, kind=BoardPeer)
         self.accept_peer(ben, dora)
         dora.wait_until(lambda: host.id in dora.remotes and dora.remotes[host.id].control, 20)
-        # The host did not ask its own user again, and gave the newcomer its own ticket.
+        # The host admitted the newcomer because of Ben's ticket, and did not ask its own user again.
         self.assertEqual(len(host.events.all("invitation")), 1)
 
     def test_mem_17_a_returning_member_does_not_use_a_code_that_the_host_did_not_give(self):

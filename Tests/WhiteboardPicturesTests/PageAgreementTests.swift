@@ -77,7 +77,7 @@ import WhiteboardRendering
           #expect(page.rgb(start) == form.color.rgb)
         case .photo:
           photos += 1
-          // Red, green, blue and white of the file, rotated by a quarter.
+          // The colors of the file (red, green, blue and white), rotated by a quarter turn.
           let names = [(-30.0, 110.0), (30, 110), (-30, 190), (30, 190)].map { page.name($0.0, $0.1) }
           #expect(names == ["b", "r", "w", "g"])
         }

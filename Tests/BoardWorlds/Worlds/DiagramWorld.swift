@@ -26,7 +26,7 @@ public struct DiagramWorld {
     }
     for turn in 0..<(2 + random.below(7)) {
       try write(by: turn % 2) { world, dot in
-        // Half of the cells belong to few objects, so that some objects have many.
+        // Half of the cells belong to few objects, so that some objects have many cells.
         let id = world.objects[world.random.below(world.random.chance(50) ? 2 : world.objects.count)]
         let cell = world.cell(of: id, dot)
         return Operation(id, cell.property, cell.value)

@@ -37,7 +37,7 @@ extension ReplicaWorld {
     }
   }
 
-  /// Finishes all signatures of a node at once, and the signatures that the results require.
+  /// Finishes all pending signatures of a node, and then the signatures that the results require.
   func finishAllSignatures(_ number: Int) {
     while let index = signing.element(of: nodes[number].signatures.indices) {
       finish(nodes[number].signatures.remove(at: index).request, number)

@@ -3,7 +3,7 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// Many replicas that count their messages, with a link without delay between each two replicas.
+/// Many replicas that count their messages, with a link without delay between every two replicas.
 ///
 /// Because a relay forwards a message to all members, ``Count/said`` counts the message once, and ``Count/heard``
 /// counts each recipient.

@@ -185,7 +185,7 @@ import Testing
       #expect(host.context.incarnationCount == taken + allowed)
       used.append(allowed)
     }
-    // The first keys use all that one author may use, and each later key uses less.
+    // The first key uses all the incarnations that one author may have, and each later key uses fewer.
     #expect(used.first == BoardLimits.incarnationsPerAuthor)
     #expect(used == used.sorted(by: >))
     let taken = host.context.incarnationCount

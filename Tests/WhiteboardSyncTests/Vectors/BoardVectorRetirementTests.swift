@@ -64,7 +64,7 @@ extension BoardVectors {
   }
 }
 
-/// Retirements, and boards before and after one, as in the board's vectors.
+/// Tests the vectors about retirements, and about boards before and after a retirement.
 @Suite struct BoardVectorRetirementTests {
   private static let vectors = BoardVectors.file.retirements
   private let verifier = P256SignatureVerifier()

@@ -10,8 +10,8 @@ export const REACTIONS = ["👍", "❤️", "🎉", "😄", "❓", "👎"];
 /** The maximum number of objects whose buttons are shown. */
 const MOST = 200;
 /**
- * The height of an object, in CSS pixels, from which its buttons overlap the object: the height of a line of text and
- * of the buttons.
+ * If an object is higher than this, in CSS pixels, its buttons overlap the object. This is the height of a line of
+ * text and of the buttons.
  */
 const ROOM = 32;
 

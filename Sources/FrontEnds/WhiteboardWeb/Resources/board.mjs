@@ -155,7 +155,7 @@ export class Board extends EventTarget {
 
   /** Whether changes of lines that are bound to moved objects will be reported later. */
   get isReporting() { return this.#replica.isReporting; }
-  /** Whether such reports may be late, because the page shows these lines without them. */
+  /** Whether reports of lines that are bound to moved objects may be late, because the page shows these lines without the reports. */
   get isPatient() { return this.#replica.isPatient; }
   set isPatient(value) { this.#replica.isPatient = value; }
 

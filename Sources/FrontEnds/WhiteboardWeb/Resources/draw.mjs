@@ -363,7 +363,7 @@ const boxAround = ({ center: [x, y], width, height }) => ({
   pieces: [[x + width / 2, y - height / 2], [x + width / 2, y + height / 2], [x - width / 2, y + height / 2]],
 });
 
-/** Returns the area on the board of an area relative to the center of an upright object. */
+/** Converts an area relative to the center of an upright object to an area on the board. */
 const placed = ({ left, top, right, bottom }, { centerPosition: [x, y], scale }) =>
   ({ left: x + scale * left, top: y + scale * top, right: x + scale * right, bottom: y + scale * bottom });
 

@@ -59,7 +59,7 @@ class Storage {
     }
   }
 
-  /** Waits until another tab has released the lock, and does not soon take it again, as after a reload. */
+  /** Waits until another tab has released the lock. If that tab soon takes the lock again, for example after a reload, waits again. */
   async freed(board) {
     do {
       await this.#request(board, {}, () => {});
