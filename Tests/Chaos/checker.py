@@ -179,7 +179,7 @@ class Expected:
                 self.undone_by[n].add(command["peer"])
             other.append((verb, step, made_by))
             return is_sure
-        # It is unknown which command was undone, so any command of this life may have been.
+        # It is unknown which command was undone, so any command of this life may have been undone.
         for _, step, _ in stack + other:
             for field, before, after, n in step:
                 field.ever += [before, after]

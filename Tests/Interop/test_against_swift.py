@@ -1299,8 +1299,8 @@ class Resumption(SwiftCase):
                 data = bytes([APPLICATION]) + b"n%d" % number + bytes(200)
                 payload = wire.encode_message_parts(data, number)[0]
                 frames.append(encode_frame(wire.MESSAGE, payload))
-            # Send all frames at once, or HELLO, or HELLO and ACCEPT, and the rest a moment later: the code that hands
-            # over the link must lose none of them. The delay is part of the test.
+            # Send all frames together; or send HELLO, or HELLO and ACCEPT, first, and the other frames a moment
+            # later. The code that hands over the link must lose no frame. The delay is part of the test.
             first = turn % 3
             if first:
                 link.send_records(frames[:first])

@@ -282,8 +282,8 @@ class Process:
 
 # --- Hosts -----------------------------------------------------------------------------------
 
-# Runs as process 1 of a host. Arguments: its name, the directory that becomes its /run, the rig's state (which must
-# stay visible below that), and whether IPv6 is off.
+# Runs as process 1 of a host. Its arguments are the host's name, the directory that becomes the host's /run, the
+# directory with the rig's state (which must stay visible in this /run), and whether IPv6 is off.
 _HOLDER = """
 set -e
 echo "$1" > /proc/sys/kernel/hostname

@@ -273,7 +273,7 @@ def check_typing(page, checks):
     check("a label has as many lines while it is typed as afterwards", abs(found[0] / found[1] - len(rows)) < 0.5 and len(rows) > 3, (found, rows))
 
 
-#: Counts the pixels of the live layer in the accent color, or nearly, in an area of the screen.
+#: Counts the pixels of the live layer in an area of the screen that have the accent color, or a similar color.
 ACCENTED = """
 const [left, top, width, height] = arguments, { canvas } = whiteboard.ui.live, frame = canvas.getBoundingClientRect();
 const copy = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d", { willReadFrequently: true });

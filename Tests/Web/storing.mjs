@@ -246,7 +246,7 @@ async function cleaning(check) {
   await last.close();
 }
 
-/** A member that requests many photos at once. */
+/** A member that requests many photos at the same time. */
 async function requesting(check) {
   let reads = 0, offers = 0;
   const member = "cc".repeat(32);

@@ -235,7 +235,7 @@ import WhiteboardDocument
     }
     #expect(try await format(of: document) == [0, 0, 0, 3])
     try await document.close()
-    // Opening and writing it again changes nothing.
+    // Opening and writing the document again does not change its format.
     let again = try await BoardDocument.open(at: document.path, mode: .writing)
     try await again.append([numbered(2)])
     #expect(try await format(of: again) == [0, 0, 0, 3])

@@ -66,7 +66,7 @@ extension ObjectSnapshot {
   var unescapedJSON: [UInt8] {
     let text = Array(json.utf8)
     var bytes: [UInt8] = []
-    // The code units of neighboring escapes, because a character may have two.
+    // The code units of neighboring escapes, because a character may have two code units.
     var units: [UInt16] = []
     var index = 0
     while index < text.count {

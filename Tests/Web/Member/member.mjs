@@ -80,7 +80,7 @@ function stroke() {
 let current = null;
 let step = 0;
 
-/** Draws four more points; each stroke has 120. */
+/** Draws four more points; each stroke has 120 points. */
 function draw() {
   current ??= { id: board.beginStroke({ lineWidth: 6, color: "#cc79a7" }), base: [(random() - 0.5) * 200, (random() - 0.5) * 300], count: 0 };
   const points = Array.from({ length: 4 }, () => {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import WhiteboardKit
 
-/// Real boards on a board that its host owns.
+/// Boards that their hosts own, over real sessions.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct OwnedBoardTests: BoardSuite {
   /// Runs a host that owns its board, and ends it.
   private func withOwner(

@@ -46,7 +46,7 @@ import WhiteboardPrograms
     for board in boards { #expect(await error(board, "digest") == .ending) }
   }
 
-  /// The files and directories below a directory that this process has open.
+  /// The open files and directories of this process that are below a directory.
   private func descriptors(below directory: String) -> [String] {
     let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return numbers.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }

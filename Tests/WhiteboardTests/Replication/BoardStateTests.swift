@@ -3,7 +3,7 @@ import Testing
 
 @testable import Whiteboard
 
-/// Several boards that edited and received some of each other's batches in some order.
+/// Several boards with edits of their own. Each board received some batches of the other boards, in some order.
 private struct Room {
   var boards: [Board] = []
   var batches: [Batch] = []

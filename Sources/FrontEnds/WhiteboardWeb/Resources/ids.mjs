@@ -49,7 +49,7 @@ export function memberID(text) {
 // The bright colors of the terminal's pens, without its gray.
 const HUES = ["#e69f00", "#56b4e9", "#1fae84", "#f0e442", "#3b8fd9", "#e8601c", "#cc79a7", "#9a7be0"];
 
-/** Returns the colors of members by id, as in the terminal: two have the same color only if there are more members than colors. */
+/** Returns the colors of members by id, as in the terminal: two members have the same color only if there are more members than colors. */
 export function memberColors(ids) {
   let free = [...HUES];
   return new Map([...ids].sort().map((id) => {

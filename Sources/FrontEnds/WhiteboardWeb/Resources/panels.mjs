@@ -314,7 +314,7 @@ export class Chat {
 
   get #all() { return this.ui.board.chat.filter(({ author }) => !this.ui.hidden.has(author)); }
 
-  /** Shows new messages in the next frame, because many can arrive at once. */
+  /** Shows new messages in the next frame, because many can arrive at the same time. */
   update() { this.#frame ??= requestAnimationFrame(() => this.#show()); }
 
   #show() {

@@ -72,7 +72,7 @@ export class BulkLinks {
         try {
           const link = await this.#acquire(member);
           try {
-            // Read the content only now, because a member can request many photos at once.
+            // Read the content only now, because a member can request many photos at the same time.
             const bytes = content instanceof Uint8Array ? content : new Uint8Array(await content.arrayBuffer());
             await offer(link, { id, name, bytes, sha256: await sha256(bytes) });
             this.#rest(link);

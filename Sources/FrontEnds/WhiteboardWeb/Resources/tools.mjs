@@ -201,7 +201,7 @@ class ShapeTool extends Tool {
     this.ui.drawLive();
   }
 
-  /** Returns where the ends of the arrow are bound, each an object and a place, or null. */
+  /** Returns the anchors of both ends of the arrow. An anchor has an object and a place in it; null if the end will not be bound. */
   get #anchors() {
     if (this.ui.tool !== "arrow" || this.#isFree) return [null, null];
     const [start, end] = [this.#from, this.#to].map((place) => anchorAt(this.ui, this.board(place), { snaps: !this.#isStraight }));

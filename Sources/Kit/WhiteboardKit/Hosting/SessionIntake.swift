@@ -17,7 +17,7 @@ final class SessionIntake {
   let localRemoval: LocalRemoval
   let discovery: BoardDiscovery
   private var incoming = IncomingEvents()
-  /// Whether there may be an event to handle, since the handler last waited.
+  /// Whether an event may have arrived since the handler last waited.
   private var isSignaled = false
   private var handler: CheckedContinuation<Void, Never>?
   /// Whether the session has no more events.
