@@ -11,9 +11,9 @@ import math
 from history import BOXES, MAKERS, History, outcome
 
 NEVER_SHOWN = ("path", "selectedBy", "game", "isAssetAvailable")  # keys of an object that are a local view
-CONNECTED_WITHIN = 10.0  # seconds from the heal, or from the moment that an announcement is visible
-VISIBLE_WITHIN = 20.0  # seconds from the heal, or the start, to the first announcement
-AGREED_WITHIN = 10.0  # seconds from the first look at the digests to equal ones
+CONNECTED_WITHIN = 10.0  # seconds after the network is healed, or after an announcement is visible
+VISIBLE_WITHIN = 20.0  # seconds to the first announcement after the network is healed, or after the start
+AGREED_WITHIN = 10.0  # seconds from the first look at the digests to equal digests
 MEMORY = 400 << 20
 DESCRIPTORS = 150
 FILE_SIZE = 24 << 20

@@ -16,7 +16,7 @@ from peers import expect
 from runner import scenario
 
 RECORDED_FOR = float(os.environ.get("WHITEBOARD_RECORDED_FOR", "20"))
-VERBS_A_SECOND = 8  # of each peer
+VERBS_A_SECOND = 8  # commands of each peer
 WORDS = ("crane", "slate", "audio", "house")
 
 

@@ -125,7 +125,7 @@ struct PagePainter {
 
   func drawInside(_ mark: PageMark, of snapshot: ObjectSnapshot) {
     switch mark {
-    case .ink, .area, .line: break  // They have board coordinates.
+    case .ink, .area, .line: break  // These marks use board coordinates.
     case .box(let area, let fill, let border): draw(area, fill: fill, border: border)
     case .words(let words): draw(words, of: snapshot)
     case .photo(let photo): draw(photo, of: snapshot)
