@@ -1454,7 +1454,7 @@ class ManInTheMiddle(SwiftCase):
                 real = host.address
                 path = Forwarder(real)
                 self.addCleanup(path.stop)
-                # The host announces the address that the middle will take over.
+                # The host announces the address that the man in the middle will take over.
                 host.address = path.address
                 link = make_link(path.address, host.session, host.id)
                 program = self.program("join", link, name="guest")
@@ -1465,7 +1465,7 @@ class ManInTheMiddle(SwiftCase):
                 connections = len(host.events.all("connected"))
                 path.lead_to(middle.address)
                 for _ in range(2):
-                    # The middle's key is refused during the TLS handshake.
+                    # The key of the man in the middle is refused during the TLS handshake.
                     middle.events.wait("ended", 30)
                 self.assertEqual(middle.read("dialler"), [])
                 self.assertEqual(middle.events.all("accepted"), [])
