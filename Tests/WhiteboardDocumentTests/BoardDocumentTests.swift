@@ -57,6 +57,14 @@ import WhiteboardDocument
     #expect(content.keyframe?.digest == [7])
     #expect(numbers(content.entries) == [7] + Array(0..<4096))
     #expect(try await document.verify() == [])
+    // Each keyframe after the third removed the one before the newest two.
+    var kept: [[UInt8]] = []
+    var last: Int64 = 0
+    while let (number, keyframe) = try await document.keyframe(after: last) {
+      kept.append(keyframe.digest)
+      last = number
+    }
+    #expect(kept == [[1], [6], [7]])
     try await document.close()
     let again = try await BoardDocument.open(at: document.path, mode: .writing)
     #expect(await again.keyframeDue == .min)

@@ -60,6 +60,47 @@ import WhiteboardDocument
     try await again.close()
   }
 
+  @Test(
+    "stored keyframes survive kill -9 while others are written and removed",
+    arguments: 0..<repetitions(4, optimized: 12)
+  )
+  func killedStoringKeyframes(round: Int) async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file()
+    try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0).close()
+    let seed = 0xD0D + UInt64(round)
+    var generator = SeededGenerator(seed: seed)
+    let steps = generator.below(12)
+    let microseconds = UInt32(generator.below(12_000))
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [path = path as String, steps = steps as Int, microseconds = microseconds as UInt32] in
+      let document = try await BoardDocument.open(at: path, mode: .writing)
+      let told = Glibc.open(path + ".told", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+      for step in 0... {
+        try await document.append([numbered(step)])
+        let state = numberedBytes(step, size: 1_000_000)
+        try await document.writeKeyframe(state, digest: [1], time: 1_700_000_000_000 + Int64(step))
+        var byte = UInt8(truncatingIfNeeded: step)
+        write(told, &byte, 1)
+        guard step == steps else { continue }
+        Thread.detachNewThread {
+          usleep(microseconds)
+          kill(getpid(), SIGKILL)
+        }
+      }
+    }
+    let told = try #require(try Data(contentsOf: URL(fileURLWithPath: path + ".told")).last, "seed \(seed)")
+    let document = try await BoardDocument.open(at: path, mode: .writing)
+    #expect(document.wasLeftOpen && document.damages.isEmpty, "seed \(seed)")
+    let content = try await document.load()
+    let state = try #require(content.keyframe?.bytes, "seed \(seed)")
+    let number = Int(state[0])
+    #expect(number >= Int(told) && state == numberedBytes(number, size: state.count), "seed \(seed)")
+    #expect([[], [number + 1]].contains(numbers(content.entries)), "seed \(seed)")
+    #expect(try await document.verify() == [], "seed \(seed)")
+    try await document.close()
+  }
+
   @Test("a writer in another process blocks writers and allows readers") func otherProcess() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file()

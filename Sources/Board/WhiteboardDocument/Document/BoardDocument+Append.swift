@@ -42,6 +42,9 @@ extension BoardDocument {
     let gap: [LogWriter.Step] = lost.map { [.entries([.gap(from: min($0, time), to: time)])] } ?? []
     let step = LogWriter.Step.keyframe(body, digest: digest, name: nil, time: time, position: position)
     if let error = await enqueue(gap + [step]) { throw error }
+    guard !isClosed else { return }
+    // Another transaction, because entries wait for each. If it fails, the old keyframe only takes space.
+    _ = await enqueue([.thinning])
   }
 
   /// Prepares the state of a keyframe. If the position is known, entries can be appended at the same time.

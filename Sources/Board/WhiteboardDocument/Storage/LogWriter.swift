@@ -7,6 +7,8 @@ enum LogWriter {
   enum Step: Sendable {
     case entries([DocumentEntry])
     case keyframe(KeyframeBody, digest: [UInt8], name: String?, time: Int64, position: LogPosition?)
+    /// Removes a keyframe that is not needed, if there is one.
+    case thinning
   }
 
   /// The size in bytes at which a new row begins, so that damage to one row loses little.
@@ -37,6 +39,7 @@ enum LogWriter {
     case .entries(let entries): try append(entries, db, &tail)
     case .keyframe(let body, let digest, let name, let time, let position):
       try keyframe(body, digest, name, time, at: position, db, &tail)
+    case .thinning: try thin(db)
     }
   }
 
@@ -127,8 +130,8 @@ enum LogWriter {
     )
   }
 
-  /// Stores a keyframe at a position, or after the last row of the log, and removes an older keyframe that is not
-  /// needed. No other keyframe may have been stored after the position.
+  /// Stores a keyframe at a position, or after the last row of the log. No other keyframe may have been stored after the
+  /// position.
   static func keyframe(
     _ body: KeyframeBody,
     _ digest: [UInt8],
@@ -156,14 +159,13 @@ enum LogWriter {
     tail.bytesSince -= end.bytesSince
     tail.keyframeSize = Int64(body.data.count)
     tail.keyframeTime = time
-    try thin(db)
   }
 
   static func store(_ row: StoredKeyframe, _ db: Database) throws { try store(row, KeyframeBody(row.body), db) }
 
   /// Stores `body` instead of the body of `row`.
   private static func store(_ row: StoredKeyframe, _ body: KeyframeBody, _ db: Database) throws {
-    try db.execute(
+    try db.executeOnce(
       sql: """
         INSERT INTO keyframe (id, log, chain, entries, time, name, digest, body, crc)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -175,7 +177,8 @@ enum LogWriter {
     )
   }
 
-  /// Removes the third newest keyframe, unless seeking needs this keyframe or a gap ends with it.
+  /// Removes the third newest keyframe, unless seeking needs this keyframe or a gap ends with it. The freed pages are not
+  /// filled with zeros, because that would write as many bytes as the keyframe has.
   private static func thin(_ db: Database) throws {
     let newest = try Row.fetchAll(
       db,
@@ -185,6 +188,9 @@ enum LogWriter {
       let after = Int64.fromDatabaseValue(newest[1][1]), after &- before <= 16_384,
       let id = Int64.fromDatabaseValue(newest[2][0])
     else { return }
+    let isSecure = try Int.fetchOne(db, sql: "PRAGMA secure_delete") ?? 0
+    try db.execute(sql: "PRAGMA secure_delete = OFF")
+    defer { try? db.execute(sql: "PRAGMA secure_delete = \(isSecure)") }
     // The changes in a gap are only in the keyframe that ends the gap, and later answers omit these changes.
     try db.execute(
       sql: "DELETE FROM keyframe WHERE id = ? AND log NOT IN (SELECT log FROM mark WHERE kind = 1)",

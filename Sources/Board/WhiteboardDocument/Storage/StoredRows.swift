@@ -255,6 +255,14 @@ enum StoredValue: Hashable, Sendable {
   }
 }
 
+extension Database {
+  /// Runs one statement whose arguments can be large. Unlike `execute(sql:arguments:)`, this method lets SQLite read the
+  /// arguments in place. A copy of many megabytes would take longer than storing them.
+  func executeOnce(sql: String, arguments: StatementArguments) throws {
+    try makeStatement(sql: sql).execute(arguments: arguments)
+  }
+}
+
 enum AssetHash {
   static let length = 32
 
@@ -280,7 +288,7 @@ enum StoredAssets {
   }
 
   static func store(_ body: Data, sha256: [UInt8], _ db: Database) throws {
-    try db.execute(
+    try db.executeOnce(
       sql: """
         INSERT INTO asset (sha256, body) VALUES (?, ?)
         ON CONFLICT (sha256) DO UPDATE SET body = excluded.body WHERE body IS NOT excluded.body
@@ -291,7 +299,7 @@ enum StoredAssets {
 
   /// The caller has checked the asset, which must not be stored yet.
   static func add(_ body: Data, sha256: [UInt8], _ db: Database) throws {
-    try db.execute(sql: "INSERT INTO asset (sha256, body) VALUES (?, ?)", arguments: [Data(sha256), body])
+    try db.executeOnce(sql: "INSERT INTO asset (sha256, body) VALUES (?, ?)", arguments: [Data(sha256), body])
   }
 
   /// Throws `notFound`, or `damaged` if the asset no longer matches its hash.
