@@ -184,11 +184,31 @@ final class AnswerCopy: Sendable {
 public struct ReceivedAnswer: Sendable {
   let bytes: [UInt8]
   let decoded: Result<Answer, CodecError>
+  /// The incarnations that wrote the cells of the answer.
+  let writers: Set<Incarnation>
+  /// The incarnations that wrote the moves in the answer.
+  let movers: Set<Incarnation>
 
   /// Decodes an answer.
   public init(_ bytes: [UInt8]) {
     self.bytes = bytes
-    do throws(CodecError) { decoded = .success(try Answer(bytes)) } catch { decoded = .failure(error) }
+    var (writers, movers): (Set<Incarnation>, Set<Incarnation>) = ([], [])
+    do throws(CodecError) {
+      let answer = try Answer(bytes)
+      // Most neighbors have the same incarnation.
+      var last: Incarnation?
+      for entry in answer.difference.entries {
+        for known in entry.cells {
+          let writer = known.cell.dot.incarnation
+          if writer != last { writers.insert(writer) }
+          last = writer
+          if known.property.isMove { movers.insert(writer) }
+        }
+      }
+      decoded = .success(answer)
+    } catch { decoded = .failure(error) }
+    self.writers = writers
+    self.movers = movers
   }
 }
 

@@ -102,10 +102,8 @@ extension MessageHandler {
     }
     // The author of a move affects the game, so the author must be proven by a record. On an owned board, only changes
     // of authors with a record are valid.
-    for entry in answer.difference.entries {
-      for new in entry.cells where replica.permissions.isOwned || new.property.isMove {
-        guard known.contains(new.cell.dot.incarnation) else { throw .violation(.noAuthor) }
-      }
+    guard (replica.permissions.isOwned ? received.writers : received.movers).isSubset(of: known) else {
+      throw .violation(.noAuthor)
     }
     return checked
   }
@@ -126,7 +124,9 @@ extension MessageHandler {
       // name the incarnations again.
       peer.postponeRequests(now.uptime)
     }
-    let accepted = replica.claims.removingContradictedClaims(from: claimed, by: member, now)
+    // Much of the answer may have arrived while the answer was on its way.
+    let unseen = merging.comparesAll ? claimed : replica.board.state.unseen(in: claimed)
+    let accepted = replica.claims.removingContradictedClaims(from: unseen, by: member, now)
     var authors: [Incarnation: MemberID] = [:]
     for record in records { authors[record.incarnation] = record.member }
     let difference = replica.board.withinShares(accepted, comparesAll: merging.comparesAll, and: authors)
@@ -142,12 +142,13 @@ extension MessageHandler {
       difference.context.contains(record.incarnation) || replica.board.state.context.contains(record.incarnation)
     }
     replica.permissions.limitBoard(for: seen)
-    let changed = replica.board.shownObjects(changedOutside: claimed)
+    let changed = replica.board.shownObjects(changedOutside: unseen)
     try receiving { () throws(BoardError) in
       try replica.board.receive(difference, comparesAll: merging.comparesAll, replacing: merging.replacing)
     }
     for record in seen { replica.registry.insert(record) }
-    if replica.registry.count != known { replica.board.noteSelections(in: difference) }
+    // The authors of selections that this replica has already seen may be known only now.
+    if replica.registry.count != known { replica.board.noteSelections(in: claimed) }
     if replica.board.state.revision != revision || replica.registry.count != known {
       // If a part of the answer was left out, the document must not contain that part either. The local author signs
       // the stored part.

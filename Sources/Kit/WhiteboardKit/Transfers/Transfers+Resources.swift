@@ -289,12 +289,15 @@ extension Transfers {
       return answerArrived(nil, request: request, from: member)
     }
     runtime.spawn { sharedBoard in
-      // An answer can be large, so it is neither read nor decoded on the board's actor.
-      let answer = await FileQueue.run {
+      // An answer can be large, so it is neither read, nor decoded, nor freed on the board's actor.
+      let answer = Locked<ReceivedAnswer?>(nil)
+      await FileQueue.run {
         defer { try? FileManager.default.removeItem(atPath: path) }
-        return (try? FileReading.whole(path, limit: resource.size)).map { ReceivedAnswer($0) }
+        let received = (try? FileReading.whole(path, limit: resource.size)).map { ReceivedAnswer($0) }
+        answer.withLock { $0 = received }
       }
-      sharedBoard.transfers.answerArrived(answer, request: request, from: member)
+      sharedBoard.transfers.answerArrived(answer.withLock { $0 }, request: request, from: member)
+      await FileQueue.run { answer.withLock { $0 = nil } }
     }
   }
 
