@@ -321,8 +321,6 @@ for (layer, names) in layers {
 }
 
 // Optimizing the code of the tests would take minutes and save seconds, except for a search that computes for minutes.
-// Tests/run does not need their debug information either, because a failed test names its line anyway.
-let ofTests = ["-Onone"] + (Context.environment["WHITEBOARD_TOOLS"] == nil ? [] : ["-gnone"])
 for target in package.targets where target.type == .test && target.name != "MembershipWorldTests" {
-  target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(ofTests)]
+  target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone"])]
 }

@@ -4,17 +4,25 @@ Processor times are those of the whole process; other load changes them by a thi
 machine that does nothing else.
 """
 
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import random
 import resource
+import select
+import shutil
+import signal
 import statistics
+import struct
 import subprocess
+import termios
 import threading
 import time
+import zlib
 
-from bench import quantile
+from bench import Missing, quantile
 from results import Row, Work, most
 
 PATIENCE = 300  # seconds for one step
@@ -278,17 +286,123 @@ def delays(peers, number):
     return {"p50": quantile(last, 0.5) * 1e3, "p99": quantile(last, 0.99) * 1e3, "done": quantile(done, 0.99) * 1e3}
 
 
-def beside_file(bench):
-    """Adds texts in a mesh of 16 while the author sends a file of 27 MB to all."""
+def beside_file(name):
+    """Adds texts in a mesh of 16 while the author sends a file of 27 MB to all, or another peer adds a photo."""
+
+    def measure(bench):
+        with Peers() as peers:
+            peers.form(bench, bench.few(16), "--accept-files")
+            file = bench.directory / name
+            file.write_bytes(picture(bench.of(3_000)) if name == "photo" else os.urandom(bench.of(27_000_000)))
+            # The sender's own commands wait until its photo is stored, because commands run in order.
+            sender, verb, words = (peers[-1], "photo", {"at": [0, 0]}) if name == "photo" else (peers[0], "resource", {"name": "file"})
+            request = sender.begin(verb, file=str(file), **words)
+            found = delays(peers, bench.of(200, 20))
+            if sender.wait(lambda: sender.done.get(request))["event"] != "done":
+                raise RuntimeError(f"the file was not sent: {sender.done[request]}")
+            return found
+
+    return measure
+
+
+def picture(side):
+    """A PNG of 3,000 random pixels by `side`, which compression does not make smaller."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = b"".join(b"\0" + os.urandom(9_000) for _ in range(side))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 3_000, side, 8, 2, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b""))
+
+
+def calls(bench):
+    """The system calls of each side for a text at 50 a second."""
+    if not shutil.which("strace"):
+        raise Missing("strace is not installed")
     with Peers() as peers:
-        peers.form(bench, bench.few(16), "--accept-files")
-        file = bench.directory / "file"
-        file.write_bytes(os.urandom(bench.of(27_000_000)))
-        request = peers[0].begin("resource", file=str(file), name="file")
-        found = delays(peers, bench.of(200, 20))
-        if peers[0].wait(lambda: peers[0].done.get(request))["event"] != "done":
-            raise RuntimeError(f"the file was not sent: {peers[0].done[request]}")
-        return found
+        peers.form(bench, 2)
+        counts = [bench.directory / f"calls-{number}" for number in range(2)]
+        tracers = [subprocess.Popen(["strace", "-f", "-c", "-o", path, "-p", str(peer.process.pid)], stderr=subprocess.PIPE)
+                   for path, peer in zip(counts, peers)]
+        for tracer in tracers:
+            tracer.stderr.readline()  # it is attached
+        number = bench.of(200, 20)
+        paced(peers, number, 50)
+        for tracer in tracers:
+            tracer.send_signal(signal.SIGINT)
+            tracer.communicate()
+        totals = [next(line.split() for line in path.read_text().splitlines() if line.endswith(" total")) for path in counts]
+        return dict(zip(("author", "receiver"), (int(total[3]) / number for total in totals)))
+
+
+class Terminal:
+    """A terminal client of 120 by 40 cells."""
+
+    def __init__(self, bench, name, link):
+        directory = bench.directory / name
+        directory.mkdir()
+        self.terminal, far = pty.openpty()
+        fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        self.process = subprocess.Popen(
+            [bench.program("whiteboard-peer"), "join", link, "--as", name, "--data-dir", directory, "--listen", "127.0.0.1:0",
+             "--no-announce"],
+            stdin=far, stdout=far, stderr=far, start_new_session=True,
+            env={**os.environ, "HOME": str(directory), "TERM": "xterm-256color", "COLORTERM": "truecolor"})
+        os.close(far)
+
+    def shows(self, text, within=PATIENCE):
+        """Reads the output until it contains a text; returns whether it did within some seconds."""
+        end, seen = time.monotonic() + within, b""
+        while (left := end - time.monotonic()) > 0:
+            if select.select([self.terminal], [], [], left)[0]:
+                seen = seen[-len(text):] + os.read(self.terminal, 1 << 16)
+                if text in seen:
+                    return True
+        return False
+
+    def type(self, keys):
+        os.write(self.terminal, keys)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.terminal)
+
+
+def keys(count):
+    """Types letters in a terminal that shows many strokes, while another member draws."""
+
+    def measure(bench):
+        with Peers() as peers:
+            peers.form(bench, 1)
+            file = bench.directory / "board.json"
+            drawing(file, bench.of(count), 400, True)
+            peers[0].run("import", file=str(file))
+            terminal = Terminal(bench, "T", peers[0].event("ready")["link"])
+            try:
+                if not terminal.shows(b"people"):
+                    raise RuntimeError("the terminal does not show the board")
+                points = [[number * 3 - 180, number * 7 % 50] for number in range(120)]
+                request, delays = None, []
+                terminal.type(b":")
+                for number in range(bench.of(300, 20)):
+                    if request is None or request in peers[0].done:
+                        request = peers[0].begin("stroke", points=points, over=1.0)
+                    letter = chr(0x430 + number % 32).encode()
+                    began = time.monotonic()
+                    terminal.type(letter)
+                    if not terminal.shows(letter):
+                        raise RuntimeError(f"the terminal does not show the letter {number}")
+                    delays.append(time.monotonic() - began)
+                    # The keys come at other times than the points, and the output is read.
+                    terminal.shows(b"never", 0.02 + number % 7 * 0.003)
+                    terminal.type(b"\x7f")
+                    terminal.shows(b"never", 0.02)
+            finally:
+                terminal.end()
+            return {"p50": quantile(delays, 0.5) * 1e3, "p99": quantile(delays, 0.99) * 1e3}
+
+    return measure
 
 
 def beside_joins(count):
@@ -325,14 +439,14 @@ def fill(bench, host, count):
         raise RuntimeError("the drawing was not imported")
 
 
-def drawing(path, count):
-    """Writes a board with half strokes of 24 points and half texts."""
+def drawing(path, count, reach=30_000, is_ink=False):
+    """Writes a board with half strokes of 24 points and half texts, or with strokes only."""
     place = random.Random(5)
     objects = []
     for number in range(count):
         thing = {"id": f"{number + 1}-aaaaaaaaaaaaa", "scale": 1, "angle": 0, "color": "#112233ff",
-                 "centerPosition": [place.randrange(-30000, 30000), place.randrange(-30000, 30000)]}
-        if number % 2:
+                 "centerPosition": [place.randrange(-reach, reach), place.randrange(-reach, reach)]}
+        if number % 2 and not is_ink:
             thing |= {"type": "text", "size": [200, 50], "text": f"words {number}"}
         else:
             points = [[place.randrange(-50, 50), place.randrange(-50, 50)] for _ in range(24)]
@@ -470,7 +584,15 @@ WORKS = (
       for count in (2, 8, 16)),
     Work("mesh-24", 8, mesh(24, 0), idle_rows(24, 2, 6, None)[:2], is_alone=True),
     Work("mesh-48", 45, mesh(48, 1), idle_rows(48, 5, 6, 0.2), is_alone=True),
-    Work("file-16", 12, beside_file, delay_rows("on the last of 16 peers", "while a file of 27 MB arrives"), is_alone=True),
+    *(Work(f"{name}-16", 12, beside_file(name), delay_rows("on the last of 16 peers", f"while a {name} of 27 MB arrives"),
+           is_alone=True) for name in ("file", "photo")),
+    Work("calls", 10, calls, tuple(
+        Row(side, f"50 edits a second, 2 peers: system calls per edit, {side}", most(12)) for side in ("author", "receiver")),
+        is_alone=True),
+    *(Work(f"keys-{count}", 25, keys(count), (
+        Row("p50", f"{count:,} strokes, and a peer draws: from a key to its output on a terminal, p50, ms"),
+        Row("p99", f"{count:,} strokes, and a peer draws: from a key to its output on a terminal, p99, ms", most(8))),
+        is_alone=True) for count in (500, 5_000)),
     *(Work(f"joins-{count}", 20 + count / 4000, beside_joins(count),
            delay_rows("on the other peer", f"while three guests join {count:,} objects"), is_alone=True)
       for count in (20_000, 90_000)),
