@@ -321,6 +321,7 @@ for (layer, names) in layers {
 }
 
 // Optimizing the code of the tests would take minutes and save seconds, except for a search that computes for minutes.
+// Without the second flag, the compiler would check each of these modules twice.
 for target in package.targets where target.type == .test && target.name != "MembershipWorldTests" {
-  target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone"])]
+  target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"])]
 }
