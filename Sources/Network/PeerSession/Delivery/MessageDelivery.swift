@@ -70,7 +70,7 @@ final class MessageDelivery {
     Acknowledgement.append(delivery.inbox.received, to: &payload)
     var frame = channel.allocator.buffer(capacity: payload.count + 2)
     frame.writeFrame(.ack, payload)
-    entry.acknowledgements.cleared()
+    entry.acknowledgements.sent()
     link.write(frame)
   }
 
@@ -108,18 +108,12 @@ final class MessageDelivery {
     } catch { session.fail(link, entry, .protocolError, "An ACK confirms a message that was never sent.") }
   }
 
-  func readCompleted(_ link: ControlLink, _ entry: PeerEntry, in session: SessionCore) {
-    switch entry.acknowledgements.readCompleted() {
-    case .nothing: break
-    case .send:
+  func readCompleted(_ entry: PeerEntry, in session: SessionCore) {
+    func acknowledge() {
+      guard let link = entry.link else { return }
       writeAcknowledgement(entry, link)
       link.flush()
-    case .startTimer:
-      session.eventLoop.assumeIsolated().scheduleTask(in: AcknowledgementBatch.delay) {
-        guard entry.acknowledgements.timerFired(), let link = entry.link else { return }
-        session.messages.writeAcknowledgement(entry, link)
-        link.flush()
-      }
     }
+    if entry.acknowledgements.readCompleted(on: session.eventLoop, send: acknowledge) { acknowledge() }
   }
 }

@@ -167,23 +167,16 @@ struct FormerIncarnations: Sendable, Equatable {
 }
 
 /// Counts the received parts that are not acknowledged yet, so that one ACK covers many parts (MSG-4).
-struct AcknowledgementBatch: Equatable, Sendable {
-  enum Decision: Equatable {
-    case nothing
-    case send
-    /// Start a timer of ``delay`` that calls ``timerFired()``.
-    case startTimer
-  }
-
+struct AcknowledgementBatch {
   /// The longest delay of an ACK. Replicas report received changes after 50 ms, so the ACK usually goes with a report.
-  static let delay = TimeAmount.milliseconds(60)
+  static let delay = TimeAmount.milliseconds(70)
   static let maximumParts = 256
   /// The number of bytes after which ACK is sent immediately.
   static let maximumBytes = 262_144
 
   private var parts = 0
   private var bytes = 0
-  private var isScheduled = false
+  private var timer: Scheduled<Void>?
 
   var isOwed: Bool { parts > 0 }
 
@@ -192,20 +185,15 @@ struct AcknowledgementBatch: Equatable, Sendable {
     bytes += byteCount
   }
 
-  mutating func readCompleted() -> Decision {
-    if parts >= Self.maximumParts || bytes >= Self.maximumBytes { return .send }
-    guard isOwed, !isScheduled else { return .nothing }
-    isScheduled = true
-    return .startTimer
+  /// Returns whether an ACK is due now. If an ACK is due later and none is sent before, `send` is called then.
+  mutating func readCompleted(on eventLoop: any EventLoop, send: @escaping () -> Void) -> Bool {
+    if parts >= Self.maximumParts || bytes >= Self.maximumBytes { return true }
+    if isOwed, timer == nil { timer = eventLoop.assumeIsolated().scheduleTask(in: Self.delay, send) }
+    return false
   }
 
-  mutating func timerFired() -> Bool {
-    isScheduled = false
-    return isOwed
-  }
-
-  mutating func cleared() {
-    parts = 0
-    bytes = 0
+  mutating func sent() {
+    timer?.cancel()
+    self = AcknowledgementBatch()
   }
 }

@@ -52,7 +52,7 @@ extension SessionCore {
     entry.offersRoutes =
       opening.introduction.passes != nil && opening.introduction.role == .member && !link.isFromBrowser
     dialler.policy[entry.id].linkOpened(dialledHere: link.side == .dialler)
-    entry.acknowledgements.cleared()
+    entry.acknowledgements.sent()
     previous?.close(crossed ? .duplicateLink : .replaced)
     if let old = entry.delivery?.incarnation, old != opening.introduction.incarnation {
       if entry.isReplaced(opening.introduction.incarnation) { reportCopy(of: entry) }
@@ -143,7 +143,7 @@ extension SessionCore: LinkDelegate {
 
   func linkReadComplete(_ link: ControlLink) {
     guard let entry = link.entry, entry.link === link else { return deliverEvents() }
-    messages.readCompleted(link, entry, in: self)
+    messages.readCompleted(entry, in: self)
     if entry.state == .suspect {
       setState(entry, .connected)
       publish()
