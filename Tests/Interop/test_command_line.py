@@ -360,6 +360,11 @@ class CommandLine(InteropCase):
         self.run_program("import", "plan", str(self.home / "missing.png"), "--new", status=66)
         self.assertIn("missing.png", self.errors)
         self.assertNotIn("plan", self.run_program("boards"))
+        broken = self.home / "broken.json"
+        broken.write_text("{", "utf-8")
+        self.run_program("import", "plan", str(broken), "--new", status=1)
+        self.assertIn("it is not valid JSON", self.errors)
+        self.assertNotIn("plan", self.run_program("boards"))
         self.run_program("import", "plan", str(photo), "--new")
         self.run_program("import", "plan", str(photo), "--new")
         self.assertIn("plan", self.run_program("boards"))

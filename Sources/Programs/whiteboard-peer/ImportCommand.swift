@@ -62,11 +62,8 @@ struct ImportCommand: AsyncParsableCommand {
     for (index, file) in files.enumerated() { feed.push(line(file, place, index)) }
     feed.finish()
     let writer = LineWriter(descriptor: STDOUT_FILENO)
-    let sharedBoard = SharedBoard(
-      configuration,
-      input: feed,
-      sink: ImportSink(lines: LineSink(writer, isJSON: common.json), isJSON: common.json)
-    )
+    let sink = ImportSink(lines: LineSink(writer, isJSON: common.json), isJSON: common.json)
+    let sharedBoard = SharedBoard(configuration, input: feed, sink: sink)
     let termination = Termination {
       await sharedBoard.requestEnd()
       await writer.giveUp(ifStalledFor: .seconds(2))
@@ -74,6 +71,9 @@ struct ImportCommand: AsyncParsableCommand {
     defer { withExtendedLifetime(termination) {} }
     do throws(WhiteboardError) { try await sharedBoard.run() } catch {
       try? await writer.flush()
+      if hosted.isCreated, !sink.hasImported.withLock({ $0 }), let path = try? await common.path(of: board) {
+        unlink(path)
+      }
       guard error.code == .timedOut else { throw error }
       throw WhiteboardError(
         error.code,
@@ -85,8 +85,10 @@ struct ImportCommand: AsyncParsableCommand {
     }
   }
 
-  private func hostedBoard(_ settings: Settings) async throws(WhiteboardError) -> (name: String, file: String?) {
-    do throws(WhiteboardError) { return ("", try await common.path(of: board)) } catch {
+  private func hostedBoard(_ settings: Settings) async throws(WhiteboardError) -> (
+    name: String, file: String?, isCreated: Bool
+  ) {
+    do throws(WhiteboardError) { return ("", try await common.path(of: board), false) } catch {
       guard error.code == .noInput else { throw error }
       // A mistyped file name must not create a board.
       for file in files { try Self.check(file) }
@@ -94,7 +96,7 @@ struct ImportCommand: AsyncParsableCommand {
         throw WhiteboardError(.noInput, "\(error.message); to create it, add --new")
       }
       let hosted = try HostedBoard(board, isKept: true, settings)
-      return (hosted.name, hosted.file)
+      return (hosted.name, hosted.file, true)
     }
   }
 
@@ -134,10 +136,12 @@ private struct ImportSink: EventSink {
   let lines: LineSink
   /// Whether failures are printed as lines of JSON; otherwise the program reports them when it exits.
   let isJSON: Bool
+  let hasImported = Locked(false)
 
   var contents: EventContents { .unmarkedAnswers }
 
   func write(_ events: [SharedBoard.Output]) async throws(OutputError) {
+    for case .answer(.done, _) in events { hasImported.withLock { $0 = true } }
     try await lines.write(
       events.filter { event in
         switch event {

@@ -78,7 +78,8 @@ import WhiteboardRendering
       {"type":"rectangle","x":0,"y":0,"width":8,"height":8,"strokeColor":"transparent","backgroundColor":"#fff"},
       {"type":"hologram","x":0,"y":0,"width":60,"height":30},
       {"type":"rectangle","x":0,"y":0,"width":1,"height":1,"isDeleted":true},
-      {"type":"rectangle","x":0,"y":0,"width":9,"height":9,"strokeColor":"transparent"}
+      {"type":"rectangle","x":0,"y":0,"width":9,"height":9,"strokeColor":"transparent"},
+      {"type":"rectangle","x":0,"y":0,"width":null,"height":null}
       """#
     )
     let objects = board.snapshots
@@ -102,7 +103,7 @@ import WhiteboardRendering
       imported.warnings == [
         "arrowheads are replaced by similar ones: 1",
         "elements of type \"hologram\" are not supported and are left out: 1",
-        "fills with a pattern become translucent: 1", "invisible elements are left out: 1",
+        "fills with a pattern become translucent: 1", "invisible elements are left out: 2",
       ]
     )
   }

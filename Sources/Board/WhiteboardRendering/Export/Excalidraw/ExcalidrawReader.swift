@@ -185,15 +185,18 @@ struct ExcalidrawReader {
   }
 
   /// Returns whether the element can be seen, and reports an element that cannot.
-  private mutating func isVisible(_ element: ExcalidrawElement, label: Bool = false) -> Bool {
-    let isVisible = element.opacity > 0 && (element.strokeColor & 0xFF != 0 || element.fill != nil || label)
+  private mutating func isVisible(_ element: ExcalidrawElement, label: Bool = false, isPoint: Bool = false) -> Bool {
+    let hasInk = !isPoint && (element.strokeColor & 0xFF != 0 || element.fill != nil)
+    let isVisible = element.opacity > 0 && (hasInk || label)
     if !isVisible { report("invisible elements are left out") }
     return isVisible
   }
 
   private mutating func read(shape element: ExcalidrawElement, _ box: ExcalidrawElement.Box) {
     let isTitled = element.id.map { scope.titled[$0] != nil } ?? false
-    guard isVisible(element, label: isTitled || label(of: element) != nil) else { return }
+    // Excalidraw removes a shape that has neither a width nor a height.
+    let isPoint = box.size.width == 0 && box.size.height == 0
+    guard isVisible(element, label: isTitled || label(of: element) != nil, isPoint: isPoint) else { return }
     var form: DrawingForm =
       switch element.type {
       case "ellipse": .ellipse
