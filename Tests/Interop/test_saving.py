@@ -4,7 +4,9 @@ The program must not report unsaved work as saved, must save it when it can, and
 elsewhere.
 """
 
+import array
 import errno
+import fcntl
 import http.client
 import json
 import os
@@ -14,6 +16,7 @@ import signal
 import socket
 import struct
 import subprocess
+import termios
 import time
 import unittest
 import zlib
@@ -146,6 +149,28 @@ class FailingDisk(SavingCase):
         again = self.start("host", "sprint")
         again.ready()
         self.assertEqual(len(again.objects()), 1)
+
+    def test_a_signal_ends_a_stroke_with_all_points_and_each_command_with_an_answer(self):
+        program = self.start("host", "sprint")
+        program.ready()
+        drawn = program.begin("stroke", points=[[step, step] for step in range(100)], over=60)
+        program.events.wait("object-added", 30)
+        late = [program.begin("text", at=[0, row], text="late") for row in range(5)]
+        # The program has read these lines when none of their bytes is left in the pipe.
+        left = array.array("i", [1])
+        while left[0]:
+            fcntl.ioctl(program.process.stdin, termios.FIONREAD, left)
+        program.process.send_signal(signal.SIGTERM)
+        program.finish(drawn)
+        for mark in late:
+            with self.assertRaises(Failed) as failure:
+                program.finish(mark)
+            self.assertEqual(failure.exception.code, "ending")
+        self.assertEqual(program.ended(30), 0)
+        again = self.start("host", "sprint")
+        again.ready()
+        stroke, = again.objects()
+        self.assertEqual((len(stroke["points"]), stroke["isFinished"]), (100, True))
 
     def test_a_photo_and_a_checkpoint_are_not_done_on_a_failing_disk(self):
         photo = self.place / "sun.png"

@@ -14,6 +14,8 @@ package actor LineReader {
     case line([UInt8])
     case tooLong
 
+    var isShort: Bool { if case .line(let bytes) = self { bytes.count <= 65_536 } else { true } }
+
     /// Some editors begin a file with a byte order mark.
     mutating func removeByteOrderMark() {
       let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -194,18 +196,32 @@ package actor LineCommands: CommandSource {
 
   package func nextInputs() async throws(InputError) -> [CommandInput]? {
     while let lines = try await lines.nextLines() {
-      let inputs = lines.compactMap { parse($0) }
+      let first = count + 1
+      count += lines.count
+      let areNumbered = areNumbered
+      let inputs =
+        lines.allSatisfy(\.isShort)
+        ? Self.parse(lines, from: first, areNumbered)
+        : await withTaskExecutorPreference(globalConcurrentExecutor) {
+          await Self.parseBeside(lines, from: first, areNumbered)
+        }
       if !inputs.isEmpty { return inputs }
     }
     return nil
   }
 
-  /// Returns nil if the line has no command.
-  private func parse(_ line: LineReader.Line) -> CommandInput? {
-    var line = line
-    count += 1
-    if count == 1 { line.removeByteOrderMark() }
-    return CommandInput(parsing: line, number: areNumbered ? count : nil)
+  /// Parses on another thread, because the links of the board would wait for seconds while this thread parses megabytes.
+  @concurrent private static func parseBeside(_ lines: [LineReader.Line], from first: Int, _ areNumbered: Bool) async
+    -> [CommandInput]
+  { parse(lines, from: first, areNumbered) }
+
+  /// Lines without a command are left out.
+  private static func parse(_ lines: [LineReader.Line], from first: Int, _ areNumbered: Bool) -> [CommandInput] {
+    lines.enumerated().compactMap { index, line in
+      var line = line
+      if first + index == 1 { line.removeByteOrderMark() }
+      return CommandInput(parsing: line, number: areNumbered ? first + index : nil)
+    }
   }
 }
 

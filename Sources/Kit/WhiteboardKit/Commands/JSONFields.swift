@@ -33,16 +33,24 @@ struct JSONFields {
   private static func members(of line: [UInt8]) throws(CommandError) -> [String: JSONTree] {
     let tree: JSONTree
     do throws(JSONError) { tree = try JSONReader.read(line, allowsInfinity: true) } catch {
-      if case .invalidUTF8 = error { throw CommandError(.syntax, "the line is not valid UTF-8") }
-      throw CommandError(.syntax, "the line is not one complete JSON object")
+      throw CommandError(.syntax, words(for: error))
     }
-    guard case .object(let members) = tree else {
-      throw CommandError(.syntax, "the line is not one complete JSON object")
-    }
+    guard case .object(let members) = tree else { throw CommandError(.syntax, words(for: .notAnObject)) }
     guard members.count <= 32 else {
       throw CommandError(.unknownArgument, "the line has more keys than any command")
     }
     return members
+  }
+
+  private static func words(for error: JSONError) -> String {
+    switch error {
+    case .truncated, .notAnObject: "the line is not one complete JSON object"
+    case .trailingBytes(let offset), .duplicateKey(let offset), .malformedString(let offset), .malformed(let offset):
+      "the line is not one complete JSON object: there is an error at byte \(offset + 1)"
+    case .tooDeep(let offset): "the line is nested too deeply at byte \(offset + 1)"
+    case .invalidUTF8: "the line is not valid UTF-8"
+    case .tooManyValues: "the line has more values than can be read"
+    }
   }
 
   private static func mark(_ tree: JSONTree) throws(CommandError) -> RequestMark? {

@@ -16,6 +16,8 @@ final class CommandRunner {
   let transfers: Transfers
   let buffer: CommandBuffer
   private var openBoard: ActiveBoard?
+  /// Whether a queued command runs or may run.
+  private(set) var isRunning = false
   /// The number of running commands that transfer files and are not answered yet.
   private var concurrentCommands = 0
   /// Whether `quit` was refused because work would have been lost.
@@ -65,14 +67,16 @@ final class CommandRunner {
         return runtime.end(.failed(WhiteboardError(.inputOutput, "the input cannot be read")))
       }
       guard let inputs else { break }
-      for next in inputs where runtime.ending == nil {
+      for next in inputs {
         buffer.append(next)
+        guard runtime.ending == nil else { continue }
         await runDueCommands()
         refuseTypedCommands()
         runtime.call { $0.joiner?.endUnanswerableComparisons() }
         await buffer.room()
       }
     }
+    if runtime.ending != nil { refuseRest() }
     buffer.endInput()
     runtime.call { $0.joiner?.endUnanswerableComparisons() }
   }
@@ -111,10 +115,10 @@ final class CommandRunner {
     "you have not joined the board yet; only `quit`, `help` and `peers` work now"
   )
 
-  /// Refuses the remaining commands, because the board was closed before the local peer joined it. A script needs no
-  /// answers, because its first error ends the script.
+  /// Refuses the remaining commands when the board closes, unless a command runs: the refusals follow its answer. A
+  /// script needs no answers, because its first error ends the script.
   func refuseRest() {
-    guard openBoard == nil, configuration.script == .none else { return }
+    guard !isRunning, configuration.script == .none else { return }
     while let input = buffer.popFirst() { refuse(input, .closed) }
   }
 
@@ -145,7 +149,8 @@ final class CommandRunner {
   func begin(on board: ActiveBoard) { openBoard = board }
 
   nonisolated(nonsending) func runCommands(on board: ActiveBoard) async {
-    while let input = await buffer.nextCommand(), runtime.ending == nil {
+    isRunning = true
+    while runtime.ending == nil, let input = await buffer.nextCommand() {
       // While this command runs, the commands after it may answer a pending question or transfer.
       if buffer.firstAnswers { runtime.spawn { sharedBoard in await sharedBoard.commandRunner.runDueCommands() } }
       switch input {
@@ -162,7 +167,8 @@ final class CommandRunner {
       await outbox.room()
       await persistence.room()
     }
-    if runtime.ending == nil { await inputEnded(board) }
+    isRunning = false
+    if runtime.ending == nil { await inputEnded(board) } else { refuseRest() }
   }
 
   nonisolated(nonsending) func run(_ request: CommandRequest) async {
@@ -274,8 +280,9 @@ extension CommandRunner {
     let isMet: Bool
     switch condition {
     case .seconds(let seconds):
-      _ = await runtime.wait(timeout: .seconds(seconds)) { false }
-      isMet = runtime.ending == nil
+      let limit = timeout ?? .seconds(seconds)
+      _ = await runtime.wait(timeout: min(limit, .seconds(seconds))) { false }
+      isMet = limit >= .seconds(seconds) && runtime.ending == nil
     case .peers(let count):
       isMet = await runtime.wait(timeout: timeout) {
         let connected = self.members.reachedCount

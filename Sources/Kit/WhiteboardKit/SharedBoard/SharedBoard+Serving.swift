@@ -282,10 +282,12 @@ extension SharedBoard {
     let active = serving.active
     await active.browsers.close(comesBack: comesBack)
     active.editor.stopImport()
+    let limit = runtime.limitOfGoodbye()
+    // The running command may still change the board, such as a stroke that takes some time.
+    while runtime.clock.now < limit, commandRunner.isRunning { try? await runtime.clock.sleep(for: .milliseconds(5)) }
     _ = try? active.editor.liftPen()
     _ = try? active.editor.edit { (board) throws(BoardError) in try board.deselectAll() }
     active.perform(active.replica.prepareToLeave(now: now))
-    let limit = runtime.limitOfGoodbye()
     let reached = members.filter(\.value.isReached).map(\.key)
     while runtime.clock.now < limit, !reached.allSatisfy({ outbox.isEmpty(to: $0) }) {
       try? await runtime.clock.sleep(for: .milliseconds(5))

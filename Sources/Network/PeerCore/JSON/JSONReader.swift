@@ -152,8 +152,8 @@ package struct JSONReader {
     guard isStrict || position - start <= Self.numberLength && (number.isFinite || allowsInfinity) else {
       throw .malformed(at: start)
     }
-    // Beyond 2^53, a `Double` does not hold every whole number.
-    return number.magnitude > 0x1p53 && (UInt64(text) != nil || Int64(text) != nil) ? .digits(text) : .number(number)
+    // From 2^53 on, a `Double` can also be the rounded value of another whole number.
+    return number.magnitude >= 0x1p53 && (UInt64(text) != nil || Int64(text) != nil) ? .digits(text) : .number(number)
   }
 
   private mutating func digits() throws(JSONError) {
