@@ -11,6 +11,7 @@ import http.client
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -288,7 +289,7 @@ class MissingDisk(SavingCase):
         again.ready()
         self.assertEqual(len(again.objects()), 8, "the earlier objects are there too")
 
-    def mounted(self, size, board=None, prepare="true"):
+    def mounted(self, size, board=None, prepare="true", words=("host", "sprint")):
         """Returns the disk and a program whose data directory is on it.
 
         The disk starts with a copy of the data directory `board`, changed by the command `prepare`.
@@ -299,7 +300,7 @@ class MissingDisk(SavingCase):
         copy = f'cp -a "{board}/." "$0"' if board else "true"
         mount = f'mount -t tmpfs -o size={size},mode=700 tmpfs "$0" && {copy} && {{ {prepare}; }} && exec "$@"'
         program = self.program(
-            "host", "sprint", directory=point, under=[*unshare, "sh", "-c", mount, str(point)]
+            *words, directory=point, under=[*unshare, "sh", "-c", mount, str(point)]
         )
         program.ready()
         return point, program
@@ -371,6 +372,25 @@ class MissingDisk(SavingCase):
         disk, program = self.mounted("400k")
         self.inside(program, "dd", "if=/dev/zero", f"of={disk}/ballast", "bs=1k")
         self.goes_through(program, "disk-full", lambda: self.inside(program, "rm", f"{disk}/ballast"))
+
+    def test_a_board_that_does_not_fit_on_the_disk_arrives_when_there_is_room(self):
+        host = self.program("host", "sprint", directory=self.directory() / "host", options=("--admit", "anyone"))
+        host.ready()
+        words = [f"{random.Random(row).getrandbits(2_000):x}" for row in range(2_500)]
+        objects = [
+            {"id": f"{row + 1}-aaaaaaaaaaaaa", "type": "text", "text": text, "size": [200, 50], "scale": 1, "angle": 0,
+             "color": "#112233ff", "centerPosition": [row, 0]} for row, text in enumerate(words)
+        ]
+        board = {"format": "whiteboard-board", "version": 1, "board": {"name": "b"}, "chat": [], "assets": {}, "objects": objects}
+        drawing = self.directory() / "board.json"
+        drawing.write_text(json.dumps(board), "utf-8")
+        host.do("import", file=str(drawing))
+        disk, guest = self.mounted("700k", words=("join", host.link))
+        guest.events.wait("warning", 30, code="no-space")
+        self.inside(guest, "mount", "-o", "remount,size=64m", disk)
+        guest.events.wait("caught-up", 60)
+        self.assertEqual(len(guest.objects()), len(words))
+        self.assertEqual(guest.stop(), 0)
 
     def test_a_full_disk_at_the_end(self):
         disk, program = self.mounted("400k")

@@ -32,8 +32,8 @@ public enum SessionEvent: Sendable {
   /// A transfer progressed. There are at most ten reports per second for each transfer. The last report before a
   /// successful end counts all bytes.
   case resourceProgress(TransferID, bytes: Int, of: Int)
-  /// A transfer ended, in either direction. This event occurs once for each accepted transfer and for each outgoing
-  /// transfer.
+  /// A transfer ended, in either direction. This event occurs once for each accepted transfer, for each outgoing
+  /// transfer, and with `diskFull` for each requested resource that the disk has no space for.
   indirect case resourceFinished(ResourceInfo, Result<ReceivedResource, SessionError>)
   /// A peer opened a byte stream. Releasing the stream object resets the stream.
   case streamOpened(PeerStream)

@@ -98,6 +98,9 @@ final class CatchUp {
   func absence(after limit: Duration) -> String {
     let seconds = Int(limit / .seconds(1))
     let names = members.map { EventText.shortName($0.value.name, $0.key.text) }
+    if runtime.call({ $0.transfers.lacksSpace }) {
+      return "the board has not arrived, because the disk has too little space; free some space, and try again"
+    }
     let cause =
       names.isEmpty
       ? "no member is connected after \(seconds) s"

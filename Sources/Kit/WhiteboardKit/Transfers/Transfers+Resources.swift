@@ -81,6 +81,15 @@ extension Transfers {
     let known = pending.removeValue(forKey: info.id)
     // A transfer can end without having started.
     let content = known?.content ?? ResourceContent(named: info.name.raw)
+    if info.direction == .incoming, content.isPartOfBoard {
+      if case .failure(let error) = result, error.code == .diskFull {
+        reportLackOfSpace()
+        // The replica asks again, because it received no answer.
+        if known == nil { return }
+      } else if case .success = result {
+        lacksSpace = false
+      }
+    }
     if case .answer(_, let request) = content {
       if info.direction == .incoming { answerFinished(request: request, from: info.peer, result) }
       return
@@ -275,12 +284,27 @@ enum ResourceContent {
   }
 
   var isAnswer: Bool { if case .answer = self { true } else { false } }
+  var isPartOfBoard: Bool { if case .file = self { false } else { true } }
 }
 
 extension Transfers {
   func wantsAnswer(_ name: ResourceDTO, _ info: ResourceInfo) -> Bool {
     guard name.byteCount == info.size else { return false }
     return active?.replica.expectsAnswer(name, from: MemberID(info.peer)) ?? false
+  }
+
+  private func reportLackOfSpace() {
+    guard !lacksSpace else { return }
+    lacksSpace = true
+    runtime.emit(
+      .warning(
+        .init(
+          code: "no-space",
+          message: "The disk has too little space, so a part of the board is missing here. Free some space; the rest "
+            + "then arrives automatically."
+        )
+      )
+    )
   }
 
   func answerFinished(request: UInt64, from peer: PeerID, _ result: Result<ReceivedResource, SessionError>) {

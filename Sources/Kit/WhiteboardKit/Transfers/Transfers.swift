@@ -45,6 +45,8 @@ final class Transfers {
   var lastOffer = 0
   /// The senders of accepted files that have not arrived.
   var acceptedFiles: [TransferID: PeerID] = [:]
+  /// Whether the disk had too little space for the last part of the board that a member offered.
+  var lacksSpace = false
 
   init(
     _ runtime: BoardRuntime,

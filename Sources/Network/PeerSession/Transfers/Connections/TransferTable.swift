@@ -92,14 +92,18 @@ struct TransferTable {
 
   /// Removes a receiver, and returns the end of a transfer to report, or `nil` if there is none. If `result` is given,
   /// the receiver's transfer has ended. Otherwise, the transfer is interrupted. If too many transfers are interrupted,
-  /// the oldest interrupted transfer fails.
+  /// the oldest interrupted transfer fails. Of the offers that were not accepted, only requested resources for which the
+  /// disk has no space are reported.
   mutating func receiverEnded(
     _ receiver: ResourceReceiver,
     _ info: ResourceInfo,
     _ result: Result<ReceivedResource, SessionError>?
   ) -> End? {
     if receiving[info.id] === receiver { receiving[info.id] = nil }
-    guard let begun = accepted[info.id]?.info else { return nil }
+    guard let begun = accepted[info.id]?.info else {
+      guard receiver.isRequested, case .failure(let error)? = result, error.code == .diskFull else { return nil }
+      return End(info: info, result: .failure(error))
+    }
     if let result {
       accepted[info.id] = nil
       return End(info: begun, result: result)
