@@ -273,26 +273,6 @@ private struct Room {
     }
   }
 
-  @Test("[SYN-5] an answer without the seen cells changes a board in the same way", arguments: 0..<30)
-  func unseen(seed: UInt64) throws {
-    let room = Room(seed: seed, boards: 3, steps: 60)
-    let state = room.boards[0].state.joined(room.boards[1].state)
-    let later = state.joined(room.boards[2].state)
-    for before in [BoardState()] + room.boards.map(\.state) + [state, later] {
-      for answer in [state.difference(since: Context()), later.difference(since: before.context)] {
-        let unseen = before.unseen(in: answer)
-        let cells = unseen.entries.flatMap(\.cells)
-        #expect(!cells.contains { before.context.contains($0.cell.dot) })
-        #expect(cells.count == answer.entries.flatMap(\.cells).count { !before.context.contains($0.cell.dot) })
-        var (one, other, changes) = (before, before, ChangeLog())
-        try one.merge(answer, changes: &changes)
-        try other.merge(unseen, changes: &changes)
-        #expect(one.dump == other.dump)
-        #expect(one.revision == other.revision)
-      }
-    }
-  }
-
   @Test("[SYN-42] a repair corrects cells that differ with one context", arguments: 0..<30) func repair(seed: UInt64)
     throws
   {

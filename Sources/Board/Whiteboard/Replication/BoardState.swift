@@ -131,24 +131,6 @@ public struct BoardState: Sendable {
     return difference
   }
 
-  /// Returns an answer without the cells whose dots are in the context. Merging the result has the same effect, unless
-  /// the merge compares all cells.
-  package func unseen(in difference: Difference) -> Difference {
-    guard !context.isEmpty else { return difference }
-    var rest = difference
-    // The dots of all cells are in the context of the answer.
-    guard !context.isSuperset(of: difference.context) else {
-      rest.entries = []
-      return rest
-    }
-    rest.entries = difference.entries.compactMap { entry in
-      guard entry.cells.contains(where: { context.contains($0.cell.dot) }) else { return entry }
-      let cells = entry.cells.filter { !context.contains($0.cell.dot) }
-      return cells.isEmpty ? nil : Difference.Entry(object: entry.object, cells: cells)
-    }
-    return rest
-  }
-
   /// Merges an answer of another replica (SYN-5, SYN-6).
   ///
   /// - Parameters:

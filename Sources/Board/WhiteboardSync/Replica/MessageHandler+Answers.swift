@@ -124,9 +124,7 @@ extension MessageHandler {
       // name the incarnations again.
       peer.postponeRequests(now.uptime)
     }
-    // Much of the answer may have arrived while the answer was on its way.
-    let unseen = merging.comparesAll ? claimed : replica.board.state.unseen(in: claimed)
-    let accepted = replica.claims.removingContradictedClaims(from: unseen, by: member, now)
+    let accepted = replica.claims.removingContradictedClaims(from: claimed, by: member, now)
     var authors: [Incarnation: MemberID] = [:]
     for record in records { authors[record.incarnation] = record.member }
     let difference = replica.board.withinShares(accepted, comparesAll: merging.comparesAll, and: authors)
@@ -142,13 +140,12 @@ extension MessageHandler {
       difference.context.contains(record.incarnation) || replica.board.state.context.contains(record.incarnation)
     }
     replica.permissions.limitBoard(for: seen)
-    let changed = replica.board.shownObjects(changedOutside: unseen)
+    let changed = replica.board.shownObjects(changedOutside: claimed)
     try receiving { () throws(BoardError) in
       try replica.board.receive(difference, comparesAll: merging.comparesAll, replacing: merging.replacing)
     }
     for record in seen { replica.registry.insert(record) }
-    // The authors of selections that this replica has already seen may be known only now.
-    if replica.registry.count != known { replica.board.noteSelections(in: claimed) }
+    if replica.registry.count != known { replica.board.noteSelections(in: difference) }
     if replica.board.state.revision != revision || replica.registry.count != known {
       // If a part of the answer was left out, the document must not contain that part either. The local author signs
       // the stored part.
