@@ -82,7 +82,9 @@ public enum Base32 {
   /// Decodes a base32 string.
   ///
   /// - Throws: ``DecodingError``, in the same cases as ``decode(_:byteCount:)-(Span<UInt8>,_)``.
-  public static func decode(_ text: some StringProtocol, byteCount: Int? = nil) throws(DecodingError) -> [UInt8] {
+  @inlinable public static func decode(_ text: some StringProtocol, byteCount: Int? = nil) throws(DecodingError)
+    -> [UInt8]
+  {
     try decode(Array(text.utf8).span, byteCount: byteCount)
   }
 }

@@ -20,10 +20,10 @@ public protocol FixedBytes: Hashable, Comparable, Sendable {
 
   @usableFromInline let words: [4 of UInt64]
 
-  private init(words: [4 of UInt64]) { self.words = words }
+  @inlinable init(words: [4 of UInt64]) { self.words = words }
 
   /// Creates a value; nil if `bytes` does not have exactly 32 bytes.
-  public init?(_ bytes: some Collection<UInt8>) {
+  @inlinable public init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
     var words: [4 of UInt64] = [0, 0, 0, 0]
     for (index, byte) in bytes.enumerated() { words[index / 8] = words[index / 8] << 8 | UInt64(byte) }
@@ -36,7 +36,7 @@ public protocol FixedBytes: Hashable, Comparable, Sendable {
   }
 
   /// The value as an array of 32 bytes.
-  public var bytes: [UInt8] {
+  @inlinable public var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.byteCount)
     for index in 0..<4 { words[index].append(to: &bytes) }
@@ -70,13 +70,13 @@ public protocol FixedBytes: Hashable, Comparable, Sendable {
   /// The value whose bytes are all zero.
   public static let zero = Bytes16(high: 0, low: 0)
 
-  private init(high: UInt64, low: UInt64) {
+  @inlinable init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
   }
 
   /// Creates a value; nil if `bytes` does not have exactly 16 bytes.
-  public init?(_ bytes: some Collection<UInt8>) {
+  @inlinable public init?(_ bytes: some Collection<UInt8>) {
     guard let high = Bytes8(bytes.prefix(8)), let low = Bytes8(bytes.dropFirst(8)) else { return nil }
     self.init(high: high.number, low: low.number)
   }
@@ -87,7 +87,7 @@ public protocol FixedBytes: Hashable, Comparable, Sendable {
   }
 
   /// The value as an array of 16 bytes.
-  public var bytes: [UInt8] {
+  @inlinable public var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.byteCount)
     high.append(to: &bytes)
@@ -113,7 +113,7 @@ public protocol FixedBytes: Hashable, Comparable, Sendable {
   @inlinable public init(_ number: UInt64) { self.number = number }
 
   /// Creates a value; nil if `bytes` does not have exactly 8 bytes.
-  public init?(_ bytes: some Collection<UInt8>) {
+  @inlinable public init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
     number = bytes.reduce(0) { $0 << 8 | UInt64($1) }
   }
@@ -122,7 +122,7 @@ public protocol FixedBytes: Hashable, Comparable, Sendable {
   public static func random(using generator: inout some RandomNumberGenerator) -> Bytes8 { Bytes8(generator.next()) }
 
   /// The value as an array of 8 bytes.
-  public var bytes: [UInt8] {
+  @inlinable public var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.byteCount)
     number.append(to: &bytes)
@@ -134,7 +134,7 @@ public protocol FixedBytes: Hashable, Comparable, Sendable {
 }
 
 extension UInt64 {
-  fileprivate func append(to bytes: inout [UInt8]) {
+  @inlinable func append(to bytes: inout [UInt8]) {
     for shift in stride(from: UInt64(56), through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: self >> shift)) }
   }
 }
@@ -156,13 +156,13 @@ public protocol Identifier: Hashable, Sendable, CustomStringConvertible {
 
 extension Identifier {
   /// The number of bytes in every identifier of this type.
-  public static var byteCount: Int { Value.byteCount }
+  @inlinable public static var byteCount: Int { Value.byteCount }
 
   /// The number of characters in the text of every identifier of this type.
   public static var textLength: Int { Base32.length(ofBytes: Value.byteCount) }
 
   /// Creates an identifier from bytes; nil if there are not exactly ``byteCount``.
-  public init?(bytes: some Collection<UInt8>) {
+  @inlinable public init?(bytes: some Collection<UInt8>) {
     guard let value = Value(bytes) else { return nil }
     self.init(value)
   }
@@ -171,16 +171,16 @@ extension Identifier {
   ///
   /// An identifier has only one valid text: other lengths, capitals, padding and unused bits that are not zero are
   /// invalid.
-  public init?(text: some StringProtocol) {
+  @inlinable public init?(text: some StringProtocol) {
     guard let bytes = try? Base32.decode(text, byteCount: Value.byteCount) else { return nil }
     self.init(bytes: bytes)
   }
 
   /// The bytes as an array.
-  public var bytes: [UInt8] { value.bytes }
+  @inlinable public var bytes: [UInt8] { value.bytes }
 
   /// The text, in lower-case base32 without padding.
-  public var text: String { Base32.encode(bytes) }
+  @inlinable public var text: String { Base32.encode(bytes) }
 
   /// The first 8 characters of the text, for display; do not compare ids by them.
   public var short: String { String(text.prefix(8)) }

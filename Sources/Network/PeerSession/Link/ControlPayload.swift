@@ -100,6 +100,7 @@ struct ControlFields {
   func missing(_ key: String) -> ControlMessageError { .missing(path + key) }
 }
 
+/// The functions are closures and not key paths, which are looked up each time that a form is made.
 struct ControlForm<Value>: Sendable {
   /// Reads a value; the string is the path of its key, for errors.
   let read: @Sendable (JSONTree, String) throws(ControlMessageError) -> Value
@@ -187,16 +188,16 @@ extension ControlForm<Bool> {
   }
 }
 
-extension ControlForm where Value: Identifier { static var id: Self { .string({ Value(text: $0) }, \.text) } }
+extension ControlForm where Value: Identifier { static var id: Self { .string({ Value(text: $0) }, { $0.text }) } }
 
 extension ControlForm where Value: RawRepresentable<String> & Sendable {
   /// One of the words of an enumeration; an unknown word is read as `other`, or is out of range if `other` is nil.
-  static func word(or other: Value? = nil) -> Self { .string({ Value(rawValue: $0) ?? other }, \.rawValue) }
+  static func word(or other: Value? = nil) -> Self { .string({ Value(rawValue: $0) ?? other }, { $0.rawValue }) }
 }
 
 extension ControlForm<String> {
   static func text(_ range: ClosedRange<Int>) -> Self {
-    .string({ range.contains($0.utf8.count) && !$0.utf8.contains(0) ? $0 : nil }, \.self)
+    .string({ range.contains($0.utf8.count) && !$0.utf8.contains(0) ? $0 : nil }, { $0 })
   }
 
   /// 64 lower-case hexadecimal digits.
@@ -206,17 +207,17 @@ extension ControlForm<String> {
         let isHash = text.utf8.count == 64 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66) ~= $0 }
         return isHash ? text : nil
       },
-      \.self
+      { $0 }
     )
   }
 
   /// An IP literal without a scope (3.1).
-  static var address: Self { .string({ isIPLiteral($0) ? $0 : nil }, \.self) }
+  static var address: Self { .string({ isIPLiteral($0) ? $0 : nil }, { $0 }) }
 }
 
 extension ControlForm<UntrustedText> {
   static func text(_ range: ClosedRange<Int>) -> Self {
-    .string({ range.contains($0.utf8.count) && !$0.utf8.contains(0) ? UntrustedText($0) : nil }, \.raw)
+    .string({ range.contains($0.utf8.count) && !$0.utf8.contains(0) ? UntrustedText($0) : nil }, { $0.raw })
   }
 }
 
@@ -246,7 +247,7 @@ extension ControlForm<ProofBytes> {
 
 extension ControlForm<JoinCode> {
   static var code: Self {
-    .string({ (1...256).contains($0.utf8.count) && !$0.utf8.contains(0) ? try? JoinCode(words: $0) : nil }, \.text)
+    .string({ (1...256).contains($0.utf8.count) && !$0.utf8.contains(0) ? try? JoinCode(words: $0) : nil }, { $0.text })
   }
 }
 

@@ -112,7 +112,7 @@ extension ControlFields {
   /// The host's mode and code (MEM-17); an unknown mode is ignored.
   mutating func terms(_ admission: inout Control.AdmissionMode?, _ code: inout JoinCode?) throws(ControlMessageError) {
     var mode = admission?.rawValue
-    try optional("admission", &mode, .string(\.self, \.self))
+    try optional("admission", &mode, .string({ $0 }, { $0 }))
     admission = mode.flatMap(Control.AdmissionMode.init(rawValue:))
     try optional("code", &code, .code)
   }

@@ -7,6 +7,7 @@ final class MemberDialler {
   private unowned let session: SessionCore
   private(set) var handshakes: [ObjectIdentifier: DiallerHandshake] = [:]
   var policy: RedialPolicy
+  private var willDialNext = false
 
   init(_ session: SessionCore) {
     self.session = session
@@ -16,6 +17,16 @@ final class MemberDialler {
   func dialDue(_ now: NIODeadline) {
     for peer in policy.due(now: now) { dialIfDue(peer, now) }
     if let peer = policy.lostPeerDue(now: now, standing: standing), let entry = session.entries[peer] { dial(entry) }
+  }
+
+  /// Begins the dials that waited for the end of another dial (MEM-6), without waiting for the next tick.
+  private func dialNext() {
+    guard !willDialNext else { return }
+    willDialNext = true
+    session.eventLoop.assumeIsolated().execute { [session] in
+      session.dialler.willDialNext = false
+      session.dialler.dialDue(.now())
+    }
   }
 
   func dialIfDue(_ peer: PeerID, _ now: NIODeadline) {
@@ -71,7 +82,9 @@ final class MemberDialler {
     // A dial can outlast its session, which owns the dialler.
     let dial = LinkDial(session.transport.means(), addresses, expecting: entry.id) { [session] result in
       switch result {
-      case .failure(let error): session.dialler.dialFailed(entry, error, redial: .later)
+      case .failure(let error):
+        session.dialler.dialFailed(entry, error, redial: .later)
+        session.dialler.dialNext()
       case .success(let link): session.dialler.connected(link, entry)
       }
     }
@@ -113,6 +126,7 @@ final class MemberDialler {
         // Record the failure even if another link exists, because that link may break again.
         dialler.dialFailed(entry, failure.error, redial: failure.redial)
       }
+      dialler.dialNext()
     }
     handshakes[ObjectIdentifier(link)] = handshake
     handshake.start()

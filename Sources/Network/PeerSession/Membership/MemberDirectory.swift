@@ -18,6 +18,10 @@ final class MemberDirectory {
   var heldRemovals: [Control.Kick] = []
   /// The peers that members wrongly named as the host; each is reported once.
   var falseHosts: Set<PeerID> = []
+  /// The peers that joined and were not yet announced to the other members, and the time of the first of them.
+  private var newcomers: Set<PeerID> = []
+  private var newcomersSince = NIODeadline.now()
+  static let announcementDelay = TimeAmount.milliseconds(500)
 
   init(_ session: SessionCore) {
     self.session = session
@@ -65,8 +69,23 @@ final class MemberDirectory {
 
   func announce(_ newcomer: PeerID) {
     guard let member = entries[newcomer]?.member else { return }
-    for entry in entries.values where entry.id != newcomer {
-      entry.link?.send(.members, Control.Members(members: [member]).encoded())
+    let message = Control.Members(members: [member]).encoded()
+    for entry in entries.values where entry.id != newcomer { entry.link?.send(.members, message) }
+  }
+
+  /// When the peers that joined must be announced to the other members; `nil` if there are none.
+  var announcementsDue: NIODeadline? { newcomers.isEmpty ? nil : newcomersSince + Self.announcementDelay }
+
+  /// Announces the peers that joined within ``announcementDelay`` together, and not to members that announced them here
+  /// (MEM-1). If many peers join at once, each member would otherwise announce each of them to each other member.
+  func announceIfDue(_ now: NIODeadline) {
+    guard let due = announcementsDue, now >= due else { return }
+    let joined = newcomers.compactMap { entries[$0] }.filter(\.isJoined)
+    newcomers = []
+    for entry in entries.values {
+      guard let link = entry.link else { continue }
+      let members = joined.filter { $0.id != entry.id && !$0.isAnnounced(by: entry.id, now: now) }.map(\.member)
+      for message in Control.Members.split(members) { link.send(.members, message.encoded()) }
     }
   }
 
@@ -74,7 +93,8 @@ final class MemberDirectory {
   func introduce(_ entry: PeerEntry, _ link: ControlLink) {
     // A relay sends a more detailed message to all members (RLY-3).
     if !session.relaying.isRelaying {
-      announce(entry.id)
+      if newcomers.isEmpty { newcomersSince = .now() }
+      newcomers.insert(entry.id)
       if link.side == .dialler {
         for members in Control.Members.split(members(besides: entry.id)) { link.send(.members, members.encoded()) }
       }
@@ -103,6 +123,7 @@ final class MemberDirectory {
       if !mayNameGuests { member.isGuest = entries[member.peer]?.member.isGuest ?? false }
       if let entry = entries[member.peer] {
         if isVouching { entry.isVouched = true }
+        if let source, member.incarnation == entry.member.incarnation { entry.announced(by: source, now: .now()) }
         if let relayed = entry.relayed { dialIfMoved(member, entry, relayed) }
         guard !entry.isJoined else { continue }
         entry.member = member
@@ -110,6 +131,7 @@ final class MemberDirectory {
         let entry = PeerEntry(id: member.peer, member: member)
         entry.isVouched = isVouching
         entry.namedBy = source
+        if let source { entry.announced(by: source, now: .now()) }
         entries[member.peer] = entry
       } else {
         continue

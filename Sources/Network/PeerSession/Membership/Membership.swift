@@ -18,10 +18,12 @@ struct Membership: Sendable {
 
   let local: PeerID
   /// The session's id; if the local peer does not know the id, the first ACCEPT supplies it.
-  var session: SessionID
+  var session: SessionID { didSet { isHostNamed = session.names(host) } }
   /// The peer that the local peer assumes to be the host; this peer has the host's rights only if it is also the
   /// ``authority``.
-  var host: PeerID
+  var host: PeerID { didSet { isHostNamed = session.names(host) } }
+  /// Whether the session's id names the host. This takes a hash, and many decisions need it.
+  private var isHostNamed: Bool
   /// Other peers that members name as the host of a session whose id proves nothing (MEM-16).
   private(set) var claimants: Set<PeerID> = []
   /// The owner of an owned board, which the application confirmed as the host (MEM-15).
@@ -40,6 +42,7 @@ struct Membership: Sendable {
     self.local = local
     self.session = session
     self.host = host
+    isHostNamed = session.names(host)
     members = []
   }
 
@@ -58,7 +61,7 @@ struct Membership: Sendable {
   }
 
   mutating func restore(_ record: MembershipRecord) {
-    if !session.names(host) { host = record.host }
+    if !isHostNamed { host = record.host }
     // Unsigned removals are trusted only if the session's id allows the recorded host.
     let isTrusted = session.mayBeHosted(by: record.host)
     for (index, peer) in record.removed.enumerated() {
@@ -85,13 +88,13 @@ struct Membership: Sendable {
   /// The peer that has the host's rights: the host, if its identity is proved or no proof is possible; `nil` while a
   /// possible proof is missing (MEM-15).
   var authority: PeerID? {
-    if session.namesHost { return session.names(host) ? host : nil }
+    if session.namesHost { return isHostNamed ? host : nil }
     return session.isOfOwnedBoard ? owner : host
   }
 
   /// Whether the host's identity is proved, so that no other peer can be the host.
   var isHostProved: Bool {
-    if session.namesHost { return session.names(host) }
+    if session.namesHost { return isHostNamed }
     return session.isOfOwnedBoard ? owner == host : local == host
   }
 
@@ -106,7 +109,7 @@ struct Membership: Sendable {
 
   /// Accepts a peer as the host if the session's id names it (MEM-15); returns whether the host changed.
   mutating func noticed(_ peers: some Sequence<PeerID>) -> Bool {
-    guard session.namesHost, !session.names(host), let named = peers.first(where: session.names) else { return false }
+    guard session.namesHost, !isHostNamed, let named = peers.first(where: session.names) else { return false }
     replaceHost(with: named)
     return true
   }

@@ -100,7 +100,7 @@ extension MembershipRecord: ControlObject {
     try fields.required("members", &members, .list(of: .object, maximum: Limits.members))
     try fields.required("removed", &removed, .list(of: .id, maximum: Limits.removedPeers))
     try fields.optional("removedGuests", &removedGuests, .integer(in: 0...removed.count), unless: 0)
-    try fields.optional("reasons", &reasons, .table(of: .string({ .explanation($0) }, \.raw)), unless: [:])
+    try fields.optional("reasons", &reasons, .table(of: .string({ .explanation($0) }, { $0.raw })), unless: [:])
     try fields.optional("signatures", &signatures, .table(of: .object), unless: [:])
     try fields.optional("relays", &relays, .list(of: .id, maximum: Limits.members), unless: [])
     try fields.optional("ticket", &ticket, .object)
@@ -120,7 +120,7 @@ extension MembershipRecord.Member: ControlObject {
     var role = isRelay ? Control.Role.relay : .member
     try fields.required("peer", &peer, .id)
     try fields.required("name", &name, .text(0...Limits.displayName))
-    try fields.required("addresses", &texts, .list(of: .string(\.self, \.self), maximum: Limits.addresses))
+    try fields.required("addresses", &texts, .list(of: .string({ $0 }, { $0 }), maximum: Limits.addresses))
     try fields.required("role", &role, .word(or: .member))
     try fields.optional("guest", &isGuest, .flag, unless: false)
     try fields.optional("admittedBy", &admittedBy, .id)

@@ -33,7 +33,7 @@ struct RelayedPresence {
 /// Confined to the session's event loop.
 final class PeerEntry {
   let id: PeerID
-  var member: Control.Member
+  var member: Control.Member { didSet { if member.incarnation != oldValue.incarnation { announcers = [:] } } }
   /// The delivery state; present while the peer is in the session, from `peerJoined` to `peerLeft`.
   var delivery: Delivery?
   var state = PeerState.connecting
@@ -74,6 +74,8 @@ final class PeerEntry {
   var isVouched = false
   /// The member that named the peer first; `nil` if the local peer met the peer in another way.
   var namedBy: PeerID?
+  /// The members that announced this process of the peer, and when.
+  private var announcers: [PeerID: NIODeadline] = [:]
   /// The signed removals that were sent or received on the open link (MEM-11).
   var knownRemovals: Set<PeerID> = []
   var owesRemovals = false
@@ -93,6 +95,18 @@ final class PeerEntry {
   /// The reason why this side gave up a delivery state that the peer may still hold (RSM-6); `nil` once both sides use
   /// newer state.
   var unreportedEnd: String? { delivery?.isUntouched ?? true ? gaveUp?.code : nil }
+
+  func announced(by member: PeerID, now: NIODeadline) {
+    if announcers.count >= Limits.members { announcers = announcers.filter { isRecent($0.value, now) } }
+    if announcers.count < Limits.members { announcers[member] = now }
+  }
+
+  /// Returns whether a member announced this process of the peer a short time ago, so that it need not hear of the peer.
+  func isAnnounced(by announcer: PeerID, now: NIODeadline) -> Bool {
+    announcers[announcer].map { isRecent($0, now) } ?? false
+  }
+
+  private func isRecent(_ time: NIODeadline, _ now: NIODeadline) -> Bool { now - time < .seconds(10) }
 
   var opensRoutes: Bool { isSessionRelay || isBridge }
 

@@ -7,7 +7,8 @@ extension SessionCore {
   /// Schedules ``tick(_:)`` for the time when the next work is due. Nothing is scheduled while there are no peers and
   /// no dials are planned.
   func planTick() {
-    guard !hasEnded, let due = nextDue else { return }
+    // No tick can be due earlier than a tick that is due at the earliest time.
+    guard !hasEnded, ticker.map({ $0.at > Self.tickTime(.now()) }) ?? true, let due = nextDue else { return }
     if let ticker {
       guard due < ticker.at else { return }
       ticker.task.cancel()
@@ -15,10 +16,15 @@ extension SessionCore {
     ticker = (due, eventLoop.assumeIsolated().scheduleTask(deadline: due) { [self] in tick(.now()) })
   }
 
-  /// When the next work is due, rounded up to 0.1 s so that the timers of all sessions in a process fire together.
   private var nextDue: NIODeadline? {
-    let dues = entries.values.compactMap(nextDue) + [reading.room.nextDue].compactMap(\.self)
-    guard let due = dues.min() else { return nil }
+    var due = [reading.room.nextDue, directory.announcementsDue].compactMap(\.self).min()
+    for entry in entries.values { if let other = nextDue(entry) { due = min(due ?? other, other) } }
+    return due.map(Self.tickTime)
+  }
+
+  /// Returns the time of the tick for work that is due at a time, rounded up to 0.1 s so that the timers of all sessions
+  /// in a process fire together.
+  private static func tickTime(_ due: NIODeadline) -> NIODeadline {
     let tenth: UInt64 = 100_000_000
     // Work that is due but cannot start yet, such as another dial, is retried later.
     let next = max(due, .now() + .milliseconds(20)).uptimeNanoseconds + tenth - 1
@@ -53,6 +59,7 @@ extension SessionCore {
     let wasStopped = delay >= .milliseconds(500)
     ticker = nil
     relaying.tick(now)
+    directory.announceIfDue(now)
     announceAddresses(now)
     // Exclude the time in suspension from the timeouts of peers, because no peer could be dialed (LIV-4).
     if wasStopped { dialler.policy.excuse(delay) }

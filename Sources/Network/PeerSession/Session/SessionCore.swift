@@ -111,11 +111,12 @@ final class SessionCore {
       )
       return (status: status, route: route)
     }
+    let authority = membership.authority
     published.withLock { published in
       published.replacePeers(with: peers)
       published.id = id
       published.host = host
-      published.admitters = joined.filter { $0.hasRight || $0.id == membership.authority }.map(\.id)
+      published.admitters = joined.filter { $0.hasRight || $0.id == authority }.map(\.id)
     }
     planTick()
   }
