@@ -505,7 +505,11 @@ AUTHOR = ("Waking threads takes 17 %, scheduling, epoll and timers 11 %, SQLite 
 RECEIVER = ("Waking threads takes 18 %, scheduling, epoll and timers 13 %, TLS, NIO and sockets 13 %, SQLite and the document "
             "11 %, the replica and the board 9 %, memory and reference counts 8 %, and writing JSON 7 % (2026-11-28).")
 SWITCHES = "An edit passes several executors and queues, and each hop to another thread is a switch (2026-11-28)."
-TICKS = "Each link has heartbeats and timers of its own, so the cost grows with the links (2026-11-28)."
+TICKS = ("Each second, a link carries a PING, a PONG and an acknowledgement of TCP, and in each 5 s two probes with their answers and "
+         "a presence from each side, in datagrams. No part of this takes more than 15 % of the time (2026-11-30).")
+LINKS = ("The start of each program counts too (90 ms CPU). In a mesh that grows from 4 to 20 peers, a link takes 9 ms: system calls take "
+         "15 %, TLS 13 %, the replica and the board 11 %, datagrams 6 %, the file of known peers 5 %, and the stored membership 4 % "
+         "(2026-11-30).")
 
 
 def mesh_rows(count):
@@ -528,8 +532,8 @@ def idle_rows(count, formed, link, idle, wakeups=None, packets_goal=None):
     goal = lambda value: value and most(value)
     at = f"{count} peers"
     return (
-        Row("formed", f"mesh of {at}, seconds until formed", goal(formed)),
-        Row("link", f"mesh of {at}, ms CPU per link and side", goal(link)),
+        Row("formed", f"mesh of {at}, seconds until formed", goal(formed), LINKS),
+        Row("link", f"mesh of {at}, ms CPU per link and side", goal(link), LINKS),
         Row("idle", f"idle, {at}: % of a core each", goal(idle), TICKS),
         Row("wakeups", f"idle, {at}: wake-ups per second each", goal(wakeups), TICKS),
         Row("packets", f"idle, {at}: packets per second each", goal(packets_goal), TICKS))
