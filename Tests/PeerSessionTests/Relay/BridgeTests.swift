@@ -138,6 +138,8 @@ import Testing
     try await Self.withHost(configure: opensNoRoutes) { world in
       try await world.withPair { alice, bob in
         await alice.log.waitForPeers(1)
+        // The host announces Bob up to half a second later.
+        while try await alice.session.onLoop({ $0.entries[bob.id] == nil }) { await Task.yield() }
         let (isDue, isBridge) = try await alice.session.onLoop { core in
           let entry = try #require(core.entries[bob.id])
           return (core.relaying.nextDue(entry) != nil, core.entries[world.host.peerID]?.isBridge ?? false)

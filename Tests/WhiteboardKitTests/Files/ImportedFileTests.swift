@@ -78,7 +78,7 @@ extension ObjectDraft {
 
   @Test(
     "what a board cannot show is reported",
-    arguments: [("mixed.excalidraw", 4, 6), ("styles.excalidraw", 23, 2), ("far.excalidraw", 3, 1)]
+    arguments: [("mixed.excalidraw", 3, 7), ("styles.excalidraw", 23, 2), ("far.excalidraw", 3, 1)]
   ) func losses(name: String, count: Int, warnings: Int) throws {
     let board = try imported(name)
     #expect(board.objects.count == count)
