@@ -503,7 +503,7 @@ class Kicking(SwiftCase):
         fresh.ticket = admission.make_ticket(bad.identity, program.session, fresh.id)
         # The ticket has no effect (TCK-2), so the code is requested.
         with self.assertRaises(NotVerified):
-            fresh.join(program.address, program.id)
+            fresh.join_patiently(program.address, program.id)
         self.assertEqual(self.refused(bad, program.address), "kicked")
 
     def test_mem_3_a_member_that_is_removed_while_it_proves_itself_again_is_not_admitted(self):
@@ -538,9 +538,9 @@ class Kicking(SwiftCase):
         alone = admission.make_ticket(stranger.identity, program.session, fresh.id)
         fresh.ticket = alone
         with self.assertRaises(NotVerified):
-            fresh.join(program.address, program.id)
+            fresh.join_patiently(program.address, program.id)
         fresh.ticket = alone | {"via": chain}
-        fresh.join(program.address, program.id)
+        fresh.join_patiently(program.address, program.id)
         program.events.wait("joined", peer=fresh.identity.text)
         # TCK-4: the peer got a shorter ticket.
         self.assertNotIn("via", fresh.ticket)
@@ -578,7 +578,7 @@ class Kicking(SwiftCase):
         program.events.wait("data")
         fresh.ticket = admission.make_ticket(invented, program.session, fresh.id)
         with self.assertRaises(NotVerified):
-            fresh.join(program.address, program.id)
+            fresh.join_patiently(program.address, program.id)
 
     def test_tck_5_a_member_of_an_ask_session_admits_nobody_without_its_person(self):
         program = self.swift_host("ask")
