@@ -17,13 +17,16 @@ import signal
 import statistics
 import struct
 import subprocess
+import sys
 import termios
 import threading
 import time
-import zlib
 
-from bench import Missing, quantile
+from bench import Missing, ROOT, quantile
 from results import Row, Work, most
+
+sys.path.insert(0, str(ROOT / "Tests" / "Interop"))
+from pictures import png  # noqa: E402
 
 PATIENCE = 300  # seconds for one step
 
@@ -293,7 +296,7 @@ def beside_file(name):
         with Peers() as peers:
             peers.form(bench, bench.few(16), "--accept-files")
             file = bench.directory / name
-            file.write_bytes(picture(bench.of(3_000)) if name == "photo" else os.urandom(bench.of(27_000_000)))
+            file.write_bytes(png(3_000, bench.of(3_000)) if name == "photo" else os.urandom(bench.of(27_000_000)))
             # The sender's own commands wait until its photo is stored, because commands run in order.
             sender, verb, words = (peers[-1], "photo", {"at": [0, 0]}) if name == "photo" else (peers[0], "resource", {"name": "file"})
             request = sender.begin(verb, file=str(file), **words)
@@ -303,16 +306,6 @@ def beside_file(name):
             return found
 
     return measure
-
-
-def picture(side):
-    """A PNG of 3,000 random pixels by `side`, which compression does not make smaller."""
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    rows = b"".join(b"\0" + os.urandom(9_000) for _ in range(side))
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 3_000, side, 8, 2, 0, 0, 0))
-            + chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b""))
 
 
 def calls(bench):

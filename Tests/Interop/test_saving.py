@@ -15,13 +15,12 @@ import random
 import shutil
 import signal
 import socket
-import struct
 import subprocess
 import termios
 import time
 import unittest
-import zlib
 
+from pictures import png
 from program import BINARY, Failed, Program, end_with_parent
 from support import InteropCase
 from whiteboard_peer.events import PATIENCE
@@ -177,7 +176,7 @@ class FailingDisk(SavingCase):
         photo = self.place / "sun.png"
         program = self.start("host", "sprint")
         program.ready()
-        self.png(photo)
+        photo.write_bytes(png(1, 1))
         self.fail(errno.EIO)
         with self.assertRaises(Failed) as failure:
             program.do("photo", at=[0, 0], file=str(photo))
@@ -190,15 +189,6 @@ class FailingDisk(SavingCase):
         program.events.wait("save-state", 30, state="saved")
         program.do("photo", at=[0, 0], file=str(photo))
         program.do("checkpoint", name="one")
-
-    def png(self, path):
-        def chunk(kind, body):
-            return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-
-        head = struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
-        path.write_bytes(
-            b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0abc")) + chunk(b"IEND", b"")
-        )
 
     def test_a_script_whose_work_is_not_saved_fails_cause_first(self):
         program = self.start("host", "sprint")
