@@ -24,7 +24,7 @@ PURE = {
 }
 # The folders of Sources, from the lowest layer to the highest.
 LAYERS = ["System", "Network", "Board", "Kit", "FrontEnds", "Programs"]
-C_LIBRARIES = {"Glibc", "Musl"}
+C_LIBRARIES = {"Darwin", "Glibc", "Musl"}
 # Modules that only these targets (and tests) may import.
 CONFINED = {
     "GRDB": {"WhiteboardDocument"},

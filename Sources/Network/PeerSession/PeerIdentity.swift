@@ -1,8 +1,13 @@
 import Crypto
-import FoundationEssentials
 import PeerCore
 import SwiftASN1
 import X509
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// The reason why an identity cannot be loaded; `description` names the file and the command that fixes it.
 public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {

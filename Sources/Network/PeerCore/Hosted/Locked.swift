@@ -2,6 +2,8 @@
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Darwin)
+import Darwin
 #endif
 
 /// A value protected by a pthread mutex, the only lock of the package. Callers must hold the lock only briefly, and

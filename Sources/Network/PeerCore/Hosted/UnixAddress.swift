@@ -2,6 +2,8 @@
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Darwin)
+import Darwin
 #endif
 
 /// Calls `body` with the address of a Unix domain socket; returns nil if the name is too long. The name is a path, or a

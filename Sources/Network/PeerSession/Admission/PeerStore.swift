@@ -1,7 +1,12 @@
-import FoundationEssentials
 import PeerCore
 import PeerDiscovery
 import PeerWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// A peer that was admitted before and is saved in the peer store.
 public struct KnownPeer: Equatable, Sendable {

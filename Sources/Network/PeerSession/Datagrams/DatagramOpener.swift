@@ -1,6 +1,11 @@
 import Crypto
-import FoundationEssentials
 import PeerWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 struct OpenedDatagram: Equatable, Sendable {
   var content: DatagramContent

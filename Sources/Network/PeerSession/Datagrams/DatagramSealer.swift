@@ -1,6 +1,11 @@
 import Crypto
-import FoundationEssentials
 import PeerWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Seals the packets of one side of a link. Each side has only one sealer, because the sealer counts packets and
 /// epochs.

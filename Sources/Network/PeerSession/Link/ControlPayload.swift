@@ -6,6 +6,8 @@ import PeerWire
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Darwin)
+import Darwin
 #endif
 
 /// A value that is encoded as one JSON object (FRM-5). `list(_:)` names the fields for both reading and writing.

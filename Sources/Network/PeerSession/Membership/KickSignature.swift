@@ -1,8 +1,13 @@
 import Crypto
-import FoundationEssentials
 import PeerCore
 import PeerDiscovery
 import PeerWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// The host's signature on a removal, so that any member can pass the removal on (MEM-11).
 struct KickSignature: ControlObject {

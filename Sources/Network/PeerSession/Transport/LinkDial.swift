@@ -7,6 +7,8 @@ import PeerWire
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Darwin)
+import Darwin
 #endif
 
 /// An attempt to reach a peer at one of several addresses, over TCP and TLS.

@@ -5,6 +5,8 @@ import PeerWire
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Darwin)
+import Darwin
 #endif
 
 /// Dials one bulk link and attaches it to a control link (8.1). Confined to a bulk event loop.

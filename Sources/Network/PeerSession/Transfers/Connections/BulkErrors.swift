@@ -6,6 +6,8 @@ import PeerWire
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Darwin)
+import Darwin
 #endif
 
 enum BulkEnd: Error, Sendable {
