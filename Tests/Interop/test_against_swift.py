@@ -16,13 +16,13 @@ import unittest
 from unittest import mock
 
 from cutting import CuttingForwarder, Forwarder
-from links import make_link, parse_link
 from mitm import Interceptor
 from pictures import png
 from program import BINARY, Program, data_of
 from support import InteropCase
 from whiteboard_peer import admission, cells, codec, outlines, views, wire
 from whiteboard_peer.board import APPLICATION, BoardPeer
+from whiteboard_peer.links import make_link, parse_link
 from whiteboard_peer.session import NotVerified, Refused, parse_hello
 from whiteboard_peer.events import PATIENCE, EventLog
 from whiteboard_peer.link_base import LinkBroken

@@ -3,9 +3,9 @@
 import time
 import unittest
 
-from links import make_link
 from test_against_swift import SwiftCase
 from whiteboard_peer.board import BoardPeer
+from whiteboard_peer.links import make_link
 from whiteboard_peer.session import Violation
 
 SILENT = "silent"

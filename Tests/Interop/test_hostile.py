@@ -18,13 +18,13 @@ import time
 import unittest
 
 from attacking import DialCounter, LinkChecks, hello_of, resident
-from links import parse_link
 from program import BINARY, Program
 from support import InteropCase
 from whiteboard_peer import admission, authors, cells, datagram, messages, wire
 from whiteboard_peer.board import BoardPeer
 from whiteboard_peer.bulk import attach_proof
 from whiteboard_peer.link_base import LinkBroken, LinkTimeout
+from whiteboard_peer.links import parse_link
 from whiteboard_peer.messages import AUTHOR, BATCH, HEAD
 from whiteboard_peer.session import parse_close, parse_hello
 from whiteboard_peer.tls import ATTACH_LABEL, BINDING, DATAGRAM_LABEL, Identity, Link

@@ -7,7 +7,7 @@ import unittest
 
 from program import BINARY
 from support import InteropCase
-from links import make_link
+from whiteboard_peer.links import make_link
 from whiteboard_peer.recording import Recording
 
 REPLAY = BINARY.with_name("whiteboard-replay")

@@ -2,12 +2,12 @@
 
 import time
 
-from links import make_link
 from test_against_swift import SwiftCase
 from whiteboard_peer import admission, cells, messages
 from whiteboard_peer.board import BoardPeer
 from whiteboard_peer.cells import Dot
 from whiteboard_peer.events import PATIENCE
+from whiteboard_peer.links import make_link
 from whiteboard_peer.tls import Identity
 
 INCARNATIONS = 20

@@ -18,7 +18,10 @@ PROTOCOL = pathlib.Path(
 
 
 def word_list():
-    words = (PROTOCOL / "Words.txt").read_text("utf-8").splitlines()
+    # An installed package has a copy of the file (pyproject.toml).
+    copy = pathlib.Path(__file__).with_name("Words.txt")
+    path = copy if copy.exists() else PROTOCOL / "Words.txt"
+    words = path.read_text("utf-8").splitlines()
     if len(words) != 2048 or len(set(words)) != 2048:
         raise ValueError("Words.txt does not hold 2,048 different words")
     return words

@@ -496,6 +496,11 @@ class BoardPeer(Peer):
 
     # Messages
 
+    def on_session(self):
+        """Signs the record again, because the record names the board (AUT-2)."""
+        self.author = Author(self.identity.key, self.session, self.role)
+        self.records = {self.author.incarnation: self.author.record}
+
     def on_open(self, remote):
         """Introduces this replica first (AUT-5), and again when the delivery of messages starts again."""
         member = self._replica(remote)

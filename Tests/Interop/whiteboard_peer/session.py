@@ -500,6 +500,9 @@ class Peer:
 
     # Hooks for a subclass
 
+    def on_session(self):
+        """Called when a peer that joined without a session id has learned the id from the listener."""
+
     def on_open(self, remote):
         """Called when the link of `remote` opens, for the first time or again."""
 
@@ -601,6 +604,7 @@ class Peer:
         theirs = parse_hello(self._expect(link, wire.HELLO), False)
         if self.session == ANY_SESSION:
             self.session = theirs["session"]
+            self.on_session()
         elif theirs["session"] != self.session:
             raise malformed("another session")
         if not theirs["protocol"][0] <= VERSION <= theirs["protocol"][1]:

@@ -724,6 +724,11 @@ def comment_of(state, line):
 
 def chat_lines(state, records):
     """(author, text) of every line in order (BRD-21); `records` are the known records, by incarnation."""
+    return [line[2:] for line in chat_entries(state, records)]
+
+
+def chat_entries(state, records):
+    """(time, id, author, text) of every line, as in `chat_lines`."""
     lines = []
     for identifier in state.visible():
         if state.read(identifier, cells.KIND) != cells.CHAT:
@@ -734,4 +739,4 @@ def chat_lines(state, records):
         if author is not None and text is not None and (not record or record.member == author):
             time = state.objects[identifier][cells.KIND, None].time
             lines.append((time, identifier, author, text.decode("utf-8")))
-    return [line[2:] for line in sorted(lines)]
+    return sorted(lines)

@@ -1,9 +1,12 @@
-"""Join links: whiteboard://HOST:PORT/BOARD-ID?peer=PEER-ID&pass=PASS#CODE."""
+"""Join links: whiteboard://HOST:PORT/BOARD-ID?peer=PEER-ID&pass=PASS#CODE (README.md 2.3)."""
 
 import typing
 import urllib.parse
 
-from whiteboard_peer.wire import base32, parse_base32
+from .wire import base32, parse_base32
+
+
+DEFAULT_PORT = 26_273
 
 
 class JoinLink(typing.NamedTuple):
@@ -24,7 +27,7 @@ def parse_link(link):
     query = urllib.parse.parse_qs(parts.query)
     peer, link_pass = query.get("peer", [None])[0], query.get("pass", [None])[0]
     return JoinLink(
-        (parts.hostname, parts.port),
+        (parts.hostname, parts.port or DEFAULT_PORT),
         parse_base32(parts.path.lstrip("/"), 16),
         parse_base32(peer, 32) if peer else None,
         urllib.parse.unquote(parts.fragment) or None,
