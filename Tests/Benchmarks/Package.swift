@@ -6,6 +6,8 @@ let package = Package(
   name: "benchmarks",
   dependencies: [
     .package(name: "whiteboard", path: "../.."), .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
   ],
   targets: [
     .executableTarget(
@@ -19,6 +21,14 @@ let package = Package(
       name: "session-bench",
       dependencies: [
         .product(name: "Logging", package: "swift-log"), .product(name: "PeerSession", package: "whiteboard"),
+      ],
+      swiftSettings: [.enableUpcomingFeature("ExistentialAny"), .treatAllWarnings(as: .error)]
+    ),
+    .executableTarget(
+      name: "nio-bench",
+      dependencies: [
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: [.enableUpcomingFeature("ExistentialAny"), .treatAllWarnings(as: .error)]
     ),

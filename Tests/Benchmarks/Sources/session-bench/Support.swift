@@ -72,6 +72,7 @@ func configuration(listen: String, inbox: String) throws -> TransportConfigurati
   guard let colon = listen.lastIndex(of: ":"), let port = Int(listen[listen.index(after: colon)...]) else {
     throw Misuse("\(listen) is not ADDRESS:PORT.")
   }
+  configuration.inboxQuota = 32 << 30
   configuration.listen = PeerAddress(host: String(listen[..<colon]), port: port)
   return configuration
 }
