@@ -498,6 +498,20 @@ AUTHOR = ("Waking threads takes 17 %, scheduling, epoll and timers 11 %, SQLite 
 RECEIVER = ("Waking threads takes 18 %, scheduling, epoll and timers 13 %, TLS, NIO and sockets 13 %, SQLite and the document "
             "11 %, the replica and the board 9 %, memory and reference counts 8 %, and writing JSON 7 % (2026-11-28).")
 SWITCHES = "An edit passes several executors and queues, and each hop to another thread is a switch (2026-11-28)."
+CALLS = "About ten are SQLite's locks, writes and checks of the file; most others wake threads (2026-11-30)."
+READY = ("The Swift runtime takes 31 % (half of it looks for conformances to protocols), dynamic linking 18 %, the kernel 26 %, and "
+         "SQLite 9 % (2026-11-30).")
+TRANSFERS = {
+    "file": "16 peers on two cores encrypt, decrypt and hash 405 MB. A lower priority for the threads of transfers made no clear "
+            "difference (2026-11-30).",
+    "photo": "16 peers on two cores encrypt, decrypt and hash 405 MB, and SQLite writes the photo in one transaction (2026-11-30)."}
+JOINS = "The guests encode and merge 90,000 objects on the same two cores, each answer in one piece (2026-11-30)."
+LISTED = "Reading the objects takes 34 %, memory and reference counts 23 %, writing JSON 17 %, and the runtime 14 % (2026-11-30)."
+GUEST = ("The replica and the board take 35 %, memory and reference counts 22 %, the runtime 10 %, writing JSON 7 %, and page faults "
+         "5 % (2026-11-30).")
+OPENED = ("The board takes 34 % (reading and merging cells), memory and reference counts 24 %, the kernel 18 % (mostly page faults), "
+          "and SHA-256 6 %. Nothing is shown before all objects are read (2026-11-30).")
+MEMORY = "An object takes about 2.9 kB in a host and 1.4 kB in a guest; the program takes the rest (2026-11-30)."
 TICKS = ("Each second, a link carries a PING, a PONG and an acknowledgement of TCP, and in each 5 s two probes with their answers and "
          "a presence from each side, in datagrams. No part of this takes more than 15 % of the time (2026-11-30).")
 LINKS = ("The start of each program counts too (90 ms CPU). In a mesh that grows from 4 to 20 peers, a link takes 9 ms: system calls take "
@@ -517,7 +531,8 @@ def mesh_rows(count):
         Row("author_switches", f"50 edits a second, {at}: context switches per edit, author", most(4), SWITCHES),
         Row("receiver_switches", f"50 edits a second, {at}: context switches per edit, receiver", most(4), SWITCHES),
         Row("p50", f"command to event on the last of {at}, p50, ms"),
-        Row("p99", f"command to event on the last of {at}, p99, ms", goal(10)))
+        Row("p99", f"command to event on the last of {at}, p99, ms", goal(10),
+            "Sixteen processes share two cores: each edit costs them 14 ms of processor time together (2026-11-30)."))
 
 
 def idle_rows(count, formed, link, idle, wakeups=None, packets_goal=None):
@@ -544,9 +559,10 @@ def large_rows(count):
               "stored": "ms CPU of the host to store the whole board", "idle": "idle, % of a core, host",
               "written": "bytes written per edit, host",
               "done": "longest time from a command to `done`, ms", "event": "longest time to the event on the guest, ms"}
+    notes = {"listed": LISTED, "caught_up": GUEST, "everything": GUEST, "opened": OPENED, "host_memory": MEMORY, "guest_memory": MEMORY}
     as_empty = lambda key: most(1.2, f"large-0.{key}") if count else None
     return tuple(Row(key, f"{name}: {title}", most(goals[key]) if key in goals else most(20) if key in ("done", "event")
-                     else as_empty(key) if key in ("host", "guest", "idle", "written") else None)
+                     else as_empty(key) if key in ("host", "guest", "idle", "written") else None, notes.get(key, ""))
                  for key, title in titles.items() if count or key not in ("everything", "stored"))
 
 
@@ -559,17 +575,17 @@ def stroke_rows(count, author=None, receiver=None):
             Row("receiver", f"stroke of {count} points in a second: ms CPU, receiver", receiver, STROKES))
 
 
-def delay_rows(where, work):
+def delay_rows(where, work, note):
     """The rows of texts beside other work."""
-    return (Row("p50", f"command to event {where} {work}, p50, ms"), Row("p99", f"command to event {where} {work}, p99, ms", most(20)),
-            Row("done", f"command to `done` {work}, p99, ms", most(20)))
+    return (Row("p50", f"command to event {where} {work}, p50, ms"), Row("p99", f"command to event {where} {work}, p99, ms", most(20), note),
+            Row("done", f"command to `done` {work}, p99, ms", most(20), note))
 
 
 WORKS = (
     Work("start", 1, start, (
         Row("version", "`--version`, ms CPU", most(8),
             "45 % is dynamic linking, and 16 % the parser of the arguments (2026-11-28)."),
-        Row("host", "host of a new board until ready, ms CPU"), Row("ready", "host of a new board until ready, ms", most(20))),
+        Row("host", "host of a new board until ready, ms CPU"), Row("ready", "host of a new board until ready, ms", most(20), READY)),
         is_alone=True),
     Work("flat", 6, flat_out, (
         Row("author", "edits without pauses, 2 peers: us CPU per edit, author", most(5, "floor"), AUTHOR),
@@ -581,17 +597,17 @@ WORKS = (
       for count in (2, 8, 16)),
     Work("mesh-24", 8, mesh(24, 0), idle_rows(24, 2, 6, None)[:2], is_alone=True),
     Work("mesh-48", 45, mesh(48, 1), idle_rows(48, 5, 6, 0.2), is_alone=True),
-    *(Work(f"{name}-16", 12, beside_file(name), delay_rows("on the last of 16 peers", f"while a {name} of 27 MB arrives"),
+    *(Work(f"{name}-16", 12, beside_file(name), delay_rows("on the last of 16 peers", f"while a {name} of 27 MB arrives", TRANSFERS[name]),
            is_alone=True) for name in ("file", "photo")),
     Work("calls", 10, calls, tuple(
-        Row(side, f"50 edits a second, 2 peers: system calls per edit, {side}", most(12)) for side in ("author", "receiver")),
+        Row(side, f"50 edits a second, 2 peers: system calls per edit, {side}", most(12), CALLS) for side in ("author", "receiver")),
         is_alone=True),
     *(Work(f"keys-{count}", 25, keys(count), (
         Row("p50", f"{count:,} strokes, and a peer draws: from a key to its output on a terminal, p50, ms"),
         Row("p99", f"{count:,} strokes, and a peer draws: from a key to its output on a terminal, p99, ms", most(8))),
         is_alone=True) for count in (500, 5_000)),
     *(Work(f"joins-{count}", 20 + count / 4000, beside_joins(count),
-           delay_rows("on the other peer", f"while three guests join {count:,} objects"), is_alone=True)
+           delay_rows("on the other peer", f"while three guests join {count:,} objects", JOINS), is_alone=True)
       for count in (20_000, 90_000)),
     *(Work(f"large-{count}", (90 if count else 45) + count / 3000, large(count), large_rows(count), is_alone=True)
       for count in (0, 20_000, 90_000)),

@@ -71,14 +71,16 @@ def relay(members):
     return measure
 
 
-def frame(key, title, goals):
+def frame(key, title, goals, note=""):
     """The rows of a frame of the terminal, for 500 and 5,000 strokes."""
-    return tuple(Row(f"{key} {count}", f"{title}, {count:,} strokes, ms", goal and most(goal))
+    return tuple(Row(f"{key} {count}", f"{title}, {count:,} strokes, ms", goal and most(goal), note)
                  for count, goal in zip((500, 5000), goals))
 
 
 TERMINAL = (Work("terminal", 8, terminal, (
-    *frame("full repaint", "full repaint", (2, 10)), *frame("a stroke grew", "one stroke grew", (2, 2)),
+    *frame("full repaint", "full repaint", (2, 10),
+           "Drawing takes 53 %, memory and reference counts 22 %, and the runtime 11 % (2026-11-30)."),
+    *frame("a stroke grew", "one stroke grew", (2, 2)),
     *frame("an object moved", "one object moved", (2, 2)),
     *frame("a cursor moved, whole client", "a cursor moved, whole client", (0.2, 0.2)),
     *frame("a member's live stroke grew, whole client", "a member's live stroke grew, whole client", (1, 1)),
