@@ -245,6 +245,16 @@ import WhiteboardRendering
     #expect(page.count("(e5484d)", -60...60, -60...60) > 20)
   }
 
+  @Test("a page can be limited to a number of pixels on each side") func fits() throws {
+    let world = try World()
+    for (width, height) in [(300.0, 100.0), (100, 300), (128, 128), (127.3, 1), (20, 10)] {
+      let picture = world.picture(Rectangle(Point(x: 0, y: 0), Point(x: width, y: height)))
+      let png = try PicturePage.png(picture, scale: nil, longestSide: 128).bytes
+      let pixels = try PhotoDecoder.pixels(of: png, within: 10_000, 10_000)
+      #expect(max(pixels.width, pixels.height) == min(128, Int(max(width, height)) * 2))
+    }
+  }
+
   @Test("the error for a page with too many pixels names a scale that works") func tooLarge() throws {
     let world = try World()
     try world.board.createDrawing(try Self.ink([(-50, 0), (50, 0)]))

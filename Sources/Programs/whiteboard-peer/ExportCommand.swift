@@ -58,6 +58,14 @@ struct ExportCommand: AsyncParsableCommand {
   var scale: Double?
 
   @Option(
+    help: ArgumentHelp(
+      "Reduce the scale of a PNG so that each side has at most this number of pixels.",
+      valueName: "PIXELS"
+    )
+  )
+  var fit: Int?
+
+  @Option(
     name: .customLong("page"),
     help: ArgumentHelp(
       "The paper of a PDF, a4 or letter; the drawing is scaled to fit. By default, the page is as large as the drawing.",
@@ -87,6 +95,9 @@ struct ExportCommand: AsyncParsableCommand {
       }
       return size
     }
+    if let fit, !(1...PicturePage.sideLimit).contains(fit) {
+      throw WhiteboardError(.usage, "--fit must be from 1 to \(PicturePage.sideLimit)")
+    }
     let isPiped = output == "-"
     guard !isPiped || (format != .png && format != .pdf) || isatty(STDOUT_FILENO) == 0 else {
       throw WhiteboardError(.usage, "a terminal cannot show .\(format.rawValue); give a file with -o")
@@ -102,7 +113,7 @@ struct ExportCommand: AsyncParsableCommand {
         scale: scale,
         paper: page,
         hasFramePages: frames,
-        pages: CairoPages(),
+        pages: CairoPages(longestSide: fit),
         embedsDrawing: embed
       )
     } catch {

@@ -21,8 +21,11 @@ package enum PicturePage {
   static let pixelsPerUnit = 2.0
 
   /// Returns the page as a PNG with `scale` pixels for each board unit. If `scale` is nil, the default is 2, or less on
-  /// a large board. Time and memory are proportional to the number of pixels. Call this function off the main loop.
-  package static func png(_ picture: BoardPicture, scale chosen: Double?) throws(PicturePageError) -> ExportedFile {
+  /// a large board. If `longestSide` is not nil, each side has at most this number of pixels. Time and memory are
+  /// proportional to the number of pixels. Call this function off the main loop.
+  package static func png(_ picture: BoardPicture, scale chosen: Double?, longestSide: Int? = nil)
+    throws(PicturePageError) -> ExportedFile
+  {
     var scale = chosen ?? pixelsPerUnit
     guard scale.isFinite, scale > 0 else { throw .scale(scale) }
     func fitting(_ picture: BoardPicture) throws(PicturePageError) -> Double {
@@ -37,6 +40,8 @@ package enum PicturePage {
       warnings.append(warning(about: kept.strays))
     }
     let (width, height) = try size(picture)
+    // Sides are rounded up.
+    if let longestSide { scale = min(scale, (Double(longestSide) - 0.5) / max(width, height)) }
     let largest = try fitting(picture)
     if scale > largest {
       guard chosen == nil else { throw .tooLarge(width: width * scale, height: height * scale, fitting: largest) }
@@ -233,10 +238,13 @@ final class ByteSink {
 }
 
 package struct CairoPages: PageWriter {
-  package init() {}
+  private let longestSide: Int?
+
+  /// `longestSide` is the maximum number of pixels of each side of a PNG; if it is nil, only the scale sets the size.
+  package init(longestSide: Int? = nil) { self.longestSide = longestSide }
 
   package func png(_ picture: BoardPicture, scale: Double?) throws(ExportError) -> ExportedFile {
-    do throws(PicturePageError) { return try PicturePage.png(picture, scale: scale) } catch {
+    do throws(PicturePageError) { return try PicturePage.png(picture, scale: scale, longestSide: longestSide) } catch {
       throw .page(error.description)
     }
   }
