@@ -239,13 +239,20 @@ struct UnitCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The installed path of this program; by default, its current path.", valueName: "FILE"))
   var executable: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "The user that runs the relay; by default, a user that exists only while the relay runs.",
+      valueName: "USER"
+    )
+  ) var user: String?
+
   mutating func run() async throws {
     switch reader {
     case .ufw: try Console.tell(FirewallProfile().ufw)
     case .firewalld: try Console.tell(FirewallProfile().firewalld)
     case .systemd:
       do throws(SystemdUnit.CommandError) {
-        let unit = try SystemdUnit(executable: executable ?? Console.program, arguments: ["serve"])
+        let unit = try SystemdUnit(executable: executable ?? Console.program, arguments: ["serve"], user: user)
         try? Console.tell(unit.text)
       } catch { throw WhiteboardError(.usage, "\(error)") }
     }

@@ -5,9 +5,9 @@ import WhiteboardRelay
 
 struct FirewallProfileTests {
   @Test("ufw's profile names each port and protocol") func isForUFW() {
-    let lines = FirewallProfile(port: 4_000).ufw.split(separator: "\n")
+    let lines = FirewallProfile(port: 4_000, webPort: 4_001).ufw.split(separator: "\n")
     #expect(lines.first == "[whiteboard-relay]")
-    #expect(lines.last == "ports=4000/tcp|4000/udp|5353/udp")
+    #expect(lines.last == "ports=4000,4001/tcp|4000,5353/udp")
     #expect(lines.dropFirst().allSatisfy { $0.split(separator: "=", maxSplits: 1).count == 2 })
   }
 
@@ -33,7 +33,7 @@ struct FirewallProfileTests {
     #expect(
       reader.elements == [
         "service", "short", "description", "port port=26273 protocol=tcp", "port port=26273 protocol=udp",
-        "include service=mdns",
+        "port port=26443 protocol=tcp", "include service=mdns",
       ]
     )
   }

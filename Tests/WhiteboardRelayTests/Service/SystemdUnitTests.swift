@@ -80,4 +80,17 @@ struct SystemdUnitTests {
     ]
     for line in expected { #expect(lines.contains(line), "\(line)") }
   }
+
+  @Test("with a user of the system, systemd creates no user") func hasOwnUser() async throws {
+    let unit = try SystemdUnit(executable: "/usr/bin/true", user: "daemon")
+    let lines = unit.text.split(separator: "\n")
+    #expect(lines.filter { $0.contains("User=") } == ["User=daemon"])
+    for name in ["", "9", "a b", "a\nb", "%h", "-a"] {
+      #expect(throws: SystemdUnit.CommandError.self) { try SystemdUnit(executable: "/usr/bin/true", user: name) }
+    }
+    guard let analyze = analyzer else { return }
+    let verdict = try await verdict(unit.text, ["verify", "--man=no"], by: analyze)
+    #expect(verdict.status == 0)
+    #expect(verdict.words.isEmpty, "\(verdict.words)")
+  }
 }

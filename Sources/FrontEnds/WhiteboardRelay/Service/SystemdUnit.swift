@@ -1,6 +1,5 @@
 /// The systemd unit of the relay, with notifications, a watchdog, and a sandbox. The relay stores its files in
-/// `/var/lib/whiteboard-relay`. systemd creates that directory, and also creates a user that exists only while the
-/// service runs.
+/// `/var/lib/whiteboard-relay`, a directory that systemd creates.
 package struct SystemdUnit: Hashable, Sendable {
   package struct CommandError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
@@ -11,10 +10,12 @@ package struct SystemdUnit: Hashable, Sendable {
   package static let runtimeDirectory = "/run/whiteboard-relay"
 
   private let command: String
+  private let user: String?
 
-  /// Creates the unit for a service that runs a command. Throws if the executable is not an absolute path, or a word
-  /// contains a control character.
-  package init(executable: String, arguments: [String] = []) throws(CommandError) {
+  /// Creates the unit for a service that runs a command. If `user` is nil, systemd creates a user that exists only while
+  /// the service runs. Throws if the executable is not an absolute path, if a word contains a control character, or if
+  /// `user` is not the name of a user.
+  package init(executable: String, arguments: [String] = [], user: String? = nil) throws(CommandError) {
     guard executable.hasPrefix("/") else {
       throw CommandError(description: "the path of the executable must be absolute")
     }
@@ -22,10 +23,22 @@ package struct SystemdUnit: Hashable, Sendable {
     where word.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
       throw CommandError(description: "a unit must not contain control characters")
     }
+    if let user {
+      let isName = user.utf8.allSatisfy { byte in
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+          || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+      }
+      guard isName, let first = user.utf8.first, first > UInt8(ascii: "9") else {
+        throw CommandError(description: "the user must be a name of a-z, 0-9, - and _ that begins with a letter")
+      }
+    }
+    self.user = user
     // systemd expands `$` in arguments, but not in the path of the executable.
     let words = [Self.quoted(executable)] + arguments.map { Self.quoted($0).replacing("$", with: "$$") }
     command = words.joined(separator: " ")
   }
+
+  private var account: String { user.map { "User=\($0)" } ?? "DynamicUser=yes\nUser=\(Self.name)" }
 
   package var text: String {
     """
@@ -52,8 +65,7 @@ package struct SystemdUnit: Hashable, Sendable {
     TimeoutStopSec=15
 
     # The service has its own user and can write only to its own directories.
-    DynamicUser=yes
-    User=\(Self.name)
+    \(account)
     StateDirectory=\(Self.name)
     StateDirectoryMode=0700
     RuntimeDirectory=\(Self.name)
@@ -118,20 +130,26 @@ package struct SystemdUnit: Hashable, Sendable {
   }
 }
 
-/// The ports that a firewall must open: the relay's port, and multicast DNS for discovery.
+/// The ports that a firewall must open: the relay's port, the port of the page for browsers, and multicast DNS for
+/// discovery.
 package struct FirewallProfile: Hashable, Sendable {
   /// The port on which the relay listens, over TCP for links and UDP for datagrams.
   package let port: UInt16
+  /// The port of the page for browsers, over TCP.
+  package let webPort: UInt16
 
-  package init(port: UInt16 = 26_273) { self.port = port }
+  package init(port: UInt16 = 26_273, webPort: UInt16 = 26_443) {
+    self.port = port
+    self.webPort = webPort
+  }
 
   /// The profile for ufw. Save it as `/etc/ufw/applications.d/whiteboard-relay` and run `ufw allow whiteboard-relay`.
   package var ufw: String {
     """
     [whiteboard-relay]
     title=Whiteboard relay
-    description=Links and datagrams of a whiteboard relay, and multicast DNS for finding it
-    ports=\(port)/tcp|\(port)/udp|5353/udp
+    description=Links and datagrams of a whiteboard relay, its page for browsers, and multicast DNS for finding it
+    ports=\(port),\(webPort)/tcp|\(port),5353/udp
 
     """
   }
@@ -143,9 +161,11 @@ package struct FirewallProfile: Hashable, Sendable {
     <?xml version="1.0" encoding="utf-8"?>
     <service>
       <short>Whiteboard relay</short>
-      <description>Links and datagrams of a whiteboard relay, and multicast DNS for finding it.</description>
+      <description>Links and datagrams of a whiteboard relay, its page for browsers, and multicast DNS for finding it.
+      </description>
       <port protocol="tcp" port="\(port)"/>
       <port protocol="udp" port="\(port)"/>
+      <port protocol="tcp" port="\(webPort)"/>
       <include service="mdns"/>
     </service>
 
