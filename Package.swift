@@ -45,7 +45,8 @@ let package = Package(
     .systemLibrary(name: "CCairo", providers: [.apt(["libcairo2-dev", "libpango1.0-dev"])]),
     // The header of chafa includes headers of GLib, and only pkg-config knows their directories.
     .systemLibrary(name: "CChafa", pkgConfig: "chafa", providers: [.apt(["libchafa-dev"])]),
-    .systemLibrary(name: "CMalloc"), .systemLibrary(name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"])]),
+    .systemLibrary(name: "CMalloc"), .target(name: "CVersion"),
+    .systemLibrary(name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"])]),
     .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CQRCode", providers: [.apt(["libqrencode-dev"])]),
@@ -121,7 +122,7 @@ let package = Package(
     .target(
       name: "WhiteboardPrograms",
       dependencies: [
-        "CMalloc", "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "QRCode", "Whiteboard",
+        "CMalloc", "CVersion", "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "QRCode", "Whiteboard",
         "WhiteboardDocument", "WhiteboardKit", "WhiteboardRendering", argumentParser, logging,
       ],
       swiftSettings: settings
@@ -308,7 +309,10 @@ default: break
 let layers = [
   (
     "System",
-    ["CAvahi", "CCairo", "CChafa", "CMalloc", "CQRCode", "CTerminal", "CTurboJPEG", "CWebP", "CWebPage", "CZlib"]
+    [
+      "CAvahi", "CCairo", "CChafa", "CMalloc", "CQRCode", "CTerminal", "CTurboJPEG", "CVersion", "CWebP", "CWebPage",
+      "CZlib",
+    ]
   ),
   ("Network", ["PeerCore", "PeerWire", "PeerDiscovery", "AvahiDiscovery", "PeerSession"]),
   ("Board", ["Whiteboard", "WhiteboardSync", "WhiteboardDocument", "WhiteboardRendering", "WhiteboardPictures"]),

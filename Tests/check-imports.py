@@ -35,6 +35,7 @@ CONFINED = {
     "CAvahi": {"AvahiDiscovery"},
     "CCairo": {"WhiteboardPictures"},
     "CMalloc": {"WhiteboardPrograms"},
+    "CVersion": {"WhiteboardPrograms"},
     "CChafa": {"WhiteboardPictures"},
     "CTurboJPEG": {"WhiteboardPictures"},
     "CWebP": {"WhiteboardPictures"},

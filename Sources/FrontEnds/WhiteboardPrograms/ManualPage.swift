@@ -6,19 +6,16 @@ import WhiteboardRendering
 
 package struct ManualPage {
   package struct Program: Sendable {
-    package let version: String
     package let settings: [SettingEntry]
     /// The sections before EXIT STATUS; their lines are shown unchanged.
     package let sections: [(title: String, lines: String)]
     package let files: [(path: String, use: String)]
 
     package init(
-      version: String,
       settings: [SettingEntry],
       sections: [(title: String, lines: String)],
       files: [(path: String, use: String)]
     ) {
-      self.version = version
       self.settings = settings
       self.sections = sections
       self.files = files
@@ -45,7 +42,7 @@ package struct ManualPage {
     let name = command.path.joined(separator: "-")
     let program = command.path[0]
     let isProgram = command.path.count == 1
-    elements.append(.title(name, program: "\(program) \(about.version)"))
+    elements.append(.title(name, program: "\(program) \(ProgramVersion.number)"))
     section("NAME")
     elements.append(.name(name, about: command.abstract ?? ""))
     section("SYNOPSIS")

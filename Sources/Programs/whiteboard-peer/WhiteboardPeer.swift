@@ -36,7 +36,7 @@ import WhiteboardTerminal
 
       \(ExitStatus.help)
       """,
-    version: "0.1.0",
+    version: ProgramVersion.text,
     subcommands: [
       LobbyCommand.self, HostCommand.self, JoinCommand.self, RunCommand.self, InviteCommand.self, BoardsCommand.self,
       ExportCommand.self, ImportCommand.self, NearbyCommand.self, PeersCommand.self, IdentityCommand.self,
@@ -47,7 +47,6 @@ import WhiteboardTerminal
   )
 
   static let about = ManualPage.Program(
-    version: configuration.version,
     settings: CommonOptions.entries,
     sections: [
       ("BOARD COMMANDS", CommandTable.text), ("KEYS", KeyMap.standard.manual),

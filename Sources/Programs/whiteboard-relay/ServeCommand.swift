@@ -96,7 +96,7 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.port = address.port
     let endpoints = HealthEndpoints(
       program: "whiteboard-relay",
-      version: WhiteboardRelayProgram.configuration.version,
+      version: ProgramVersion.number,
       ailments: {
         // The relay is alive if its actor answers this call.
         _ = await relay.hindrances
@@ -166,7 +166,7 @@ extension LogFormat {
 
       \(ExitStatus.help)
       """,
-    version: "0.1.0",
+    version: ProgramVersion.text,
     subcommands: [
       ServeCommand.self, StatusCommand.self, BoardsCommand.self, PeersCommand.self, DrainCommand.self,
       BackupCommand.self, RestoreCommand.self, CompactCommand.self, HealthCommand.self, UnitCommand.self,
@@ -176,7 +176,6 @@ extension LogFormat {
   )
 
   static let about = ManualPage.Program(
-    version: configuration.version,
     settings: SettingEntry.ofRelay,
     sections: [],
     files: [

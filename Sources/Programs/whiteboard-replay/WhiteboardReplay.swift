@@ -36,7 +36,7 @@ import WhiteboardTerminal
 
       \(ExitStatus.help)
       """,
-    version: "0.1.0",
+    version: ProgramVersion.text,
     subcommands: [
       InfoCommand.self, LogCommand.self, StatsCommand.self, GrepCommand.self, DiffCommand.self, RecordCommand.self,
       PlayCommand.self, CutCommand.self, ConcatCommand.self, AnonymizeCommand.self, ExportCommand.self,
@@ -45,7 +45,7 @@ import WhiteboardTerminal
     ]
   )
 
-  static let about = ManualPage.Program(version: configuration.version, settings: [], sections: [], files: [])
+  static let about = ManualPage.Program(settings: [], sections: [], files: [])
 
   static func main() async { await runMain() }
 }

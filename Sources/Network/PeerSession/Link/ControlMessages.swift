@@ -2,8 +2,9 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-enum Control {
-  static let versions = VersionRange(lowest: 1, highest: 2)
+package enum Control {
+  /// The versions of the protocol that this library supports.
+  package static let versions = VersionRange(lowest: 1, highest: 2)
   /// The maximum number of bytes in the `message` of CLOSE and of similar frames (3.6).
   static let explanation = 512
 }

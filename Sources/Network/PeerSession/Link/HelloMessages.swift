@@ -9,9 +9,9 @@ extension Control {
   static func linkNumber(after own: Int, _ theirs: Int) -> Int { min(max(own, theirs), maximumControlInteger - 1) + 1 }
 
   /// The protocol versions that a peer supports, encoded in JSON as `[lowest, highest]`.
-  struct VersionRange: Equatable, Sendable {
-    var lowest: Int
-    var highest: Int
+  package struct VersionRange: Equatable, Sendable {
+    package var lowest: Int
+    package var highest: Int
 
     static let form = ControlForm<VersionRange> { (tree, path) throws(ControlMessageError) in
       let ends = try ControlForm<[Int]>.list(of: .integer(in: 0...maximumControlInteger), maximum: 2).read(tree, path)

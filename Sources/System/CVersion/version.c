@@ -1,0 +1,3 @@
+#include "version.h"
+
+__attribute__((weak)) const char *whiteboard_commit(void) { return ""; }
