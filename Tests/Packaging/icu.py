@@ -1,0 +1,64 @@
+"""The data of ICU, which Foundation contains, without the data of most languages.
+
+The programs print English text, and never sort or format text for a locale. The whole data would be a third of each
+program.
+"""
+
+import re
+import struct
+import subprocess
+
+#: The items that are left out: converters of old encodings, dictionaries of words, transliterations, and the resources of
+#: all languages except English.
+UNUSED = re.compile(r"\.cnv$|\.dict$|/translit/|/(?!en[_.]|res_index\.)[a-z]{2,3}(_\w+)?\.res$")
+
+
+def items(data):
+    """The header of a common data file, and its items: names and contents."""
+    start = struct.unpack_from("<H", data)[0]
+    count = struct.unpack_from("<I", data, start)[0]
+    entries = [struct.unpack_from("<II", data, start + 4 + 8 * index) for index in range(count)]
+    ends = [place for _, place in entries[1:]] + [len(data) - start]
+    return data[:start], [
+        (data[start + name:data.index(b"\0", start + name)], data[start + place:start + end])
+        for (name, place), end in zip(entries, ends)
+    ]
+
+
+def common_data(header, kept):
+    """A common data file with these items."""
+    names_start = 4 + 8 * len(kept)
+    names = b"".join(name + b"\0" for name, _ in kept)
+    place = -(-(names_start + len(names)) // 16) * 16
+    table, name_place, contents = struct.pack("<I", len(kept)), names_start, b""
+    parts = []
+    for name, content in kept:
+        table += struct.pack("<II", name_place, place)
+        name_place += len(name) + 1
+        content += bytes(-len(content) % 16)
+        parts.append(content)
+        place += len(content)
+    head = table + names
+    return header + head + bytes(-len(head) % 16) + b"".join(parts)
+
+
+def reduced_object(library, folder):
+    """Writes an object with the reduced data; it replaces the member of the library with the whole data."""
+    member = "icu_packaged_data.cpp.o"
+    original, data = folder / member, folder / "icu.dat"
+    with original.open("wb") as out:
+        subprocess.run(["ar", "p", library, member], stdout=out, check=True)
+    symbols = subprocess.run(["nm", original], stdout=subprocess.PIPE, text=True, check=True).stdout
+    symbol = re.search(r" R (icudt\d+_dat)$", symbols, re.M)[1]
+    subprocess.run(["objcopy", "-O", "binary", "--only-section=.rodata", original, data], check=True)
+    header, all_items = items(data.read_bytes())
+    kept = [(name, content) for name, content in all_items if not UNUSED.search(name.decode())]
+    assert 100 < len(kept) < len(all_items), (len(kept), len(all_items))
+    data.write_bytes(common_data(header, kept))
+    source, target = folder / "icu.s", folder / "icu.o"
+    source.write_text(
+        f'.section .rodata\n.globl {symbol}\n.type {symbol}, @object\n.balign 16\n{symbol}:\n.incbin "{data}"\n'
+        f'.size {symbol}, . - {symbol}\n.section .note.GNU-stack,"",@progbits\n'
+    )
+    subprocess.run(["clang", "-c", source, "-o", target], check=True)
+    return target

@@ -1,0 +1,20 @@
+// What Tests/package adds to the programs: the commit, and the main function of a file that contains several programs. The
+// name by which the file was started selects the program. PROGRAMS is a list like `PROGRAM(peer) PROGRAM(replay)`, and
+// FIRST is the main function of the first one.
+#include <string.h>
+
+const char *whiteboard_commit(void) { return COMMIT; }
+
+#define PROGRAM(name) int whiteboard_##name##_main(int count, char **arguments);
+PROGRAMS
+#undef PROGRAM
+
+int main(int count, char **arguments) {
+  const char *path = count > 0 ? arguments[0] : "";
+  const char *slash = strrchr(path, '/');
+  const char *own = slash ? slash + 1 : path;
+#define PROGRAM(name) \
+  if (strcmp(own, "whiteboard-" #name) == 0) return whiteboard_##name##_main(count, arguments);
+  PROGRAMS
+  return FIRST(count, arguments);
+}
