@@ -8,6 +8,7 @@ import json
 import math
 import os
 import pathlib
+import queue
 import random
 import socket
 import threading
@@ -25,7 +26,7 @@ from whiteboard_peer.board import APPLICATION, BoardPeer
 from whiteboard_peer.links import make_link, parse_link
 from whiteboard_peer.session import NotVerified, Refused, parse_hello
 from whiteboard_peer.events import PATIENCE, EventLog
-from whiteboard_peer.link_base import LinkBroken
+from whiteboard_peer.link_base import LinkBroken, LinkTimeout
 from whiteboard_peer.tls import BINDING, Identity, Link
 from whiteboard_peer.wire import base32, encode_frame, parse_base32
 
@@ -81,6 +82,21 @@ class SwiftCase(InteropCase):
         yield "program hosts", program, guest, remote
         host, program, remote = self.host_and_program()
         yield "program joined", program, host, remote
+
+
+class HoldingHost(BoardPeer):
+    """A host that can leave an accepted connection without TLS."""
+
+    def __init__(self, *arguments, **options):
+        self.holds = False
+        self.held = queue.Queue()
+        super().__init__(*arguments, **options)
+
+    def _serve_connection(self, sock, admitted):
+        if not self.holds:
+            return super()._serve_connection(sock, admitted)
+        self.holds = False
+        self.held.put(sock)
 
 
 class Joining(SwiftCase):
@@ -261,6 +277,24 @@ class Joining(SwiftCase):
         third.ready()
         for peer in (first, second):
             peer.wait_until(lambda: len([r for r in peer.remotes.values() if r.control]) == 3, 20)
+
+    def test_dup_2_a_dial_sends_no_hello_after_another_link_opened(self):
+        host = self.peer("host", kind=HoldingHost)
+        program = self.program("join", make_link(host.address, host.session, host.id))
+        remote = host.events.wait("connected", 30)["remote"]
+        broken = remote.control
+        host.holds = True
+        remote.cut()
+        # The program dials immediately, and the host after a second.
+        held = host.held.get(timeout=30)
+        host.wait_until(lambda: remote.control not in (None, broken), 30)
+        control = remote.control
+        with self.assertRaises(LinkBroken) as raised:
+            Link(held, host.identity, True, 10).read_frame(10)
+        self.assertNotIsInstance(raised.exception, LinkTimeout)
+        remote.send(bytes([APPLICATION]) + b"hello", wait=True)
+        self.assertIs(remote.control, control)
+        self.assertNotIn("identity-in-use", [warning["code"] for warning in program.events.all("warning")])
 
     def test_kicked(self):
         program, guest, _ = self.joined_pair()

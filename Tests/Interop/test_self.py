@@ -333,6 +333,15 @@ class Mesh(InteropCase):
                     event = other.events.wait("message")
                     self.assertEqual(event["message"], b"%d" % number)
 
+    def test_dup_2_a_dial_does_not_replace_a_link_that_opened_meanwhile(self):
+        one = self.peer("one")
+        two = self.peer("two", one.session)
+        remote = two.join(one.address, one.id)
+        control = remote.control
+        self.assertIs(two.join(one.address, one.id, returning=True), remote)
+        remote.send(b"hello", wait=True)
+        self.assertIs(remote.control, control)
+
     def dial(self, one, two):
         try:
             one.join(two.address, two.id)

@@ -600,6 +600,10 @@ class Peer:
             hello = self._hello(remote, extra)
             said = remote.delivery if remote else None
             before = remote.control if remote else None
+            if returning and before:
+                # DUP-2: another link opened during the dial.
+                link.abort()
+                return remote
         link.send_frame(wire.HELLO, hello)
         theirs = parse_hello(self._expect(link, wire.HELLO), False)
         if self.session == ANY_SESSION:

@@ -113,10 +113,13 @@ import Testing
 extension RelayWorld {
   /// Makes the relay dial both members, so that the relay also dials further links.
   fileprivate func redial() async throws {
-    for peer in [alice, bob] {
+    for (peer, session) in [(alice, hosted), (bob, joined)] {
+      // When the link is closed, only the relay dials.
+      try await session.onLoop { core in core.dialler.policy[relay.peerID].bar(.always) }
       try await atRelay.onLoop { core in
-        core.entries[peer.peerID]?.observed = [peer.loopback]
-        if let entry = core.entries[peer.peerID] { core.dialler.dial(entry) }
+        let entry = try #require(core.entries[peer.peerID])
+        entry.observed = [peer.loopback]
+        core.renewLink(entry)
       }
       var side = LinkSide.listener
       while side != .dialler { side = try await atRelay.onLoop { $0.entries[peer.peerID]?.link?.side ?? .listener } }

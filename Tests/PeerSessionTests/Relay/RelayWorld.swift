@@ -33,11 +33,9 @@ struct RelayWorld: Sendable {
       makeRelay(&$0)
       configureRelay(&$0)
     }
-    // The relay has the smallest key, so that a link it dials replaces a link that a member dialed (DUP-2).
-    let keys = (0..<3).map { _ in PeerIdentity.ephemeral() }.sorted { $0.peerID < $1.peerID }
-    try await withPeer("relay", identity: keys[0], configure: configure) { relay in
-      try await withPeer("alice", identity: keys[1], configure: hide) { alice in
-        try await withPeer("bob", identity: keys[2], configure: hide) { bob in
+    try await withPeer("relay", configure: configure) { relay in
+      try await withPeer("alice", configure: hide) { alice in
+        try await withPeer("bob", configure: hide) { bob in
           await relay.startAccepting()
           let id = SessionID.random()
           let hosted = try await alice.host(id, admission: .anyone)

@@ -168,6 +168,28 @@ import Testing
     }
   }
 
+  @Test("[DUP-2] a dial that reaches its peer after another link opened does not replace that link") func lateDial()
+    async throws
+  {
+    try await withPeer("alice") { alice in
+      try await withPeer("bob") { bob in
+        let hosted = try await alice.host(.random(), admission: .anyone)
+        let joined = try await bob.join(hosted.id, of: alice)
+        let peer = alice.peerID
+        let link = try await joined.onLoop { core in
+          let entry = core.entries[peer]
+          entry.map(core.dialler.dial)
+          return entry?.link.map(ObjectIdentifier.init)
+        }
+        while try await joined.onLoop({ $0.dialler.policy[peer].isDialling }) { await Task.yield() }
+        #expect(try await joined.onLoop { $0.entries[peer]?.link.map(ObjectIdentifier.init) } == link)
+        #expect(link != nil)
+        await joined.leave()
+        await hosted.leave()
+      }
+    }
+  }
+
   @Test("a traffic observer gets everything that the application receives and sends, in order") func observedTraffic()
     async throws
   {
