@@ -205,7 +205,6 @@ public final class PeerTransport: Sendable {
       }
       let session = SessionCore(transport: transport, id: id, host: peer, policy: admission)
       session.name = .sessionName(name)
-      session.bulk = TransferConnections(session, inbox: transport.inbox)
       session.directory.hasJoined = true
       if let membership { session.directory.restore(membership) }
       session.admission.hosting = hosting

@@ -52,7 +52,7 @@ public final class Session: Sendable {
     self.eventLoop = core.eventLoop
     self.published = core.published
     self.sender = MessageSender(published: core.published, confirmations: core.confirmations)
-    self.endpoints = core.bulk?.endpoints ?? Locked([:])
+    self.endpoints = core.bulk.endpoints
     self.localPeer = core.localPeer
     self.incarnation = core.incarnation
     self.events = SessionEvents(queue: core.events, observation: observation)

@@ -200,7 +200,7 @@ import Testing
           let entry = try #require(core.entries[bob.id])
           entry.member.port = 4_242
           entry.member.addresses = ["192.0.2.1"]
-          for _ in 0..<2 { core.dialler.dialFailed(entry, SessionError(.unreachable, ""), redial: .later) }
+          for _ in 0..<2 { core.dialler.dialFailed(entry, SessionError(.unreachable, ""), redial: .later, in: core) }
         }
         let warning = try await alice.log.first { event in
           if case .warning(let warning) = event { warning } else { nil }

@@ -64,8 +64,7 @@ import Testing
       let refused = try await world.joined.onLoop { core in
         let entry = try #require(core.entries[world.relay.peerID])
         let link = try #require(entry.link)
-        let bulk = try #require(core.bulk)
-        return bulk.dial(entry, link, opener: .dialler, route: stranger, BulkLink.wrap).map { _ in
+        return core.bulk.dial(entry, link, opener: .dialler, route: stranger, in: core, BulkLink.wrap).map { _ in
           SessionError(.internalError, "it was attached")
         }.flatMapErrorThrowing { error in (error as? SessionError) ?? SessionError(.system, "") }
       }.get()

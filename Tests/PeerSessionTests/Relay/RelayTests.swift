@@ -96,7 +96,7 @@ import Testing
         core.directory.learn([Control.Member(peer: relay, introduction)])
         let entry = try #require(core.entries[relay])
         for _ in 0..<Limits.dialsToOneStranger {
-          core.dialler.dialFailed(entry, SessionError(.unreachable, ""), redial: .later)
+          core.dialler.dialFailed(entry, SessionError(.unreachable, ""), redial: .later, in: core)
         }
         let due = try #require(core.dialler.policy[relay].next)
         #expect((TimeAmount.seconds(14)...(.seconds(20))).contains(due - .now()))

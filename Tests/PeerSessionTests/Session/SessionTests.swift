@@ -55,6 +55,28 @@ import Testing
     await eventually { cores.areFreed }
   }
 
+  @Test("a transport is freed after its end, also if a bulk link waited for the peer to return")
+  func isFreedAfterWait() async throws {
+    let cores = Cores()
+    try await withPeer("alice") { alice in
+      await cores.note(alice)
+      let hosted = try await alice.host(.random(), admission: .anyone)
+      try await withPeer("bob") { bob in
+        let joined = try await bob.join(hosted.id, of: alice)
+        // Neither side dials again.
+        try await joined.onLoop { $0.dialler.policy[alice.peerID].bar(.always) }
+        let waiting = try await hosted.onLoop { core in
+          core.dialler.policy[bob.peerID].bar(.always)
+          core.entries[bob.peerID]?.link.take()?.abort()
+          return core.bulk.openLink(to: bob.peerID, in: core)
+        }
+        await hosted.leave()
+        await #expect(throws: SessionError.self) { _ = try await waiting.get() }
+      }
+    }
+    await eventually { cores.areFreed }
+  }
+
   @Test("a dial that fails after its session has ended has no effect") func dialOutlastsSession() async throws {
     let accepted = AsyncStream.makeStream(of: (any Channel).self)
     let silent = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).childChannelInitializer {
@@ -178,7 +200,7 @@ import Testing
         let peer = alice.peerID
         let link = try await joined.onLoop { core in
           let entry = core.entries[peer]
-          entry.map(core.dialler.dial)
+          if let entry { core.dialler.dial(entry, in: core) }
           return entry?.link.map(ObjectIdentifier.init)
         }
         while try await joined.onLoop({ $0.dialler.policy[peer].isDialling }) { await Task.yield() }

@@ -37,7 +37,6 @@ final class Joining {
       promise.fail(SessionError(.messageTooLarge, "An invitation's context has at most 1,024 bytes."))
       return promise.futureResult
     }
-    session.bulk = TransferConnections(session, inbox: transport.inbox)
     transport.add(session)
     let addresses = request.addresses.filter {
       request.announced?.isDead(.init(peer: request.peer, address: $0)) != true

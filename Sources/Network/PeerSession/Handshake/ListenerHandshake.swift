@@ -102,10 +102,8 @@ final class ListenerHandshake: LinkDelegate {
       case .hello: helloReceived(link, try Control.DiallerHello.decode(bytes))
       case .attach:
         let attach = try Control.Attach.decode(bytes)
-        guard let session = transport.sessions[attach.session], let bulk = session.bulk else {
-          return link.close(.notAttached)
-        }
-        bulk.attach(link, attach)
+        guard let session = transport.sessions[attach.session] else { return link.close(.notAttached) }
+        session.bulk.attach(link, attach, in: session)
         finish()
       default: link.close(.protocolError, "The first frame is neither HELLO nor ATTACH.")
       }

@@ -2,39 +2,39 @@ import NIOCore
 import PeerDiscovery
 import PeerWire
 
-/// Dials the members of a session when ``RedialPolicy`` decides to. Confined to the session's event loop.
+/// Dials the members of a session when ``RedialPolicy`` decides to. Confined to the session's event loop. The session
+/// owns this object, so the functions get the session from their caller.
 final class MemberDialler {
-  private unowned let session: SessionCore
   private(set) var handshakes: [ObjectIdentifier: DiallerHandshake] = [:]
   var policy: RedialPolicy
   private var willDialNext = false
 
-  init(_ session: SessionCore) {
-    self.session = session
-    policy = RedialPolicy(lostAfter: TimeAmount(session.configuration.lostAfter))
-  }
+  init(lostAfter: TimeAmount) { policy = RedialPolicy(lostAfter: lostAfter) }
 
-  func dialDue(_ now: NIODeadline) {
-    for peer in policy.due(now: now) { dialIfDue(peer, now) }
-    if let peer = policy.lostPeerDue(now: now, standing: standing), let entry = session.entries[peer] { dial(entry) }
+  func dialDue(_ now: NIODeadline, in session: SessionCore) {
+    for peer in policy.due(now: now) { dialIfDue(peer, now, in: session) }
+    let lost = policy.lostPeerDue(now: now) { standing($0, in: session) }
+    if let lost, let entry = session.entries[lost] { dial(entry, in: session) }
   }
 
   /// Begins the dials that waited for the end of another dial (MEM-6), without waiting for the next tick.
-  private func dialNext() {
+  private func dialNext(in session: SessionCore) {
     guard !willDialNext else { return }
     willDialNext = true
-    session.eventLoop.assumeIsolated().execute { [session] in
-      session.dialler.willDialNext = false
-      session.dialler.dialDue(.now())
+    session.eventLoop.assumeIsolated().execute { [self] in
+      willDialNext = false
+      dialDue(.now(), in: session)
     }
   }
 
-  func dialIfDue(_ peer: PeerID, _ now: NIODeadline) {
-    guard policy.allowsDial(of: peer, now: now, standing: standing), let entry = session.entries[peer] else { return }
-    dial(entry)
+  func dialIfDue(_ peer: PeerID, _ now: NIODeadline, in session: SessionCore) {
+    guard policy.allowsDial(of: peer, now: now, standing: { standing($0, in: session) }),
+      let entry = session.entries[peer]
+    else { return }
+    dial(entry, in: session)
   }
 
-  func plan(_ entry: PeerEntry, after wait: TimeAmount) {
+  func plan(_ entry: PeerEntry, after wait: TimeAmount, in session: SessionCore) {
     policy[entry.id].plan(after: wait, now: .now(), jitter: jitter())
     session.planTick()
   }
@@ -42,7 +42,7 @@ final class MemberDialler {
   /// Returns a random fraction, from 0 to 1, of the jitter in LIV-3.
   func jitter() -> Double { .random(in: 0...1) }
 
-  func hello(to peer: PeerID) -> Control.DiallerHello {
+  func hello(to peer: PeerID, in session: SessionCore) -> Control.DiallerHello {
     let entry = session.entries[peer]
     let resume = entry?.delivery.map { delivery in
       Control.Resume(incarnation: delivery.incarnation, received: delivery.inbox.received, since: delivery.since)
@@ -59,7 +59,7 @@ final class MemberDialler {
     )
   }
 
-  private func standing(_ peer: PeerID) -> RedialPolicy.Standing {
+  private func standing(_ peer: PeerID, in session: SessionCore) -> RedialPolicy.Standing {
     guard let entry = session.entries[peer] else { return .init() }
     return .init(
       hasLink: entry.link != nil,
@@ -69,7 +69,7 @@ final class MemberDialler {
     )
   }
 
-  func dial(_ entry: PeerEntry) {
+  func dial(_ entry: PeerEntry, in session: SessionCore) {
     let addresses = entry.addresses.filter { address in
       entry.observed.contains(address) || session.transport.dialBudget.take(address.host, now: .now())
     }
@@ -79,26 +79,25 @@ final class MemberDialler {
       return
     }
     policy[entry.id].began()
-    // A dial can outlast its session, which owns the dialler.
-    let dial = LinkDial(session.transport.means(), addresses, expecting: entry.id) { [session] result in
+    let dial = LinkDial(session.transport.means(), addresses, expecting: entry.id) { [self] result in
       switch result {
       case .failure(let error):
-        session.dialler.dialFailed(entry, error, redial: .later)
-        session.dialler.dialNext()
-      case .success(let link): session.dialler.connected(link, entry)
+        dialFailed(entry, error, redial: .later, in: session)
+        dialNext(in: session)
+      case .success(let link): connected(link, entry, in: session)
       }
     }
     dial.start()
   }
 
-  private func connected(_ link: ControlLink, _ entry: PeerEntry) {
+  private func connected(_ link: ControlLink, _ entry: PeerEntry, in session: SessionCore) {
     // A dial may have begun before it was known that the peer is a guest, or before another link opened. A second link
     // would replace that link, and one of the two sides could then choose the one and the other side the other (DUP-2).
     guard !session.hasEnded, entry.link == nil, !session.membership.isRemoved(entry.id), !entry.member.isGuest,
       let exporter = link.facts.exporter
     else {
       policy[entry.id].ended()
-      dialNext()
+      dialNext(in: session)
       return link.abort()
     }
     var code: JoinCode?
@@ -112,7 +111,7 @@ final class MemberDialler {
         binding: exporter.export(.binding),
         trust: .pinnedByLink,
         code: code,
-        hello: hello(to: entry.id),
+        hello: hello(to: entry.id, in: session),
         membership: MemberDial(
           session.membership,
           mustProve: !entry.isVouched,
@@ -120,21 +119,20 @@ final class MemberDialler {
         )
       ),
       verify: nil
-    ) { [session] result in
-      let dialler = session.dialler
-      dialler.handshakes[ObjectIdentifier(link)] = nil
-      dialler.policy[entry.id].ended()
+    ) { [self] result in
+      handshakes[ObjectIdentifier(link)] = nil
+      policy[entry.id].ended()
       if case .failure(let failure) = result {
         // Record the failure even if another link exists, because that link may break again.
-        dialler.dialFailed(entry, failure.error, redial: failure.redial)
+        dialFailed(entry, failure.error, redial: failure.redial, in: session)
       }
-      dialler.dialNext()
+      dialNext(in: session)
     }
     handshakes[ObjectIdentifier(link)] = handshake
     handshake.start()
   }
 
-  func dialFailed(_ entry: PeerEntry, _ error: SessionError, redial: CloseCode.Redial) {
+  func dialFailed(_ entry: PeerEntry, _ error: SessionError, redial: CloseCode.Redial, in session: SessionCore) {
     guard !session.hasEnded else { return }
     policy[entry.id].ended()
     guard entry.link == nil else { return }
@@ -159,12 +157,12 @@ final class MemberDialler {
     )
     switch outcome {
     case .planned: session.planTick()
-    case .barred: refused(entry, error)
+    case .barred: refused(entry, error, in: session)
     case .forgotten: session.directory.forget(entry.id)
     }
   }
 
-  private func refused(_ entry: PeerEntry, _ error: SessionError) {
+  private func refused(_ entry: PeerEntry, _ error: SessionError, in session: SessionCore) {
     if policy[entry.id].isLost {
       // The peer's departure was already reported when the peer was given up.
       session.emit(

@@ -158,7 +158,7 @@ final class MemberDirectory {
     else { return }
     entry.member.port = member.port
     entry.member.addresses = member.addresses
-    session.dialler.plan(entry, after: .zero)
+    session.dialler.plan(entry, after: .zero, in: session)
   }
 
   /// Makes room for one more peer by forgetting a peer that is out of the session (MEM-1); returns whether there is

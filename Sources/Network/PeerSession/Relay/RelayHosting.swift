@@ -161,7 +161,7 @@ final class RelayMove {
         remote: peer,
         binding: exporter.export(.binding),
         trust: isProved ? .pinnedByLink : .discovered,
-        hello: session.dialler.hello(to: peer)
+        hello: session.dialler.hello(to: peer, in: session)
       ),
       verify: nil
     ) { [self] result in

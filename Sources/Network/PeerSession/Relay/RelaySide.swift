@@ -299,7 +299,7 @@ final class RelaySide {
       if end.isFinal {
         session.dialler.policy[peer].bar(.untilRestart(of: entry.member.incarnation))
       } else {
-        session.dialler.plan(entry, after: .zero)
+        session.dialler.plan(entry, after: .zero, in: session)
       }
     }
     if let route {
@@ -312,7 +312,7 @@ final class RelaySide {
       // Any other member could otherwise bring in peers that no member admitted (RLY-16).
       if session.membership.maySpeakForHost(route.relay) { session.directory.met(entry) }
       session.emit(.peerJoined(entry.peer))
-      session.bulk?.routeOpened(peer)
+      session.bulk.routeOpened(peer, in: session)
       session.setState(entry, session.entries[route.relay]?.state ?? .connected)
       session.dialler.policy[peer].relayed(now: .now(), jitter: session.dialler.jitter())
       session.planTick()

@@ -67,7 +67,8 @@ final class Tunnel: Sendable {
   }
 }
 
-/// The tunnels of a relay in one session (11.6). Confined to the session's event loop.
+/// The tunnels of a relay in one session (11.6). Confined to the session's event loop. The session owns this object, so
+/// the functions get the session from their caller.
 final class Tunnels {
   private struct Key: Hashable {
     var member: PeerID
@@ -79,19 +80,18 @@ final class Tunnels {
     let promise: EventLoopPromise<TunnelLeg>
   }
 
-  private unowned let session: SessionCore
-  private unowned let bulk: TransferConnections
   private var waiters: [Key: [Waiter]] = [:]
   private var nextWaiter = 0
   private var running: [ObjectIdentifier: Tunnel] = [:]
   private var opening: [[PeerID]] = []
 
-  init(_ session: SessionCore, _ bulk: TransferConnections) {
-    self.session = session
-    self.bulk = bulk
-  }
-
-  func attach(_ link: ControlLink, _ opener: Control.Opener, from member: PeerID, to far: PeerID) {
+  func attach(
+    _ link: ControlLink,
+    _ opener: Control.Opener,
+    from member: PeerID,
+    to far: PeerID,
+    in session: SessionCore
+  ) {
     switch opener {
     case .listener:
       let key = Key(member: member, other: far)
@@ -102,9 +102,9 @@ final class Tunnels {
       waiter.promise.completeWith(makeBulkLink(link, TunnelLeg.wrap))
     case .dialler:
       guard session.relaying.table.isOpen(member, far) else { return link.close(.notAttached) }
-      open(member, far) {
+      open(member, far, in: session) {
         link.close(.busy, "The peer cannot be reached now.")
-      } near: { [session] in
+      } near: {
         guard link.isOpen else { return session.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
         link.send(.attached, Control.Attached().encoded())
         return makeBulkLink(link, TunnelLeg.wrap)
@@ -113,15 +113,15 @@ final class Tunnels {
   }
 
   /// Opens tunnels for a member that asks the relay to dial the member's legs. The relay first opens the far legs.
-  func requested(_ count: Int, from entry: PeerEntry, to far: PeerID) {
+  func requested(_ count: Int, from entry: PeerEntry, to far: PeerID, in session: SessionCore) {
     guard session.relaying.table.isOpen(entry.id, far) else { return }
     for _ in 0..<count {
-      open(entry.id, far) {
-      } near: { [session, bulk] in
+      open(entry.id, far, in: session) {
+      } near: {
         guard let link = entry.link else {
           return session.eventLoop.makeFailedFuture(SessionError.notInSession(entry.id))
         }
-        return bulk.dial(entry, link, opener: .listener, route: far, TunnelLeg.wrap)
+        return session.bulk.dial(entry, link, opener: .listener, route: far, in: session, TunnelLeg.wrap)
       }
     }
   }
@@ -137,42 +137,47 @@ final class Tunnels {
   private func open(
     _ member: PeerID,
     _ far: PeerID,
+    in session: SessionCore,
     refused: @escaping () -> Void,
     near: @escaping () -> EventLoopFuture<TunnelLeg>
   ) {
-    guard hasRoom(member), hasRoom(far), running.count + opening.count < Limits.tunnels else { return refused() }
+    guard hasRoom(member, in: session), hasRoom(far, in: session), running.count + opening.count < Limits.tunnels else {
+      return refused()
+    }
     let ends = [member, far]
     opening.append(ends)
-    leg(to: far, from: member).assumeIsolated().flatMap { farLeg in
+    leg(to: far, from: member, in: session).assumeIsolated().flatMap { farLeg in
       near().flatMapErrorThrowing { error in
         // No code awaits this task; it only closes the channel.
         Task { await farLeg.discard() }
         throw error
       }.map { ($0, farLeg) }
-    }.whenComplete { [self, session] result in
+    }.whenComplete { [self] result in
       if let index = opening.firstIndex(of: ends) { opening.remove(at: index) }
       switch result {
       case .success(let (near, far)):
         let tunnel = Tunnel(ends, near, far)
-        // The session, which owns this object, may have ended in the meantime.
+        // The session may have ended in the meantime.
         if session.hasEnded { tunnel.close() }
-        start(tunnel)
+        start(tunnel, in: session)
       case .failure: refused()
       }
     }
   }
 
-  private func hasRoom(_ peer: PeerID) -> Bool {
+  private func hasRoom(_ peer: PeerID, in session: SessionCore) -> Bool {
     let passing = running.values.count { $0.ends.contains(peer) }
     let planned = opening.count { $0.contains(peer) }
-    return bulk.linkCount(peer) + passing + planned < Limits.bulkLinks
+    return session.bulk.linkCount(peer) + passing + planned < Limits.bulkLinks
   }
 
-  private func leg(to member: PeerID, from other: PeerID) -> EventLoopFuture<TunnelLeg> {
+  private func leg(to member: PeerID, from other: PeerID, in session: SessionCore) -> EventLoopFuture<TunnelLeg> {
     guard let entry = session.entries[member], let link = entry.link else {
       return session.eventLoop.makeFailedFuture(SessionError.notInSession(member))
     }
-    if link.side == .dialler { return bulk.dial(entry, link, opener: .dialler, route: other, TunnelLeg.wrap) }
+    if link.side == .dialler {
+      return session.bulk.dial(entry, link, opener: .dialler, route: other, in: session, TunnelLeg.wrap)
+    }
     let promise = session.eventLoop.makePromise(of: TunnelLeg.self)
     nextWaiter += 1
     let number = nextWaiter
@@ -188,7 +193,7 @@ final class Tunnels {
     return promise.futureResult.hop(to: session.eventLoop)
   }
 
-  private func start(_ tunnel: Tunnel) {
+  private func start(_ tunnel: Tunnel, in session: SessionCore) {
     let id = ObjectIdentifier(tunnel)
     running[id] = tunnel
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)

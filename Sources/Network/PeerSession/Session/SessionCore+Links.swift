@@ -69,7 +69,7 @@ extension SessionCore {
     updateReading(entry)
     setState(entry, .connected)
     startDatagrams(entry, link)
-    bulk?.linkOpened(entry, link)
+    bulk.linkOpened(entry, link, in: self)
     relaying.linkOpened(entry, link)
     directory.met(entry)
     entry.knownRemovals = []
@@ -107,7 +107,7 @@ extension SessionCore {
     setState(entry, .reconnecting)
     publish()
     deliverEvents()
-    dialler.dialIfDue(entry.id, now)
+    dialler.dialIfDue(entry.id, now, in: self)
   }
 }
 
@@ -222,7 +222,7 @@ extension SessionCore: LinkDelegate {
       guard link.side == .dialler else {
         return fail(link, entry, .protocolError, "Only the listener may send BULK-REQUEST.")
       }
-      bulk?.linksRequested(request, entry, link)
+      bulk.linksRequested(request, entry, link, in: self)
     default: break
     }
   }

@@ -72,7 +72,7 @@ extension SessionCore {
       }
     }
     disconnectSlowSenders(now, wasStopped: wasStopped)
-    dialler.dialDue(now)
+    dialler.dialDue(now, in: self)
     deliverEvents()
     planTick()
   }

@@ -20,13 +20,13 @@ final class SessionCore {
   /// The name of the session, sent to a dialler in ACCEPT (3.3); empty if the session has no name.
   var name = UntrustedText("") { didSet { published.withLock { [name] in $0.name = name } } }
   private(set) lazy var directory = MemberDirectory(self)
-  private(set) lazy var dialler = MemberDialler(self)
+  let dialler: MemberDialler
   let messages = MessageDelivery()
   private(set) lazy var relaying = RelaySide(self)
   let confirmations = Confirmations()
   private(set) lazy var admission = SessionAdmission(self, policy: initialPolicy)
   private let initialPolicy: AdmissionPolicy
-  var bulk: TransferConnections?
+  let bulk: TransferConnections
   var reading = ReadingControl()
 
   private var collected: [SessionEvent] = []
@@ -51,6 +51,8 @@ final class SessionCore {
     self.transport = transport
     self.eventLoop = transport.eventLoop
     self.initialPolicy = policy
+    dialler = MemberDialler(lostAfter: TimeAmount(transport.configuration.lostAfter))
+    bulk = TransferConnections(inbox: transport.inbox)
     self.published = Locked(SessionSnapshot(id: id, host: host))
     var logger = transport.configuration.logger
     logger[metadataKey: "session"] = "\(id.short)"
@@ -234,7 +236,7 @@ final class SessionCore {
     reading.start(entry.id)
     if let relayed = entry.relayed.take() {
       confirmations.failed(entry.id, SessionError(.peerLost, "The peer is no longer in the session."))
-      bulk?.peerLeft(entry.id)
+      bulk.peerLeft(entry.id)
       // Senders count messages under the same lock, so the count cannot change once the route is removed.
       let undelivered = published.withLock { published in
         published.routes[entry.id] = nil
@@ -256,7 +258,7 @@ final class SessionCore {
     dialler.policy[entry.id].departed()
     entry.datagrams?.close()
     entry.datagrams = nil
-    bulk?.peerLeft(entry.id)
+    bulk.peerLeft(entry.id)
     emit(.peerLeft(entry.id, reason, undelivered: undelivered))
     entry.state = .connecting
     relaying.departed(entry, reason)
@@ -289,7 +291,7 @@ final class SessionCore {
       // Break a reference cycle: the outbox refers to the session.
       entry.delivery.take()?.outbox.fail(error)
       entry.relayed = nil
-      bulk?.peerLeft(entry.id, error)
+      bulk.peerLeft(entry.id, error)
     }
     published.withLock { $0.end(error) }
     confirmations.end(error)

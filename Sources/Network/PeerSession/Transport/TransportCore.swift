@@ -238,7 +238,6 @@ final class TransportCore {
 
   func makeCarried(_ id: SessionID, host: PeerID, _ policy: AdmissionPolicy, _ grant: RelayGrant) -> SessionCore {
     let session = SessionCore(transport: self, id: id, host: host, policy: policy)
-    session.bulk = TransferConnections(session, inbox: inbox)
     session.directory.hasJoined = true
     session.relaying.grant = grant
     add(session)

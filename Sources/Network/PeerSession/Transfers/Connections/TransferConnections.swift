@@ -6,10 +6,10 @@ import PeerCore
 import PeerWire
 
 /// Opens the bulk links of a session (8.1). This object dials and attaches links, accepts links dialed by other peers,
-/// and passes each link to the endpoint of its peer. Confined to the session's event loop.
+/// and passes each link to the endpoint of its peer. Confined to the session's event loop. The session owns this
+/// object, so the functions get the session from their caller.
 final class TransferConnections {
-  private unowned let session: SessionCore
-  private(set) lazy var tunnels = Tunnels(session, self)
+  let tunnels = Tunnels()
   private let inbox: ResourceInbox
   /// The endpoints, for callers on any thread.
   let endpoints = Locked<[PeerID: BulkEndpoint]>([:])
@@ -23,30 +23,33 @@ final class TransferConnections {
   /// The attach secrets of each peer's current and previous control link (BLK-1).
   private var secrets: [PeerID: (current: [UInt8], previous: [UInt8]?, replacedAt: NIODeadline)] = [:]
 
-  init(_ session: SessionCore, inbox: ResourceInbox) {
-    self.session = session
-    self.inbox = inbox
-  }
+  init(inbox: ResourceInbox) { self.inbox = inbox }
 
   // MARK: Events of the session
 
-  func linkOpened(_ entry: PeerEntry, _ link: ControlLink) {
+  func linkOpened(_ entry: PeerEntry, _ link: ControlLink, in session: SessionCore) {
     guard let secret = link.facts.exporter?.export(.attach) else { return }
     secrets[entry.id] = (secret, secrets[entry.id]?.current, .now())
-    if let endpoint = running[entry.id] { endpoint.reconnected() } else { start(entry.id) }
+    if let endpoint = running[entry.id] { endpoint.reconnected() } else { start(entry.id, in: session) }
     for waiter in linkWaiters.removeValue(forKey: entry.id) ?? [] { waiter.succeed(()) }
-    askAgain(entry.id, nil, entry, link)
+    askAgain(entry.id, nil, entry, link, in: session)
     for far in session.entries.values where far.relayed?.route.relay == entry.id {
       running[far.id]?.reconnected()
-      askAgain(far.id, far.id, entry, link)
+      askAgain(far.id, far.id, entry, link, in: session)
     }
   }
 
   /// Starts the bulk endpoint of a peer that joined through a relay (11.6).
-  func routeOpened(_ peer: PeerID) { start(peer) }
+  func routeOpened(_ peer: PeerID, in session: SessionCore) { start(peer, in: session) }
 
   /// Repeats the requests that were sent on the previous link, because the peer might not have read them (BLK-5).
-  private func askAgain(_ peer: PeerID, _ route: PeerID?, _ entry: PeerEntry, _ link: ControlLink) {
+  private func askAgain(
+    _ peer: PeerID,
+    _ route: PeerID?,
+    _ entry: PeerEntry,
+    _ link: ControlLink,
+    in session: SessionCore
+  ) {
     guard let waiters = attachWaiters[peer], !waiters.isEmpty else { return }
     if link.side == .listener {
       let request = Control.BulkRequest(count: 1, route: route).encoded()
@@ -54,12 +57,12 @@ final class TransferConnections {
     } else {
       attachWaiters[peer] = nil
       for waiter in waiters {
-        waiter.promise.completeWith(dial(entry, link, opener: .dialler, route: route, BulkLink.wrap))
+        waiter.promise.completeWith(dial(entry, link, opener: .dialler, route: route, in: session, BulkLink.wrap))
       }
     }
   }
 
-  private func start(_ peer: PeerID) {
+  private func start(_ peer: PeerID, in session: SessionCore) {
     let bridge = BulkBridge(NIOLoopBound(session, eventLoop: session.eventLoop), session.eventLoop)
     let endpoint = BulkEndpoint(peer: peer, session: session.id, inbox: inbox, links: bridge, events: bridge)
     session.transport.run(endpoint)
@@ -80,16 +83,21 @@ final class TransferConnections {
   }
 
   /// Dials the links that the other side requests because it cannot dial the local peer (8.1).
-  func linksRequested(_ request: Control.BulkRequest, _ entry: PeerEntry, _ link: ControlLink) {
-    if let far = request.route, !isRelayed(far, by: entry.id) {
-      return tunnels.requested(request.count, from: entry, to: far)
+  func linksRequested(
+    _ request: Control.BulkRequest,
+    _ entry: PeerEntry,
+    _ link: ControlLink,
+    in session: SessionCore
+  ) {
+    if let far = request.route, !isRelayed(far, by: entry.id, in: session) {
+      return tunnels.requested(request.count, from: entry, to: far, in: session)
     }
     let peer = request.route ?? entry.id
     guard let endpoint = running[peer] else { return }
     for _ in 0..<request.count where endpoint.linkCount + dialling[peer, default: 0] < Limits.bulkLinks {
       dialling[peer, default: 0] += 1
-      dial(entry, link, opener: .listener, route: request.route, BulkLink.wrap).assumeIsolated().whenComplete {
-        [self] result in
+      let dialled = dial(entry, link, opener: .listener, route: request.route, in: session, BulkLink.wrap)
+      dialled.assumeIsolated().whenComplete { [self] result in
         let left = dialling[peer, default: 1] - 1
         dialling[peer] = left > 0 ? left : nil
         if case .success(let link) = result { endpoint.accept(link) }
@@ -99,7 +107,7 @@ final class TransferConnections {
 
   // MARK: Outgoing links
 
-  func openLink(to peer: PeerID) -> EventLoopFuture<BulkLink> {
+  func openLink(to peer: PeerID, in session: SessionCore) -> EventLoopFuture<BulkLink> {
     // If there is no endpoint, the peer has left, and a wait would never end.
     guard let entry = session.entries[peer], entry.isJoined, running[peer] != nil else {
       return session.eventLoop.makeFailedFuture(SessionError.notInSession(peer))
@@ -112,9 +120,11 @@ final class TransferConnections {
     guard let link = hop.link else {
       let promise = session.eventLoop.makePromise(of: Void.self)
       linkWaiters[hop.id, default: []].append(promise)
-      return promise.futureResult.assumeIsolated().flatMap { [self] in openLink(to: peer) }.nonisolated()
+      return promise.futureResult.assumeIsolated().flatMap { [self] in
+        openLink(to: peer, in: session)
+      }.nonisolated()
     }
-    if link.side == .dialler { return dial(hop, link, opener: .dialler, route: route, BulkLink.wrap) }
+    if link.side == .dialler { return dial(hop, link, opener: .dialler, route: route, in: session, BulkLink.wrap) }
     let promise = session.eventLoop.makePromise(of: BulkLink.self)
     nextWaiter += 1
     let number = nextWaiter
@@ -129,7 +139,7 @@ final class TransferConnections {
     return promise.futureResult
   }
 
-  private func isRelayed(_ peer: PeerID, by relay: PeerID) -> Bool {
+  private func isRelayed(_ peer: PeerID, by relay: PeerID, in session: SessionCore) -> Bool {
     session.entries[peer]?.relayed?.route.relay == relay
   }
 
@@ -141,6 +151,7 @@ final class TransferConnections {
     _ link: ControlLink,
     opener: Control.Opener,
     route: PeerID?,
+    in session: SessionCore,
     _ wrap: @escaping @Sendable (any Channel) throws -> Attached
   ) -> EventLoopFuture<Attached> {
     guard let remote = link.remote, let secret = secrets[entry.id]?.current else {
@@ -156,7 +167,7 @@ final class TransferConnections {
 
   // MARK: Incoming links
 
-  func attach(_ link: ControlLink, _ attach: Control.Attach) {
+  func attach(_ link: ControlLink, _ attach: Control.Attach, in session: SessionCore) {
     guard let peer = link.facts.peer, let entry = session.entries[peer], let control = entry.link,
       control.side == .listener, entry.delivery?.incarnation == attach.incarnation, let known = secrets[peer],
       let exported = link.facts.exporter?.export(.attach)
@@ -167,8 +178,8 @@ final class TransferConnections {
       isEqualInConstantTime(attachProof(secret, exported).bytes, attach.proof.bytes)
     }
     guard isRight else { return link.close(.notAttached) }
-    if let far = attach.route, !isRelayed(far, by: peer) {
-      return tunnels.attach(link, attach.opener, from: peer, to: far)
+    if let far = attach.route, !isRelayed(far, by: peer, in: session) {
+      return tunnels.attach(link, attach.opener, from: peer, to: far, in: session)
     }
     let owner = attach.route ?? peer
     guard let endpoint = running[owner] else { return link.close(.notAttached) }
@@ -232,8 +243,7 @@ private struct BulkBridge: BulkLinkProvider, BulkEvents {
     let session = session
     return try await withSessionErrors {
       try await eventLoop.flatSubmit {
-        session.value.bulk?.openLink(to: peer)
-          ?? session.value.eventLoop.makeFailedFuture(SessionError.notInSession(peer))
+        session.value.bulk.openLink(to: peer, in: session.value)
       }.get()
     }
   }
