@@ -24,18 +24,18 @@ extension BoardEditor {
       let first = points[..<drawn].map { Point($0) }
       let (id, actions) = try replica.beginStroke(lineWidth: pen.width, color: pen.color, with: first, now: runtime.now)
       name(id, alias)
-      active.perform(actions)
+      active?.perform(actions)
       while runtime.ending == nil, case let due = pace.due(after: runtime.clock.now - begin), due < points.count {
         if due > drawn {
           let points = points[drawn..<due].map { Point($0) }
-          active.perform(try replica.extendStroke(id, with: points, now: runtime.now))
+          active?.perform(try replica.extendStroke(id, with: points, now: runtime.now))
           drawn = due
         }
         await runtime.room()
         let frame = runtime.clock.now + .milliseconds(replica.strokeInterval)
         try? await runtime.clock.sleep(until: min(frame, begin + .seconds(seconds)))
       }
-      active.perform(try replica.endStroke(id, with: points[drawn...].map { Point($0) }, now: runtime.now))
+      active?.perform(try replica.endStroke(id, with: points[drawn...].map { Point($0) }, now: runtime.now))
       return CommandOutcome(id: id)
     } catch { throw refusal(error) }
   }
@@ -48,7 +48,7 @@ extension BoardEditor {
     do throws(BoardError) {
       let points = points.map { Point($0) }
       if let stroke {
-        active.perform(try replica.extendStroke(stroke, with: points, now: runtime.now))
+        active?.perform(try replica.extendStroke(stroke, with: points, now: runtime.now))
         return CommandOutcome(id: stroke)
       }
       board.beginStep("drawing")
@@ -56,7 +56,7 @@ extension BoardEditor {
       let begun = try replica.beginStroke(lineWidth: pen.width, color: pen.color, with: points, now: runtime.now)
       stroke = begun.id
       name(begun.id, alias)
-      active.perform(begun.actions)
+      active?.perform(begun.actions)
       return CommandOutcome(id: begun.id)
     } catch { throw refusal(error) }
   }
@@ -65,7 +65,7 @@ extension BoardEditor {
     guard let id = stroke.take() else { return CommandOutcome() }
     defer { board.endStep() }
     do throws(BoardError) {
-      active.perform(try replica.endStroke(id, now: runtime.now))
+      active?.perform(try replica.endStroke(id, now: runtime.now))
       return CommandOutcome(id: id)
     } catch { throw refusal(error) }
   }
@@ -89,7 +89,7 @@ extension BoardEditor {
   }
 
   private func showPresence(_ change: (Presence) throws(BoardError) -> Presence) throws(CommandError) {
-    do throws(BoardError) { active.perform(replica.show(try change(replica.shownPresence), now: runtime.now)) } catch {
+    do throws(BoardError) { active?.perform(replica.show(try change(replica.shownPresence), now: runtime.now)) } catch {
       throw refusal(error)
     }
   }

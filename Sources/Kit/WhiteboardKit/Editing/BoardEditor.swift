@@ -9,8 +9,8 @@ import WhiteboardSync
 final class BoardEditor {
   let runtime: BoardRuntime
   let replica: Replica
-  /// The reference is unowned because the open board owns this object.
-  unowned let active: ActiveBoard
+  /// The reference is weak because the open board owns this object.
+  weak var active: ActiveBoard?
   let members: Members
   let photos: PhotoFiles
 
@@ -42,7 +42,7 @@ final class BoardEditor {
   func edit<Result>(_ body: (Board) throws(BoardError) -> Result) throws(CommandError) -> Result {
     do throws(BoardError) {
       let (result, actions) = try replica.change(now: runtime.now, body)
-      active.perform(actions)
+      active?.perform(actions)
       return result
     } catch { throw refusal(error) }
   }
@@ -51,7 +51,7 @@ final class BoardEditor {
   /// `body` remain.
   func editInSteps<Result>(_ body: (Board) throws(BoardError) -> Result) throws(CommandError) -> Result {
     let (result, actions) = replica.step(now: runtime.now, body)
-    active.perform(actions)
+    active?.perform(actions)
     do throws(BoardError) { return try result.get() } catch { throw refusal(error) }
   }
 
@@ -126,7 +126,7 @@ final class BoardEditor {
   private nonisolated(nonsending) func storePhoto(_ file: String) async throws(CommandError) -> (AssetReference, Size) {
     defer { checkIsolation(#isolation) }
     let (reference, size) = try await photos.importPhoto(file)
-    active.perform(replica.assetStored(reference.id, now: runtime.now))
+    active?.perform(replica.assetStored(reference.id, now: runtime.now))
     return (reference, size)
   }
 
@@ -174,7 +174,7 @@ final class BoardEditor {
     for case .photo(let asset, _) in imported.objects.map(\.content) {
       guard let bytes = files.removeValue(forKey: asset.id) else { continue }
       try photos.store(bytes, asset)
-      active.perform(replica.assetStored(asset.id, now: runtime.now))
+      active?.perform(replica.assetStored(asset.id, now: runtime.now))
     }
     do throws(BoardError) {
       var objects = imported.objects
@@ -183,8 +183,8 @@ final class BoardEditor {
     } catch { throw refusal(error) }
     while try writePart() {
       await runtime.room()
-      await active.outbox.room()
-      await active.persistence.room()
+      await active?.outbox.room()
+      await active?.persistence.room()
       await runtime.yield()
     }
     guard case .writing(let complete) = importing else {
@@ -217,7 +217,7 @@ final class BoardEditor {
     guard case .writing(let part) = importing else { return }
     let (remaining, actions) = replica.step(now: runtime.now) { $0.cancelImport(part) }
     importing = .stopped(remaining: remaining.get())
-    active.perform(actions)
+    active?.perform(actions)
   }
 
   private func stopped(_ code: CommandError.Code, _ reason: String) -> CommandError {

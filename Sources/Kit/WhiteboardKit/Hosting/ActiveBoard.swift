@@ -248,8 +248,8 @@ final class Profiles {
   /// Whether the local member shows or records previews of strokes (SYN-49).
   private let showsPreviews: Bool
   private let replica: Replica
-  /// The reference is unowned because the open board owns this object.
-  private unowned let active: ActiveBoard
+  /// The reference is weak because the open board owns this object.
+  private weak var active: ActiveBoard?
   private let members: Members
   private let persistence: Persistence
 
@@ -272,7 +272,7 @@ final class Profiles {
 
   func publish() throws(BoardError) {
     let icon = members.ownIcon?.emoji ?? ""
-    active.perform(
+    active?.perform(
       try replica.setProfile(name: members.ownName, icon: icon, showsPreviews: showsPreviews, now: runtime.now)
     )
   }

@@ -13,8 +13,8 @@ final class Roles {
 
   private let runtime: BoardRuntime
   private let replica: Replica
-  /// The reference is unowned because the open board owns this object.
-  private unowned let active: ActiveBoard
+  /// The reference is weak because the open board owns this object.
+  private weak var active: ActiveBoard?
   private let members: Members
   private var reportedRole: Role?
   /// Whether the local role is known, or the wait for it has ended.
@@ -29,7 +29,7 @@ final class Roles {
 
   func begin(owner: BoardOwner?) {
     // The replica ignores the owner of any other board.
-    if let owner { active.perform(replica.own(Grant(owner: owner), now: runtime.now).actions) }
+    if let owner { active?.perform(replica.own(Grant(owner: owner), now: runtime.now).actions) }
     if replica.isOwned { localRoleChanged(to: replica.role) }
     isKnown = replica.role.mayWrite
   }
@@ -57,7 +57,7 @@ final class Roles {
   }
 
   private func admit(_ member: MemberID, for rights: Rights?, isAsked: Bool = false) {
-    active.perform(replica.admit(member, for: rights, isAsked: isAsked, now: runtime.now))
+    active?.perform(replica.admit(member, for: rights, isAsked: isAsked, now: runtime.now))
   }
 
   func change(_ target: String, to role: BoardRole) throws(CommandError) {
@@ -74,7 +74,7 @@ final class Roles {
     case .viewer:
       guard replica.role(of: member)?.mayWrite ?? false else { return admit(member, for: nil, isAsked: true) }
       let (isRevoked, actions) = replica.revoke(member, now: runtime.now)
-      active.perform(actions)
+      active?.perform(actions)
       guard isRevoked else { throw CommandError(.refused, "only the owner of the board can revoke that role") }
     }
   }
@@ -85,14 +85,14 @@ final class Roles {
   func revoke(_ peer: PeerID, isGuest: Bool = false) -> Bool {
     guard replica.mayGrant else { return true }
     let (isRevoked, actions) = replica.revoke(MemberID(peer), isGuest: isGuest, now: runtime.now)
-    active.perform(actions)
+    active?.perform(actions)
     return isRevoked
   }
 
   /// Frees the room of removed members that left nothing on the board (AUT-17).
   func giveBackRoom(ofRemoved removed: [PeerID]) {
     let members = Set(removed.map { MemberID($0) })
-    active.perform(replica.giveBackRoom(ofRemoved: members, now: runtime.now).actions)
+    active?.perform(replica.giveBackRoom(ofRemoved: members, now: runtime.now).actions)
   }
 
   func knowsRights(of peer: PeerID) -> Bool { replica.knowsRights(of: MemberID(peer)) }

@@ -9,8 +9,8 @@ final class ApplicationMessages {
   private let runtime: BoardRuntime
   private let session: Session
   private let replica: Replica
-  /// The reference is unowned because the open board owns this object.
-  private unowned let active: ActiveBoard
+  /// The reference is weak because the open board owns this object.
+  private weak var active: ActiveBoard?
   private let members: Members
   private let outbox: BoardOutbox
   private let answers: CommandAnswers
@@ -59,7 +59,7 @@ final class ApplicationMessages {
           + "this message can be sent without --unreliable"
       )
     }
-    active.perform(replica.sendData(bytes, to: peers.map { MemberID($0) }, isReliable: false, now: runtime.now))
+    active?.perform(replica.sendData(bytes, to: peers.map { MemberID($0) }, isReliable: false, now: runtime.now))
   }
 
   /// Queues a message; returns before the recipients confirm it, so that later commands can run.

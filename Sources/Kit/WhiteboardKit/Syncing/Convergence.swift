@@ -8,8 +8,8 @@ final class Convergence {
   private let configuration: BoardConfiguration
   private let session: Session
   private let replica: Replica
-  /// The reference is unowned because the open board owns this object.
-  private unowned let active: ActiveBoard
+  /// The reference is weak because the open board owns this object.
+  private weak var active: ActiveBoard?
   private let members: Members
   private let outbox: BoardOutbox
   private let messages: ApplicationMessages
@@ -81,12 +81,12 @@ final class Convergence {
 
   private func beginProving() {
     waits += 1
-    active.perform(replica.proveEquality(true, now: runtime.now))
+    active?.perform(replica.proveEquality(true, now: runtime.now))
   }
 
   private func endProving() {
     waits -= 1
-    if waits == 0 { active.perform(replica.proveEquality(false, now: runtime.now)) }
+    if waits == 0 { active?.perform(replica.proveEquality(false, now: runtime.now)) }
   }
 
   // MARK: - The condition
