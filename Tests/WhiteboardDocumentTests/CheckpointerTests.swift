@@ -31,7 +31,6 @@ import Testing
       try await document.append([Self.entry])
       await checkpointer.idle()
     }
-    #expect((5...40).contains(checkpointer.completed))
     #expect(try size(document.path + "-wal") < 12 << 20)
     #expect(try size(document.path) > 30 << 20)
     #expect(try await document.verify() == [])
@@ -62,16 +61,14 @@ import Testing
       func count() throws -> Int { try Data(contentsOf: URL(fileURLWithPath: log)).count }
       try write()
       checkpointer.didCommit(db)
-      let isEarly = checkpointer.completed > 0
       try write()
       checkpointer.didCommit(db)
       let full = try count()
       try db.execute(sql: "DROP TABLE more")
-      return (isEarly, checkpointer.completed, full, try count())
+      return (full: full, last: try count())
     }.get()
-    #expect(!sizes.0 && sizes.1 == 1)
-    // The last transaction overwrote the start of the WAL file.
-    #expect(sizes.2 > 6_000_000 && sizes.3 == sizes.2)
+    // The first write was too small for a checkpoint. The last transaction overwrote the start of the WAL file.
+    #expect(sizes.full > 6_000_000 && sizes.last == sizes.full)
     try await document.close()
   }
 
@@ -82,7 +79,7 @@ import Testing
     for end in ["", "-wal", "-shm"] { unlink(document.path + end) }
     for _ in 0..<5 { await #expect(throws: DocumentError.self) { try await document.append([Self.entry]) } }
     await checkpointer.idle()
-    #expect(checkpointer.completed > 0)
+    #expect(checkpointer.movePages() == nil)
     #expect(!FileManager.default.fileExists(atPath: document.path))
     try? await document.close()
     #expect(!FileManager.default.fileExists(atPath: document.path))

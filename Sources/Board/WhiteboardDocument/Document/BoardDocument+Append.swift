@@ -68,7 +68,7 @@ extension BoardDocument {
   /// Waits for the transaction that runs `steps`, and returns the error if the transaction failed. If there are no
   /// steps, waits for all steps that were enqueued before.
   func enqueue(_ steps: [LogWriter.Step]) async -> DocumentError? {
-    if queue.isIdle, steps.isEmpty || nextGroup <= .now {
+    if !queue.isRunning, steps.isEmpty || nextGroup <= .now {
       // Waiting for a group would take longer than the transaction.
       defer { nextGroup = .now + groupInterval }
       return commit(steps)
@@ -127,12 +127,10 @@ struct StepQueue: Sendable {
   }
 
   private var callers: [Caller] = []
-  private var isRunning = false
+  /// Whether steps wait or are being stored.
+  private(set) var isRunning = false
 
   var isEmpty: Bool { callers.isEmpty }
-
-  /// Whether no steps wait or are being stored.
-  var isIdle: Bool { !isRunning }
 
   /// A caller without steps only waits for the steps before it.
   var hasBarrier: Bool { callers.contains(where: \.steps.isEmpty) }

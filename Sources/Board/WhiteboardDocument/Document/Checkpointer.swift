@@ -21,7 +21,6 @@ final class Checkpointer: Sendable {
     var isRunning = false
     var isStopped = false
     var waiters: [CheckedContinuation<Void, Never>] = []
-    var completed = 0
   }
 
   private let path: String
@@ -34,9 +33,6 @@ final class Checkpointer: Sendable {
     self.database = database
     self.pagesAtMost = pagesAtMost
   }
-
-  /// The number of checkpoints that ended, for tests.
-  var completed: Int { state.withLock { $0.completed } }
 
   /// Call this after each commit, on the connection of the commit.
   func didCommit(_ db: Database) {
@@ -75,7 +71,6 @@ final class Checkpointer: Sendable {
   private func end(_ left: Int?) {
     let waiters = state.withLock { state in
       state.isRunning = false
-      state.completed += 1
       if let left { state.pages = left }
       defer { state.waiters = [] }
       return state.waiters
@@ -83,7 +78,8 @@ final class Checkpointer: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  private func movePages() -> Int? {
+  /// The result is the number of pages that are left, as in ``end(_:)``.
+  func movePages() -> Int? {
     var connection: OpaquePointer?
     defer { sqlite3_close(connection) }
     // Without the flag to create a file, nothing is created if the document was removed.

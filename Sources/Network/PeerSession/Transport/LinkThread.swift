@@ -39,8 +39,6 @@ package final class Alarm: Sendable {
     eventLoop = thread?.eventLoop ?? MultiThreadedEventLoopGroup.singleton.any()
   }
 
-  package var hasRung: Bool { state.withLock { $0.hasRung } }
-
   /// Wakes the waiting task, or lets the next ``wait()`` return immediately.
   package func ring() {
     let waiter = state.withLock { state in
