@@ -42,6 +42,7 @@ let package = Package(
     // Avahi has no pkgConfig here, because SwiftPM refuses one of its flags. The module map already has the effect of
     // the other flags.
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
+    .systemLibrary(name: "CBrotli", providers: [.apt(["libbrotli-dev"])]),
     .systemLibrary(name: "CCairo", providers: [.apt(["libcairo2-dev", "libpango1.0-dev"])]),
     // The header of chafa includes headers of GLib, and only pkg-config knows their directories.
     .systemLibrary(name: "CChafa", pkgConfig: "chafa", providers: [.apt(["libchafa-dev"])]),
@@ -163,10 +164,11 @@ let package = Package(
     .executableTarget(
       name: "whiteboard-replay",
       dependencies: [
-        "AvahiDiscovery", "CommandLines", "PeerCore", "PeerSession", "SessionReplay", "Whiteboard",
-        "WhiteboardDocument", "WhiteboardKit", "WhiteboardPictures", "WhiteboardPrograms", "WhiteboardRendering",
-        "WhiteboardSync", "WhiteboardTerminal", argumentParser, logging,
+        "AvahiDiscovery", "CBrotli", "CWebPage", "CZlib", "CommandLines", "PeerCore", "PeerSession", "SessionReplay",
+        "Whiteboard", "WhiteboardDocument", "WhiteboardKit", "WhiteboardPictures", "WhiteboardPrograms",
+        "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal", argumentParser, logging,
       ],
+      resources: [.embedInCode("SharePage/page.html"), .embedInCode("SharePage/player.mjs")],
       swiftSettings: settings
     ), .target(name: "PeerTestKit", dependencies: ["PeerCore", "PeerDiscovery"], path: "Tests/PeerTestKit"),
     .target(
@@ -310,8 +312,8 @@ let layers = [
   (
     "System",
     [
-      "CAvahi", "CCairo", "CChafa", "CMalloc", "CQRCode", "CTerminal", "CTurboJPEG", "CVersion", "CWebP", "CWebPage",
-      "CZlib",
+      "CAvahi", "CBrotli", "CCairo", "CChafa", "CMalloc", "CQRCode", "CTerminal", "CTurboJPEG", "CVersion", "CWebP",
+      "CWebPage", "CZlib",
     ]
   ),
   ("Network", ["PeerCore", "PeerWire", "PeerDiscovery", "AvahiDiscovery", "PeerSession"]),

@@ -133,7 +133,7 @@ package final class Termination {
   private static let asked = Atomic(false)
 
   /// Whether a signal has asked the program to exit. Stays true even if the user chooses to continue.
-  static var isAsked: Bool { asked.load(ordering: .relaxed) }
+  package static var isAsked: Bool { asked.load(ordering: .relaxed) }
 
   /// Create only one instance in a process, before starting work that must not be interrupted. The first signal calls
   /// `ask` in a separate task. SIGHUP calls `reload`; if `reload` is nil, SIGHUP terminates the program.

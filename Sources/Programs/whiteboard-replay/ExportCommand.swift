@@ -8,16 +8,31 @@ import WhiteboardPrograms
 import WhiteboardRendering
 import WhiteboardTerminal
 
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Export the board at a given time as SVG, PNG, PDF, JSON, Excalidraw or text.",
+    abstract: "Export the board at a given time, or the whole recording as a film.",
     discussion: """
-      The extension of FILE sets the format: \(ExportFormat.endings). With the extension .cast, the whole \
-      recording is written as a film in asciicast v2, which `asciinema play` shows. Pauses are skipped unless \
-      --pauses is given. With the extension .jsonl, the whole recording is written as lines of JSON, which \
-      `import` reads. With --every, a file is written for each interval, with a number before the extension. All \
-      of these files show the same region of the board.
+      The extension of FILE sets the format. The formats \(ExportFormat.endings) show the board at a given time. \
+      With --every, a file is written for each interval, with a number before the extension. All of these files \
+      show the same region of the board.
+
+      The formats \(FilmFormat.endings) are films of the whole recording. A film shows the region that contains all \
+      objects at all times. If the board does not change for a while, the film shows it for at most 2 s, or for the \
+      time that --longest-pause sets. An .mp4 file requires the program ffmpeg.
+
+      The format .html is a page for browsers that plays the recording. The page is one file, works without a \
+      network, and can play, pause, go to any time, and zoom.
+
+      The format .cast is a film for terminals (asciicast v2), which `asciinema play` shows. With the extension \
+      .jsonl, the whole recording is written as lines of JSON, which `import` reads. With the extension .mcap, the \
+      traffic of a session that was recorded with --wire is written for tools that read MCAP.
       """
   )
 
@@ -46,10 +61,34 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(help: ArgumentHelp("The speed of a film, from 0.1 to 64; by default, 1.", valueName: "N")) var speed: Double?
 
-  @Option(help: ArgumentHelp("The columns and rows of a film; by default, 100x30.", valueName: "COLSxROWS")) var size:
-    String?
+  @Option(
+    help: ArgumentHelp(
+      "The size of a film: the width and height in pixels; by default, at most 1280. For a .cast, the columns and "
+        + "rows; by default, 100x30.",
+      valueName: "WIDTHxHEIGHT"
+    )
+  ) var size: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The largest number of frames per second of a film, from 1 to 50; by default, 10.",
+      valueName: "N"
+    )
+  ) var fps: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "The longest time for which a film does not change, from 0.1 to 3600; by default, 2.",
+      valueName: "SECONDS"
+    )
+  ) var longestPause: Double?
 
   @Flag(help: "Keep the pauses in a film.") var pauses = false
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Show only this region of the board.", valueName: "X,Y,W,H")
+  ) var region: String?
 
   @Flag(help: "Overwrite existing files.") var force = false
 
@@ -58,12 +97,27 @@ struct ExportCommand: AsyncParsableCommand {
     guard every.map({ (0.1...1e6).contains($0) }) ?? true else {
       throw ValidationError("--every must be from 0.1 to 1000000 seconds.")
     }
-    let isFilm = output.hasSuffix(".cast")
-    guard isFilm || (speed == nil && size == nil && !pauses) else {
-      throw ValidationError("--speed, --size and --pauses require a FILE that ends in .cast.")
+    let isCast = output.hasSuffix(".cast")
+    let isPictures = FilmFormat(fileName: output) != nil
+    guard isCast || isPictures || (speed == nil && size == nil && !pauses) else {
+      throw ValidationError("--speed, --size and --pauses require a FILE that ends in .cast or \(FilmFormat.endings).")
     }
-    guard !isFilm || (time == nil && every == nil) else {
-      throw ValidationError("A .cast file always contains the whole recording. To export a part, use `cut` first.")
+    guard isPictures || (fps == nil && longestPause == nil) else {
+      throw ValidationError("--fps and --longest-pause require a FILE that ends in \(FilmFormat.endings).")
+    }
+    guard fps.map({ (1...50).contains($0) }) ?? true else { throw ValidationError("--fps must be from 1 to 50.") }
+    guard longestPause.map({ (0.1...3_600).contains($0) }) ?? true else {
+      throw ValidationError("--longest-pause must be from 0.1 to 3600 seconds.")
+    }
+    guard !pauses || longestPause == nil else {
+      throw ValidationError("--pauses and --longest-pause cannot be combined.")
+    }
+    guard !(isCast || isPictures) || (time == nil && every == nil) else {
+      throw ValidationError("A film always contains the whole recording. To export a part, use `cut` first.")
+    }
+    let isText = isCast || output.hasSuffix(".jsonl") || output.hasSuffix(".mcap")
+    guard region == nil || !isText else {
+      throw ValidationError("--region cannot be used with this format.")
     }
     guard scale == nil || output.hasSuffix(".png") else {
       throw ValidationError("--scale requires a FILE that ends in .png.")
@@ -71,10 +125,16 @@ struct ExportCommand: AsyncParsableCommand {
   }
 
   mutating func run() async throws {
-    if output.hasSuffix(".cast") { return try await film() }
+    if let format = FilmFormat(fileName: output) { return try await film(as: format) }
+    if output.hasSuffix(".cast") { return try await cast() }
     if output.hasSuffix(".jsonl") { return try await twin() }
+    if output.hasSuffix(".mcap") { return try await traffic() }
+    if output.hasSuffix(".html") { return try await page() }
     guard let format = ExportFormat(fileName: output) else {
-      throw WhiteboardError(.usage, "the name of the file must end in one of \(ExportFormat.endings), .cast, .jsonl")
+      throw WhiteboardError(
+        .usage,
+        "the name of the file must end in one of \(ExportFormat.endings) \(FilmFormat.endings) .cast .html .jsonl .mcap"
+      )
     }
     do throws(CommandError) { _ = try scale.map(CommandLimits.checkedPixels) } catch {
       throw WhiteboardError(.usage, error.message)
@@ -85,8 +145,8 @@ struct ExportCommand: AsyncParsableCommand {
     let times = try chosenTimes(recording)
     let width = String(times.count).count
     // All pictures of a series show the same region of the board.
-    var region: Rectangle?
-    if every != nil {
+    var region = try chosenRegion()
+    if every != nil, region == nil {
       for time in times {
         playback.seek(toTime: time)
         region = Self.around(region, playback.board.shown().snapshots.map(\.bounds))
@@ -117,16 +177,109 @@ struct ExportCommand: AsyncParsableCommand {
     Console.complain("Wrote \(output).")
   }
 
-  private func film() async throws {
-    let numbers = (size ?? "100x30").split(separator: "x").map { Int($0) ?? 0 }
-    guard numbers.count == 2, (20...500).contains(numbers[0]), (5...200).contains(numbers[1]) else {
-      throw WhiteboardError(.usage, "--size must be columns and rows, such as 100x30, from 20x5 to 500x200")
+  private func traffic() async throws {
+    guard every == nil, time == nil else {
+      throw WhiteboardError(.usage, "an .mcap file always contains all traffic; to export a part, use `cut` first")
     }
+    let file = try PartialFile(output, isReplacing: force)
+    let recording = try await input.recording()
+    guard !recording.history.traffic.isEmpty else {
+      throw WhiteboardError(.badData, "the recording contains no traffic; `record --wire` records it")
+    }
+    try MCAPFile.write(recording, file.write)
+    try file.complete()
+    Console.complain("Wrote \(output).")
+  }
+
+  private func page() async throws {
+    guard every == nil, time == nil else {
+      throw WhiteboardError(
+        .usage,
+        "an .html file always contains the whole recording; to export a part, use `cut` first"
+      )
+    }
+    let recording = try await input.recording()
+    let region = try BoardFilm.region(of: recording, chosen: chosenRegion())
+    let page = try SharePage.html(recording, photos: try await BoardFile.photos(input.path()), region: region)
+    try Console.write(page, to: output, isReplacing: force)
+    Console.complain("Wrote \(output).")
+  }
+
+  private func film(as format: FilmFormat) async throws {
+    var film = BoardFilm()
+    film.region = try chosenRegion()
+    film.speed = try chosenSpeed()
+    film.rate = fps ?? film.rate
+    film.longestPause = pauses ? nil : longestPause.map { $0 * 1_000 } ?? film.longestPause
+    if size != nil {
+      film.size = try chosenSize("", FilmPainter.sides, FilmPainter.sides, "the width and height in pixels")
+    }
+    let file = try PartialFile(output, isReplacing: force)
+    let recording = try await input.recording()
+    let photos = try await BoardFile.photos(input.path())
+    // The frames are drawn without a break, so the loop asks whether to end.
+    let termination = Termination {}
+    defer { withExtendedLifetime(termination) {} }
+    let progress = ProgressLine("Writing \(output)")
+    let done: (playback: Playback, warning: String?, isComplete: Bool)
+    do {
+      done = try film.write(recording, photos: photos) { [rate = film.rate, output] width, height in
+        switch format {
+        case .gif: try GIFEncoder(width: width, height: height, write: file.write)
+        case .webp: try WebPEncoder(width: width, height: height, write: file.write) { try file.replace($0, at: $1) }
+        case .mp4: try MP4Encoder(width: width, height: height, rate: rate, path: file.partPath, name: output)
+        }
+      } progress: { count, all in
+        progress.show(count, of: all)
+        return !Termination.isAsked
+      }
+    } catch let error as FilmError {
+      progress.clear()
+      throw WhiteboardError(.cannotCreate, error.message)
+    } catch {
+      progress.clear()
+      throw error
+    }
+    progress.clear()
+    guard done.isComplete else { throw WhiteboardError(.no, "interrupted; no file was written") }
+    try file.complete()
+    done.playback.tellFaults()
+    Console.warn(done.warning.map { [$0] } ?? [])
+    Console.complain("Wrote \(output).")
+  }
+
+  private func chosenRegion() throws(WhiteboardError) -> Rectangle? {
+    guard let region else { return nil }
+    do throws(CommandError) { return try CommandParser.region(region) } catch {
+      throw WhiteboardError(.usage, error.message)
+    }
+  }
+
+  private func chosenSpeed() throws(WhiteboardError) -> Double {
     let speed = speed ?? 1
     guard (0.1...64).contains(speed) else { throw WhiteboardError(.usage, "--speed must be from 0.1 to 64") }
+    return speed
+  }
+
+  private func chosenSize(_ usual: String, _ across: ClosedRange<Int>, _ down: ClosedRange<Int>, _ what: String)
+    throws(WhiteboardError) -> (Int, Int)
+  {
+    let numbers = (size ?? usual).split(separator: "x", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+    guard numbers.count == 2, across.contains(numbers[0]), down.contains(numbers[1]) else {
+      throw WhiteboardError(
+        .usage,
+        "--size must be \(what), from \(across.lowerBound)x\(down.lowerBound) to \(across.upperBound)x\(down.upperBound)"
+      )
+    }
+    return (numbers[0], numbers[1])
+  }
+
+  private func cast() async throws {
+    let size = try chosenSize("100x30", 20...500, 5...200, "columns and rows, such as 100x30")
+    let speed = try chosenSpeed()
     let recording = try await input.recording()
     var cast = Asciicast()
-    (cast.columns, cast.rows, cast.speed) = (numbers[0], numbers[1], speed)
+    (cast.columns, cast.rows, cast.speed) = (size.0, size.1, speed)
     cast.skipsIdle = !pauses
     let photos = try await BoardFile.photoPixels(input.path())
     var bytes: [UInt8] = []
@@ -186,5 +339,26 @@ struct ExportCommand: AsyncParsableCommand {
     let padded = String(repeating: "0", count: max(0, width - digits.count)) + digits
     guard let dot = file.lastIndex(of: ".") else { return "\(file)-\(padded)" }
     return "\(file[..<dot])-\(padded)\(file[dot...])"
+  }
+}
+
+/// A line on standard error that shows how far a command is. It is shown only on a terminal.
+private final class ProgressLine {
+  private let words: String
+  private let isShown = isatty(STDERR_FILENO) == 1
+  private var percent = -1
+
+  init(_ words: String) { self.words = UntrustedText(words).escaped() }
+
+  func show(_ count: Int, of all: Int) {
+    let now = count * 100 / max(all, 1)
+    guard isShown, now != percent else { return }
+    percent = now
+    _ = FileWriting.writeAll(Array("\r\(words): \(now) %".utf8), to: STDERR_FILENO)
+  }
+
+  func clear() {
+    guard isShown, percent >= 0 else { return }
+    _ = FileWriting.writeAll(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO)
   }
 }

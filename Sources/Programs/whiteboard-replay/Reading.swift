@@ -25,9 +25,13 @@ extension Recording {
   /// board.
   static func file(of word: String) async throws(WhiteboardError) -> String {
     if BoardFile.isMeant(by: word) || FileManager.default.fileExists(atPath: word) { return BoardFile.absolute(word) }
+    return try await BoardLibrary(inDataDirectory: try settings().chosenDataDirectory()).file(of: word)
+  }
+
+  /// Reads the settings of whiteboard-peer.
+  static func settings() throws(WhiteboardError) -> Settings {
     let place = SettingsFile.Place(nil) { Environment[$0] }
-    let settings = try Settings(SettingEntry.ofBoard + SettingEntry.ofTerminal, at: place)
-    return try await BoardLibrary(inDataDirectory: try settings.chosenDataDirectory()).file(of: word)
+    return try Settings(SettingEntry.ofBoard + SettingEntry.ofTerminal, at: place)
   }
 
   /// Reads the recording that an argument names; if `isLoud`, reports damage on standard error.

@@ -21,6 +21,7 @@ import WhiteboardTerminal
 
       EXAMPLES
         whiteboard-replay record standup -o a.whiteboard
+        whiteboard-replay list                  list your boards and recordings
         whiteboard-replay play a.whiteboard     watch it
         whiteboard-replay info a.whiteboard     summarize it
         whiteboard-replay log a.whiteboard      list every change, one per line
@@ -28,7 +29,7 @@ import WhiteboardTerminal
         whiteboard-replay verify a.whiteboard   check that it is intact
         whiteboard-replay run a.whiteboard --net "loss=5%,delay=20ms+-10"
         whiteboard-replay export a.whiteboard --at 1:30 -o then.svg
-        whiteboard-replay export a.whiteboard -o a.cast --speed 8
+        whiteboard-replay export a.whiteboard -o a.gif --speed 8
         whiteboard-replay cut a.whiteboard --to 2:00 -o begin.whiteboard
         whiteboard-replay diff a.whiteboard --from 1:00 --to 2:00
 
@@ -38,10 +39,10 @@ import WhiteboardTerminal
       """,
     version: ProgramVersion.text,
     subcommands: [
-      InfoCommand.self, LogCommand.self, StatsCommand.self, GrepCommand.self, DiffCommand.self, RecordCommand.self,
-      PlayCommand.self, CutCommand.self, ConcatCommand.self, AnonymizeCommand.self, ExportCommand.self,
-      ImportCommand.self, VerifyCommand.self, RunCommand.self, CompletionsCommand<WhiteboardReplay>.self,
-      ManualCommand<WhiteboardReplay>.self,
+      ListCommand.self, InfoCommand.self, LogCommand.self, StatsCommand.self, GrepCommand.self, DiffCommand.self,
+      RecordCommand.self, PlayCommand.self, CutCommand.self, ConcatCommand.self, AnonymizeCommand.self,
+      ExportCommand.self, ImportCommand.self, DeleteCommand.self, VerifyCommand.self, RunCommand.self,
+      CompletionsCommand<WhiteboardReplay>.self, ManualCommand<WhiteboardReplay>.self,
     ]
   )
 

@@ -1,7 +1,8 @@
-// Imports the decoder of libwebp into Swift.
+// Imports the decoder and the encoder of libwebp into Swift.
 #ifndef WHITEBOARD_WEBP_H
 #define WHITEBOARD_WEBP_H
 
 #include <webp/decode.h>
+#include <webp/encode.h>
 
 #endif

@@ -326,14 +326,19 @@ package enum KittyCommands {
   /// The maximum number of bytes in one chunk of a photo.
   static let chunk = 4096
 
-  static func transmit(_ photo: TerminalPhoto, as image: Int) -> [UInt8] {
+  static func transmit(_ photo: TerminalPhoto, as image: Int) -> [UInt8] { chunks(of: photo, "a=t,f=100,i=\(image)") }
+
+  /// Returns the commands that send a photo and show it at the cursor.
+  static func show(_ photo: TerminalPhoto) -> [UInt8] { chunks(of: photo, "a=T,f=100") }
+
+  private static func chunks(of photo: TerminalPhoto, _ keys: String) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(photo.png.count + photo.png.count / chunk * 12 + 64)
     var start = 0
     repeat {
       let end = min(start + chunk, photo.png.count)
       let more = end < photo.png.count ? 1 : 0
-      let head = start == 0 ? "a=t,f=100,i=\(image),q=2,m=\(more)" : "m=\(more)"
+      let head = start == 0 ? "\(keys),q=2,m=\(more)" : "m=\(more)"
       bytes += Array("\u{1B}_G\(head);".utf8) + photo.png[start..<end] + Array("\u{1B}\\".utf8)
       start = end
     } while start < photo.png.count

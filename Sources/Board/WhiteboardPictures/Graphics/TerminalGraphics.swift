@@ -42,6 +42,20 @@ package struct TerminalPhoto: Hashable, Sendable {
   }
 }
 
+extension TerminalPhoto {
+  /// Returns the bytes that show the photo at the cursor, in its own size, and move the cursor to the next line; nil if
+  /// the photo cannot be encoded. For kitty, the photo must have been created for kitty.
+  package func printed(for graphics: TerminalGraphics) -> [UInt8]? {
+    switch graphics {
+    case .kitty: return png.isEmpty ? nil : KittyCommands.show(self) + [0x0A]
+    case .sixel:
+      let all = CellArea(x: 0, y: 0, width: 1, height: 1)
+      let part = PixelArea(of: (pixels.width, pixels.height), showing: all, in: all)
+      return SixelPicture.encode(pixels, part: part, across: pixels.width, down: pixels.height).map { $0 + [0x0A] }
+    }
+  }
+}
+
 struct PixelArea: Hashable, Sendable {
   let x: Int
   let y: Int

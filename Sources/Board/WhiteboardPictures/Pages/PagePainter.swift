@@ -23,7 +23,8 @@ struct PagePainter {
     targets = isPDF ? picture.linkTargets : []
   }
 
-  func paint() throws(PicturePageError) {
+  /// Draws the picture; if `area` is given, draws only the objects that touch this part of the board.
+  func paint(touching area: Rectangle? = nil) throws(PicturePageError) {
     if let background = picture.background {
       set(PageColor(rgb: background))
       cairo_paint(page)
@@ -31,7 +32,7 @@ struct PagePainter {
     cairo_scale(page, scale, scale)
     cairo_translate(page, -picture.region.least.x, -picture.region.least.y)
     drawGrid()
-    for object in picture.objects(pixelsPerUnit: scale) {
+    for object in picture.objects(pixelsPerUnit: scale) where area?.touches(object.bounds) ?? true {
       let opacity = object.snapshot.style.opacity
       markLinks(of: object)
       cairo_save(page)

@@ -769,7 +769,7 @@ const flat = (points) => points.flatMap(([x, y]) => [x, y]);
 const ink = (points) => points.flatMap(([x, y, pressure = 0]) => [x, y, Math.round(pressure * 255)]);
 
 /** Replaces the ids of members in the view of a game. */
-function withMembers(view) {
+export function withMembers(view) {
   const convert = (key, value) => {
     if (["member", "turn"].includes(key)) return memberID(value);
     return ["players", "invited"].includes(key) && typeof value?.[0] === "string" ? value.map(memberID) : value;

@@ -1,0 +1,221 @@
+import PeerCore
+import SessionReplay
+import Whiteboard
+import WhiteboardKit
+import WhiteboardPictures
+import WhiteboardPrograms
+import WhiteboardRendering
+
+/// The formats of films that consist of pictures.
+enum FilmFormat: String, CaseIterable {
+  case gif
+  case webp
+  case mp4
+
+  init?(fileName: String) {
+    guard let dot = fileName.lastIndex(of: "."),
+      let format = Self(rawValue: fileName[fileName.index(after: dot)...].lowercased())
+    else { return nil }
+    self = format
+  }
+
+  static let endings = allCases.map { ".\($0.rawValue)" }.joined(separator: " ")
+}
+
+/// A film of a recording: the board is drawn again whenever it changes.
+struct BoardFilm {
+  /// The part of the board that the film shows. By default, it contains all objects at all times.
+  var region: Rectangle?
+  /// The width and height in pixels; by default, the region decides.
+  var size: (width: Int, height: Int)?
+  var speed = 1.0
+  /// The largest number of frames per second.
+  var rate = 10
+  /// The longest time for which the film does not change, in milliseconds; nil for no limit.
+  var longestPause: Double? = 2_000
+
+  /// The longest side of a film without a given size, in pixels.
+  private static let longestSide = 1_280.0
+  /// The largest number of pixels for each board unit in a film without a given size.
+  private static let largestScale = 2.0
+  /// The space around all objects, in board units.
+  private static let margin = 20.0
+
+  /// Writes the film.
+  /// - Parameters:
+  ///   - recording: The recording to show.
+  ///   - photos: The photos of the recording.
+  ///   - encoder: A function that creates the writer of a film with a width and a height.
+  ///   - progress: A function that receives the number of written frames, and the number of all frames. It returns
+  ///     whether to continue.
+  /// - Returns: The playback at its end, the warnings about the pictures, and whether the film is complete.
+  /// - Throws: `WhiteboardError`, or an error of `encoder`.
+  func write(
+    _ recording: Recording,
+    photos: [AssetID: [UInt8]],
+    to encoder: (_ width: Int, _ height: Int) throws -> any FilmEncoder,
+    progress: (_ count: Int, _ all: Int) -> Bool
+  ) throws -> (playback: Playback, warning: String?, isComplete: Bool) {
+    let changes = VisibleChanges(of: recording, in: region)
+    let found = try Self.region(of: recording, changes, chosen: region)
+    let (width, height) = size ?? Self.size(of: found)
+    let shown = found.fitted(to: Double(width) / Double(height))
+    let timeline = FilmTimeline(
+      of: changes.steps.map { recording.times[$0 - 1] },
+      until: recording.duration,
+      speed: speed,
+      rate: rate,
+      longestPause: longestPause
+    )
+    guard let painter = FilmPainter(width: width, height: height) else {
+      throw WhiteboardError(.system, "there is not enough memory for a film of this size; choose a smaller --size")
+    }
+    var scene = FilmScene(recording, photos, region: shown)
+    var writer = try encoder(width, height)
+    for (index, frame) in timeline.frames.enumerated() {
+      guard progress(index, timeline.frames.count) else { return (scene.playback, painter.warning, false) }
+      scene.show(frame.changes == 0 ? 0 : changes.steps[frame.changes - 1])
+      try scene.draw(on: painter)
+      if let part = painter.takeFrame() { try writer.add(part, at: frame.time) }
+    }
+    try writer.finish(at: timeline.duration)
+    return (scene.playback, painter.warning, progress(timeline.frames.count, timeline.frames.count))
+  }
+
+  /// Returns the region that contains all objects at all times, or the chosen region.
+  static func region(of recording: Recording, chosen: Rectangle?) throws(WhiteboardError) -> Rectangle {
+    try region(of: recording, VisibleChanges(of: recording, in: chosen), chosen: chosen)
+  }
+
+  private static func region(of recording: Recording, _ changes: VisibleChanges, chosen: Rectangle?)
+    throws(WhiteboardError) -> Rectangle
+  {
+    guard recording.count > 0 else {
+      throw WhiteboardError(.badData, "the recording is empty: it contains no changes of the board")
+    }
+    guard let region = chosen ?? changes.region.map({ $0.widened(margin) }) else {
+      throw WhiteboardError(.badData, "there is nothing to show: the recording never has an object on its board")
+    }
+    return region
+  }
+
+  private static func size(of region: Rectangle) -> (width: Int, height: Int) {
+    let (width, height) = (region.greatest.x - region.least.x, region.greatest.y - region.least.y)
+    let scale = min(largestScale, longestSide / max(width, height))
+    // The pixels of an MP4 come in squares of two by two.
+    func side(_ length: Double) -> Int { max(Int((length * scale / 2).rounded(.up)) * 2, FilmPainter.sides.lowerBound) }
+    return (side(width), side(height))
+  }
+}
+
+/// The steps of a recording after which the board looks different.
+private struct VisibleChanges {
+  /// The number of steps that are applied after each visible change, in order.
+  private(set) var steps: [Int] = []
+  /// The area of all objects at all times; nil if there was none.
+  private(set) var region: Rectangle?
+  /// The area of each object that is on the board.
+  private var areas: [ObjectID: Rectangle] = [:]
+  private var paper: [Double?] = []
+
+  init(of recording: Recording, in chosen: Rectangle?) {
+    var playback = Playback(recording, spacing: .max)
+    while playback.place < recording.count {
+      playback.step()
+      let changes = playback.takeChanges()
+      guard !changes.isEmpty else { continue }
+      if add(changes, playback.board.shown(), in: chosen) { steps.append(playback.place) }
+    }
+  }
+
+  private mutating func add(_ changes: [ObjectChange], _ board: Board, in chosen: Rectangle?) -> Bool {
+    var isVisible = false
+    for id in changes.compactMap(\.visible) {
+      let snapshot = board.snapshot(id).flatMap { $0.kind.isShown ? $0 : nil }
+      let area = snapshot.map { BoardCanvas.Item($0, game: board.gameView(id, for: board.member)).pageBounds }
+      if let area { region = region?.union(area) ?? area }
+      isVisible = isVisible || [areas[id], area].contains { $0.map { chosen?.touches($0) ?? true } ?? false }
+      areas[id] = area
+    }
+    let paper = [board.settings.shownBackground.map(Double.init), board.settings.grid]
+    defer { self.paper = paper }
+    return isVisible || paper != self.paper && !areas.isEmpty
+  }
+}
+
+/// The board at the time of a frame, and the part of it that changed since the frame before.
+private struct FilmScene {
+  private(set) var playback: Playback
+  private let photos: [AssetID: [UInt8]]
+  private let region: Rectangle
+  /// The area of each object on the board, and whether the color of objects on it depends on it.
+  private var areas: [ObjectID: (area: Rectangle, isGround: Bool)] = [:]
+  private var paper: [Double?]?
+
+  init(_ recording: Recording, _ photos: [AssetID: [UInt8]], region: Rectangle) {
+    playback = Playback(recording, spacing: .max)
+    (self.photos, self.region) = (photos, region)
+  }
+
+  mutating func show(_ step: Int) { playback.seek(toPlace: step) }
+
+  mutating func draw(on painter: FilmPainter) throws {
+    let picture = picture()
+    let old = areas
+    areas = [:]
+    for (item, area) in zip(picture.items, picture.bounds) {
+      areas[item.snapshot.id] = (area, item.snapshot.kind == .photo || item.snapshot.style.fill != nil)
+    }
+    let now = [picture.background.map(Double.init), picture.grid]
+    defer { paper = now }
+    let changed = playback.takeChanges().compactMap(\.visible)
+    do throws(PicturePageError) {
+      guard now == paper else { return try painter.draw(picture, changedIn: nil) }
+      let both = changed.flatMap { [old[$0], areas[$0]] }.compactMap { $0 }
+      guard var part = both.dropFirst().reduce(both.first?.area, { $0?.union($1.area) }) else { return }
+      if both.contains(where: { $0.isGround }) {
+        let ground = part
+        for (area, _) in areas.values where area.touches(ground) { part = part.union(area) }
+      }
+      try painter.draw(picture, changedIn: part)
+    } catch { throw WhiteboardError(.system, error.description) }
+  }
+
+  /// The copy of the board must end before the next step. Otherwise, that step would copy all storage.
+  private func picture() -> BoardPicture {
+    let board = playback.board.shown(photos: Set(photos.keys))
+    let export = BoardExport(of: board, id: "", name: "", region: region, names: BoardFile.names(on: board)) {
+      [photos] in photos[$0]
+    }
+    return export.picture
+  }
+}
+
+extension ObjectChange {
+  /// The object, if the change can be seen.
+  fileprivate var visible: ObjectID? {
+    switch self {
+    case .added(let id), .changed(let id), .removed(let id): id
+    case .selected: nil
+    }
+  }
+}
+
+extension Rectangle {
+  fileprivate func widened(_ margin: Double) -> Rectangle {
+    Rectangle(
+      Point(x: least.x - margin, y: least.y - margin),
+      Point(x: greatest.x + margin, y: greatest.y + margin)
+    )
+  }
+
+  /// Returns the smallest rectangle around this one whose width is `proportion` times its height.
+  func fitted(to proportion: Double) -> Rectangle {
+    let (width, height) = (greatest.x - least.x, greatest.y - least.y)
+    let (across, down) = (max(width, height * proportion), max(height, width / proportion))
+    return Rectangle(
+      Point(x: center.x - across / 2, y: center.y - down / 2),
+      Point(x: center.x + across / 2, y: center.y + down / 2)
+    )
+  }
+}

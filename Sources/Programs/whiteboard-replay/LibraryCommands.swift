@@ -1,0 +1,300 @@
+import ArgumentParser
+import CommandLines
+import FoundationEssentials
+import PeerCore
+import SessionReplay
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardKit
+import WhiteboardPictures
+import WhiteboardPrograms
+import WhiteboardRendering
+import WhiteboardTerminal
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+struct ListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List recordings with their duration and size.",
+    discussion: """
+      Without PLACES, lists your boards and the recordings in the current folder. On a terminal that shows pictures \
+      (the kitty graphics protocol or sixels), each recording has a picture of its board at the end. The setting \
+      `graphics` of whiteboard-peer applies here too.
+      """
+  )
+
+  @Argument(help: "Recordings, and folders with recordings.", completion: .file()) var places: [String] = []
+
+  @Flag(help: "Show no pictures.") var noPictures = false
+
+  @Flag(help: "Write one JSON object per line.") var json = false
+
+  mutating func run() async throws {
+    let settings = try Recording.settings()
+    let files = try await files(settings)
+    let graphics = noPictures || json ? nil : PictureTerminal.graphics(TerminalSettings(settings).graphics)
+    var entries: [RecordingEntry] = []
+    var hasFailed = false
+    for file in files {
+      do throws(WhiteboardError) {
+        entries.append(try await RecordingEntry(file, hasPicture: graphics != nil))
+      } catch {
+        // An unreadable recording does not hide the others.
+        hasFailed = true
+        Console.complain("whiteboard-replay: \(error.message)")
+      }
+    }
+    if json {
+      for entry in entries { try Console.tell(entry.json) }
+    } else if entries.isEmpty {
+      try Console.tell("No recordings found. To make one, run: whiteboard-replay record BOARD -o FILE.whiteboard\n")
+    } else {
+      let head = ["NAME", "DURATION", "SIZE", "OBJECTS", "BEGAN", "FILE"]
+      let lines = TextTable.lines([head] + entries.map(\.cells), numbers: [1, 2, 3])
+      try Console.tell(lines[0] + "\n")
+      for (entry, line) in zip(entries, lines.dropFirst()) {
+        if let graphics, let picture = entry.picture, let bytes = picture.printed(for: graphics) {
+          try Console.tell(bytes)
+        }
+        try Console.tell(line + "\n")
+      }
+    }
+    if hasFailed { throw ExitCode(WhiteboardError.Code.badData.rawValue) }
+  }
+
+  private func files(_ settings: Settings) async throws(WhiteboardError) -> [String] {
+    var found: [String] = []
+    for place in places {
+      var isFolder = stat()
+      let path = BoardFile.absolute(place)
+      if stat(path, &isFolder) == 0, isFolder.st_mode & S_IFMT == S_IFDIR {
+        found += try Self.recordings(in: path)
+      } else {
+        found.append(try await Recording.file(of: place))
+      }
+    }
+    if places.isEmpty {
+      let boards = BoardFile.directory(inDataDirectory: try settings.chosenDataDirectory())
+      if access(boards, F_OK) == 0 { found += try Self.recordings(in: boards) }
+      found += try Self.recordings(in: FileManager.default.currentDirectoryPath)
+    }
+    var known: Set<String> = []
+    return found.filter { known.insert($0).inserted }
+  }
+
+  private static func recordings(in folder: String) throws(WhiteboardError) -> [String] {
+    guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+      throw WhiteboardError(.noInput, "\(UntrustedText(folder).escaped()): the folder cannot be read")
+    }
+    return names.filter { $0.hasSuffix(".\(BoardFile.fileExtension)") && !$0.hasPrefix(".") }.sorted().map {
+      "\(folder)/\($0)"
+    }
+  }
+}
+
+/// A line of the list of recordings.
+private struct RecordingEntry {
+  private let path: String
+  private let name: String
+  private let board: String
+  private let start: String?
+  private let duration: Int64
+  private let steps: Int
+  private let objects: Int
+  private let byteCount: Int64
+  let picture: TerminalPhoto?
+
+  init(_ path: String, hasPicture: Bool) async throws(WhiteboardError) {
+    self.path = path
+    let recording = try await Recording.read(path, isLoud: false)
+    (name, board) = (recording.history.name, recording.board.description)
+    (start, duration, steps) = (recording.start.map(BoardFile.time), recording.duration, recording.count)
+    byteCount = Self.byteCount(of: path)
+    var playback = Playback(recording, spacing: .max)
+    playback.seek(toPlace: recording.count)
+    let photos = hasPicture ? (try? await BoardFile.photos(path)) ?? [:] : [:]
+    let board = playback.board.shown(photos: Set(photos.keys))
+    objects = board.snapshots.count
+    picture = hasPicture ? Self.picture(of: board, photos) : nil
+  }
+
+  static func byteCount(of path: String) -> Int64 {
+    // While a board is open, its newest changes are in a second file.
+    ["", "-wal"].reduce(0) { sum, end in
+      var status = stat()
+      return sum + (stat(path + end, &status) == 0 ? Int64(status.st_size) : 0)
+    }
+  }
+
+  /// The size of a picture in pixels; the height is a multiple of 6, the height of a sixel.
+  private static let pictureSize = (width: 240, height: 150)
+
+  private static func picture(of board: Board, _ photos: [AssetID: [UInt8]]) -> TerminalPhoto? {
+    let export = BoardExport(of: board, id: "", name: "") { photos[$0] }
+    guard let painter = FilmPainter(width: pictureSize.width, height: pictureSize.height) else { return nil }
+    var picture = export.picture
+    picture.region = picture.region.fitted(to: Double(pictureSize.width) / Double(pictureSize.height))
+    guard (try? painter.draw(picture, changedIn: nil)) != nil, let frame = painter.takeFrame() else { return nil }
+    let pixels = frame.pixels.map { $0 & 0xFF_FFFF }
+    return try? TerminalPhoto(PhotoPixels(width: frame.width, height: frame.height, pixels: pixels), for: .kitty)
+  }
+
+  private var file: String {
+    let folder = FileManager.default.currentDirectoryPath + "/"
+    return path.hasPrefix(folder) ? String(path.dropFirst(folder.count)) : path
+  }
+
+  var cells: [String] {
+    [
+      UntrustedText(name).escaped(limit: 30), Recording.text(duration), RecordingSize.text(byteCount), "\(objects)",
+      start.map { String($0.prefix(16)).replacing("T", with: " ") } ?? "-", UntrustedText(file).escaped(),
+    ]
+  }
+
+  var json: String {
+    var json = JSONObject()
+    json.add("file", string: path)
+    json.add("name", string: name)
+    json.add("board", string: board)
+    json.add("start", string: start)
+    json.add("ms", whole: duration)
+    json.add("bytes", whole: byteCount)
+    json.add("steps", whole: steps)
+    json.add("objects", whole: objects)
+    return json.text + "\n"
+  }
+}
+
+enum RecordingSize {
+  /// Returns a number of bytes in the largest unit that gives at least 1.
+  static func text(_ bytes: Int64) -> String {
+    guard bytes >= 1_000 else { return "\(bytes) B" }
+    var (value, unit) = (Double(bytes) / 1_000, "kB")
+    for larger in ["MB", "GB", "TB"] where value >= 1_000 { (value, unit) = (value / 1_000, larger) }
+    let tenths = (value * 10).rounded(.down)
+    return value < 10 ? "\(tenths / 10) \(unit)" : "\(Int(value)) \(unit)"
+  }
+}
+
+/// The terminal on which pictures are printed between lines of text.
+private enum PictureTerminal {
+  /// The longest time to wait for the answers of the terminal, in milliseconds.
+  private static let patience: Int32 = 500
+
+  /// Returns the protocol with which the terminal shows pictures; nil if it shows none, or there is no terminal.
+  static func graphics(_ setting: TerminalSettings.Graphics) -> TerminalGraphics? {
+    guard Console.isTerminal, let term = Environment["TERM"], term != "dumb" else { return nil }
+    switch setting {
+    case .kitty: return .kitty
+    case .sixel: return .sixel
+    case .blocks, .none: return nil
+    case .auto: return asked()
+    }
+  }
+
+  /// Asks the terminal. Every terminal answers the last question, so the wait is short.
+  private static func asked() -> TerminalGraphics? {
+    var before = termios()
+    guard tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
+    var raw = before
+    raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    guard tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0 else { return nil }
+    defer { tcsetattr(STDIN_FILENO, TCSADRAIN, &before) }
+    let questions = "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[c"
+    guard FileWriting.writeAll(Array(questions.utf8), to: STDOUT_FILENO) == nil else { return nil }
+    var answer = ""
+    var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    while !answer.hasSuffix("c"), answer.count < 1_000, poll(&entry, 1, patience) > 0 {
+      var byte: UInt8 = 0
+      guard read(STDIN_FILENO, &byte, 1) == 1 else { break }
+      answer.unicodeScalars.append(Unicode.Scalar(byte))
+    }
+    if answer.contains("\u{1B}_Gi=31;OK") { return .kitty }
+    // The attributes are numbers, of which 4 stands for sixels.
+    guard answer.hasSuffix("c"), let attributes = answer.split(separator: "\u{1B}[?").last else { return nil }
+    return attributes.dropLast().split(separator: ";").contains("4") ? .sixel : nil
+  }
+}
+
+struct DeleteCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "delete",
+    abstract: "Delete a recording, after asking.",
+    discussion: """
+      If the recording is one of your boards, the board is deleted from this computer. Other members keep their \
+      copies. A board that is open in another program is not deleted.
+      """
+  )
+
+  @OptionGroup var input: RecordingArgument
+
+  @Flag(help: "Delete without asking, for scripts.") var yes = false
+
+  mutating func run() async throws {
+    let path = try await input.path()
+    let name = UntrustedText(input.file).quoted()
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw WhiteboardError(.noInput, "there is no recording \(name)")
+    }
+    guard path.hasSuffix(".\(BoardFile.fileExtension)") else {
+      throw WhiteboardError(.usage, "\(name) is not a recording; its name must end in .\(BoardFile.fileExtension)")
+    }
+    // The lock keeps other programs from opening the board until it is deleted.
+    let lock = try RecordingLock(path, name)
+    defer { withExtendedLifetime(lock) {} }
+    if !yes {
+      guard Console.isTerminal else {
+        throw WhiteboardError(.usage, "nothing was deleted; without a terminal, `delete` requires --yes")
+      }
+      let size = RecordingSize.text(RecordingEntry.byteCount(of: path))
+      // The user can also delete a file that is too damaged to be read.
+      let recording = try? await Recording.read(path, isLoud: false)
+      let facts = recording.map { "\(Recording.text($0.duration)), \(size)" } ?? "\(size), damaged"
+      let settings = try Recording.settings()
+      let boards = BoardFile.directory(inDataDirectory: try settings.chosenDataDirectory())
+      let kind = path.hasPrefix(boards + "/") ? "your board" : "the recording"
+      try Console.tell("Delete \(kind) \(name) (\(facts))? It cannot be restored. [y]es, [n]o: ")
+      guard readLine()?.lowercased().first == "y" else {
+        throw WhiteboardError(.no, "nothing was deleted")
+      }
+    }
+    for file in ["-wal", "-shm", "-journal", ""].map({ path + $0 }) where unlink(file) != 0 && errno != ENOENT {
+      let words = SystemError.words(for: errno)
+      throw WhiteboardError(.cannotCreate, "\(UntrustedText(file).escaped()) cannot be deleted: \(words)")
+    }
+    Console.complain("Deleted \(UntrustedText(path).escaped()).")
+  }
+}
+
+/// The right to write a board's file, which only one program can have.
+private final class RecordingLock {
+  private let path: String
+  private let descriptor: Int32
+
+  init(_ document: String, _ name: String) throws(WhiteboardError) {
+    path = document + "-lock"
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else {
+      throw WhiteboardError(.cannotCreate, "\(name) cannot be deleted: \(SystemError.words(for: errno))")
+    }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      throw WhiteboardError(.timedOut, "\(name) is open in another program; close it there first")
+    }
+    isHeld = true
+  }
+
+  private var isHeld = false
+
+  deinit {
+    // Programs create only empty lock files, so a file with content is none.
+    var status = stat()
+    if isHeld, fstat(descriptor, &status) == 0, status.st_size == 0 { unlink(path) }
+    if descriptor >= 0 { close(descriptor) }
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import PeerCore
+import WhiteboardKit
+import WhiteboardPictures
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// A writer of MP4 films, which runs the program ffmpeg.
+final class MP4Encoder: FilmEncoder {
+  private let process = Process()
+  private let input = Pipe()
+  private let errors = Pipe()
+  private let name: String
+  private let width: Int
+  private let rate: Int
+  /// The pixels of the last frame.
+  private var shown: [UInt32]
+  /// The number of frames that ffmpeg received.
+  private var count: Int64 = 0
+  private var isRunning = false
+
+  /// Starts ffmpeg, which writes to `path`. `name` is the name of the file in errors.
+  init(width: Int, height: Int, rate: Int, path: String, name: String) throws {
+    guard let program = Self.program() else {
+      throw WhiteboardError(.system, "the program ffmpeg is missing; install the Debian package ffmpeg")
+    }
+    guard width % 2 == 0, height % 2 == 0 else {
+      throw WhiteboardError(.usage, "the width and the height of an .mp4 film must be even numbers")
+    }
+    (self.width, self.rate, self.name) = (width, rate, name)
+    shown = Array(repeating: 0xFF_FFFF, count: width * height)
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = [
+      "-nostdin", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "bgr0", "-video_size", "\(width)x\(height)",
+      "-framerate", "\(rate)", "-i", "pipe:0", "-an", "-c:v", "libx264", "-preset", "medium", "-crf", "20", "-pix_fmt",
+      "yuv420p", "-movflags", "+faststart", "-f", "mp4", "-y", path,
+    ]
+    process.standardInput = input
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = errors
+    try process.run()
+    isRunning = true
+  }
+
+  deinit {
+    guard isRunning else { return }
+    process.terminate()
+    process.waitUntilExit()
+  }
+
+  private static func program() -> String? {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+    return folders.map { "\($0)/ffmpeg" }.first { access($0, X_OK) == 0 }
+  }
+
+  func add(_ frame: FilmFrame, at time: Int64) throws {
+    try repeatFrame(until: time)
+    for row in 0..<frame.height {
+      for column in 0..<frame.width {
+        shown[(frame.y + row) * width + frame.x + column] = frame.pixels[row * frame.width + column] & 0xFF_FFFF
+      }
+    }
+  }
+
+  func finish(at time: Int64) throws {
+    try repeatFrame(until: time)
+    try input.fileHandleForWriting.close()
+    try end()
+  }
+
+  /// Sends the last frame for each interval up to a time.
+  private func repeatFrame(until time: Int64) throws {
+    let frames = (time * Int64(rate) + 500) / 1_000
+    while count < frames {
+      let bytes = shown.withUnsafeBytes { Array($0) }
+      let failure = FileWriting.writeAll(bytes, to: input.fileHandleForWriting.fileDescriptor)
+      // ffmpeg has ended, and its error says why.
+      if failure != nil { try end() }
+      count += 1
+    }
+  }
+
+  private func end() throws {
+    let words = try errors.fileHandleForReading.readToEnd().map { String(decoding: $0, as: UTF8.self) } ?? ""
+    process.waitUntilExit()
+    isRunning = false
+    guard process.terminationReason == .exit, process.terminationStatus == 0 else {
+      let line = words.split(separator: "\n").last.map { ": \($0)" } ?? ""
+      throw WhiteboardError(.cannotCreate, UntrustedText("\(name): ffmpeg could not write the film\(line)").escaped())
+    }
+  }
+}

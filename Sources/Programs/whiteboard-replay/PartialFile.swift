@@ -1,0 +1,73 @@
+import PeerCore
+import WhiteboardKit
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// A file that is written in pieces. It gets its name when it is complete; an incomplete file is deleted.
+final class PartialFile {
+  private let path: String
+  private let name: String
+  private let isReplacing: Bool
+  /// The path of the incomplete file, in the same folder.
+  let partPath: String
+  private let descriptor: Int32
+  private var isComplete = false
+
+  init(_ name: String, isReplacing: Bool) throws(WhiteboardError) {
+    (self.name, path, self.isReplacing) = (name, BoardFile.absolute(name), isReplacing)
+    try Self.check(name, isReplacing: isReplacing)
+    partPath = "\(path).\(UInt64.random(in: 0...UInt64.max)).part"
+    descriptor = open(partPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw Self.refused(name, errno) }
+  }
+
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+    if !isComplete { unlink(partPath) }
+  }
+
+  func write(_ bytes: [UInt8]) throws(WhiteboardError) {
+    if let number = FileWriting.writeAll(bytes, to: descriptor) { throw Self.refused(name, number) }
+  }
+
+  /// Changes bytes that were written before.
+  func replace(_ bytes: [UInt8], at offset: Int) throws(WhiteboardError) {
+    guard pwrite(descriptor, bytes, bytes.count, off_t(offset)) == bytes.count else { throw Self.refused(name, errno) }
+  }
+
+  /// Gives the file its name.
+  func complete() throws(WhiteboardError) {
+    if !isReplacing {
+      // `link` fails if another program created the file meanwhile; `rename` would replace that file.
+      if link(partPath, path) == 0 {
+        unlink(partPath)
+        isComplete = true
+        return
+      }
+      // Some file systems do not support hard links.
+      guard errno == EPERM || errno == ENOTSUP else { throw Self.refused(name, errno) }
+    }
+    guard rename(partPath, path) == 0 else { throw Self.refused(name, errno) }
+    isComplete = true
+  }
+
+  private static func check(_ name: String, isReplacing: Bool) throws(WhiteboardError) {
+    do throws(OutputFile.WriteError) {
+      try OutputFile.check(BoardFile.absolute(name), isReplacing: isReplacing)
+    } catch {
+      let advice = if case .exists = error { "; add --force to replace it" } else { "" }
+      throw WhiteboardError(.cannotCreate, UntrustedText("\(name): \(error.message)\(advice)").escaped())
+    }
+  }
+
+  static func refused(_ name: String, _ number: Int32) -> WhiteboardError {
+    WhiteboardError(
+      .cannotCreate,
+      UntrustedText("\(name) cannot be written: \(SystemError.words(for: number))").escaped()
+    )
+  }
+}
