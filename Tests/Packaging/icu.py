@@ -30,8 +30,7 @@ def common_data(header, kept):
     names_start = 4 + 8 * len(kept)
     names = b"".join(name + b"\0" for name, _ in kept)
     place = -(-(names_start + len(names)) // 16) * 16
-    table, name_place, contents = struct.pack("<I", len(kept)), names_start, b""
-    parts = []
+    table, name_place, parts = struct.pack("<I", len(kept)), names_start, []
     for name, content in kept:
         table += struct.pack("<II", name_place, place)
         name_place += len(name) + 1
