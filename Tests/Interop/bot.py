@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A bot on a board: it draws a circle when a member writes `bot, draw`, and repeats what else is said to it.
+"""A bot on a board: it draws a circle when a member writes `bot, draw`, and repeats other lines that begin with `bot,`.
 
 Usage: bot.py LINK              joins by a join link
        bot.py HOST:PORT CODE    joins at an address, with the board's code (four words with - between them)

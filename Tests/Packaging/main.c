@@ -1,6 +1,6 @@
-// What Tests/package adds to the programs: the commit, and the main function of a file that contains several programs. The
-// name by which the file was started selects the program. PROGRAMS is a list like `PROGRAM(peer) PROGRAM(replay)`, and
-// FIRST is the main function of the first one.
+// Tests/package links this file into the programs. It contains the commit, and the main function of a file with several
+// programs. The name by which the file was started selects the program. PROGRAMS is a list like
+// `PROGRAM(peer) PROGRAM(replay)`, and FIRST is the main function of the first program.
 #include <string.h>
 
 const char *whiteboard_commit(void) { return COMMIT; }

@@ -215,7 +215,7 @@ private enum PictureTerminal {
       answer.unicodeScalars.append(Unicode.Scalar(byte))
     }
     if answer.contains("\u{1B}_Gi=31;OK") { return .kitty }
-    // The attributes are numbers, of which 4 stands for sixels.
+    // The number 4 among the attributes means that the terminal shows sixels.
     guard answer.hasSuffix("c"), let attributes = answer.split(separator: "\u{1B}[?").last else { return nil }
     return attributes.dropLast().split(separator: ";").contains("4") ? .sixel : nil
   }
@@ -292,7 +292,7 @@ private final class RecordingLock {
   private var isHeld = false
 
   deinit {
-    // Programs create only empty lock files, so a file with content is none.
+    // The programs create only empty lock files, so a file with content belongs to another program.
     var status = stat()
     if isHeld, fstat(descriptor, &status) == 0, status.st_size == 0 { unlink(path) }
     if descriptor >= 0 { close(descriptor) }

@@ -1,4 +1,4 @@
-/// A writer of an animated GIF (GIF89a). Each frame has a color table of its own, and repeats forever. Frames with more
+/// A writer of an animated GIF (GIF89a), which repeats forever. Each frame has its own color table. Frames with more
 /// than 255 colors are reduced to 255 colors.
 package struct GIFEncoder: FilmEncoder {
   private let write: ([UInt8]) throws -> Void

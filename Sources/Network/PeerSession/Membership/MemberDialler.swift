@@ -92,7 +92,7 @@ final class MemberDialler {
 
   private func connected(_ link: ControlLink, _ entry: PeerEntry, in session: SessionCore) {
     // A dial may have begun before it was known that the peer is a guest, or before another link opened. A second link
-    // would replace that link, and one of the two sides could then choose the one and the other side the other (DUP-2).
+    // would replace that link, and the two sides could then close different links, so that both end (DUP-2).
     guard !session.hasEnded, entry.link == nil, !session.membership.isRemoved(entry.id), !entry.member.isGuest,
       let exporter = link.facts.exporter
     else {

@@ -5,7 +5,7 @@
 //
 // The server prints its port, and serves until it is killed. A client prints one line of JSON, like session-bench.
 // `messages` sends from a thread that is not the event loop's, through a locked outbox that wakes the event loop once for
-// everything that waits. Nothing is confirmed, kept or checked.
+// everything that waits. Nothing is confirmed, stored or checked.
 
 import Foundation
 import NIOCore
@@ -55,7 +55,7 @@ final class Server: ChannelInboundHandler {
   }
 }
 
-/// Sends a message when the one before has come back, and keeps the times.
+/// Sends a message when the one before has come back, and records the times.
 final class RoundTrips: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -88,7 +88,8 @@ final class RoundTrips: ChannelInboundHandler {
 
 struct GoAhead: Sendable {}
 
-/// Messages that wait for the event loop. `send` waits while they have more than 4 MiB.
+/// Messages that wait for the event loop. `send` waits while they have more than 4 MiB. Safe, because the condition
+/// protects the variables.
 final class Outbox: @unchecked Sendable {
   private let channel: any Channel
   private let condition = NSCondition()
