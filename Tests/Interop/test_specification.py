@@ -12,6 +12,7 @@ DOCUMENTS = sorted(path for path in PROTOCOL.glob("*.md") if "LICENSE" not in pa
 EXPLAINED = {
     "admission.json": "README.md",
     "board.json": "board.md",
+    "broadcast.json": "broadcast.md",
     "discovery.json": "discovery.md",
     "games.json": "games.md",
     "recording.json": "recording.md",
@@ -22,7 +23,7 @@ EXPLAINED = {
 }
 # Keys that describe a whole file.
 OF_A_FILE = {"note", "notation", "specification"}
-RULE = r"(?:LNK|FRM|HEL|RSM|DUP|CLS|ADM|MEM|TCK|MSG|DGM|BLK|RES|STR|LIV|RLY|WEB|BRD|SYN|AUT|GAM|DSC|REC)-\d+"
+RULE = r"(?:LNK|FRM|HEL|RSM|DUP|CLS|ADM|MEM|TCK|MSG|DGM|BLK|RES|STR|LIV|RLY|WEB|BRD|SYN|AUT|GAM|DSC|REC|CST)-\d+"
 # The start of a rule: a row of a table, a paragraph, or an item of a list.
 DEFINED = re.compile(rf"^(?:\| ({RULE}) \||(?:- )?\*\*({RULE})\*\*|## JSON \(({RULE})\))", re.M)
 

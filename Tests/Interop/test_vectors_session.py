@@ -56,6 +56,7 @@ class Generators(unittest.TestCase):
             "make_vectors.py",
             "make_admission_vectors.py",
             "make_board_vectors.py",
+            "make_broadcast_vectors.py",
             "make_vectors_games.py",
             "make_walkthrough.py",
             "make_web_vectors.py",

@@ -190,6 +190,7 @@ struct BoardOptions: ParsableArguments {
     configuration.inboxQuota = settings.value(.inboxQuota)
     configuration.pages = CairoPages()
     configuration.photos = Photos()
+    configuration.framePainter = BoardPainter()
     configuration.discovery = AvahiDiscovery(interface: configuration.interface)
     configuration.browserGateway = try SharedGateway(
       directory: directory,

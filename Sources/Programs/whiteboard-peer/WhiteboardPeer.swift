@@ -39,8 +39,9 @@ import WhiteboardTerminal
     version: ProgramVersion.text,
     subcommands: [
       LobbyCommand.self, HostCommand.self, JoinCommand.self, RunCommand.self, InviteCommand.self, BoardsCommand.self,
-      ExportCommand.self, ImportCommand.self, NearbyCommand.self, PeersCommand.self, IdentityCommand.self,
-      ConfigCommand.self, DoctorCommand.self, DemoCommand.self, VerbsCommand.self,
+      BroadcastCommand.self, WatchCommand.self, ExportCommand.self, ImportCommand.self, NearbyCommand.self,
+      PeersCommand.self, IdentityCommand.self, ConfigCommand.self, DoctorCommand.self, DemoCommand.self,
+      VerbsCommand.self,
       CompletionsCommand<WhiteboardPeer>.self, ManualCommand<WhiteboardPeer>.self,
     ],
     defaultSubcommand: LobbyCommand.self

@@ -338,6 +338,23 @@ import Whiteboard
         "invite web once", #"{"verb":"invite","web":true,"once":true}"#,
         .invite(InvitationTerms(isForBrowsers: true, isOnce: true))
       ), ("web off", #"{"verb":"web","state":"off"}"#, .web(.off)),
+      ("broadcast pause", #"{"verb":"broadcast","action":"pause"}"#, .broadcast(.pause)),
+      (
+        "broadcast start fps=30 size=1280x720 codec=png follow=ada",
+        #"{"verb":"broadcast","action":"start","fps":30,"size":"1280x720","codec":"png","follow":"ada"}"#,
+        .broadcast(
+          .start(
+            try CommandParser.broadcastOptions(
+              fps: 30,
+              size: "1280x720",
+              codec: "png",
+              region: nil,
+              follow: "ada",
+              showsFrames: false
+            )
+          )
+        )
+      ),
       ("help verbs", #"{"verb":"help","topic":"verbs"}"#, .help(text: CommandTable.text)),
     ]
   }

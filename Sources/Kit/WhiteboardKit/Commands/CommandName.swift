@@ -60,6 +60,7 @@ package enum CommandName: String, CaseIterable, Sendable {
   case role
   case invite
   case web
+  case broadcast
   case cancel
   case leave
   case `continue`
@@ -153,6 +154,7 @@ extension CommandName {
     case .role: MemberCommands.role.entry
     case .invite: MemberCommands.invite.entry
     case .web: MemberCommands.web.entry
+    case .broadcast: MemberCommands.broadcast.entry
     case .cancel: MessageCommands.cancel.entry
     case .leave: ProgramCommands.leave.entry
     case .continue: ProgramCommands.continue.entry

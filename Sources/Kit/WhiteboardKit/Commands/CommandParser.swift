@@ -181,6 +181,80 @@ extension CommandParser {
     return access
   }
 
+  static func broadcast(
+    _ action: String,
+    fps: Double?,
+    size: String?,
+    codec: String?,
+    region: Rectangle?,
+    follow: String?,
+    showsFrames: Bool
+  ) throws(CommandError) -> BroadcastOrder {
+    guard let action = BroadcastAction(rawValue: action.lowercased()) else {
+      throw CommandError(.badArgument, "give start, pause, resume or finish")
+    }
+    let hasOptions = fps != nil || size != nil || codec != nil || region != nil || follow != nil || showsFrames
+    guard action == .start || !hasOptions else {
+      throw CommandError(.badArgument, "only `broadcast start` has options")
+    }
+    switch action {
+    case .start:
+      return .start(
+        try broadcastOptions(
+          fps: fps,
+          size: size,
+          codec: codec,
+          region: region,
+          follow: follow,
+          showsFrames: showsFrames
+        )
+      )
+    case .pause: return .pause
+    case .resume: return .resume
+    case .finish: return .finish
+    }
+  }
+
+  /// Returns the options of a broadcast; throws if a value is not allowed.
+  package static func broadcastOptions(
+    fps: Double?,
+    size: String?,
+    codec: String?,
+    region: Rectangle?,
+    follow: String?,
+    showsFrames: Bool
+  ) throws(CommandError) -> Broadcast.Options {
+    var options = Broadcast.Options()
+    if let fps {
+      guard let rate = Int(exactly: fps), BroadcastFormat.rates.contains(rate) else {
+        throw CommandError(.badArgument, "the number of pictures per second must be from 1 to 60")
+      }
+      options.rate = rate
+    }
+    if let size {
+      guard let size = FrameSize(size) else {
+        throw CommandError(
+          .badArgument,
+          "give a size like 1920x1080, with at most \(FrameSize.sideLimit) pixels on a side and 8 million in all"
+        )
+      }
+      options.size = size
+    }
+    if let codec {
+      guard let codec = FrameCodec(rawValue: codec.lowercased()) else {
+        throw CommandError(.badArgument, "the encoding must be jpeg, png or raw")
+      }
+      options.codec = codec
+    }
+    guard [region != nil, follow != nil, showsFrames].count(where: { $0 }) <= 1 else {
+      throw CommandError(.badArgument, "give only one of region, follow and frames")
+    }
+    if let region { options.area = .region(region) }
+    if let follow { options.area = .member(try CommandLimits.checkedTarget(follow, what: "the member to follow")) }
+    if showsFrames { options.area = .latestFrame }
+    return options
+  }
+
   static func terms(isView: Bool, isForBrowsers: Bool, isOnce: Bool, expires: String?) throws(CommandError)
     -> InvitationTerms
   {

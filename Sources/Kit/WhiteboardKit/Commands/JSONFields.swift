@@ -355,6 +355,18 @@ public enum WaitCondition: Equatable, Sendable {
   case seconds(Double)
 }
 
+/// A change to the broadcast of a board.
+public enum BroadcastOrder: Equatable, Sendable {
+  /// A broadcast begins.
+  case start(Broadcast.Options)
+  /// Viewers see the last picture until the broadcast continues.
+  case pause
+  /// A paused broadcast continues.
+  case resume
+  /// The broadcast ends.
+  case finish
+}
+
 /// A change to the access that browsers have to a board.
 public enum WebAccess: String, CaseIterable, Equatable, Sendable {
   /// Browsers with a browser link can join.

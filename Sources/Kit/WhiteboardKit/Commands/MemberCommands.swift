@@ -159,6 +159,28 @@ enum MemberCommands {
     }
   }
 
+  static let broadcast = CommandSpec(
+    .broadcast,
+    rules: local,
+    usage: "start|pause|resume|finish [fps=N] [size=WxH] [codec=jpeg|png|raw] [region=X,Y,W,H|follow=PEER|frames]",
+    "show the board as pictures to programs that run `whiteboard-peer watch`",
+    notes: [
+      "The pictures show all objects, a region, the part that a member sees, or, with `frames`, the frame of the board in",
+      "which something changed last. The default is 1920x1080 with at most 15 pictures per second. Pictures are drawn only",
+      "while something changes and someone watches.",
+    ],
+    .broadcastOrder
+  ) { (runner, _, order) async throws(CommandError) in
+    _ = try runner.board
+    switch order {
+    case .start(let options): _ = try await runner.broadcasts.start(options)
+    case .pause: try await runner.broadcasts.control(.pause)
+    case .resume: try await runner.broadcasts.control(.resume)
+    case .finish: try await runner.broadcasts.control(.finish)
+    }
+    return CommandOutcome()
+  }
+
   static let profile = CommandSpec(
     .profile,
     rules: local,
@@ -211,6 +233,9 @@ extension Command {
 
   /// Lets browsers join the board, or ends their access.
   public static func web(_ access: WebAccess) -> Command { MemberCommands.web(access) }
+
+  /// Starts, pauses, continues or ends a broadcast of the board.
+  public static func broadcast(_ order: BroadcastOrder) -> Command { MemberCommands.broadcast(order) }
 
   /// Changes the local display name and icon; if both arguments are nil, reports the current name and icon.
   public static func profile(name: String?, icon: IconChange?) -> Command { MemberCommands.profile(name, icon) }

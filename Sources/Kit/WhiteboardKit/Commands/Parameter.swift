@@ -621,6 +621,42 @@ extension Parameter where Value == WebAccess {
   static var webAccess: Parameter { word("on|off|revoke", "state", "on, off or revoke", CommandParser.webAccess) }
 }
 
+extension Parameter where Value == BroadcastOrder {
+  static var broadcastOrder: Parameter {
+    Parameter(
+      "start|pause|resume|finish",
+      [
+        ("action", .string), ("fps", .number), ("size", .string), ("codec", .string), ("region", .region),
+        ("follow", .string), ("frames", .flag),
+      ],
+      options: [
+        .value("fps"), .value("size"), .value("codec"), .value("region"), .value("follow"), .flag("frames"),
+      ],
+      wordCount: 1
+    ) { (arguments) throws(CommandError) in
+      try CommandParser.broadcast(
+        arguments.next("start, pause, resume or finish").text,
+        fps: arguments.value("fps").map { TextCommandParser.number($0) ?? .nan },
+        size: arguments.value("size"),
+        codec: arguments.value("codec"),
+        region: arguments.value("region").map(CommandParser.region),
+        follow: arguments.value("follow"),
+        showsFrames: arguments.hasFlag("frames")
+      )
+    } json: { (fields) throws(CommandError) in
+      try CommandParser.broadcast(
+        fields.string("action"),
+        fps: fields.numberIfAny("fps"),
+        size: fields.stringIfAny("size"),
+        codec: fields.stringIfAny("codec"),
+        region: fields.regionIfAny(),
+        follow: fields.stringIfAny("follow"),
+        showsFrames: fields.flag("frames")
+      )
+    }
+  }
+}
+
 extension Parameter where Value == IconChange? {
   static var icon: Parameter { option("icon", "ICON|none", default: nil, CommandParser.iconChange) }
 }

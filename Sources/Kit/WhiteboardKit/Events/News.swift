@@ -274,6 +274,7 @@ extension SharedBoard.News {
     package static let webRevoked = "web-revoked"
     package static let discoveryUnavailable = "discovery-unavailable"
     package static let announced = "announced"
+    package static let broadcast = "broadcast"
     package static let discoveryAvailable = "discovery-available"
   }
 }

@@ -192,6 +192,8 @@ extension SessionIntake {
     case .resourceStarted(let info): board.transfers.resourceStarted(info)
     case .resourceProgress(let id, let bytes, let size): board.transfers.resourceProgressed(id, bytes, size)
     case .resourceFinished(let info, let result): board.transfers.resourceFinished(info, result)
+    case .streamOpened(let stream) where BroadcastRequest.isMeant(by: stream.name):
+      runtime.spawn { sharedBoard in await sharedBoard.broadcasts.serve(stream) }
     case .streamOpened(let stream):
       runtime.spawn { sharedBoard in
         if let readStream = sharedBoard.configuration.readStream {

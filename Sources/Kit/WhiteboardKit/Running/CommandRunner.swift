@@ -14,6 +14,7 @@ final class CommandRunner {
   let persistence: Persistence
   let outbox: BoardOutbox
   let transfers: Transfers
+  let broadcasts: Broadcasts
   let buffer: CommandBuffer
   private var openBoard: ActiveBoard?
   /// Whether a queued command runs or may run.
@@ -33,7 +34,8 @@ final class CommandRunner {
     localRemoval: LocalRemoval,
     persistence: Persistence,
     outbox: BoardOutbox,
-    transfers: Transfers
+    transfers: Transfers,
+    broadcasts: Broadcasts
   ) {
     self.runtime = runtime
     self.configuration = configuration
@@ -44,6 +46,7 @@ final class CommandRunner {
     self.persistence = persistence
     self.outbox = outbox
     self.transfers = transfers
+    self.broadcasts = broadcasts
     buffer = CommandBuffer(hasInput: hasInput)
   }
 

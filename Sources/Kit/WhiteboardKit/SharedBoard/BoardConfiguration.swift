@@ -155,6 +155,14 @@ package struct BoardConfiguration: Sendable {
   package var pages: (any PageWriter)?
   package var photos: (any PhotoConverter)?
   package var browserGateway: (any BrowserGateway)?
+  /// The painter for broadcasts of the board; nil if this program cannot broadcast boards.
+  package var framePainter: (any FramePainter)?
+  /// The broadcast that starts when the board opens; nil for none.
+  package var broadcast: Broadcast.Options?
+  /// Serves ``broadcast`` to other programs of this computer until it ends or the task is canceled, and reports a line for
+  /// the user; nil if only members watch it.
+  package var serveBroadcast:
+    (@Sendable (Broadcast, _ report: @escaping @Sendable (String) async -> Void) async throws -> Void)?
   /// Whether browsers can join a hosted board from the start.
   package var servesBrowsers = false
   /// Whether the pages of guests can get links to invite others; nil means that the pages can, unless the board has an

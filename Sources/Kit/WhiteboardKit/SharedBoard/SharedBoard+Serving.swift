@@ -45,8 +45,27 @@ extension SharedBoard {
     await transport.sessionOpened(board.session.id)
     discovery.reportPeers(to: board.session)
     start(board.session)
+    await startConfiguredBroadcast()
     await runtime.untilEnding()
     await leave(serving)
+  }
+
+  private func startConfiguredBroadcast() async {
+    guard let options = configuration.broadcast, ending == nil else { return }
+    let broadcast: Broadcast
+    do throws(CommandError) { broadcast = try await broadcasts.start(options) } catch {
+      return end(.failed(WhiteboardError(error)))
+    }
+    guard let serve = configuration.serveBroadcast else { return }
+    runtime.spawn { sharedBoard in
+      do {
+        try await serve(broadcast) { [weak sharedBoard] line in
+          await sharedBoard?.emit(.note(.init(code: SharedBoard.News.Remark.broadcast, message: line)))
+        }
+      } catch is CancellationError {
+        // The board is closing.
+      } catch { sharedBoard.end(.failed(WhiteboardError(.cannotCreate, "\(error)"))) }
+    }
   }
 
   private func closeQueues() {

@@ -1,0 +1,217 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import PeerCore
+import WhiteboardKit
+
+/// A server that shows a broadcast to programs on this computer: `/` as a stream of pictures
+/// (`multipart/x-mixed-replace`), and `/still` as the last picture. The server listens only on a loopback address, because
+/// it asks for no code.
+package struct BroadcastServer: Sendable {
+  package struct BindError: Error, Sendable, CustomStringConvertible {
+    package let description: String
+  }
+
+  /// The maximum number of open connections.
+  static let connectionLimit = 32
+
+  package let port: Int
+
+  package static func isLoopback(_ host: String) -> Bool {
+    host == "localhost" || host == "::1"
+      || (host.hasPrefix("127.") && (try? SocketAddress(ipAddress: host, port: 0)) != nil)
+  }
+}
+
+/// Runs a server of a broadcast while `body` runs, and then closes every connection. Throws
+/// ``BroadcastServer/BindError`` if the address is not a loopback address, or the server cannot listen on it.
+package func withBroadcastServer<Result>(
+  of broadcast: Broadcast,
+  host: String,
+  port: Int,
+  group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
+  isolation: isolated (any Actor)? = #isolation,
+  _ body: (BroadcastServer) async throws -> Result
+) async throws -> Result {
+  guard BroadcastServer.isLoopback(host) else {
+    throw BroadcastServer.BindError(
+      description: "pictures are served without a code, so only to this computer: use 127.0.0.1:\(port); "
+        + "on other computers, run `whiteboard-peer watch`"
+    )
+  }
+  let loop = group.next()
+  let routes = NIOLoopBoundBox.makeBoxSendingValue(BroadcastRoutes(broadcast), eventLoop: loop)
+  let listener: any Channel
+  do {
+    listener = try await ServerBootstrap(group: loop).serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.allowRemoteHalfClosure, value: true).childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try routes.value.accept(channel) }
+      }.bind(host: host, port: port).get()
+  } catch {
+    let reason = (error as? IOError).map { SystemError.words(for: $0.errnoCode) } ?? "\(error)"
+    throw BroadcastServer.BindError(description: "cannot listen on \(host) port \(port): \(reason)")
+  }
+  let result: Swift.Result<Result, any Error>
+  do { result = .success(try await body(BroadcastServer(port: listener.localAddress?.port ?? port))) } catch {
+    result = .failure(error)
+  }
+  // Ignore errors, because the channels may already be closed.
+  try? await listener.close()
+  for channel in try await loop.submit({ Array(routes.value.clients.values) }).get() { try? await channel.close() }
+  return try result.get()
+}
+
+private final class BroadcastRoutes: HTTPRoutes {
+  private let broadcast: Broadcast
+  fileprivate var clients: [ObjectIdentifier: any Channel] = [:]
+
+  init(_ broadcast: Broadcast) { self.broadcast = broadcast }
+
+  func accept(_ channel: any Channel) throws {
+    let isFull = clients.count >= BroadcastServer.connectionLimit
+    let id = ObjectIdentifier(channel)
+    clients[id] = channel
+    let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
+    channel.closeFuture.whenComplete { _ in bound.value.clients[id] = nil }
+    let connection = HTTPConnection(
+      self,
+      requestTime: .seconds(10),
+      refusal: isFull ? .broadcast(.serviceUnavailable, "too many connections") : nil
+    )
+    try connection.addHandlers(to: channel, maximumHead: 8_192)
+  }
+
+  func answer(to fault: HTTPFault, on channel: any Channel) -> HTTPAnswer { .broadcast(.badRequest, "bad request") }
+
+  func route(_ head: HTTPRequestHead, on channel: any Channel) throws(HTTPAnswer) -> HTTPRoute {
+    guard head.method == .GET || head.method == .HEAD else {
+      throw .broadcast(.methodNotAllowed, "method not allowed; use GET")
+    }
+    // A page of another site could otherwise show the board under a name that it controls (DNS rebinding).
+    let name = head.headers["host"].first.map { String($0.prefix { $0 != ":" }) } ?? ""
+    guard head.headers["host"].count == 1,
+      BroadcastServer.isLoopback(name) || head.headers["host"].first?.hasPrefix("[::1]") == true
+    else { throw .broadcast(.misdirectedRequest, "use the address 127.0.0.1") }
+    let broadcast = broadcast
+    switch String(head.uri.prefix { $0 != "?" && $0 != "#" }) {
+    case "/" where head.method == .GET: return .takeOver { channel in try Self.stream(broadcast, on: channel) }
+    case "/still", "/still.jpg":
+      let loop = channel.eventLoop
+      return .get { loop.makeFutureWithTask { await Self.still(broadcast) } }
+    default: throw .broadcast(.notFound, "not found; the paths are / and /still")
+    }
+  }
+
+  private static func still(_ broadcast: Broadcast) async -> HTTPAnswer {
+    let viewer = StillViewer()
+    await broadcast.serve(BroadcastRequest(codecs: [.jpeg, .png], acceptsChanges: false), over: viewer)
+    guard let (bytes, codec) = viewer.picture else { return .broadcast(.serviceUnavailable, "there is no picture now") }
+    return HTTPAnswer(
+      .ok,
+      headers: ["Content-Type": "image/\(codec.rawValue)", "Cache-Control": "no-store"],
+      body: ByteBuffer(bytes: bytes)
+    )
+  }
+
+  private static func stream(_ broadcast: Broadcast, on channel: any Channel) throws {
+    let head = HTTPResponseHead(
+      version: .http1_1,
+      status: .ok,
+      headers: [
+        "Content-Type": "multipart/x-mixed-replace; boundary=\(StreamViewer.boundary)", "Cache-Control": "no-store",
+        "Connection": "close",
+      ]
+    )
+    channel.writeAndFlush(HTTPServerResponsePart.head(head), promise: nil)
+    let viewer = StreamViewer(channel)
+    // This task ends when the channel closes, or the broadcast ends, which closes the channel.
+    let task = Task {
+      await broadcast.serve(BroadcastRequest(codecs: [.jpeg, .png], acceptsChanges: false), over: viewer)
+      try? await channel.close()
+    }
+    channel.closeFuture.whenComplete { _ in
+      viewer.leave()
+      task.cancel()
+    }
+  }
+}
+
+extension HTTPAnswer {
+  fileprivate static func broadcast(_ status: HTTPResponseStatus, _ line: String) -> HTTPAnswer {
+    HTTPAnswer(
+      status,
+      headers: ["Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"],
+      body: ByteBuffer(string: line + "\n")
+    )
+  }
+}
+
+/// A viewer that takes one picture.
+private final class StillViewer: ViewerConnection {
+  private let state = Locked((picture: Optional<([UInt8], FrameCodec)>.none, codec: FrameCodec.jpeg))
+  private let left = AsyncStream<Void>.makeStream()
+
+  var picture: ([UInt8], FrameCodec)? { state.withLock { $0.picture } }
+
+  func write(_ record: BroadcastRecord) async throws {
+    switch record {
+    case .start(let format): state.withLock { $0.codec = format.codec }
+    case .picture(let picture):
+      guard case .whole(let bytes) = picture.content else { return }
+      state.withLock { $0.picture = (bytes, $0.codec) }
+      left.continuation.finish()
+    // A paused broadcast without a picture has nothing to show, and the picture comes before PAUSE.
+    case .pause, .finish: left.continuation.finish()
+    default: break
+    }
+  }
+
+  func read() async throws -> BroadcastRecord? {
+    for await _ in left.stream {}
+    return nil
+  }
+
+  func finish() async {}
+
+  func reset(because error: BroadcastError) {}
+}
+
+/// A viewer that receives the pictures as the parts of one HTTP response.
+private final class StreamViewer: ViewerConnection {
+  static let boundary = "picture"
+
+  private let channel: any Channel
+  private let codec = Locked(FrameCodec.jpeg)
+  private let seen = AsyncStream<UInt64>.makeStream()
+
+  init(_ channel: any Channel) { self.channel = channel }
+
+  func write(_ record: BroadcastRecord) async throws {
+    switch record {
+    case .start(let format): codec.withLock { $0 = format.codec }
+    case .picture(let picture):
+      guard case .whole(let bytes) = picture.content else { return }
+      let type = codec.withLock { $0.rawValue }
+      var buffer = ByteBuffer(
+        string: "--\(Self.boundary)\r\nContent-Type: image/\(type)\r\nContent-Length: \(bytes.count)\r\n\r\n"
+      )
+      buffer.writeBytes(bytes)
+      buffer.writeString("\r\n")
+      // The write ends when the system has accepted the bytes, so a slow reader gets fewer pictures.
+      try await channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(buffer)))
+      seen.continuation.yield(picture.number)
+    default: break
+    }
+  }
+
+  func read() async throws -> BroadcastRecord? {
+    for await number in seen.stream { return .seen(number) }
+    return nil
+  }
+
+  func leave() { seen.continuation.finish() }
+
+  func finish() async { try? await channel.writeAndFlush(HTTPServerResponsePart.end(nil)) }
+
+  func reset(because error: BroadcastError) { channel.close(promise: nil) }
+}

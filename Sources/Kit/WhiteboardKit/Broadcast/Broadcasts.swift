@@ -1,0 +1,137 @@
+import PeerCore
+import PeerSession
+
+/// The broadcast of an open board, and the streams of its viewers. Confined to the actor of its board.
+final class Broadcasts {
+  /// The maximum number of streams of one member that are served at a time.
+  private static let streamLimit = 4
+
+  private let runtime: BoardRuntime
+  private let configuration: BoardConfiguration
+  private(set) var current: Broadcast?
+  private var streams: [PeerID: Int] = [:]
+
+  init(_ runtime: BoardRuntime, _ configuration: BoardConfiguration) {
+    self.runtime = runtime
+    self.configuration = configuration
+  }
+
+  var isAvailable: Bool { configuration.framePainter != nil }
+
+  nonisolated(nonsending) func start(
+    _ options: Broadcast.Options,
+    source: (any FrameSource)? = nil,
+    coder: (any FrameCoder)? = nil
+  ) async throws(CommandError) -> Broadcast {
+    defer { checkIsolation(#isolation) }
+    if let current, await current.state != .finished {
+      throw CommandError(.refused, "this board is already broadcast; `broadcast finish` ends the broadcast")
+    }
+    let frames: any FrameSource
+    if let source {
+      frames = source
+    } else {
+      guard let painter = configuration.framePainter else {
+        throw CommandError(.refused, "this program cannot broadcast a board")
+      }
+      frames = BoardFrames(runtime.sharedBoard, painter, options.area)
+    }
+    let broadcast = Broadcast(frames, options: options, coder: coder ?? configuration.framePainter)
+    current = broadcast
+    await broadcast.start()
+    runtime.spawn { _ in await broadcast.run() }
+    runtime.spawn { sharedBoard in for await event in broadcast.reports { sharedBoard.broadcasts.report(event) } }
+    return broadcast
+  }
+
+  nonisolated(nonsending) func control(_ action: BroadcastAction) async throws(CommandError) {
+    defer { checkIsolation(#isolation) }
+    guard let current, await current.state != .finished else {
+      throw CommandError(.refused, "this board is not broadcast; `broadcast start` starts a broadcast")
+    }
+    switch action {
+    case .start: throw CommandError(.refused, "this board is already broadcast")
+    case .pause:
+      guard await current.state == .running else { throw CommandError(.refused, "the broadcast is already paused") }
+      await current.pause()
+    case .resume:
+      guard await current.state == .paused else { throw CommandError(.refused, "the broadcast is not paused") }
+      await current.resume()
+    case .finish: await current.finish()
+    }
+  }
+
+  private func report(_ event: Broadcast.Event) {
+    let message: String
+    switch event {
+    case .viewers(0): message = "no member watches the broadcast"
+    case .viewers(let count): message = "\(EventText.count(count, "viewer")) of the broadcast"
+    case .state(let state):
+      switch state {
+      case .idle: return
+      case .running: message = "the broadcast runs"
+      case .paused: message = "the broadcast is paused"
+      case .finished: message = "the broadcast is finished"
+      }
+    case .failed(let notice):
+      return runtime.emit(.warning(.init(code: "broadcast-failed", message: notice.message.escaped())))
+    }
+    runtime.emit(.note(.init(code: SharedBoard.News.Remark.broadcast, message: message)))
+  }
+
+  // MARK: - Viewers
+
+  /// Sends the broadcast to a viewer that opened a stream, until the viewer leaves or the broadcast ends.
+  nonisolated(nonsending) func serve(_ stream: PeerStream) async {
+    defer { checkIsolation(#isolation) }
+    let connection = StreamConnection(stream)
+    guard streams[stream.peer, default: 0] < Self.streamLimit else {
+      return await connection.refuse(
+        BroadcastNotice(.busy, "This member watches the broadcast \(Self.streamLimit) times already.")
+      )
+    }
+    guard let current else {
+      return await connection.refuse(BroadcastNotice(.notBroadcasting, "This member does not broadcast now."))
+    }
+    streams[stream.peer, default: 0] += 1
+    await current.serve(stream)
+    if let count = streams.removeValue(forKey: stream.peer), count > 1 { streams[stream.peer] = count - 1 }
+  }
+}
+
+/// The actions of the command `broadcast`.
+public enum BroadcastAction: String, CaseIterable, Equatable, Sendable {
+  case start
+  case pause
+  case resume
+  case finish
+}
+
+extension SharedBoard {
+  /// The broadcast of the board that was started last; nil if there was none.
+  public var broadcast: Broadcast? { broadcasts.current }
+
+  /// Whether this program can broadcast pictures of the board itself, so that ``startBroadcast(_:source:coder:)`` needs
+  /// no source.
+  public var canBroadcast: Bool { broadcasts.isAvailable && board != nil }
+
+  /// Starts a broadcast to the members of the board's session.
+  ///
+  /// The broadcast ends when the board is closed.
+  ///
+  /// - Parameters:
+  ///   - options: The size, rate and encoding of the pictures.
+  ///   - source: The source of the pictures; nil for pictures of the board.
+  ///   - coder: An encoder; nil for the encoder of this program.
+  /// - Returns: The broadcast, which is running.
+  /// - Throws: ``CommandError`` with `refused` if a broadcast is running, or this program cannot draw pictures; `ending`
+  ///   if the board is closed.
+  @discardableResult public func startBroadcast(
+    _ options: Broadcast.Options = Broadcast.Options(),
+    source: (any FrameSource)? = nil,
+    coder: (any FrameCoder)? = nil
+  ) async throws(CommandError) -> Broadcast {
+    guard ending == nil, board != nil else { throw CommandError.closed }
+    return try await broadcasts.start(options, source: source, coder: coder)
+  }
+}

@@ -1,0 +1,185 @@
+import PeerCore
+import PeerDiscovery
+import PeerSession
+
+/// Joins the session of a board without opening the board, and receives its broadcast.
+package struct Watching: Sendable {
+  /// The time between two requests to members that do not broadcast (CST-11).
+  private static let interval = Duration.seconds(1)
+
+  package let request: BroadcastRequest
+  package let coder: (any FrameCoder)?
+
+  /// If `coder` is nil, the pictures are not decoded.
+  package init(_ request: BroadcastRequest, decoding coder: (any FrameCoder)?) {
+    self.request = request
+    self.coder = coder
+  }
+
+  /// Returns the request to join the session of a board. A board that is open on this computer needs no code.
+  package static func joinRequest(
+    _ target: JoinTarget,
+    code: JoinCode?,
+    discovery: any Discovery,
+    dataDirectory: String,
+    within limit: Duration
+  ) async throws(WhiteboardError) -> JoinRequest {
+    switch target {
+    case .link(let link):
+      guard let board = SessionID(text: link.board) else {
+        throw WhiteboardError(.usage, LinkError.badBoard.description)
+      }
+      let peer = link.peer.flatMap { PeerID(text: $0) }
+      var chosen = code
+      if !link.code.isEmpty { chosen = try? JoinCode(words: link.code.joined(separator: "-")) }
+      var request = JoinRequest(
+        session: board,
+        addresses: [PeerAddress(host: link.address.host, port: link.address.port)],
+        peer: peer,
+        trust: peer == nil ? .unverified : .pinnedByLink,
+        code: chosen
+      )
+      request.pass = link.pass.flatMap { InvitationPass(text: $0) }
+      return request
+    case .address(let address):
+      return JoinRequest(
+        session: nil,
+        addresses: [PeerAddress(host: address.host, port: address.port)],
+        peer: nil,
+        trust: .unverified,
+        code: code
+      )
+    case .nearby: return try await nearby(nil, code, discovery, dataDirectory, limit)
+    case .name(let name): return try await nearby(name, code, discovery, dataDirectory, limit)
+    }
+  }
+
+  private static func nearby(
+    _ name: String?,
+    _ code: JoinCode?,
+    _ discovery: any Discovery,
+    _ dataDirectory: String,
+    _ limit: Duration
+  ) async throws(WhiteboardError) -> JoinRequest {
+    let open = OpenBoard.all(inDataDirectory: dataDirectory).filter {
+      guard let name else { return true }
+      return $0.boardName == name || (name.utf8.count >= 4 && $0.board.hasPrefix(name.lowercased()))
+    }
+    if open.count == 1, let request = open.first.flatMap({ Self.request(for: $0, code) }) { return request }
+    guard open.isEmpty else {
+      throw WhiteboardError(.usage, "several boards are open on this computer; name one of them")
+    }
+    let found = await firstOf(within: limit) { () -> JoinRequest? in
+      await discovery.browse(BrowserQuery(excluding: nil)) { (events) -> JoinRequest? in
+        var nearby = Nearby()
+        for await event in events {
+          switch event {
+          case .found(let peer), .updated(let peer): nearby.insert(peer)
+          case .lost(let peer): nearby.remove(peer)
+          case .unavailable, .available: continue
+          }
+          guard let peer = nearby.boards(meantBy: name).first?.peers.first(where: { !$0.addresses.isEmpty }) else {
+            continue
+          }
+          return JoinRequest(
+            session: SessionID(claimed: peer.announcement.session),
+            addresses: peer.addresses,
+            peer: PeerID(claimed: peer.announcement.peer),
+            trust: .discovered,
+            code: code
+          )
+        }
+        return nil
+      }
+    }
+    guard let found else {
+      let board = name.map { "no board called \(UntrustedText($0).quoted()) was" } ?? "no board was"
+      throw WhiteboardError(.no, "\(board) found nearby; to find the cause, run: whiteboard-peer doctor")
+    }
+    return found
+  }
+
+  private static func request(for board: OpenBoard, _ code: JoinCode?) -> JoinRequest? {
+    guard let session = SessionID(text: board.board), let peer = PeerID(text: board.peer) else { return nil }
+    let host = board.listen.flatMap { ["0.0.0.0", "::"].contains($0) ? nil : $0 } ?? "127.0.0.1"
+    var request = JoinRequest(
+      session: session,
+      addresses: [PeerAddress(host: host, port: board.port)],
+      peer: peer,
+      trust: .pinnedByLink,
+      code: board.code.flatMap { try? JoinCode(words: $0) } ?? code
+    )
+    request.pass = board.pass.flatMap { InvitationPass(text: $0) }
+    return request
+  }
+
+  /// Receives the broadcast of a session, and waits until one of the members begins a broadcast.
+  ///
+  /// - Parameters:
+  ///   - session: A session of which this program reads the events.
+  ///   - waiting: Called when no member broadcasts; it is called once before each wait.
+  ///   - handle: Called with each event; the broadcaster sends no further pictures before the function returns.
+  /// - Throws: The error of `handle`, and ``WhiteboardError`` if the session ended.
+  package func run(
+    in session: Session,
+    waiting: @Sendable () async -> Void,
+    _ handle: @Sendable (WatchedEvent) async throws -> Void
+  ) async throws {
+    var silent: Set<PeerID> = []
+    var isWaiting = false
+    while true {
+      try Task.checkCancellation()
+      let host = session.hostPeer
+      let peers = session.peers().filter { $0.state == .connected && !silent.contains($0.peer.id) }.map(\.peer.id)
+      for peer in peers.filter({ $0 == host }) + peers.filter({ $0 != host }) {
+        guard let watcher = try? await BroadcastWatcher(request, of: peer, in: session, decoding: coder) else {
+          continue
+        }
+        switch try await watch(watcher, handle) {
+        case .over: return
+        case .silent: silent.insert(peer)
+        case .notNow: continue
+        case .broken: isWaiting = false
+        }
+      }
+      guard !session.peers().isEmpty else { throw WhiteboardError(.unreachable, "the board was closed") }
+      if !isWaiting { await waiting() }
+      isWaiting = true
+      try await Task.sleep(for: Self.interval)
+    }
+  }
+
+  private enum Outcome {
+    case over
+    case silent
+    case notNow
+    case broken
+  }
+
+  private func watch(_ watcher: BroadcastWatcher, _ handle: @Sendable (WatchedEvent) async throws -> Void) async throws
+    -> Outcome
+  {
+    var hasStarted = false
+    while let event = try await watcher.next() {
+      switch event {
+      case .finished(let notice) where !hasStarted:
+        switch BroadcastNotice.Code(rawValue: notice.code) {
+        case .notBroadcasting, .busy: return .notNow
+        default:
+          try await handle(event)
+          return .over
+        }
+      case .finished:
+        try await handle(event)
+        return .over
+      case .started: hasStarted = true
+      default: break
+      }
+      do { try await handle(event) } catch {
+        await watcher.stop()
+        throw error
+      }
+    }
+    return await watcher.hasAnswer ? .broken : .silent
+  }
+}

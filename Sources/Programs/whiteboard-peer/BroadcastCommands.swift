@@ -1,0 +1,373 @@
+import ArgumentParser
+import AvahiDiscovery
+import CommandLines
+import PeerCore
+import PeerSession
+import WhiteboardKit
+import WhiteboardPictures
+import WhiteboardPrograms
+import WhiteboardRendering
+import WhiteboardTerminal
+import WhiteboardWeb
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// The painter and encoder of broadcasts, passed to the board because only this program links the libraries for pictures.
+struct BoardPainter: FramePainter {
+  var codecs: [FrameCodec] { [.jpeg, .png] }
+
+  func paint(_ picture: BoardPicture, scale: Double, part: PixelRect) throws -> [UInt32] {
+    try PicturePage.pixels(
+      of: picture,
+      scale: scale,
+      left: part.x,
+      top: part.y,
+      width: part.width,
+      height: part.height
+    )
+  }
+
+  func encode(_ pixels: [UInt32], width: Int, height: Int, as codec: FrameCodec) throws -> [UInt8] {
+    codec == .png
+      ? try PixelCoding.png(pixels, width: width, height: height)
+      : try PixelCoding.jpeg(pixels, width: width, height: height)
+  }
+
+  func decode(_ bytes: [UInt8], width: Int, height: Int, as codec: FrameCodec) throws -> [UInt32] {
+    try PixelCoding.pixels(of: bytes, width: width, height: height)
+  }
+}
+
+struct BroadcastCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "broadcast",
+    abstract: "Open a board, and show it as pictures to programs that run `watch`.",
+    discussion: """
+      The board is opened as with `host`, or joined as with `join` if BOARD is a link or an address, or with --join. On an
+      open board, the command `broadcast start` does the same. Pictures are drawn only while something changes and someone
+      watches.
+      """
+  )
+
+  @Argument(
+    help: ArgumentHelp("The board to open or join.", valueName: "NAME|FILE|LINK|HOST:PORT"),
+    completion: .board
+  ) var board: String
+
+  @Flag(help: "Join the board with this name nearby, instead of opening it here.") var join = false
+
+  @Option(help: ArgumentHelp("The maximum number of pictures per second, 1 to 60.", valueName: "N")) var fps: Double?
+
+  @Option(help: ArgumentHelp("The size of the pictures (default: 1920x1080).", valueName: "WxH")) var size: String?
+
+  @Option(help: ArgumentHelp("The encoding: jpeg, png or raw (default: jpeg).", valueName: "CODEC")) var codec: String?
+
+  @Option(help: ArgumentHelp("Show only a part of the board.", valueName: "X,Y,W,H")) var region: String?
+
+  @Option(help: ArgumentHelp("Show the part that a member sees.", valueName: "PEER")) var follow: String?
+
+  @Flag(help: "Show the frame of the board in which something changed last.") var frames = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Also serve the pictures to programs on this computer, as multipart/x-mixed-replace, and /still.",
+      valueName: "127.0.0.1:PORT"
+    )
+  ) var http: String?
+
+  @Option(help: ArgumentHelp("How long to search for the board.", valueName: "SECONDS")) var wait = 30.0
+
+  @OptionGroup var options: BoardOptions
+
+  private var isJoining: Bool {
+    guard !join else { return true }
+    guard !BoardFile.isMeant(by: board) || BoardLink.looksLikeLink(board) else { return false }
+    return switch try? JoinTarget(board) {
+    case .link, .address: true
+    default: false
+    }
+  }
+
+  private func broadcastOptions() throws(WhiteboardError) -> Broadcast.Options {
+    do throws(CommandError) {
+      return try CommandParser.broadcastOptions(
+        fps: fps,
+        size: size,
+        codec: codec,
+        region: region.map { (text) throws(CommandError) in try CommandParser.region(text) },
+        follow: follow,
+        showsFrames: frames
+      )
+    } catch { throw WhiteboardError(.usage, error.message) }
+  }
+
+  /// Throws if the address is not on this computer: the pictures are served without a code.
+  private func httpAddress() throws(WhiteboardError) -> HostPort? {
+    guard let http else { return nil }
+    guard let address = HostPort(http) else {
+      throw WhiteboardError(.usage, "--http must be an address like 127.0.0.1:8080")
+    }
+    guard BroadcastServer.isLoopback(address.host) else {
+      throw WhiteboardError(
+        .usage,
+        "--http serves pictures without a code, so only to this computer: use 127.0.0.1:\(address.port). On other "
+          + "computers, run `whiteboard-peer watch`"
+      )
+    }
+    return address
+  }
+
+  mutating func run() async throws {
+    let broadcast = try broadcastOptions()
+    _ = try httpAddress()
+    let settings = try options.settings()
+    let hosted = isJoining ? nil : try HostedBoard(board, isKept: !options.ephemeral, settings)
+    let part: BoardConfiguration.Part =
+      if let hosted { .host(boardName: hosted.name) } else { try Program.joining(board, wait: wait) }
+    var configuration = try await options.configuration(part, isInteractive: Console.isTerminal, settings)
+    configuration.boardFile = hosted?.file
+    configuration.broadcast = broadcast
+    if let address = try httpAddress() {
+      configuration.serveBroadcast = { broadcast, report in
+        try await withBroadcastServer(of: broadcast, host: address.host, port: address.port) { server in
+          await report("pictures: http://\(HostPort(host: address.host, port: server.port)?.description ?? "")/")
+          // The events end with the broadcast, or when the task is canceled.
+          for await _ in broadcast.events {}
+        }
+      }
+    }
+    try await Program.run(configuration, options, settings, input: STDIN_FILENO)
+  }
+}
+
+struct WatchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "watch",
+    abstract: "Receive the broadcast of a board, without a copy of the board.",
+    discussion: """
+      The program joins the session of the board with a temporary identity, waits until a member broadcasts, and ends with
+      the broadcast. It needs the join code like any other member, unless the board is open on this computer. The pictures
+      are written one after the other, as whole files:
+        whiteboard-peer watch standup --output - | ffmpeg -f mjpeg -use_wallclock_as_timestamps 1 -i - film.mp4
+        whiteboard-peer watch standup --output - | mpv --no-cache --untimed --demuxer-lavf-format=mjpeg -
+      """
+  )
+
+  @Argument(
+    help: ArgumentHelp("The board; without it, the only one nearby.", valueName: "NAME|LINK|HOST:PORT"),
+    completion: .board
+  ) var board: String?
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Write the pictures to a file, or to standard output with -; by default, a terminal shows them.",
+      valueName: "FILE|-"
+    )
+  ) var output: String?
+
+  @Option(help: ArgumentHelp("The encoding: jpeg, png or raw (RGB).", valueName: "CODEC")) var codec = "jpeg"
+
+  @Option(help: ArgumentHelp("The maximum number of pictures per second.", valueName: "N")) var fps = 60
+
+  @Option(help: ArgumentHelp("End after this number of pictures.", valueName: "N")) var count: Int?
+
+  @Option(help: ArgumentHelp("How long to search for the board.", valueName: "SECONDS")) var wait = 30.0
+
+  @Option(name: .customLong("as"), help: .of(.personName, "NAME")) var name: String?
+
+  @Option(help: .of(.code, "WORDS")) var code: String?
+
+  @OptionGroup(title: "Terminal") var terminal: TerminalOptions
+
+  @OptionGroup var common: CommonOptions
+
+  mutating func validate() throws {
+    guard FrameCodec(rawValue: codec) != nil else { throw ValidationError("--codec must be jpeg, png or raw.") }
+    guard BroadcastFormat.rates.contains(fps) else { throw ValidationError("--fps must be from 1 to 60.") }
+    guard count ?? 1 >= 1 else { throw ValidationError("--count must be at least 1.") }
+    guard (0...86_400).contains(wait) else { throw ValidationError("--wait must be from 0 to 86400 seconds.") }
+  }
+
+  mutating func run() async throws {
+    var flags = terminal.flags
+    flags[.personName] = name
+    flags[.code] = code
+    let settings = try common.settings(flags)
+    let target: JoinTarget
+    do throws(LinkError) { target = try JoinTarget(board) } catch { throw WhiteboardError(.usage, error.description) }
+    let join = try await Watching.joinRequest(
+      target,
+      code: settings.value(.code),
+      discovery: AvahiDiscovery(interface: settings.value(.interface)),
+      dataDirectory: try settings.chosenDataDirectory(),
+      within: .seconds(wait)
+    )
+    let name = settings.value(.personName) ?? Environment.userName
+    guard output == nil, Console.hasScreen(settings) else { return try await write(join, as: name, settings) }
+    try await show(join, as: name, settings)
+  }
+
+  /// Writes the pictures as they are received.
+  private func write(_ join: JoinRequest, as name: String, _ settings: Settings) async throws {
+    let request = BroadcastRequest(rate: fps, codecs: [FrameCodec(rawValue: codec) ?? .jpeg], acceptsChanges: false)
+    let sink = try PictureSink(output ?? "-", limit: count)
+    let watching = Watching(request, decoding: nil)
+    let task = Task {
+      try await Self.watch(
+        watching,
+        join,
+        as: name,
+        settings,
+        waiting: { Console.complain("Waiting until a member broadcasts the board.") },
+        { event in try await sink.handle(event) }
+      )
+    }
+    let termination = Termination { task.cancel() }
+    defer { withExtendedLifetime(termination) {} }
+    do { try await task.value } catch is CancellationError { return } catch is PictureSink.Closed { return }
+  }
+
+  /// Shows the pictures on the terminal until the broadcast ends or the user quits.
+  private func show(_ join: JoinRequest, as name: String, _ settings: Settings) async throws {
+    let wanted = TerminalSettings(settings)
+    let terminal = Terminal(
+      mouse: .off,
+      exitMessage: "whiteboard-peer crashed.\n",
+      log: try settings.chosenDataDirectory() + "/last-run.log"
+    )
+    guard let terminal else { throw WhiteboardError(.system, "this terminal cannot show a full screen; use --output") }
+    let screen = BroadcastTerminal(
+      terminal,
+      TerminalFeatures { Environment[$0] },
+      wanted,
+      title: board.map { UntrustedText($0).displayed } ?? "broadcast"
+    )
+    let termination = Termination { await screen.requestEnd() }
+    defer { withExtendedLifetime(termination) {} }
+    let watching = Watching(BroadcastRequest(rate: fps), decoding: BoardPainter())
+    do {
+      try await screen.run { screen in
+        try await Self.watch(
+          watching,
+          join,
+          as: name,
+          settings,
+          waiting: { await screen.waiting() },
+          { event in
+            await screen.show(event)
+            if case .finished(let notice) = event { try PictureSink.check(notice) }
+          }
+        )
+      }
+    } catch is CancellationError { return }
+  }
+
+  private static func watch(
+    _ watching: Watching,
+    _ join: JoinRequest,
+    as name: String,
+    _ settings: Settings,
+    waiting: @escaping @Sendable () async -> Void,
+    _ handle: @escaping @Sendable (WatchedEvent) async throws -> Void
+  ) async throws {
+    let parent = Environment["TMPDIR"] ?? "/tmp"
+    var transport = TransportConfiguration(
+      // A second program with the key of this user would take the place of the first one.
+      identity: .ephemeral(),
+      displayName: name,
+      inboxDirectory: "\(parent)/whiteboard-watch-\(getpid())",
+      logger: settings.logger("whiteboard-peer")
+    )
+    transport.isListening = false
+    transport.isBridge = false
+    transport.wantsResource = { _, _ in false }
+    try await PeerTransport.withTransport(transport) { transport in
+      let session: Session
+      do throws(SessionError) {
+        session = try await transport.join(
+          join,
+          verify: { verification in
+            guard !verification.mustBeCompared else { return false }
+            Console.complain("The host sees these words: \(verification.words.joined(separator: " "))")
+            return true
+          }
+        )
+      } catch { throw WhiteboardError(.unreachable, "the board cannot be watched: \(error.message)") }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          // A viewer needs no messages of the board; reading them keeps the links free.
+          for await _ in session.events {}
+          throw WhiteboardError(.unreachable, "the board was closed")
+        }
+        group.addTask {
+          try await watching.run(in: session, waiting: waiting, handle)
+        }
+        _ = try await group.next()
+        group.cancelAll()
+      }
+      await session.leave()
+    }
+  }
+}
+
+/// Writes the pictures of a broadcast to a file or to standard output.
+actor PictureSink {
+  /// The reader of the output is gone, or the requested number of pictures is written.
+  struct Closed: Error {}
+
+  private let writer: LineWriter
+  private var left: Int?
+
+  init(_ output: String, limit: Int?) throws(WhiteboardError) {
+    left = limit
+    guard output != "-" else {
+      writer = LineWriter(descriptor: STDOUT_FILENO)
+      return
+    }
+    let descriptor = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else {
+      throw WhiteboardError(
+        .cannotCreate,
+        "the file \(UntrustedText(output).quoted(limit: 256)) cannot be written: \(SystemError.words(for: errno))"
+      )
+    }
+    writer = LineWriter(descriptor: descriptor)
+  }
+
+  func handle(_ event: WatchedEvent) async throws {
+    switch event {
+    case .started(let format):
+      Console.complain("The broadcast has pictures of \(format.size) pixels (\(format.codec.rawValue)).")
+    case .picture(let picture, _):
+      guard case .whole(let bytes) = picture.content else { return }
+      do throws(OutputError) {
+        try await writer.write(bytes)
+        try await writer.flush()
+      } catch {
+        guard error.isReaderGone else { throw WhiteboardError.unwritable }
+        throw Closed()
+      }
+      if let count = left {
+        left = count - 1
+        if count == 1 { throw Closed() }
+      }
+    case .paused: Console.complain("The broadcast is paused.")
+    case .resumed: Console.complain("The broadcast continues.")
+    case .failed(let notice): Console.complain("The broadcaster has a problem: \(notice.message.escaped())")
+    case .finished(let notice):
+      try Self.check(notice)
+      Console.complain("The broadcast is finished.")
+    }
+  }
+
+  /// Throws if the broadcast did not end normally.
+  static func check(_ notice: BroadcastNotice) throws(WhiteboardError) {
+    guard notice.code != "finished" else { return }
+    throw WhiteboardError(.no, "the broadcast cannot be watched: \(notice.message.escaped())")
+  }
+}

@@ -1,0 +1,193 @@
+"""Tests broadcasts (broadcast.md) with the real programs: a host that broadcasts its board, and viewers."""
+
+import os
+import signal
+import socket
+import struct
+import subprocess
+import threading
+import urllib.error
+import urllib.request
+
+from program import BINARY, Failed, end_with_parent
+from test_against_swift import SwiftCase
+from whiteboard_peer.events import PATIENCE
+
+WIDTH, HEIGHT = 320, 240
+PICTURE = WIDTH * HEIGHT * 3
+
+
+class Viewer:
+    """One process of `whiteboard-peer watch` whose pictures the test reads."""
+
+    def __init__(self, case, board, *options):
+        self.directory = case.directory()
+        command = [str(BINARY), "watch", board, "--output", "-", "--data-dir", str(self.directory), *options]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=end_with_parent
+        )
+        case.addCleanup(self.stop)
+        self.errors = []
+        self._reader = threading.Thread(target=lambda: self.errors.extend(self.process.stderr), daemon=True)
+        self._reader.start()
+
+    def read(self, count, timeout=30):
+        """Reads exactly so many bytes of pictures."""
+        timer = threading.Timer(timeout * PATIENCE, self.process.kill)
+        timer.start()
+        try:
+            data = self.process.stdout.read(count)
+        finally:
+            timer.cancel()
+        if len(data) != count:
+            raise AssertionError(f"{len(data)} of {count} bytes; {b''.join(self.errors).decode()}")
+        return data
+
+    def ended(self, timeout=30):
+        rest = []
+        reader = threading.Thread(target=lambda: rest.append(self.process.stdout.read()), daemon=True)
+        reader.start()
+        status = self.process.wait(timeout * PATIENCE)
+        reader.join()
+        self._reader.join()
+        return status, rest[0]
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdout, self.process.stderr):
+            stream.close()
+
+
+def dark(picture):
+    """The number of pixels of a raw picture that are not white."""
+    return sum(picture[index : index + 3] != b"\xff\xff\xff" for index in range(0, len(picture), 3))
+
+
+def size_of_jpeg(data):
+    """The size in the header of a JPEG."""
+    assert data[:2] == b"\xff\xd8" and data[-2:] == b"\xff\xd9", data[:16]
+    offset = 2
+    while True:
+        marker, length = struct.unpack(">HH", data[offset : offset + 4])
+        if marker in (0xFFC0, 0xFFC2):
+            height, width = struct.unpack(">HH", data[offset + 5 : offset + 9])
+            return width, height
+        offset += 2 + length
+
+
+class Broadcasts(SwiftCase):
+    def setUp(self):
+        self.host = self.program("host", "Board", admit="anyone", name="Ada")
+        self.host.ready()
+
+    def start(self, **options):
+        options = {"size": f"{WIDTH}x{HEIGHT}", "fps": 30, "region": [0, 0, WIDTH, HEIGHT], **options}
+        self.host.do("broadcast", action="start", **options)
+
+    def raw(self, *options):
+        return Viewer(self, self.host.link, "--codec", "raw", *options)
+
+    def square(self, x, y):
+        self.host.do("rect", at=[x, y], size=[40, 40], fill="#000000")
+
+    def test_cst_8_a_viewer_sees_the_board_and_each_change(self):
+        self.start()
+        viewer = self.raw()
+        self.assertEqual(dark(viewer.read(PICTURE)), 0)
+        self.square(100, 100)
+        first = viewer.read(PICTURE)
+        self.assertGreater(dark(first), 30 * 30)
+        # The center of the square is black, and the corner of the picture is white.
+        middle = 3 * (100 * WIDTH + 100)
+        self.assertEqual(first[middle : middle + 3], b"\0\0\0")
+        self.square(200, 100)
+        self.assertGreater(dark(viewer.read(PICTURE)), 2 * 30 * 30)
+        self.host.events.wait("note", 30, code="broadcast", message="1 viewer of the broadcast")
+        self.host.do("broadcast", action="finish")
+        self.assertEqual(viewer.ended(), (0, b""))
+
+    def test_cst_11_a_viewer_waits_for_a_broadcast_and_ends_with_it(self):
+        viewer = self.raw()
+        self.host.events.wait("joined", 30)
+        self.start()
+        viewer.read(PICTURE)
+        self.host.do("broadcast", action="pause")
+        self.square(100, 100)
+        self.host.do("broadcast", action="resume")
+        self.assertGreater(dark(viewer.read(PICTURE)), 0)
+        with self.assertRaises(Failed):
+            self.start()
+        self.host.do("broadcast", action="finish")
+        self.assertEqual(viewer.ended(), (0, b""))
+        with self.assertRaises(Failed):
+            self.host.do("broadcast", action="pause")
+
+    def test_cst_3_jpeg_and_png_files(self):
+        self.start()
+        self.square(100, 100)
+        for codec in ("jpeg", "png"):
+            viewer = Viewer(self, self.host.link, "--codec", codec, "--count", "1")
+            status, data = viewer.ended()
+            self.assertEqual(status, 0)
+            if codec == "jpeg":
+                self.assertEqual(size_of_jpeg(data), (WIDTH, HEIGHT))
+            else:
+                self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
+                self.assertEqual(struct.unpack(">II", data[16:24]), (WIDTH, HEIGHT))
+
+    def test_cst_7_a_stopped_viewer_delays_no_other_viewer(self):
+        self.start()
+        stopped, viewer = self.raw(), self.raw()
+        for each in (stopped, viewer):
+            each.read(PICTURE)
+        stopped.process.send_signal(signal.SIGSTOP)
+        for index in range(20):
+            self.square(20 + 14 * index, 60)
+            # Each change arrives although the other viewer reads nothing.
+            self.assertGreater(dark(viewer.read(PICTURE)), 0)
+        stopped.process.send_signal(signal.SIGCONT)
+        last = b""
+        # The viewer that was stopped gets the newest picture, and few of the pictures in between.
+        for count in range(1, 6):
+            last = stopped.read(PICTURE)
+            if last[3 * (60 * WIDTH + 286) :][:3] == b"\0\0\0":
+                break
+        self.assertLess(count, 6)
+        self.assertEqual(last[3 * (60 * WIDTH + 286) :][:3], b"\0\0\0")
+
+    def test_pictures_for_programs_on_this_computer(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        for address in ("0.0.0.0:8080", "192.168.1.2:8080", "[::]:8080"):
+            done = subprocess.run(
+                [str(BINARY), "broadcast", "Other", "--http", address, "--data-dir", str(self.directory())],
+                capture_output=True, text=True, timeout=30 * PATIENCE,
+            )
+            self.assertEqual(done.returncode, 64, done.stderr)
+            self.assertIn("127.0.0.1", done.stderr)
+        other = self.program(
+            "broadcast", "Other", admit="anyone", name="Ben",
+            options=["--size", f"{WIDTH}x{HEIGHT}", "--http", f"127.0.0.1:{port}"],
+        )
+        other.ready()
+        while not other.events.wait("note", 30, code="broadcast")["message"].startswith("pictures:"):
+            pass
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/still", timeout=30) as answer:
+            self.assertEqual(answer.headers["Content-Type"], "image/jpeg")
+            self.assertEqual(size_of_jpeg(answer.read()), (WIDTH, HEIGHT))
+        request = urllib.request.Request(f"http://127.0.0.1:{port}/still", headers={"Host": "board.example"})
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request, timeout=30)
+        self.assertEqual(refused.exception.code, 421)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=30) as stream:
+            self.assertIn("multipart/x-mixed-replace", stream.headers["Content-Type"])
+            for step in range(3):
+                self.assertEqual(stream.readline(), b"--picture\r\n")
+                self.assertEqual(stream.readline(), b"Content-Type: image/jpeg\r\n")
+                length = int(stream.readline().split(b":")[1])
+                self.assertEqual(stream.readline(), b"\r\n")
+                self.assertEqual(size_of_jpeg(stream.read(length)), (WIDTH, HEIGHT))
+                self.assertEqual(stream.readline(), b"\r\n")
+                other.do("stroke", points=[[0, step * 10], [100, step * 10 + 5]])
