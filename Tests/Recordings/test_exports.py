@@ -308,7 +308,7 @@ class Library(Case):
         self.assertFalse(one.exists())
         with open(f"{two}-lock", "w", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            self.assertIn("open in another program", self.run_program("delete", "two.whiteboard", "--yes", status=75))
+            self.assertIn("already open in another", self.run_program("delete", "two.whiteboard", "--yes", status=75))
         self.assertTrue(two.exists())
         self.run_program("delete", "two.whiteboard", "--yes")
         self.assertEqual(list(self.folder.glob("*.whiteboard*")), [])

@@ -302,6 +302,7 @@ struct WatchCommand: AsyncParsableCommand {
         group.addTask {
           // A viewer needs no messages of the board; reading them keeps the links free.
           for await _ in session.events {}
+          try Task.checkCancellation()
           throw WhiteboardError(.unreachable, "the board was closed")
         }
         group.addTask {

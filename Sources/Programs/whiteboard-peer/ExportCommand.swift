@@ -98,6 +98,7 @@ struct ExportCommand: AsyncParsableCommand {
     if let fit, !(1...PicturePage.sideLimit).contains(fit) {
       throw WhiteboardError(.usage, "--fit must be from 1 to \(PicturePage.sideLimit)")
     }
+    guard fit == nil || format == .png else { throw WhiteboardError(.usage, "--fit applies only to .png files") }
     let isPiped = output == "-"
     guard !isPiped || (format != .png && format != .pdf) || isatty(STDOUT_FILENO) == 0 else {
       throw WhiteboardError(.usage, "a terminal cannot show .\(format.rawValue); give a file with -o")

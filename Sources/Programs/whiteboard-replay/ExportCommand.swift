@@ -87,7 +87,7 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Show only this region of the board.", valueName: "X,Y,W,H")
+    help: ArgumentHelp("Show only this region of the board; a page begins with it.", valueName: "X,Y,W,H")
   ) var region: String?
 
   @Flag(help: "Overwrite existing files.") var force = false
@@ -186,7 +186,12 @@ struct ExportCommand: AsyncParsableCommand {
     guard !recording.history.traffic.isEmpty else {
       throw WhiteboardError(.badData, "the recording contains no traffic; `record --wire` records it")
     }
-    try MCAPFile.write(recording, file.write)
+    let termination = Termination {}
+    defer { withExtendedLifetime(termination) {} }
+    try MCAPFile.write(recording) { bytes in
+      guard !Termination.isAsked else { throw WhiteboardError(.no, "interrupted; no file was written") }
+      try file.write(bytes)
+    }
     try file.complete()
     Console.complain("Wrote \(output).")
   }

@@ -70,9 +70,9 @@ struct ListCommand: AsyncParsableCommand {
   private func files(_ settings: Settings) async throws(WhiteboardError) -> [String] {
     var found: [String] = []
     for place in places {
-      var isFolder = stat()
+      var status = stat()
       let path = BoardFile.absolute(place)
-      if stat(path, &isFolder) == 0, isFolder.st_mode & S_IFMT == S_IFDIR {
+      if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
         found += try Self.recordings(in: path)
       } else {
         found.append(try await Recording.file(of: place))
@@ -106,7 +106,7 @@ private struct RecordingEntry {
   private let duration: Int64
   private let steps: Int
   private let objects: Int
-  private let byteCount: Int64
+  private let byteCount: Int
   let picture: TerminalPhoto?
 
   init(_ path: String, hasPicture: Bool) async throws(WhiteboardError) {
@@ -123,11 +123,11 @@ private struct RecordingEntry {
     picture = hasPicture ? Self.picture(of: board, photos) : nil
   }
 
-  static func byteCount(of path: String) -> Int64 {
+  static func byteCount(of path: String) -> Int {
     // While a board is open, its newest changes are in a second file.
     ["", "-wal"].reduce(0) { sum, end in
       var status = stat()
-      return sum + (stat(path + end, &status) == 0 ? Int64(status.st_size) : 0)
+      return sum + (stat(path + end, &status) == 0 ? Int(status.st_size) : 0)
     }
   }
 
@@ -151,7 +151,7 @@ private struct RecordingEntry {
 
   var cells: [String] {
     [
-      UntrustedText(name).escaped(limit: 30), Recording.text(duration), RecordingSize.text(byteCount), "\(objects)",
+      UntrustedText(name).escaped(limit: 30), Recording.text(duration), ByteCount.text(byteCount), "\(objects)",
       start.map { String($0.prefix(16)).replacing("T", with: " ") } ?? "-", UntrustedText(file).escaped(),
     ]
   }
@@ -163,21 +163,10 @@ private struct RecordingEntry {
     json.add("board", string: board)
     json.add("start", string: start)
     json.add("ms", whole: duration)
-    json.add("bytes", whole: byteCount)
+    json.add("bytes", whole: Int64(byteCount))
     json.add("steps", whole: steps)
     json.add("objects", whole: objects)
     return json.text + "\n"
-  }
-}
-
-enum RecordingSize {
-  /// Returns a number of bytes in the largest unit that gives at least 1.
-  static func text(_ bytes: Int64) -> String {
-    guard bytes >= 1_000 else { return "\(bytes) B" }
-    var (value, unit) = (Double(bytes) / 1_000, "kB")
-    for larger in ["MB", "GB", "TB"] where value >= 1_000 { (value, unit) = (value / 1_000, larger) }
-    let tenths = (value * 10).rounded(.down)
-    return value < 10 ? "\(tenths / 10) \(unit)" : "\(Int(value)) \(unit)"
   }
 }
 
@@ -245,14 +234,14 @@ struct DeleteCommand: AsyncParsableCommand {
     guard path.hasSuffix(".\(BoardFile.fileExtension)") else {
       throw WhiteboardError(.usage, "\(name) is not a recording; its name must end in .\(BoardFile.fileExtension)")
     }
-    // The lock keeps other programs from opening the board until it is deleted.
-    let lock = try RecordingLock(path, name)
-    defer { withExtendedLifetime(lock) {} }
+    // No other program can open the board until it is deleted.
+    let reservation = try await filing { () throws(DocumentError) in try BoardReservation(path) }
+    defer { withExtendedLifetime(reservation) {} }
     if !yes {
       guard Console.isTerminal else {
         throw WhiteboardError(.usage, "nothing was deleted; without a terminal, `delete` requires --yes")
       }
-      let size = RecordingSize.text(RecordingEntry.byteCount(of: path))
+      let size = ByteCount.text(RecordingEntry.byteCount(of: path))
       // The user can also delete a file that is too damaged to be read.
       let recording = try? await Recording.read(path, isLoud: false)
       let facts = recording.map { "\(Recording.text($0.duration)), \(size)" } ?? "\(size), damaged"
@@ -269,32 +258,5 @@ struct DeleteCommand: AsyncParsableCommand {
       throw WhiteboardError(.cannotCreate, "\(UntrustedText(file).escaped()) cannot be deleted: \(words)")
     }
     Console.complain("Deleted \(UntrustedText(path).escaped()).")
-  }
-}
-
-/// The right to write a board's file, which only one program can have.
-private final class RecordingLock {
-  private let path: String
-  private let descriptor: Int32
-
-  init(_ document: String, _ name: String) throws(WhiteboardError) {
-    path = document + "-lock"
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else {
-      throw WhiteboardError(.cannotCreate, "\(name) cannot be deleted: \(SystemError.words(for: errno))")
-    }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      throw WhiteboardError(.timedOut, "\(name) is open in another program; close it there first")
-    }
-    isHeld = true
-  }
-
-  private var isHeld = false
-
-  deinit {
-    // The programs create only empty lock files, so a file with content belongs to another program.
-    var status = stat()
-    if isHeld, fstat(descriptor, &status) == 0, status.st_size == 0 { unlink(path) }
-    if descriptor >= 0 { close(descriptor) }
   }
 }

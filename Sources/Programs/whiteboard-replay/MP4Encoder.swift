@@ -2,6 +2,7 @@ import Foundation
 import PeerCore
 import WhiteboardKit
 import WhiteboardPictures
+import WhiteboardPrograms
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -75,8 +76,9 @@ final class MP4Encoder: FilmEncoder {
   /// Sends the last frame for each interval up to a time.
   private func repeatFrame(until time: Int64) throws {
     let frames = (time * Int64(rate) + 500) / 1_000
-    while count < frames {
-      let bytes = shown.withUnsafeBytes { Array($0) }
+    let bytes = shown.withUnsafeBytes { Array($0) }
+    // The caller notices the signal after this.
+    while count < frames, !Termination.isAsked {
       let failure = FileWriting.writeAll(bytes, to: input.fileHandleForWriting.fileDescriptor)
       // ffmpeg has ended, and its error says why.
       if failure != nil { try end() }

@@ -41,17 +41,10 @@ final class PartialFile {
 
   /// Gives the file its name.
   func complete() throws(WhiteboardError) {
-    if !isReplacing {
-      // `link` fails if another program created the file meanwhile; `rename` would replace that file.
-      if link(partPath, path) == 0 {
-        unlink(partPath)
-        isComplete = true
-        return
-      }
-      // Some file systems do not support hard links.
-      guard errno == EPERM || errno == ENOTSUP else { throw Self.refused(name, errno) }
+    if let number = OutputFile.name(partPath, path, isReplacing: isReplacing) {
+      if number == EEXIST { try Self.check(name, isReplacing: isReplacing) }
+      throw Self.refused(name, number)
     }
-    guard rename(partPath, path) == 0 else { throw Self.refused(name, errno) }
     isComplete = true
   }
 

@@ -161,7 +161,10 @@ final class WriterLock: Sendable {
 public struct BoardReservation: Sendable {
   private let writerLock: WriterLock
 
-  init(_ document: String) throws(DocumentError) { writerLock = try WriterLock(DocumentFile.resolved(document)) }
+  /// Throws a ``DocumentError`` with the code `inUse` if the document is open in any program.
+  package init(_ document: String) throws(DocumentError) {
+    writerLock = try WriterLock(DocumentFile.resolved(document))
+  }
 
   /// Returns the lock of a document; nil if the reservation is for another document, or was used and released.
   func lock(of document: String) -> WriterLock? { writerLock.isLock(of: document) ? writerLock : nil }

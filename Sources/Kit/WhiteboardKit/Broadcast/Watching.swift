@@ -142,6 +142,7 @@ package struct Watching: Sendable {
         case .broken: isWaiting = false
         }
       }
+      try Task.checkCancellation()
       guard !session.peers().isEmpty else { throw WhiteboardError(.unreachable, "the board was closed") }
       if !isWaiting { await waiting() }
       isWaiting = true

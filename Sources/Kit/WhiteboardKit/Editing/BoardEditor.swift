@@ -40,9 +40,10 @@ final class BoardEditor {
 
   /// Makes edits as one undo step. If the board refuses an edit, none of the edits is made.
   func edit<Result>(_ body: (Board) throws(BoardError) -> Result) throws(CommandError) -> Result {
+    let active = try openBoard()
     do throws(BoardError) {
       let (result, actions) = try replica.change(now: runtime.now, body)
-      active?.perform(actions)
+      active.perform(actions)
       return result
     } catch { throw refusal(error) }
   }
@@ -50,9 +51,15 @@ final class BoardEditor {
   /// Makes edits that manage their own undo steps, such as an undo; if the board refuses an edit, earlier edits of
   /// `body` remain.
   func editInSteps<Result>(_ body: (Board) throws(BoardError) -> Result) throws(CommandError) -> Result {
+    let active = try openBoard()
     let (result, actions) = replica.step(now: runtime.now, body)
-    active?.perform(actions)
+    active.perform(actions)
     do throws(BoardError) { return try result.get() } catch { throw refusal(error) }
+  }
+
+  private func openBoard() throws(CommandError) -> ActiveBoard {
+    guard let active else { throw CommandError(.ending, "the board is closed") }
+    return active
   }
 
   func editAll(_ references: [ObjectReference], _ body: (Board, [ObjectID]) throws(BoardError) -> Void)

@@ -184,7 +184,9 @@ package enum OutputFile {
     guard isReplacing else { throw .exists(path) }
   }
 
-  private static func name(_ beside: String, _ path: String, isReplacing: Bool) -> Int32? {
+  /// Gives a temporary file beside `path` its name. Returns the system's error number if that failed; `EEXIST` if
+  /// another program created the file meanwhile.
+  package static func name(_ beside: String, _ path: String, isReplacing: Bool) -> Int32? {
     // `link` fails if another program created the file meanwhile; `rename` would replace that file.
     if !isReplacing {
       if link(beside, path) == 0 {
