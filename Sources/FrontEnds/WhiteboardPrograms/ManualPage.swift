@@ -77,10 +77,10 @@ package struct ManualPage {
       guard let other = entry.otherwise else { continue }
       item(other.variable, "If it is set, \(entry.name) is \(other.value).")
     }
-    section("FILES")
+    if !about.files.isEmpty { section("FILES") }
     for (path, use) in about.files { item(path, use) }
     section("SEE ALSO")
-    let others = isProgram ? commands.map { "\(program)-\($0.commandName)" } : [program]
+    let others = isProgram ? commands.map(\.commandName).filter { $0 != "help" }.map { "\(program)-\($0)" } : [program]
     line(others.map { "\($0)(1)" }.joined(separator: ", "))
   }
 

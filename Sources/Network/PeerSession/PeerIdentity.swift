@@ -37,10 +37,10 @@ public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
 
   fileprivate init(_ failure: PrivateFile.Failure) {
     switch failure {
-    case .tooOpen(let path, _): self = .notPrivate(path: path, message: failure.explanation)
-    case .notOurs(let path): self = .notOurs(path: path, message: failure.explanation)
+    case .tooOpen(let path, _): self = .notPrivate(path: path, message: failure.description)
+    case .notOurs(let path): self = .notOurs(path: path, message: failure.description)
     case .tooLarge(let path, _): self = .damaged(file: path, why: "it is too large")
-    case .wrongKind(let path, _), .system(_, let path, _): self = .system(path: path, message: failure.explanation)
+    case .wrongKind(let path, _), .system(_, let path, _): self = .system(path: path, message: failure.description)
     }
   }
 }

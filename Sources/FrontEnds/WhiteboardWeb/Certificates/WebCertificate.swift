@@ -232,7 +232,7 @@ private struct CertifiedKey {
       let pem = new.key.pemRepresentation + "\n" + PEMDocument(type: "CERTIFICATE", derBytes: new.der).pemString + "\n"
       try file.replace(Array(pem.utf8))
       return new
-    } catch let failure as PrivateFile.Failure { throw WebGatewayError(failure.explanation) } catch let error
+    } catch let failure as PrivateFile.Failure { throw WebGatewayError(failure.description) } catch let error
       as WebGatewayError
     { throw error } catch { throw WebGatewayError("cannot make a certificate for browsers: \(error)") }
   }

@@ -84,7 +84,7 @@ public actor PeerStore {
   public init(file path: String) throws {
     file = PrivateFile(path: path)
     do throws(PrivateFile.Failure) { try file.prepareDirectory() } catch {
-      throw PeerStoreError.unusable(file: path, message: error.explanation)
+      throw PeerStoreError.unusable(file: path, message: error.description)
     }
     peers = try Self.load(file)
   }
@@ -174,7 +174,7 @@ public actor PeerStore {
         (version, written, peers) = (file.version, current, current)
       }
     } catch let failure as PrivateFile.Failure {
-      throw PeerStoreError.unusable(file: file.path, message: failure.explanation)
+      throw PeerStoreError.unusable(file: file.path, message: failure.description)
     }
   }
 
@@ -207,7 +207,7 @@ public actor PeerStore {
     let bytes: [UInt8]?
     do throws(PrivateFile.Failure) { bytes = try file.read(limit: maximumFile) } catch {
       if case .tooLarge = error { throw PeerStoreError.damaged(file: file.path) }
-      throw PeerStoreError.unusable(file: file.path, message: error.explanation)
+      throw PeerStoreError.unusable(file: file.path, message: error.description)
     }
     guard let bytes else { return [:] }
     guard (try? JSONReader.strict(bytes)) != nil,

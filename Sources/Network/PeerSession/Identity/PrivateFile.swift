@@ -174,10 +174,10 @@ private func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8], _ count: I
   buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, count) }
 }
 
-extension PrivateFile.Failure {
+extension PrivateFile.Failure: CustomStringConvertible {
   /// Sentences that state the problem and the remedy. The user may have chosen a directory of the system by mistake, so
   /// no remedy changes a path that may belong to someone else.
-  package var explanation: String {
+  package var description: String {
     switch self {
     case .system(_, let path, EROFS):
       "The disk is read-only: \(path) cannot be written. Make the disk writable, or choose another "
@@ -196,7 +196,9 @@ extension PrivateFile.Failure {
       "\(path) is not a file. Move it somewhere else: mv \(shellQuoted(path)) \(shellQuoted(path + ".old"))"
     case .notOurs(let path):
       "\(path) belongs to another user. Choose a directory of your own with --data-dir"
-        + (Self.isInOwnDirectory(path) ? ", or: sudo chown \(geteuid()) \(shellQuoted(path))" : ".")
+        + (Self.isInOwnDirectory(path)
+          ? ", or: sudo chown \(geteuid()) \(shellQuoted(path))"
+          : geteuid() == 0 ? ", or run the program as that user: runuser -u USER -- COMMAND" : ".")
     case .tooOpen(let path, isDirectory: true):
       "Other users can write to \(path). Choose another directory with --data-dir"
         // All users share a directory with the sticky bit, such as /tmp.
