@@ -31,9 +31,9 @@ import WhiteboardRendering
   @Test("a PNG keeps all pixels, and a JPEG nearly") func encodings() throws {
     let whole = try pixels(0, 0, Self.width, Self.height)
     let png = try PixelCoding.png(whole, width: Self.width, height: Self.height)
-    #expect(try PixelCoding.pixels(of: png, width: Self.width, height: Self.height) == whole)
+    #expect(try PixelCoding.pixels(of: png, as: .png, width: Self.width, height: Self.height) == whole)
     let jpeg = try PixelCoding.jpeg(whole, width: Self.width, height: Self.height)
-    let decoded = try PixelCoding.pixels(of: jpeg, width: Self.width, height: Self.height)
+    let decoded = try PixelCoding.pixels(of: jpeg, as: .jpeg, width: Self.width, height: Self.height)
     var difference = 0
     for (one, other) in zip(whole, decoded) {
       for shift: UInt32 in [16, 8, 0] {
@@ -47,9 +47,24 @@ import WhiteboardRendering
   @Test("a picture of another size, or a damaged one, is rejected") func refusals() throws {
     let pixels = [UInt32](repeating: 0x102030, count: 32 * 16)
     let jpeg = try PixelCoding.jpeg(pixels, width: 32, height: 16)
-    #expect(throws: PictureError.self) { try PixelCoding.pixels(of: jpeg, width: 16, height: 32) }
-    #expect(throws: PictureError.self) { try PixelCoding.pixels(of: Array(jpeg.prefix(40)), width: 32, height: 16) }
-    #expect(throws: PictureError.self) { try PixelCoding.pixels(of: [], width: 32, height: 16) }
+    let png = try PixelCoding.png(pixels, width: 32, height: 16)
+    func decode(_ bytes: [UInt8], _ format: PhotoFormat, _ width: Int, _ height: Int) throws {
+      _ = try PixelCoding.pixels(of: bytes, as: format, width: width, height: height)
+    }
+    #expect(throws: PictureError.self) { try decode(jpeg, .jpeg, 16, 32) }
+    #expect(throws: PictureError.self) { try decode(jpeg, .png, 32, 16) }
+    #expect(throws: PictureError.self) { try decode(png, .jpeg, 32, 16) }
+    #expect(throws: PictureError.self) { try decode(Array(jpeg.prefix(40)), .jpeg, 32, 16) }
+    #expect(throws: PictureError.self) { try decode([], .jpeg, 32, 16) }
     #expect(throws: PictureError.self) { try PixelCoding.jpeg(pixels, width: 32, height: 17) }
+  }
+
+  @Test("[CST-3] the orientation in a file has no meaning") func orientation() throws {
+    for format in [PhotoFormat.jpeg, .png] {
+      let turned = format == .jpeg ? try Pictures.jpeg(.quarterTurn) : try Pictures.picture("plain.png", .quarterTurn)
+      #expect(PhotoHeader.orientation(of: turned) == .quarterTurn)
+      let pixels = try PixelCoding.pixels(of: turned, as: format, width: 24, height: 16)
+      #expect(Pictures.quarters(PhotoPixels(width: 24, height: 16, pixels: pixels)) == "rgbw")
+    }
   }
 }

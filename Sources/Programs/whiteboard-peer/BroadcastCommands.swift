@@ -38,7 +38,7 @@ struct BoardPainter: FramePainter {
   }
 
   func decode(_ bytes: [UInt8], width: Int, height: Int, as codec: FrameCodec) throws -> [UInt32] {
-    try PixelCoding.pixels(of: bytes, width: width, height: height)
+    try PixelCoding.pixels(of: bytes, as: codec == .png ? .png : .jpeg, width: width, height: height)
   }
 }
 

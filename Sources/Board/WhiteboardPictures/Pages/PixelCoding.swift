@@ -85,12 +85,16 @@ package enum PixelCoding {
     return try PNGFile.encode(pixels, width: width, height: height, hasOpacity: false)
   }
 
-  /// Decodes a JPEG or PNG that has exactly the given size; throws if it has another size.
-  package static func pixels(of bytes: [UInt8], width: Int, height: Int) throws(PictureError) -> [UInt32] {
+  /// Decodes a picture that has exactly the given format and size; throws if it has others. Ignores the orientation that
+  /// the file states (CST-3).
+  package static func pixels(of bytes: [UInt8], as format: PhotoFormat, width: Int, height: Int) throws(PictureError)
+    -> [UInt32]
+  {
     // Check the header first, so that a picture of another size is not decoded.
     let header = try PhotoDecoder.header(bytes)
+    guard header.format == format else { throw .undecodable("it has another format") }
     guard header.width == width, header.height == height else { throw .undecodable("it has another size") }
-    let photo = try PhotoDecoder.pixels(of: bytes, within: width, height)
+    let photo = try PhotoDecoder.pixels(of: PhotoHeader.upright(bytes), within: width, height)
     guard photo.width == width, photo.height == height else { throw .undecodable("it has another size") }
     return photo.pixels
   }
