@@ -88,40 +88,38 @@ private final class BroadcastRoutes: HTTPRoutes {
       throw .broadcast(.methodNotAllowed, "method not allowed; use GET")
     }
     // A page of another site could otherwise show the board under a name that it controls (DNS rebinding).
-    let name = head.headers["host"].first.map { String($0.prefix { $0 != ":" }) } ?? ""
-    guard head.headers["host"].count == 1,
-      BroadcastServer.isLoopback(name) || head.headers["host"].first?.hasPrefix("[::1]") == true
+    guard head.headers["host"].count == 1, let host = head.headers["host"].first.flatMap({ HostPort($0) })?.host,
+      BroadcastServer.isLoopback(host)
     else { throw .broadcast(.misdirectedRequest, "use the address 127.0.0.1") }
     let broadcast = broadcast
     switch String(head.uri.prefix { $0 != "?" && $0 != "#" }) {
     case "/" where head.method == .GET: return .takeOver { channel in try Self.stream(broadcast, on: channel) }
     case "/still", "/still.jpg":
-      let loop = channel.eventLoop
-      return .get { loop.makeFutureWithTask { await Self.still(broadcast) } }
+      return .get { Self.still(broadcast, on: channel) }
     default: throw .broadcast(.notFound, "not found; the paths are / and /still")
     }
   }
 
-  private static func still(_ broadcast: Broadcast) async -> HTTPAnswer {
+  private static func still(_ broadcast: Broadcast, on channel: any Channel) -> EventLoopFuture<HTTPAnswer> {
     let viewer = StillViewer()
-    await broadcast.serve(BroadcastRequest(codecs: [.jpeg, .png], acceptsChanges: false), over: viewer)
-    guard let (bytes, codec) = viewer.picture else { return .broadcast(.serviceUnavailable, "there is no picture now") }
-    return HTTPAnswer(
-      .ok,
-      headers: ["Content-Type": "image/\(codec.rawValue)", "Cache-Control": "no-store"],
-      body: ByteBuffer(bytes: bytes)
-    )
+    // A viewer whose connection is closed must not take the place of another viewer.
+    channel.closeFuture.whenComplete { _ in viewer.leave() }
+    return channel.eventLoop.makeFutureWithTask {
+      await broadcast.serve(BroadcastRequest(codecs: [.jpeg, .png], acceptsChanges: false), over: viewer)
+      guard let (bytes, codec) = viewer.picture else {
+        return .broadcast(.serviceUnavailable, "there is no picture now")
+      }
+      return .broadcast(.ok, type: "image/\(codec.rawValue)", ByteBuffer(bytes: bytes))
+    }
   }
 
   private static func stream(_ broadcast: Broadcast, on channel: any Channel) throws {
-    let head = HTTPResponseHead(
-      version: .http1_1,
-      status: .ok,
-      headers: [
-        "Content-Type": "multipart/x-mixed-replace; boundary=\(StreamViewer.boundary)", "Cache-Control": "no-store",
-        "Connection": "close",
-      ]
-    )
+    // From now on, a client that closes its side does not watch any more. Without this, the channel would stay open, and
+    // the viewer in its place, until the next picture.
+    try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: false)
+    var headers = HTTPAnswer.broadcastHeaders(type: "multipart/x-mixed-replace; boundary=\(StreamViewer.boundary)")
+    headers.add(name: "Connection", value: "close")
+    let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)
     channel.writeAndFlush(HTTPServerResponsePart.head(head), promise: nil)
     let viewer = StreamViewer(channel)
     // This task ends when the channel closes, or the broadcast ends, which closes the channel.
@@ -138,11 +136,19 @@ private final class BroadcastRoutes: HTTPRoutes {
 
 extension HTTPAnswer {
   fileprivate static func broadcast(_ status: HTTPResponseStatus, _ line: String) -> HTTPAnswer {
-    HTTPAnswer(
-      status,
-      headers: ["Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"],
-      body: ByteBuffer(string: line + "\n")
-    )
+    .broadcast(status, type: "text/plain; charset=utf-8", ByteBuffer(string: line + "\n"))
+  }
+
+  fileprivate static func broadcast(_ status: HTTPResponseStatus, type: String, _ body: ByteBuffer) -> HTTPAnswer {
+    HTTPAnswer(status, headers: broadcastHeaders(type: type), body: body)
+  }
+
+  /// The headers of every answer. Pages of other sites must not contain the pictures.
+  fileprivate static func broadcastHeaders(type: String) -> HTTPHeaders {
+    [
+      "Content-Type": type, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+      "Cross-Origin-Resource-Policy": "same-origin",
+    ]
   }
 }
 
@@ -159,9 +165,10 @@ private final class StillViewer: ViewerConnection {
     case .picture(let picture):
       guard case .whole(let bytes) = picture.content else { return }
       state.withLock { $0.picture = (bytes, $0.codec) }
-      left.continuation.finish()
-    // A paused broadcast without a picture has nothing to show, and the picture comes before PAUSE.
-    case .pause, .finish: left.continuation.finish()
+      leave()
+    // A paused broadcast without a picture has nothing to show, and the picture comes before PAUSE. After an error, the
+    // next picture may come only when the board changes.
+    case .pause, .finish, .error: leave()
     default: break
     }
   }
@@ -171,18 +178,25 @@ private final class StillViewer: ViewerConnection {
     return nil
   }
 
+  func leave() { left.continuation.finish() }
+
   func finish() async {}
 
   func reset(because error: BroadcastError) {}
 }
 
 /// A viewer that receives the pictures as the parts of one HTTP response.
+///
+/// Browsers show a part only when the headers of the next part arrive. Therefore the last picture is sent once more if no
+/// other picture follows it soon.
 private final class StreamViewer: ViewerConnection {
   static let boundary = "picture"
+  private static let repetitionDelay = TimeAmount.milliseconds(100)
 
   private let channel: any Channel
   private let codec = Locked(FrameCodec.jpeg)
   private let seen = AsyncStream<UInt64>.makeStream()
+  private let repetition = Locked(Scheduled<Void>?.none)
 
   init(_ channel: any Channel) { self.channel = channel }
 
@@ -197,8 +211,14 @@ private final class StreamViewer: ViewerConnection {
       )
       buffer.writeBytes(bytes)
       buffer.writeString("\r\n")
+      cancelRepetition()
       // The write ends when the system has accepted the bytes, so a slow reader gets fewer pictures.
-      try await channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(buffer)))
+      let part = HTTPServerResponsePart.body(.byteBuffer(buffer))
+      try await channel.writeAndFlush(part)
+      let scheduled = channel.eventLoop.scheduleTask(in: Self.repetitionDelay) { [channel] in
+        channel.writeAndFlush(part, promise: nil)
+      }
+      repetition.withLock { $0 = scheduled }
       seen.continuation.yield(picture.number)
     default: break
     }
@@ -209,9 +229,17 @@ private final class StreamViewer: ViewerConnection {
     return nil
   }
 
-  func leave() { seen.continuation.finish() }
+  func leave() {
+    cancelRepetition()
+    seen.continuation.finish()
+  }
 
-  func finish() async { try? await channel.writeAndFlush(HTTPServerResponsePart.end(nil)) }
+  func finish() async {
+    cancelRepetition()
+    try? await channel.writeAndFlush(HTTPServerResponsePart.end(nil))
+  }
+
+  private func cancelRepetition() { repetition.withLock { $0.take() }?.cancel() }
 
   func reset(because error: BroadcastError) { channel.close(promise: nil) }
 }
