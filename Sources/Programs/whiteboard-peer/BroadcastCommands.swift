@@ -1,6 +1,7 @@
 import ArgumentParser
 import AvahiDiscovery
 import CommandLines
+import FoundationEssentials
 import PeerCore
 import PeerSession
 import WhiteboardKit
@@ -215,7 +216,7 @@ struct WatchCommand: AsyncParsableCommand {
   /// Writes the pictures as they are received.
   private func write(_ join: JoinRequest, as name: String, _ settings: Settings) async throws {
     let request = BroadcastRequest(rate: fps, codecs: [FrameCodec(rawValue: codec) ?? .jpeg], acceptsChanges: false)
-    let sink = try PictureSink(output ?? "-", limit: count)
+    let sink = try PictureSink(output ?? "-", limit: count, mayUseRaw: codec != FrameCodec.raw.rawValue)
     let watching = Watching(request, decoding: nil)
     let task = Task {
       try await Self.watch(
@@ -275,12 +276,14 @@ struct WatchCommand: AsyncParsableCommand {
     waiting: @escaping @Sendable () async -> Void,
     _ handle: @escaping @Sendable (WatchedEvent) async throws -> Void
   ) async throws {
-    let parent = Environment["TMPDIR"] ?? "/tmp"
+    // The system chooses the name of the directory, so that no other user of this computer can create it before.
+    let directory = try BoardOptions.makeTemporaryDirectory()
+    defer { try? FileManager.default.removeItem(atPath: directory) }
     var transport = TransportConfiguration(
       // A second program with the key of this user would take the place of the first one.
       identity: .ephemeral(),
       displayName: name,
-      inboxDirectory: "\(parent)/whiteboard-watch-\(getpid())",
+      inboxDirectory: directory,
       logger: settings.logger("whiteboard-peer")
     )
     transport.isListening = false
@@ -321,16 +324,23 @@ actor PictureSink {
   /// The reader of the output is gone, or the requested number of pictures is written.
   struct Closed: Error {}
 
+  private let descriptor: Int32
   private let writer: LineWriter
+  private let mayUseRaw: Bool
   private var left: Int?
+  private var isEmptied = false
 
-  init(_ output: String, limit: Int?) throws(WhiteboardError) {
+  /// `mayUseRaw` says whether a refused user could choose the encoding that each broadcaster has.
+  init(_ output: String, limit: Int?, mayUseRaw: Bool) throws(WhiteboardError) {
     left = limit
+    self.mayUseRaw = mayUseRaw
     guard output != "-" else {
-      writer = LineWriter(descriptor: STDOUT_FILENO)
+      descriptor = STDOUT_FILENO
+      isEmptied = true
+      writer = LineWriter(descriptor: descriptor)
       return
     }
-    let descriptor = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    descriptor = open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else {
       throw WhiteboardError(
         .cannotCreate,
@@ -346,6 +356,11 @@ actor PictureSink {
       Console.complain("The broadcast has pictures of \(format.size) pixels (\(format.codec.rawValue)).")
     case .picture(let picture, _):
       guard case .whole(let bytes) = picture.content else { return }
+      if !isEmptied {
+        isEmptied = true
+        // The file keeps its content until there is a picture. Devices and pipes have no length, so ignore errors.
+        _ = ftruncate(descriptor, 0)
+      }
       do throws(OutputError) {
         try await writer.write(bytes)
         try await writer.flush()
@@ -359,16 +374,29 @@ actor PictureSink {
       }
     case .paused: Console.complain("The broadcast is paused.")
     case .resumed: Console.complain("The broadcast continues.")
-    case .failed(let notice): Console.complain("The broadcaster has a problem: \(notice.message.escaped())")
+    case .failed(let notice): Console.complain("The broadcaster has a problem: \(Self.words(for: notice))")
     case .finished(let notice):
-      try Self.check(notice)
+      try Self.check(notice, mayUseRaw: mayUseRaw)
       Console.complain("The broadcast is finished.")
     }
   }
 
   /// Throws if the broadcast did not end normally.
-  static func check(_ notice: BroadcastNotice) throws(WhiteboardError) {
+  static func check(_ notice: BroadcastNotice, mayUseRaw: Bool = false) throws(WhiteboardError) {
     guard notice.code != "finished" else { return }
-    throw WhiteboardError(.no, "the broadcast cannot be watched: \(notice.message.escaped())")
+    let advice = mayUseRaw && notice.code == "unsupported" ? " (try --codec raw)" : ""
+    throw WhiteboardError(.no, "the broadcast cannot be watched: \(words(for: notice))\(advice)")
+  }
+
+  /// Returns the message of a notice, or what its code means, because a broadcaster may leave out the message.
+  private static func words(for notice: BroadcastNotice) -> String {
+    guard notice.message.isEmpty else { return notice.message.escaped() }
+    return switch notice.code {
+    case "not-broadcasting": "the member does not broadcast now"
+    case "busy": "there is no room for another viewer"
+    case "malformed": "the broadcaster did not understand the request"
+    case "unsupported": "the broadcaster does not have the pictures in this encoding or size"
+    default: "the pictures cannot be drawn"
+    }
   }
 }

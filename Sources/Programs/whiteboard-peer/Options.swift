@@ -223,6 +223,11 @@ struct BoardOptions: ParsableArguments {
   }
 
   private static let temporaryDirectory = Result<String, WhiteboardError> { () throws(WhiteboardError) in
+    try makeTemporaryDirectory()
+  }
+
+  /// Creates an empty directory that only this user can read; the caller removes it.
+  static func makeTemporaryDirectory() throws(WhiteboardError) -> String {
     let parent = Environment["TMPDIR"] ?? "/tmp"
     var template = Array("\(parent)/whiteboard-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {

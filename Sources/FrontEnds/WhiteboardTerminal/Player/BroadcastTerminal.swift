@@ -50,7 +50,8 @@ package actor BroadcastTerminal {
     case .picture(_, let pixels): picture = pixels ?? picture
     case .paused: status = "paused"
     case .resumed: status = ""
-    case .failed(let notice): status = notice.message.displayed
+    case .failed(let notice):
+      status = notice.message.isEmpty ? "the broadcaster has a problem" : notice.message.displayed
     case .finished: status = "finished"
     }
     draw()
