@@ -100,6 +100,9 @@ def records():
     invalid = [
         ("CST-2", record(WHOLE)[:1] + bytes([0x80, 0x00])),
         ("CST-2", bytes([WHOLE]) + vint(33_554_433)),
+        ("CST-2", bytes([START]) + vint(4_097)),
+        ("CST-2", bytes([FINISH]) + vint(4_097)),
+        ("CST-2", bytes([ERROR]) + vint(4_097)),
         ("CST-2", record(START, text({"width": 2, "height": 1, "rate": 15, "codec": "raw", "x": "a" * 4096}))),
         ("CST-4", start(0, 1)),
         ("CST-4", start(4097, 1)),
@@ -149,6 +152,9 @@ def watching():
     white, black, red = b"\xff\xff\xff", b"\0\0\0", b"\xff\0\0"
     case = []
 
+    def request(**more):
+        return text({"type": "broadcast", "codecs": ["raw"], **more}).decode()
+
     def step(data, pixels=None, rule=None):
         entry = {"hex": data.hex()}
         if pixels is not None:
@@ -170,7 +176,7 @@ def watching():
         step(whole(9, red), red),
         step(record(FINISH, text({"code": "finished"})), red),
     ]
-    case.append({"title": "a broadcast that changes its size", "records": good})
+    case.append({"title": "a broadcast that changes its size", "request": request(), "records": good})
     begun = [step(start(2, 2)), step(whole(5, white * 4), white * 4)]
     for title, first, bad, rule in [
         ("a picture before START", [], whole(1, white * 4), "CST-4"),
@@ -179,11 +185,25 @@ def watching():
         ("changes since another picture", begun, changes(7, 6, [((0, 0, 1, 1), black)]), "CST-5"),
         ("a number that decreases", begun, whole(4, white * 4), "CST-5"),
         ("a part outside the picture", begun, changes(6, 5, [((1, 1, 2, 1), black * 2)]), "CST-5"),
+        (
+            "parts with more pixels than the picture", begun,
+            changes(6, 5, [((0, 0, 2, 2), white * 4), ((0, 0, 1, 1), black)]), "CST-5",
+        ),
         ("a picture of another size", begun, whole(6, white * 3), "CST-3"),
         ("a part of another size", begun, changes(6, 5, [((0, 0, 2, 1), black)]), "CST-3"),
         ("a record that only viewers send", begun, record(SEEN, u(5, 8)), "CST-12"),
     ]:
-        case.append({"title": title, "records": [*first, step(bad, rule=rule)]})
+        case.append({"title": title, "request": request(), "records": [*first, step(bad, rule=rule)]})
+    for title, wish, first, bad, rule in [
+        ("an encoding that the viewer does not accept", {}, [], start(2, 2, codec="jpeg"), "CST-4"),
+        ("pictures that are too wide for the viewer", {"width": 1}, [], start(2, 2), "CST-4"),
+        ("pictures that are too high for the viewer", {"height": 1}, [], start(2, 2), "CST-4"),
+        (
+            "changes for a viewer that accepts only whole pictures", {"changes": False}, begun,
+            changes(6, 5, [((0, 0, 1, 1), black)]), "CST-5",
+        ),
+    ]:
+        case.append({"title": title, "request": request(**wish), "records": [*first, step(bad, rule=rule)]})
     return case
 
 

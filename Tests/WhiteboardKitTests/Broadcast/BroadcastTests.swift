@@ -39,6 +39,37 @@ private actor ColorSource: FrameSource {
   }
 }
 
+/// A source whose first drawing waits until the test completes it.
+private actor SlowSource: FrameSource {
+  private var isFirst = true
+  private let changes = AsyncStream<Void>.makeStream()
+  private let begun = AsyncStream<Void>.makeStream()
+  private let completed = AsyncStream<Void>.makeStream()
+
+  init() { changes.continuation.yield() }
+
+  var isAvailable: Bool { true }
+
+  nonisolated func waitForChange() async -> Bool {
+    for await _ in changes.stream { return true }
+    return false
+  }
+
+  func draw(_ size: FrameSize, isWhole: Bool) async throws -> FrameDrawing {
+    if isFirst {
+      isFirst = false
+      begun.continuation.yield()
+      for await _ in completed.stream { break }
+    }
+    let pixels = [UInt32](repeating: 0, count: size.area.pixelCount)
+    return FrameDrawing(patches: [FramePatch(area: size.area, pixels: pixels)])
+  }
+
+  nonisolated func waitForDrawing() async { for await _ in begun.stream { return } }
+
+  nonisolated func completeDrawing() { completed.continuation.yield() }
+}
+
 /// The connection of a viewer in the same process.
 private final class TestViewer: ViewerConnection {
   private let received = AsyncStream<BroadcastRecord>.makeStream()
@@ -120,7 +151,7 @@ private final class TestViewer: ViewerConnection {
     )
   }
 
-  private func withBroadcast(_ source: ColorSource, _ body: (Broadcast) async throws -> Void) async throws {
+  private func withBroadcast(_ source: any FrameSource, _ body: (Broadcast) async throws -> Void) async throws {
     let broadcast = Broadcast(source, options: Self.options, coder: nil, time: Self.time())
     await broadcast.start()
     try await withThrowingTaskGroup { group in
@@ -214,6 +245,29 @@ private final class TestViewer: ViewerConnection {
       }
       #expect(await broadcast.state == .finished)
       #expect(await !broadcast.isAvailable)
+    }
+  }
+
+  @Test("[CST-9] a picture that is drawn when the broadcast is paused follows RESUME") func pauseDuringDrawing()
+    async throws
+  {
+    let source = SlowSource()
+    let viewer = TestViewer()
+    try await withBroadcast(source) { broadcast in
+      try await withViewer(broadcast, viewer) {
+        await source.waitForDrawing()
+        await broadcast.pause()
+        source.completeDrawing()
+        guard case .start? = await viewer.next() else {
+          Issue.record("no START")
+          return
+        }
+        #expect(await viewer.next() == .pause(time: 1_000))
+        await broadcast.resume()
+        #expect(await viewer.next() == .resume(time: 1_000))
+        let picture = try #require(await viewer.nextPicture())
+        #expect(picture.number == 1)
+      }
     }
   }
 

@@ -42,6 +42,7 @@ private struct BroadcastVectors: Decodable {
     }
 
     let title: String
+    let request: String
     let records: [Step]
   }
 
@@ -158,7 +159,8 @@ extension BroadcastRecord {
   func watching() throws {
     #expect(!vectors.watching.isEmpty)
     for vector in vectors.watching {
-      var assembler = FrameAssembler(RawFrames(), isDecoding: true)
+      let request = try #require(BroadcastRequest(name: vector.request))
+      var assembler = FrameAssembler(request, RawFrames(), isDecoding: true)
       var shown: FramePixels?
       for step in vector.records {
         let record = try #require(try BroadcastRecord.decode(bytes(step.hex)))
@@ -193,7 +195,7 @@ extension BroadcastRecord {
         data[Int.random(in: 0..<data.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
       }
       var reader = BroadcastReader()
-      var assembler = FrameAssembler(RawFrames(), isDecoding: true)
+      var assembler = FrameAssembler(BroadcastRequest(), RawFrames(), isDecoding: true)
       reader.append(data)
       do {
         while let record = try reader.next() {

@@ -171,7 +171,32 @@ import Testing
     var queue = try begun()
     #expect(queue.next(now: .zero) == .idle)
     queue.wantsWhole()
+    #expect(queue.next(now: .milliseconds(99)) == .wait(until: .milliseconds(100)))
+    #expect(queue.next(now: .milliseconds(100)) == .picture(.init(number: 1, base: nil, areas: [])))
+  }
+
+  @Test("[CST-8] [CST-13] answers to WANT-WHOLE are not faster than the rate, also during a pause")
+  func wantsWholeOften() throws {
+    var queue = try begun()
+    queue.paused(time: 7)
+    #expect(queue.next(now: .zero) == .pause(time: 7))
+    for step in 1...3 {
+      queue.wantsWhole()
+      let due = Duration.milliseconds(100 * step)
+      #expect(queue.next(now: due - .milliseconds(1)) == .wait(until: due))
+      #expect(queue.next(now: due) == .picture(.init(number: 1, base: nil, areas: [])))
+      try queue.seen(1)
+    }
+  }
+
+  @Test("[CST-6] [CST-13] after the end, WANT-WHOLE does not delay FINISH") func wantsWholeAtEnd() throws {
+    var queue = try begun()
+    let notice = BroadcastNotice(code: "finished")
+    queue.wantsWhole()
+    queue.finished(notice)
     #expect(queue.next(now: .zero) == .picture(.init(number: 1, base: nil, areas: [])))
+    queue.wantsWhole()
+    #expect(queue.next(now: .zero) == .finish(notice))
   }
 
   @Test("[CST-5] [CST-7] whatever a viewer confirms and when, it shows the newest picture", arguments: 1...40)
@@ -182,7 +207,7 @@ import Testing
     var shown = picture
     var queue = ViewerQueue(BroadcastFormat(size: size, rate: 10, codec: .raw), BroadcastRequest())
     var (number, last, sent, pending): (UInt64, UInt64, Int, [UInt64]) = (0, 0, 0, [])
-    for _ in 0..<300 {
+    for step in 1...300 {
       switch Int.random(in: 0..<10, using: &random) {
       case 0..<5:
         let (width, height) = (Int.random(in: 1...40, using: &random), Int.random(in: 1...30, using: &random))
@@ -202,7 +227,8 @@ import Testing
       case 8: queue.wantsWhole()
       default: queue.formatChanged(region: nil)
       }
-      guard case .picture(let next) = queue.next(now: .zero) else { continue }
+      // Each step takes as long as one picture, so that the rate delays no picture.
+      guard case .picture(let next) = queue.next(now: .milliseconds(100 * step)) else { continue }
       sent += 1
       #expect(next.number == number)
       if let base = next.base {

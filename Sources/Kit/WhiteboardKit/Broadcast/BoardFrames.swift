@@ -35,8 +35,10 @@ actor BoardFrames: FrameSource {
   private static let partLimit = 8
   /// The number of pixels by which letters and thin lines can extend beyond their object.
   private static let overhang = 8
-  /// The maximum number of bytes of photos that are kept in memory.
+  /// The maximum number of bytes of photos that are kept in memory for later pictures.
   private static let photoLimit = 64 << 20
+  /// The maximum number of bytes of photos in one picture; further photos are not shown.
+  private static let photoLimitOfPicture = 256 << 20
 
   private weak var board: SharedBoard?
   private let changes: SharedBoard.Changes
@@ -80,6 +82,7 @@ actor BoardFrames: FrameSource {
       games[item.snapshot.id] = item.game
       set(item)
     }
+    self.content.items = []
     (hasLoaded, isAllDamaged) = (true, true)
     return true
   }
@@ -235,10 +238,14 @@ actor BoardFrames: FrameSource {
     }
   }
 
+  private func size(with photo: [UInt8]) -> Int { photos.values.reduce(photo.count) { $0 + $1.count } }
+
   private func loadPhotos(of items: [BoardCanvas.Item]) async {
-    for asset in Set(items.compactMap { $0.snapshot.asset?.id }) where photos[asset] == nil {
+    let needed = Set(items.compactMap { $0.snapshot.asset?.id })
+    for asset in needed where photos[asset] == nil {
       guard let bytes = await board?.broadcastPhoto(asset) else { continue }
-      if photos.values.reduce(bytes.count, { $0 + $1.count }) > Self.photoLimit { photos = [:] }
+      if size(with: bytes) > Self.photoLimit { photos = photos.filter { needed.contains($0.key) } }
+      guard size(with: bytes) <= Self.photoLimitOfPicture else { return }
       photos[asset] = bytes
     }
   }

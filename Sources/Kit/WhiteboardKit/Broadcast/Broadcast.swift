@@ -124,7 +124,7 @@ public actor Broadcast {
   private var number: UInt64 = 0
   private var drawnAt: UInt64 = 0
   private var pausedAt: UInt64 = 0
-  private var hasChanged = true
+  private var hasChanged = false
   private var isWholeDue = true
   private var encoded: [Encoding: BroadcastRecord] = [:]
   private var drawWaiter: CheckedContinuation<Void, Never>?
@@ -176,6 +176,7 @@ public actor Broadcast {
   public func pause() {
     guard state == .running else { return }
     pausedAt = time.wall()
+    offerPicture()
     for id in viewers.keys { viewers[id]?.queue.paused(time: pausedAt) }
     change(to: .paused)
   }
@@ -194,10 +195,17 @@ public actor Broadcast {
   private func finish(_ notice: BroadcastNotice) {
     guard state != .finished else { return }
     ending = notice
+    offerPicture()
     for id in viewers.keys { viewers[id]?.queue.finished(notice) }
     change(to: .finished)
     eventSource.finish()
     reportSource.finish()
+  }
+
+  /// Gives the stored picture to viewers that were waiting for a new one, because no new one will be drawn.
+  private func offerPicture() {
+    guard number > 0 else { return }
+    for id in viewers.keys { viewers[id]?.queue.drawn(number, changed: []) }
   }
 
   private func emit(_ event: Event) {
@@ -261,6 +269,11 @@ public actor Broadcast {
     do { drawing = try await source.draw(options.size, isWhole: isWholeDue) } catch {
       isWholeDue = true
       return report(error)
+    }
+    guard state == .running else {
+      // The broadcast was paused or finished meanwhile, so viewers must not get this picture (CST-6, CST-9).
+      (hasChanged, isWholeDue) = (true, true)
+      return
     }
     isWholeDue = false
     var areas: [PixelRect] = []

@@ -118,6 +118,18 @@ package enum BroadcastError: Error, Hashable, Sendable {
   case picture
 }
 
+extension BroadcastError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .length: "a record of the broadcast has a length that is not allowed"
+    case .type(let kind): "the broadcast contains a record of the unknown type \(kind)"
+    case .payload(let kind): "a record of the broadcast is damaged (type \(kind))"
+    case .order(let kind): "a record of the broadcast is not allowed at this point (type \(kind))"
+    case .picture: "a picture of the broadcast cannot be decoded"
+    }
+  }
+}
+
 extension BroadcastRecord {
   enum Kind {
     static let start: UInt8 = 0x01
@@ -294,7 +306,7 @@ struct BroadcastReader: Sendable {
         throw .length
       }
       guard let length else { return nil }
-      guard length <= UInt64(limit) else { throw .length }
+      guard length <= UInt64(limit(of: kind)) else { throw .length }
       guard buffer.count - offset >= Int(length) else {
         compact()
         return nil
@@ -310,6 +322,14 @@ struct BroadcastReader: Sendable {
 
   /// Whether a record has begun and is not complete.
   var isInRecord: Bool { start < buffer.count }
+
+  private func limit(of kind: UInt8) -> Int {
+    switch kind {
+    case BroadcastRecord.Kind.start, BroadcastRecord.Kind.finish, BroadcastRecord.Kind.error:
+      min(limit, BroadcastRecord.jsonLimit)
+    default: limit
+    }
+  }
 
   private static func isKnown(_ kind: UInt8) -> Bool {
     (BroadcastRecord.Kind.start...BroadcastRecord.Kind.error).contains(kind) || kind == BroadcastRecord.Kind.seen

@@ -17,6 +17,7 @@ public enum WatchedEvent: Sendable {
 
 /// Checks the records of a broadcast, and applies their changes to the picture. The type performs no I/O.
 struct FrameAssembler: Sendable {
+  private let request: BroadcastRequest
   private let coder: FrameCoders
   private let isDecoding: Bool
   private(set) var format: BroadcastFormat?
@@ -25,7 +26,8 @@ struct FrameAssembler: Sendable {
   /// Whether the next picture must be whole.
   private var needsWhole = true
 
-  init(_ coder: (any FrameCoder)?, isDecoding: Bool) {
+  init(_ request: BroadcastRequest, _ coder: (any FrameCoder)?, isDecoding: Bool) {
+    self.request = request
     self.coder = FrameCoders(coder)
     self.isDecoding = isDecoding
   }
@@ -33,6 +35,7 @@ struct FrameAssembler: Sendable {
   mutating func apply(_ record: BroadcastRecord) throws(BroadcastError) -> WatchedEvent {
     switch record {
     case .start(let format):
+      guard request.codecs.contains(format.codec), request.admits(format.size) else { throw .payload(record.kind) }
       if self.format?.size != format.size { pixels = nil }
       (self.format, needsWhole) = (format, true)
       return .started(format)
@@ -57,24 +60,25 @@ struct FrameAssembler: Sendable {
       if let last, picture.number < last { throw .order(kind) }
       parts = [BroadcastPicture.Part(area: format.size.area, bytes: bytes)]
     case .changes(let base, let changed):
-      guard !needsWhole, base == last else { throw .order(kind) }
+      guard request.acceptsChanges, !needsWhole, base == last else { throw .order(kind) }
       for part in changed where !format.size.area.contains(part.area) { throw .payload(kind) }
+      // Small files can contain large parts, so this limits the work for one record.
+      guard changed.reduce(0, { $0 + $1.area.pixelCount }) <= format.size.area.pixelCount else { throw .payload(kind) }
       parts = changed
     }
+    for part in parts where format.codec == .raw && part.bytes.count != part.area.pixelCount * 3 { throw .picture }
     (last, needsWhole) = (picture.number, false)
     guard isDecoding else { return }
-    var patches: [FramePatch] = []
+    var frame = pixels ?? FramePixels(size: format.size)
+    // If this property held a second reference to the pixels, each change would copy them.
+    pixels = nil
     for part in parts {
       let (width, height) = (part.area.width, part.area.height)
       guard let decoded = try? coder.decode(part.bytes, width: width, height: height, as: format.codec) else {
         throw .picture
       }
-      patches.append(FramePatch(area: part.area, pixels: decoded))
+      guard frame.apply(FramePatch(area: part.area, pixels: decoded)) != nil else { throw .picture }
     }
-    var frame = pixels ?? FramePixels(size: format.size)
-    // If this property held a second reference to the pixels, each change would copy them.
-    pixels = nil
-    for patch in patches { guard frame.apply(patch) != nil else { throw .picture } }
     pixels = frame
   }
 }
@@ -85,6 +89,7 @@ public actor BroadcastWatcher {
   static let answerTimeout = Duration.seconds(5)
 
   private let stream: PeerStream
+  private let answerDeadline: ContinuousClock.Instant
   private var assembler: FrameAssembler
   private var reader = BroadcastReader()
   private var unconfirmed: UInt64?
@@ -109,7 +114,8 @@ public actor BroadcastWatcher {
     async throws(SessionError)
   {
     stream = try await session.openStream(named: request.name, to: peer)
-    assembler = FrameAssembler(coder, isDecoding: coder != nil)
+    answerDeadline = ContinuousClock.now + Self.answerTimeout
+    assembler = FrameAssembler(request, coder, isDecoding: coder != nil)
   }
 
   /// The format of the broadcast; nil before it is known.
@@ -120,11 +126,11 @@ public actor BroadcastWatcher {
   ///
   /// - Returns: The event; nil after ``WatchedEvent/finished(_:)``, if the link breaks, or if the member does not answer
   ///   because its program does not know broadcasts (``hasAnswer``).
-  /// - Throws: If the member violates the protocol, or the confirmation cannot be sent.
+  /// - Throws: If the member violates the protocol.
   public func next() async throws -> WatchedEvent? {
     guard !isOver else { return nil }
     // With optimization, Swift 6.3 crashes if one function contains all of this.
-    try await confirm()
+    await confirm()
     while !isOver {
       if let event = try checkedEvent() {
         await finishIfOver()
@@ -135,10 +141,11 @@ public actor BroadcastWatcher {
     return nil
   }
 
-  private func confirm() async throws(SessionError) {
+  private func confirm() async {
     guard let number = unconfirmed else { return }
     unconfirmed = nil
-    try await stream.write(BroadcastRecord.seen(number).bytes)
+    // If the link is broken, the next read reports it.
+    try? await stream.write(BroadcastRecord.seen(number).bytes)
   }
 
   private func finishIfOver() async {
@@ -183,7 +190,10 @@ public actor BroadcastWatcher {
       return (try? await inbound.next()) ?? nil
     }
     guard !hasAnswer else { return await read() }
-    return await firstOf(within: Self.answerTimeout, read)
+    let left = ContinuousClock.now.duration(to: answerDeadline)
+    // A member could send single bytes, or records that are skipped, for any time.
+    guard left > .zero else { return nil }
+    return await firstOf(within: left, read)
   }
 
   /// Ends watching.

@@ -8,12 +8,14 @@ final class Broadcasts {
 
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
+  private let members: Members
   private(set) var current: Broadcast?
   private var streams: [PeerID: Int] = [:]
 
-  init(_ runtime: BoardRuntime, _ configuration: BoardConfiguration) {
+  init(_ runtime: BoardRuntime, _ configuration: BoardConfiguration, members: Members) {
     self.runtime = runtime
     self.configuration = configuration
+    self.members = members
   }
 
   var isAvailable: Bool { configuration.framePainter != nil }
@@ -24,7 +26,10 @@ final class Broadcasts {
     coder: (any FrameCoder)? = nil
   ) async throws(CommandError) -> Broadcast {
     defer { checkIsolation(#isolation) }
-    if let current, await current.state != .finished {
+    let previous = current
+    let hasEnded = await previous?.state ?? .finished == .finished
+    // Another command may have started a broadcast meanwhile.
+    guard hasEnded, current === previous else {
       throw CommandError(.refused, "this board is already broadcast; `broadcast finish` ends the broadcast")
     }
     let frames: any FrameSource
@@ -34,14 +39,32 @@ final class Broadcasts {
       guard let painter = configuration.framePainter else {
         throw CommandError(.refused, "this program cannot broadcast a board")
       }
+      try checkMember(in: options.area)
       frames = BoardFrames(runtime.sharedBoard, painter, options.area)
     }
     let broadcast = Broadcast(frames, options: options, coder: coder ?? configuration.framePainter)
     current = broadcast
     await broadcast.start()
     runtime.spawn { _ in await broadcast.run() }
-    runtime.spawn { sharedBoard in for await event in broadcast.reports { sharedBoard.broadcasts.report(event) } }
+    runtime.spawn { sharedBoard in
+      for await event in broadcast.reports { sharedBoard.broadcasts.report(event) }
+      // The broadcast is over, and its pictures need much memory.
+      sharedBoard.broadcasts.forget(broadcast)
+    }
     return broadcast
+  }
+
+  private func forget(_ broadcast: Broadcast) { if current === broadcast { current = nil } }
+
+  /// Throws if several members have the name of the member to follow. If there is none, tells the user, because this
+  /// member may join later.
+  private func checkMember(in area: BroadcastArea) throws(CommandError) {
+    guard case .member(let name) = area else { return }
+    do throws(CommandError) { _ = try members.find(name) } catch {
+      guard error.code != .ambiguous else { throw error }
+      let message = "the broadcast shows the whole board for now: \(error.message)"
+      runtime.emit(.note(.init(code: SharedBoard.News.Remark.broadcast, message: message)))
+    }
   }
 
   nonisolated(nonsending) func control(_ action: BroadcastAction) async throws(CommandError) {
@@ -108,7 +131,7 @@ public enum BroadcastAction: String, CaseIterable, Equatable, Sendable {
 }
 
 extension SharedBoard {
-  /// The broadcast of the board that was started last; nil if there was none.
+  /// The broadcast of the board; nil if none is running or paused.
   public var broadcast: Broadcast? { broadcasts.current }
 
   /// Whether this program can broadcast pictures of the board itself, so that ``startBroadcast(_:source:coder:)`` needs
@@ -124,8 +147,8 @@ extension SharedBoard {
   ///   - source: The source of the pictures; nil for pictures of the board.
   ///   - coder: An encoder; nil for the encoder of this program.
   /// - Returns: The broadcast, which is running.
-  /// - Throws: ``CommandError`` with `refused` if a broadcast is running, or this program cannot draw pictures; `ending`
-  ///   if the board is closed.
+  /// - Throws: ``CommandError`` with `refused` if a broadcast is running, or this program cannot draw pictures;
+  ///   `ambiguous` if several members have the name of the member to show; `ending` if the board is closed.
   @discardableResult public func startBroadcast(
     _ options: Broadcast.Options = Broadcast.Options(),
     source: (any FrameSource)? = nil,

@@ -8,8 +8,8 @@ public protocol FrameSource: Sendable {
 
   /// Waits until the picture may have changed since the last call.
   ///
-  /// The first call returns at once, or when there is a first picture. If the calling task is canceled, the function must
-  /// return soon.
+  /// The first call returns at once, or when there is a first picture; nothing is drawn before it returns. Viewers wait 5 s
+  /// for the first picture. If the calling task is canceled, the function must return soon.
   ///
   /// - Returns: False if the picture will not change again.
   func waitForChange() async -> Bool

@@ -32,8 +32,8 @@ struct ViewerQueue: Sendable {
   }
 
   private let acceptsChanges: Bool
-  /// The minimum time between two pictures.
-  private let interval: Duration
+  /// The minimum time between two pictures; zero if drawing limits the rate enough.
+  private var interval: Duration
   private var format: BroadcastFormat
   private var isStartPending = true
   /// The number of the newest picture; zero if there is none.
@@ -42,7 +42,7 @@ struct ViewerQueue: Sendable {
   private var base: UInt64?
   private var changed: [PixelRect] = []
   private var unconfirmed: [UInt64] = []
-  private var nextTime = Duration.zero
+  private var sentAt: Duration?
   private var pauseTime: UInt64?
   private var resumeTime: UInt64 = 0
   private var isPauseSent = false
@@ -95,29 +95,36 @@ struct ViewerQueue: Sendable {
     unconfirmed.removeFirst(index + 1)
   }
 
-  mutating func wantsWhole() { base = nil }
+  mutating func wantsWhole() {
+    // At the end, only one picture is sent without a confirmation.
+    guard ending == nil else { return }
+    base = nil
+    // Drawing does not limit the rate of these answers.
+    interval = Duration.seconds(1) / format.rate
+  }
 
   /// Returns what to send now; the caller then sends it, and calls this method again.
   mutating func next(now: Duration) -> Step {
     guard !isOver else { return .end }
-    if isStartPending, newest > 0 || pauseTime != nil || ending != nil {
-      isStartPending = false
-      return .start(format)
-    }
     if isPauseSent, pauseTime == nil {
       isPauseSent = false
       return .resume(time: resumeTime)
+    }
+    if isStartPending, newest > 0 || pauseTime != nil || ending != nil {
+      isStartPending = false
+      return .start(format)
     }
     if let problem {
       self.problem = nil
       return .error(problem)
     }
     if newest > 0, base == nil || !changed.isEmpty {
-      // The last picture before a pause or the end is not delayed.
+      // The last picture is not delayed.
       let isLast = ending != nil
       guard unconfirmed.count < Self.window || isLast else { return .idle }
-      if now >= nextTime || isLast || pauseTime != nil { return .picture(send(now)) }
-      return .wait(until: nextTime)
+      let due = sentAt.map { $0 + interval } ?? .zero
+      if now >= due || isLast { return .picture(send(now)) }
+      return .wait(until: due)
     }
     if let pauseTime, !isPauseSent {
       isPauseSent = true
@@ -137,7 +144,7 @@ struct ViewerQueue: Sendable {
     unconfirmed.append(newest)
     base = newest
     changed = []
-    nextTime = now + interval
+    sentAt = now
     return picture
   }
 }

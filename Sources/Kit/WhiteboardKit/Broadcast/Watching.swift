@@ -31,7 +31,11 @@ package struct Watching: Sendable {
       }
       let peer = link.peer.flatMap { PeerID(text: $0) }
       var chosen = code
-      if !link.code.isEmpty { chosen = try? JoinCode(words: link.code.joined(separator: "-")) }
+      if !link.code.isEmpty {
+        do { chosen = try JoinCode(words: link.code.joined(separator: "-")) } catch {
+          throw WhiteboardError(.usage, "the link's code is not a join code: \(error)")
+        }
+      }
       var request = JoinRequest(
         session: board,
         addresses: [PeerAddress(host: link.address.host, port: link.address.port)],
@@ -66,7 +70,7 @@ package struct Watching: Sendable {
       return $0.boardName == name || (name.utf8.count >= 4 && $0.board.hasPrefix(name.lowercased()))
     }
     if open.count == 1, let request = open.first.flatMap({ Self.request(for: $0, code) }) { return request }
-    guard open.isEmpty else {
+    guard open.count < 2 else {
       throw WhiteboardError(.usage, "several boards are open on this computer; name one of them")
     }
     let found = await firstOf(within: limit) { () -> JoinRequest? in

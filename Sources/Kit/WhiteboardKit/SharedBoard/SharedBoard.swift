@@ -29,7 +29,7 @@ public actor SharedBoard {
   private(set) lazy var localRemoval = LocalRemoval(runtime, configuration, members: members, persistence: persistence)
   private(set) lazy var invitations = Invitations(runtime, configuration)
   private(set) lazy var answers = CommandAnswers(runtime, configuration.script, persistence: persistence)
-  private(set) lazy var broadcasts = Broadcasts(runtime, configuration)
+  private(set) lazy var broadcasts = Broadcasts(runtime, configuration, members: members)
   private(set) lazy var commandRunner = makeCommandRunner()
   private(set) lazy var discovery = BoardDiscovery(runtime, configuration, members: members)
   nonisolated let readers = ChangeReaders()
