@@ -209,8 +209,11 @@ struct WatchCommand: AsyncParsableCommand {
       within: .seconds(wait)
     )
     let name = settings.value(.personName) ?? Environment.userName
-    guard output == nil, Console.hasScreen(settings) else { return try await write(join, as: name, settings) }
-    try await show(join, as: name, settings)
+    guard output != nil || !Console.hasScreen(settings) else { return try await show(join, as: name, settings) }
+    guard (output ?? "-") != "-" || isatty(STDOUT_FILENO) == 0 else {
+      throw WhiteboardError(.usage, "this terminal cannot show pictures; write them to a file with --output FILE")
+    }
+    try await write(join, as: name, settings)
   }
 
   /// Writes the pictures as they are received.

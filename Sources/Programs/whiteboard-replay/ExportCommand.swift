@@ -92,12 +92,14 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Flag(help: "Overwrite existing files.") var force = false
 
+  private var ending: String { output.lowercased() }
+
   mutating func validate() throws {
     guard time == nil || every == nil else { throw ValidationError("--at and --every cannot be combined.") }
     guard every.map({ (0.1...1e6).contains($0) }) ?? true else {
       throw ValidationError("--every must be from 0.1 to 1000000 seconds.")
     }
-    let isCast = output.hasSuffix(".cast")
+    let isCast = ending.hasSuffix(".cast")
     let isPictures = FilmFormat(fileName: output) != nil
     guard isCast || isPictures || (speed == nil && size == nil && !pauses) else {
       throw ValidationError("--speed, --size and --pauses require a FILE that ends in .cast or \(FilmFormat.endings).")
@@ -115,21 +117,21 @@ struct ExportCommand: AsyncParsableCommand {
     guard !(isCast || isPictures) || (time == nil && every == nil) else {
       throw ValidationError("A film always contains the whole recording. To export a part, use `cut` first.")
     }
-    let isText = isCast || output.hasSuffix(".jsonl") || output.hasSuffix(".mcap")
+    let isText = isCast || ending.hasSuffix(".jsonl") || ending.hasSuffix(".mcap")
     guard region == nil || !isText else {
       throw ValidationError("--region cannot be used with this format.")
     }
-    guard scale == nil || output.hasSuffix(".png") else {
+    guard scale == nil || ending.hasSuffix(".png") else {
       throw ValidationError("--scale requires a FILE that ends in .png.")
     }
   }
 
   mutating func run() async throws {
     if let format = FilmFormat(fileName: output) { return try await film(as: format) }
-    if output.hasSuffix(".cast") { return try await cast() }
-    if output.hasSuffix(".jsonl") { return try await twin() }
-    if output.hasSuffix(".mcap") { return try await traffic() }
-    if output.hasSuffix(".html") { return try await page() }
+    if ending.hasSuffix(".cast") { return try await cast() }
+    if ending.hasSuffix(".jsonl") { return try await twin() }
+    if ending.hasSuffix(".mcap") { return try await traffic() }
+    if ending.hasSuffix(".html") { return try await page() }
     guard let format = ExportFormat(fileName: output) else {
       throw WhiteboardError(
         .usage,
@@ -158,7 +160,7 @@ struct ExportCommand: AsyncParsableCommand {
       try write(playback, photos, region, as: format, to: file)
     }
     playback.tellFaults()
-    Console.complain(times.count == 1 ? "Wrote \(output)." : "Wrote \(times.count) files.")
+    Console.complain(times.count == 1 ? "Wrote \(UntrustedText(output).escaped())." : "Wrote \(times.count) files.")
   }
 
   private func twin() async throws {
@@ -174,7 +176,7 @@ struct ExportCommand: AsyncParsableCommand {
     var bytes: [UInt8] = []
     try RecordingLines.write(recording, photos: photos) { bytes += Array($0.utf8) }
     try Console.write(bytes, to: output, isReplacing: force)
-    Console.complain("Wrote \(output).")
+    Console.complain("Wrote \(UntrustedText(output).escaped()).")
   }
 
   private func traffic() async throws {
@@ -193,7 +195,7 @@ struct ExportCommand: AsyncParsableCommand {
       try file.write(bytes)
     }
     try file.complete()
-    Console.complain("Wrote \(output).")
+    Console.complain("Wrote \(UntrustedText(output).escaped()).")
   }
 
   private func page() async throws {
@@ -207,7 +209,7 @@ struct ExportCommand: AsyncParsableCommand {
     let region = try BoardFilm.region(of: recording, chosen: chosenRegion())
     let page = try SharePage.html(recording, photos: try await BoardFile.photos(input.path()), region: region)
     try Console.write(page, to: output, isReplacing: force)
-    Console.complain("Wrote \(output).")
+    Console.complain("Wrote \(UntrustedText(output).escaped()).")
   }
 
   private func film(as format: FilmFormat) async throws {
@@ -250,7 +252,7 @@ struct ExportCommand: AsyncParsableCommand {
     try file.complete()
     done.playback.tellFaults()
     Console.warn(done.warning.map { [$0] } ?? [])
-    Console.complain("Wrote \(output).")
+    Console.complain("Wrote \(UntrustedText(output).escaped()).")
   }
 
   private func chosenRegion() throws(WhiteboardError) -> Rectangle? {
@@ -290,7 +292,7 @@ struct ExportCommand: AsyncParsableCommand {
     var bytes: [UInt8] = []
     cast.write(recording, photos: photos) { bytes += Array($0.utf8) }
     try Console.write(bytes, to: output, isReplacing: force)
-    Console.complain("Wrote \(output).")
+    Console.complain("Wrote \(UntrustedText(output).escaped()).")
   }
 
   private static func around(_ region: Rectangle?, _ areas: [Rectangle]) -> Rectangle? {

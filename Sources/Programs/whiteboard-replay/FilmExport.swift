@@ -116,15 +116,13 @@ private struct VisibleChanges {
   private(set) var region: Rectangle?
   /// The area of each object that is on the board.
   private var areas: [ObjectID: Rectangle] = [:]
-  private var paper: [Double?] = []
+  private var paper: [Double?] = [nil, nil]
 
   init(of recording: Recording, in chosen: Rectangle?) {
     var playback = Playback(recording, spacing: .max)
     while playback.place < recording.count {
       playback.step()
-      let changes = playback.takeChanges()
-      guard !changes.isEmpty else { continue }
-      if add(changes, playback.board.shown(), in: chosen) { steps.append(playback.place) }
+      if add(playback.takeChanges(), playback.board.shown(), in: chosen) { steps.append(playback.place) }
     }
   }
 
@@ -139,7 +137,7 @@ private struct VisibleChanges {
     }
     let paper = [board.settings.shownBackground.map(Double.init), board.settings.grid]
     defer { self.paper = paper }
-    return isVisible || paper != self.paper && !areas.isEmpty
+    return isVisible || paper != self.paper && (chosen != nil || !areas.isEmpty)
   }
 }
 

@@ -249,7 +249,7 @@ struct DeleteCommand: AsyncParsableCommand {
       let boards = BoardFile.directory(inDataDirectory: try settings.chosenDataDirectory())
       let kind = path.hasPrefix(boards + "/") ? "your board" : "the recording"
       try Console.tell("Delete \(kind) \(name) (\(facts))? It cannot be restored. [y]es, [n]o: ")
-      guard readLine()?.lowercased().first == "y" else {
+      guard let answer = readLine()?.lowercased(), ["y", "yes"].contains(answer) else {
         throw WhiteboardError(.no, "nothing was deleted")
       }
     }

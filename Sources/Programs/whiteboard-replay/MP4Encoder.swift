@@ -43,13 +43,16 @@ final class MP4Encoder: FilmEncoder {
     process.standardInput = input
     process.standardOutput = FileHandle.nullDevice
     process.standardError = errors
-    try process.run()
+    do { try process.run() } catch {
+      throw WhiteboardError(.system, UntrustedText("\(program) cannot be started").escaped())
+    }
     isRunning = true
   }
 
   deinit {
     guard isRunning else { return }
-    process.terminate()
+    // SIGTERM would not arrive, because ffmpeg inherits the signals that this thread blocks.
+    kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 

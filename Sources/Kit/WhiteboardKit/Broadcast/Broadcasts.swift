@@ -37,7 +37,7 @@ final class Broadcasts {
       frames = source
     } else {
       guard let painter = configuration.framePainter else {
-        throw CommandError(.refused, "this program cannot broadcast a board")
+        throw CommandError(.refused, "this program cannot draw a board; whiteboard-peer can broadcast it")
       }
       try checkMember(in: options.area)
       frames = BoardFrames(runtime.sharedBoard, painter, options.area)
@@ -45,7 +45,8 @@ final class Broadcasts {
     let broadcast = Broadcast(frames, options: options, coder: coder ?? configuration.framePainter)
     current = broadcast
     await broadcast.start()
-    runtime.spawn { _ in await broadcast.run() }
+    // Drawing and encoding take long, so they must not run on the thread of the board and its links.
+    runtime.spawn { _ in await withTaskExecutorPreference(globalConcurrentExecutor) { await broadcast.run() } }
     runtime.spawn { sharedBoard in
       for await event in broadcast.reports { sharedBoard.broadcasts.report(event) }
       // The broadcast is over, and its pictures need much memory.
@@ -117,7 +118,7 @@ final class Broadcasts {
       return await connection.refuse(BroadcastNotice(.notBroadcasting, "This member does not broadcast now."))
     }
     streams[stream.peer, default: 0] += 1
-    await current.serve(stream)
+    await withTaskExecutorPreference(globalConcurrentExecutor) { await current.serve(stream) }
     if let count = streams.removeValue(forKey: stream.peer), count > 1 { streams[stream.peer] = count - 1 }
   }
 }

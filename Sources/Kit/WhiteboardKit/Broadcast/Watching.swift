@@ -165,11 +165,19 @@ package struct Watching: Sendable {
     -> Outcome
   {
     var hasStarted = false
-    while let event = try await watcher.next() {
+    while true {
+      let next: WatchedEvent?
+      do { next = try await watcher.next() } catch let error as BroadcastError {
+        // Another member may broadcast properly.
+        try await handle(.failed(BroadcastNotice(code: "malformed", message: UntrustedText("\(error)"))))
+        await watcher.stop()
+        return .silent
+      }
+      guard let event = next else { break }
       switch event {
       case .finished(let notice) where !hasStarted:
         switch BroadcastNotice.Code(rawValue: notice.code) {
-        case .notBroadcasting, .busy: return .notNow
+        case .notBroadcasting, .busy, .finished: return .notNow
         default:
           try await handle(event)
           return .over
