@@ -169,7 +169,7 @@ package struct Watching: Sendable {
       let next: WatchedEvent?
       do { next = try await watcher.next() } catch let error as BroadcastError {
         // Another member may broadcast properly.
-        try await handle(.failed(BroadcastNotice(code: "malformed", message: UntrustedText("\(error)"))))
+        try await handle(.failed(BroadcastNotice(.malformed, "\(error)")))
         await watcher.stop()
         return .silent
       }
