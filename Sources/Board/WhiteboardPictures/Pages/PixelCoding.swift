@@ -52,10 +52,10 @@ extension PicturePage {
 
 /// Encodes and decodes the pictures of broadcasts, which have no orientation and no opacity.
 package enum PixelCoding {
-  /// The quality of a JPEG, from 1 to 100. Thin lines on white stay clean.
-  private static let quality: Int32 = 88
-
-  package static func jpeg(_ pixels: [UInt32], width: Int, height: Int) throws(PictureError) -> [UInt8] {
+  /// Encodes a JPEG with a quality from 1 to 100. With 88, thin lines on white stay clean.
+  package static func jpeg(_ pixels: [UInt32], width: Int, height: Int, quality: Int32 = 88) throws(PictureError)
+    -> [UInt8]
+  {
     guard pixels.count == width * height, let library = tjInitCompress() else { throw .outOfMemory }
     defer { tjDestroy(library) }
     var file: UnsafeMutablePointer<UInt8>?

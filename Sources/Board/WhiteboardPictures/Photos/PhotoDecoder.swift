@@ -1,4 +1,3 @@
-import CTurboJPEG
 import CWebP
 import Whiteboard
 import WhiteboardRendering
@@ -222,7 +221,7 @@ package enum BoardPhoto {
     let isLossy =
       WebPGetFeatures(bytes, bytes.count, &features) == VP8_STATUS_OK && features.format == 1 && features.has_alpha == 0
     return isLossy
-      ? try jpeg(upright)
+      ? try PixelCoding.jpeg(upright.pixels, width: upright.width, height: upright.height, quality: quality)
       : try PNGFile.encode(upright.pixels, width: upright.width, height: upright.height, hasOpacity: true)
   }
 
@@ -231,31 +230,6 @@ package enum BoardPhoto {
     let image = try CairoImage(png: bytes)
     guard !image.hasOpacity else { return nil }
     guard let pixels = image.averaged(to: (image.width, image.height)) else { throw .outOfMemory }
-    return try jpeg(PhotoPixels(width: image.width, height: image.height, pixels: pixels))
-  }
-
-  private static func jpeg(_ photo: PhotoPixels) throws(PictureError) -> [UInt8] {
-    guard let library = tjInitCompress() else { throw .outOfMemory }
-    defer { tjDestroy(library) }
-    var file: UnsafeMutablePointer<UInt8>?
-    defer { tjFree(file) }
-    var count: UInt = 0
-    let status = photo.pixels.withUnsafeBytes { buffer in
-      tjCompress2(
-        library,
-        buffer.baseAddress?.assumingMemoryBound(to: UInt8.self),
-        Int32(photo.width),
-        0,
-        Int32(photo.height),
-        Int32(TJPF_BGRX.rawValue),
-        &file,
-        &count,
-        Int32(TJSAMP_420.rawValue),
-        quality,
-        0
-      )
-    }
-    guard status == 0, let file else { throw .undecodable("it cannot be encoded as a JPEG") }
-    return Array(UnsafeBufferPointer(start: file, count: Int(count)))
+    return try PixelCoding.jpeg(pixels, width: image.width, height: image.height, quality: quality)
   }
 }

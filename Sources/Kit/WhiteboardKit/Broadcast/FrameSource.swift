@@ -102,7 +102,7 @@ public struct RawFrames: FrameCoder {
   }
 }
 
-/// A list of encoders, of which the first one for an encoding is used.
+/// Several encoders. For each encoding, the first one that supports it is used.
 struct FrameCoders: FrameCoder {
   let coders: [any FrameCoder]
 

@@ -120,7 +120,7 @@ package struct Watching: Sendable {
   /// Receives the broadcast of a session, and waits until one of the members begins a broadcast.
   ///
   /// - Parameters:
-  ///   - session: A session of which this program reads the events.
+  ///   - session: The session. The program must read its events.
   ///   - waiting: Called when no member broadcasts; it is called once before each wait.
   ///   - handle: Called with each event; the broadcaster sends no further pictures before the function returns.
   /// - Throws: The error of `handle`, and ``WhiteboardError`` if the session ended.
