@@ -103,7 +103,7 @@ class Broadcasts(SwiftCase):
         self.assertEqual(first[middle : middle + 3], b"\0\0\0")
         self.square(200, 100)
         self.assertGreater(dark(viewer.read(PICTURE)), 2 * 30 * 30)
-        self.host.events.wait("note", 30, code="broadcast", message="1 viewer of the broadcast")
+        self.host.events.wait("note", 30, code="broadcast", message="the broadcast has 1 viewer")
         self.host.do("broadcast", action="finish")
         self.assertEqual(viewer.ended(), (0, b""))
 

@@ -49,8 +49,8 @@ struct BroadcastCommand: AsyncParsableCommand {
     abstract: "Open a board, and show it as pictures to programs that run `watch`.",
     discussion: """
       The board is opened as with `host`, or joined as with `join` if BOARD is a link or an address, or with --join. On an
-      open board, the command `broadcast start` does the same. Pictures are drawn only while something changes and someone
-      watches.
+      open board, the command `broadcast start` does the same. Pictures are drawn only when something changes, and only
+      while there are viewers.
       """
   )
 
@@ -59,7 +59,7 @@ struct BroadcastCommand: AsyncParsableCommand {
     completion: .board
   ) var board: String
 
-  @Flag(help: "Join the board with this name nearby, instead of opening it here.") var join = false
+  @Flag(help: "Join the nearby board with this name, instead of opening a board on this computer.") var join = false
 
   @Option(help: ArgumentHelp("The maximum number of pictures per second, 1 to 60.", valueName: "N")) var fps: Double?
 
@@ -75,7 +75,7 @@ struct BroadcastCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Also serve the pictures to programs on this computer, as multipart/x-mixed-replace, and /still.",
+      "Also serve the pictures to programs on this computer: / is a stream of pictures, /still is the last picture.",
       valueName: "127.0.0.1:PORT"
     )
   ) var http: String?
@@ -106,7 +106,7 @@ struct BroadcastCommand: AsyncParsableCommand {
     } catch { throw WhiteboardError(.usage, error.message) }
   }
 
-  /// Throws if the address is not on this computer: the pictures are served without a code.
+  /// Throws if the address is not on this computer, because the server requires no code.
   private func httpAddress() throws(WhiteboardError) -> HostPort? {
     guard let http else { return nil }
     guard let address = HostPort(http) else {
@@ -115,8 +115,8 @@ struct BroadcastCommand: AsyncParsableCommand {
     guard BroadcastServer.isLoopback(address.host) else {
       throw WhiteboardError(
         .usage,
-        "--http serves pictures without a code, so only to this computer: use 127.0.0.1:\(address.port). On other "
-          + "computers, run `whiteboard-peer watch`"
+        "--http requires no code, so it serves the pictures only to this computer: use 127.0.0.1:\(address.port). On "
+          + "other computers, run `whiteboard-peer watch`"
       )
     }
     return address
@@ -150,23 +150,23 @@ struct WatchCommand: AsyncParsableCommand {
     commandName: "watch",
     abstract: "Receive the broadcast of a board, without a copy of the board.",
     discussion: """
-      The program joins the session of the board with a temporary identity, waits until a member broadcasts, and ends with
-      the broadcast. It needs the join code like any other member, unless the board is open on this computer. The pictures
-      are written one after the other, as whole files:
+      The program joins the session of the board with a temporary identity, waits until a member broadcasts, and ends when
+      the broadcast ends. It needs the join code like any other member, unless the board is open on this computer. With
+      --output, the pictures are written one after the other, as whole files:
         whiteboard-peer watch standup --output - | ffmpeg -f mjpeg -use_wallclock_as_timestamps 1 -i - film.mp4
         whiteboard-peer watch standup --output - | mpv --no-cache --untimed --demuxer-lavf-format=mjpeg -
       """
   )
 
   @Argument(
-    help: ArgumentHelp("The board; without it, the only one nearby.", valueName: "NAME|LINK|HOST:PORT"),
+    help: ArgumentHelp("The board; by default, the only board nearby.", valueName: "NAME|LINK|HOST:PORT"),
     completion: .board
   ) var board: String?
 
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "Write the pictures to a file, or to standard output with -; by default, a terminal shows them.",
+      "Write the pictures to a file, or to standard output with -; by default, show them in the terminal.",
       valueName: "FILE|-"
     )
   ) var output: String?
@@ -211,7 +211,7 @@ struct WatchCommand: AsyncParsableCommand {
     let name = settings.value(.personName) ?? Environment.userName
     guard output != nil || !Console.hasScreen(settings) else { return try await show(join, as: name, settings) }
     guard (output ?? "-") != "-" || isatty(STDOUT_FILENO) == 0 else {
-      throw WhiteboardError(.usage, "this terminal cannot show pictures; write them to a file with --output FILE")
+      throw WhiteboardError(.usage, "this terminal cannot show pictures; to write them to a file, add --output FILE")
     }
     try await write(join, as: name, settings)
   }
@@ -227,7 +227,7 @@ struct WatchCommand: AsyncParsableCommand {
         join,
         as: name,
         settings,
-        waiting: { Console.complain("Waiting until a member broadcasts the board.") },
+        waiting: { Console.complain("Waiting for a member to broadcast the board.") },
         { event in try await sink.handle(event) }
       )
     }
@@ -236,7 +236,7 @@ struct WatchCommand: AsyncParsableCommand {
     do { try await task.value } catch is CancellationError { return } catch is PictureSink.Closed { return }
   }
 
-  /// Shows the pictures on the terminal until the broadcast ends or the user quits.
+  /// Shows the pictures in the terminal until the broadcast ends or the user quits.
   private func show(_ join: JoinRequest, as name: String, _ settings: Settings) async throws {
     let wanted = TerminalSettings(settings)
     let terminal = Terminal(
@@ -279,11 +279,11 @@ struct WatchCommand: AsyncParsableCommand {
     waiting: @escaping @Sendable () async -> Void,
     _ handle: @escaping @Sendable (WatchedEvent) async throws -> Void
   ) async throws {
-    // The system chooses the name of the directory, so that no other user of this computer can create it before.
+    // The system chooses the name of the directory, so that no other user of this computer can create it first.
     let directory = try BoardOptions.makeTemporaryDirectory()
     defer { try? FileManager.default.removeItem(atPath: directory) }
     var transport = TransportConfiguration(
-      // A second program with the key of this user would take the place of the first one.
+      // A second program with the key of this user would replace the first one in the session.
       identity: .ephemeral(),
       displayName: name,
       inboxDirectory: directory,
@@ -324,7 +324,7 @@ struct WatchCommand: AsyncParsableCommand {
 
 /// Writes the pictures of a broadcast to a file or to standard output.
 actor PictureSink {
-  /// The reader of the output is gone, or the requested number of pictures is written.
+  /// The reader closed the output, or the requested number of pictures was written.
   struct Closed: Error {}
 
   private let descriptor: Int32
@@ -333,7 +333,7 @@ actor PictureSink {
   private var left: Int?
   private var isEmptied = false
 
-  /// `mayUseRaw` says whether a refused user could choose the encoding that each broadcaster has.
+  /// `mayUseRaw`: whether to advise the user to choose `raw`, which every broadcaster has, if the encoding is refused.
   init(_ output: String, limit: Int?, mayUseRaw: Bool) throws(WhiteboardError) {
     left = limit
     self.mayUseRaw = mayUseRaw
@@ -356,7 +356,7 @@ actor PictureSink {
   func handle(_ event: WatchedEvent) async throws {
     switch event {
     case .started(let format):
-      Console.complain("The broadcast has pictures of \(format.size) pixels (\(format.codec.rawValue)).")
+      Console.complain("Receiving pictures of \(format.size) pixels (\(format.codec.rawValue)).")
     case .picture(let picture, _):
       guard case .whole(let bytes) = picture.content else { return }
       if !isEmptied {
@@ -380,7 +380,7 @@ actor PictureSink {
     case .failed(let notice): Console.complain("The broadcaster has a problem: \(Self.words(for: notice))")
     case .finished(let notice):
       try Self.check(notice, mayUseRaw: mayUseRaw)
-      Console.complain("The broadcast is finished.")
+      Console.complain("The broadcast has ended.")
     }
   }
 
@@ -391,14 +391,14 @@ actor PictureSink {
     throw WhiteboardError(.no, "the broadcast cannot be watched: \(words(for: notice))\(advice)")
   }
 
-  /// Returns the message of a notice, or what its code means, because a broadcaster may leave out the message.
+  /// Returns the message of a notice, or an explanation of its code, because a broadcaster may leave out the message.
   private static func words(for notice: BroadcastNotice) -> String {
     guard notice.message.isEmpty else { return notice.message.escaped() }
     return switch notice.code {
-    case "not-broadcasting": "the member does not broadcast now"
+    case "not-broadcasting": "the member is not broadcasting"
     case "busy": "there is no room for another viewer"
     case "malformed": "the broadcaster did not understand the request"
-    case "unsupported": "the broadcaster does not have the pictures in this encoding or size"
+    case "unsupported": "the broadcaster cannot send the pictures in this encoding or size"
     default: "the pictures cannot be drawn"
     }
   }

@@ -5,6 +5,8 @@ import WhiteboardRendering
 
 /// The actor that shows a broadcast on a terminal: as pixels if the terminal can show them, and otherwise in cells.
 package actor BroadcastTerminal {
+  private static let waitingText = "waiting for a member to broadcast"
+
   private let terminal: Terminal
   private let settings: TerminalSettings
   private let encoding: TerminalEncoding
@@ -12,7 +14,7 @@ package actor BroadcastTerminal {
   private var features: TerminalFeatures
   private var parser = InputParser()
   private var picture: FramePixels?
-  private var status = "Waiting until a member broadcasts"
+  private var status = BroadcastTerminal.waitingText
   private var shown: Screen?
   private let ended: AsyncStream<Void>
   private let end: AsyncStream<Void>.Continuation
@@ -52,13 +54,13 @@ package actor BroadcastTerminal {
     case .resumed: status = ""
     case .failed(let notice):
       status = notice.message.isEmpty ? "the broadcaster has a problem" : notice.message.displayed
-    case .finished: status = "finished"
+    case .finished: status = "the broadcast has ended"
     }
     draw()
   }
 
   package func waiting() {
-    status = "Waiting until a member broadcasts"
+    status = Self.waitingText
     draw()
   }
 

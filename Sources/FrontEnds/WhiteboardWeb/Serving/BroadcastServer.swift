@@ -6,7 +6,7 @@ import WhiteboardKit
 
 /// A server that shows a broadcast to programs on this computer: `/` as a stream of pictures
 /// (`multipart/x-mixed-replace`), and `/still` as the last picture. The server listens only on a loopback address, because
-/// it asks for no code.
+/// it requires no code.
 package struct BroadcastServer: Sendable {
   package struct BindError: Error, Sendable, CustomStringConvertible {
     package let description: String
@@ -23,7 +23,7 @@ package struct BroadcastServer: Sendable {
   }
 }
 
-/// Runs a server of a broadcast while `body` runs, and then closes every connection. Throws
+/// Serves a broadcast while `body` runs, and then closes every connection. Throws
 /// ``BroadcastServer/BindError`` if the address is not a loopback address, or the server cannot listen on it.
 package func withBroadcastServer<Result>(
   of broadcast: Broadcast,
@@ -35,8 +35,8 @@ package func withBroadcastServer<Result>(
 ) async throws -> Result {
   guard BroadcastServer.isLoopback(host) else {
     throw BroadcastServer.BindError(
-      description: "pictures are served without a code, so only to this computer: use 127.0.0.1:\(port); "
-        + "on other computers, run `whiteboard-peer watch`"
+      description: "the server requires no code, so it serves the pictures only to this computer: use "
+        + "127.0.0.1:\(port); on other computers, run `whiteboard-peer watch`"
     )
   }
   let loop = group.next()
@@ -102,7 +102,7 @@ private final class BroadcastRoutes: HTTPRoutes {
 
   private static func still(_ broadcast: Broadcast, on channel: any Channel) -> EventLoopFuture<HTTPAnswer> {
     let viewer = StillViewer()
-    // A viewer whose connection is closed must not take the place of another viewer.
+    // When the connection closes, the viewer must leave, so that its place is free for another viewer.
     channel.closeFuture.whenComplete { _ in viewer.leave() }
     return channel.eventLoop.makeFutureWithTask {
       await broadcast.serve(BroadcastRequest(codecs: [.jpeg, .png], acceptsChanges: false), over: viewer)
@@ -114,8 +114,8 @@ private final class BroadcastRoutes: HTTPRoutes {
   }
 
   private static func stream(_ broadcast: Broadcast, on channel: any Channel) throws {
-    // From now on, a client that closes its side does not watch any more. Without this, the channel would stay open, and
-    // the viewer in its place, until the next picture.
+    // A client that closes its side has stopped watching. Without this option, the channel would stay open, and the
+    // viewer would keep its place, until the next picture.
     try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: false)
     var headers = HTTPAnswer.broadcastHeaders(type: "multipart/x-mixed-replace; boundary=\(StreamViewer.boundary)")
     headers.add(name: "Connection", value: "close")
@@ -143,7 +143,7 @@ extension HTTPAnswer {
     HTTPAnswer(status, headers: broadcastHeaders(type: type), body: body)
   }
 
-  /// The headers of every answer. Pages of other sites must not contain the pictures.
+  /// The headers of every answer. They forbid pages of other sites to embed the pictures.
   fileprivate static func broadcastHeaders(type: String) -> HTTPHeaders {
     [
       "Content-Type": type, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
@@ -152,7 +152,7 @@ extension HTTPAnswer {
   }
 }
 
-/// A viewer that takes one picture.
+/// A viewer that receives one picture.
 private final class StillViewer: ViewerConnection {
   private let state = Locked((picture: Optional<([UInt8], FrameCodec)>.none, codec: FrameCodec.jpeg))
   private let left = AsyncStream<Void>.makeStream()
@@ -166,8 +166,8 @@ private final class StillViewer: ViewerConnection {
       guard case .whole(let bytes) = picture.content else { return }
       state.withLock { $0.picture = (bytes, $0.codec) }
       leave()
-    // A paused broadcast without a picture has nothing to show, and the picture comes before PAUSE. After an error, the
-    // next picture may come only when the board changes.
+    // PAUSE comes after the picture, so if PAUSE arrives first, the broadcast has no picture. After an error, the next
+    // picture may come only when the board changes.
     case .pause, .finish, .error: leave()
     default: break
     }

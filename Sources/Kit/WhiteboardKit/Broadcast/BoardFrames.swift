@@ -2,7 +2,7 @@ import Whiteboard
 import WhiteboardRendering
 import WhiteboardSync
 
-/// A painter of boards as pixels. A painter needs libraries that not every program contains.
+/// A type that paints boards as pixels. It requires libraries that some programs do not contain.
 package protocol FramePainter: FrameCoder {
   /// Paints a part of a picture of a board.
   ///
@@ -11,12 +11,12 @@ package protocol FramePainter: FrameCoder {
   ///   - scale: The number of pixels for each board unit.
   ///   - part: The part of the picture to return, in pixels.
   /// - Returns: The colors `0xRRGGBB` of the part, in rows from the top.
-  /// - Throws: If there is not enough memory, or the picture cannot be drawn.
+  /// - Throws: An error if there is not enough memory, or the picture cannot be drawn.
   func paint(_ picture: BoardPicture, scale: Double, part: PixelRect) throws -> [UInt32]
 }
 
-/// A source of pictures of a board. It has its own copy of the objects, which follows the changes of the board, so that
-/// drawing does not delay the board. Only the parts of the picture with changed objects are painted.
+/// A source of pictures of a board. It has its own copy of the objects and updates this copy when the board changes, so
+/// that drawing does not delay the board. Only the parts of the picture with changed objects are painted.
 actor BoardFrames: FrameSource {
   private struct Entry {
     let item: BoardCanvas.Item
@@ -33,7 +33,7 @@ actor BoardFrames: FrameSource {
 
   /// The maximum number of separately painted parts of a picture.
   private static let partLimit = 8
-  /// The number of pixels by which letters and thin lines can extend beyond their object.
+  /// The maximum number of pixels by which letters and thin lines extend beyond their object.
   private static let overhang = 8
   /// The maximum number of bytes of photos that are kept in memory for later pictures.
   private static let photoLimit = 64 << 20
@@ -58,7 +58,7 @@ actor BoardFrames: FrameSource {
 
   init(_ board: SharedBoard, _ painter: any FramePainter, _ area: BroadcastArea) {
     self.board = board
-    // The changes from now on are not missed, even if they happen before the objects are loaded.
+    // Subscribe now, so that no change is missed while the objects are loaded.
     changes = board.changes
     self.painter = painter
     self.area = area
@@ -187,7 +187,7 @@ actor BoardFrames: FrameSource {
     }
     let bounds = entries.values.reduce(Rectangle?.none) { $0?.union($1.bounds) ?? $1.bounds }
     guard let bounds else { return Rectangle(Point(x: -480, y: -270), Point(x: 480, y: 270)).filling(size) }
-    // The view moves only if objects are outside, or much smaller than the view, so that the picture is calm.
+    // The view moves only if objects are outside it, or if it is much too large, so that the picture seldom jumps.
     if let view, view.contains(bounds), bounds.width * 3 > view.width || bounds.height * 3 > view.height { return view }
     let margin = max(20, 0.1 * max(bounds.width, bounds.height))
     return Rectangle(

@@ -18,7 +18,7 @@ public enum BroadcastArea: Hashable, Sendable {
 /// A broadcast of pictures to any number of viewers (`Protocol/broadcast.md`).
 ///
 /// Pictures are drawn only while at least one viewer watches and something changes. Each viewer receives the newest
-/// picture as soon as it has decoded an earlier one, so that a slow viewer skips pictures and delays no other viewer.
+/// picture as soon as it has decoded an earlier one. Therefore a slow viewer skips pictures, but does not delay others.
 ///
 /// ```swift
 /// let broadcast = try await board.startBroadcast()
@@ -47,7 +47,7 @@ public actor Broadcast {
 
   /// The state of a broadcast.
   public enum State: String, Sendable {
-    /// The broadcast was not started.
+    /// The broadcast has not started yet.
     case idle
     case running
     /// Viewers see the last picture.
@@ -68,7 +68,7 @@ public actor Broadcast {
 
   /// The time that a broadcast uses.
   struct Time: Sendable {
-    /// Returns the time since any moment.
+    /// Returns the time since a fixed moment.
     var now: @Sendable () -> Duration
     /// Returns the milliseconds since 1970.
     var wall: @Sendable () -> UInt64
@@ -96,15 +96,15 @@ public actor Broadcast {
     let areas: [PixelRect]
   }
 
-  /// The number of encodings of one picture with only its changes. Further viewers that need other changes get the whole
-  /// picture, which is encoded once.
+  /// The maximum number of encodings of one picture that contain only changes. If further viewers need other changes,
+  /// they get the whole picture, which is encoded once.
   private static let encodingLimit = 4
 
   /// The options of the broadcast.
   public nonisolated let options: Options
   /// The events of the broadcast, for one reader.
   ///
-  /// If the reader is slow, the oldest of more than 64 events are dropped.
+  /// If more than 64 events wait for the reader, the oldest are dropped.
   public nonisolated let events: AsyncStream<Event>
 
   /// The events for the board, which reports them to its user.
@@ -131,7 +131,7 @@ public actor Broadcast {
   private var nextDrawing = Duration.zero
   private var ending: BroadcastNotice?
 
-  /// Creates a broadcast, which does nothing before it is started.
+  /// Creates a broadcast, which does nothing until it is started.
   ///
   /// - Parameters:
   ///   - source: The source of the pictures.
@@ -271,7 +271,7 @@ public actor Broadcast {
       return report(error)
     }
     guard state == .running else {
-      // The broadcast was paused or finished meanwhile, so viewers must not get this picture (CST-6, CST-9).
+      // The broadcast was paused or finished during the drawing, so viewers must not get this picture (CST-6, CST-9).
       (hasChanged, isWholeDue) = (true, true)
       return
     }
@@ -334,10 +334,10 @@ public actor Broadcast {
 
   private func refusal(of request: BroadcastRequest) -> BroadcastNotice? {
     guard state != .finished, state != .idle else {
-      return BroadcastNotice(.notBroadcasting, "This member does not broadcast now.")
+      return BroadcastNotice(.notBroadcasting, "This member is not broadcasting.")
     }
     guard viewers.count < options.viewerLimit else {
-      return BroadcastNotice(.busy, "The broadcast has the maximum number of viewers.")
+      return BroadcastNotice(.busy, "The broadcast already has the maximum number of viewers.")
     }
     guard codec(for: request) != nil else {
       return BroadcastNotice(.unsupported, "The viewer cannot decode the pictures.")
@@ -460,10 +460,10 @@ public actor Broadcast {
 
 /// The connection of a broadcast with one viewer.
 package protocol ViewerConnection: Sendable {
-  /// Sends a record; returns when there is room for more.
+  /// Sends a record; returns when there is room for another.
   func write(_ record: BroadcastRecord) async throws
 
-  /// Returns the next record of the viewer; nil when the viewer has finished.
+  /// Returns the next record from the viewer; nil if the viewer has finished.
   func read() async throws -> BroadcastRecord?
 
   /// Ends the connection after the last record.

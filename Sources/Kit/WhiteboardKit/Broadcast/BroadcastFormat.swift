@@ -2,9 +2,9 @@ import PeerCore
 
 /// The encoding of the pictures of a broadcast (CST-3).
 public enum FrameCodec: String, CaseIterable, Hashable, Sendable {
-  /// JPEG, for which a program needs a library.
+  /// JPEG, which requires a library.
   case jpeg
-  /// PNG, for which a program needs a library.
+  /// PNG, which requires a library.
   case png
   /// Three bytes for each pixel: red, green and blue, in rows from the top.
   case raw
@@ -160,7 +160,7 @@ public struct FramePixels: Hashable, Sendable {
     return changed
   }
 
-  /// Compares a patch with the picture in bands of 16 rows, and merges bands whose changes are in about the same columns.
+  /// Compares a patch with the picture in bands of 16 rows, and merges adjacent bands with changes in similar columns.
   private func changes(in patch: FramePatch) -> [PixelRect] {
     let area = patch.area
     var result: [PixelRect] = []
@@ -214,7 +214,7 @@ public struct FramePatch: Hashable, Sendable {
 
 /// The properties of the pictures of a broadcast, which START contains (CST-4).
 public struct BroadcastFormat: Hashable, Sendable {
-  /// The numbers of pictures per second that a broadcast can have.
+  /// The allowed numbers of pictures per second.
   public static let rates = 1...60
 
   /// The size of each picture.
@@ -260,7 +260,7 @@ public struct BroadcastFormat: Hashable, Sendable {
   }
 }
 
-/// The wish of a viewer, which is the name of the stream that it opens (CST-1).
+/// The request of a viewer, which the viewer sends as the name of its stream (CST-1).
 public struct BroadcastRequest: Hashable, Sendable {
   /// The maximum width of the pictures.
   public var maximumWidth: Int
@@ -311,7 +311,7 @@ public struct BroadcastRequest: Hashable, Sendable {
 
   private static let type = "broadcast"
 
-  /// Whether a stream is meant for a broadcast, even if its name is not valid.
+  /// Returns whether a stream is meant for a broadcast, even if its name is not a valid request.
   static func isMeant(by name: UntrustedText) -> Bool { fields(name.raw)?["type"]?.string == type }
 
   private static func fields(_ name: String) -> JSONTree? {
@@ -349,6 +349,6 @@ public struct BroadcastRequest: Hashable, Sendable {
 }
 
 extension JSONTree {
-  /// The value as a whole number; nil if it is no whole number below 2^53.
+  /// The value as a whole number; nil if it is not a whole number below 2^53.
   fileprivate var whole: Int? { number.flatMap { $0.magnitude < 9_007_199_254_740_992 ? Int(exactly: $0) : nil } }
 }

@@ -62,7 +62,7 @@ public struct BroadcastNotice: Hashable, Sendable {
 
   /// A stable code.
   public var code: String
-  /// A sentence for users; it comes from the other peer, unless this program broadcasts.
+  /// A sentence for users. It comes from the other peer, unless this program is the broadcaster.
   public var message: UntrustedText
 
   /// Creates a notice.
@@ -75,9 +75,9 @@ public struct BroadcastNotice: Hashable, Sendable {
 
   /// The codes of this version.
   enum Code: String {
-    /// The broadcast was finished by its user.
+    /// The user ended the broadcast.
     case finished
-    /// The peer broadcasts nothing now; the viewer may ask again.
+    /// The peer is not broadcasting; the viewer may ask again.
     case notBroadcasting = "not-broadcasting"
     /// There is no room for another viewer; the viewer may ask again.
     case busy
@@ -104,13 +104,13 @@ public struct BroadcastNotice: Hashable, Sendable {
   }
 }
 
-/// The reason why bytes are not a valid record.
+/// An error in the records of a broadcast.
 package enum BroadcastError: Error, Hashable, Sendable {
   /// The length of a record is not a valid `vint`, or exceeds the limit.
   case length
-  /// The type is not known and cannot be skipped (CST-12).
+  /// The type is unknown and must not be skipped (CST-12).
   case type(UInt8)
-  /// The payload does not have the form of its type.
+  /// The payload is malformed.
   case payload(UInt8)
   /// The record is valid, but is not allowed at this point.
   case order(UInt8)
@@ -121,7 +121,7 @@ package enum BroadcastError: Error, Hashable, Sendable {
 extension BroadcastError: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .length: "a record of the broadcast has a length that is not allowed"
+    case .length: "the length of a record of the broadcast is not allowed"
     case .type(let kind): "the broadcast contains a record of the unknown type \(kind)"
     case .payload(let kind): "a record of the broadcast is damaged (type \(kind))"
     case .order(let kind): "a record of the broadcast is not allowed at this point (type \(kind))"
@@ -141,7 +141,7 @@ extension BroadcastRecord {
     static let error: UInt8 = 0x07
     static let seen: UInt8 = 0x40
     static let wantWhole: UInt8 = 0x41
-    /// The least type that a reader skips if it does not know it.
+    /// The lowest type that a reader skips if the type is unknown.
     static let skippable: UInt8 = 0x80
   }
 
@@ -320,7 +320,7 @@ struct BroadcastReader: Sendable {
     return nil
   }
 
-  /// Whether a record has begun and is not complete.
+  /// Whether the last record is incomplete.
   var isInRecord: Bool { start < buffer.count }
 
   private func limit(of kind: UInt8) -> Int {

@@ -85,7 +85,7 @@ struct FrameAssembler: Sendable {
 
 /// A viewer of a broadcast. A viewer is a member of the session, and needs no copy of the board.
 public actor BroadcastWatcher {
-  /// The time in which a member must answer the request. A member that does not know broadcasts does not answer.
+  /// The time within which a member must answer the request. A program without support for broadcasts does not answer.
   static let answerTimeout = Duration.seconds(5)
 
   private let stream: PeerStream
@@ -103,7 +103,7 @@ public actor BroadcastWatcher {
   ///   - request: The pictures that this program can use.
   ///   - peer: The member.
   ///   - session: The session.
-  ///   - coder: A decoder; nil to receive the encoded pictures only.
+  ///   - coder: A decoder; nil to receive only the encoded pictures.
   /// - Throws: The errors of `Session.openStream(named:to:)`.
   public init(
     _ request: BroadcastRequest,
@@ -118,18 +118,18 @@ public actor BroadcastWatcher {
     assembler = FrameAssembler(request, coder, isDecoding: coder != nil)
   }
 
-  /// The format of the broadcast; nil before it is known.
+  /// The format of the broadcast; nil until START arrives.
   public var format: BroadcastFormat? { assembler.format }
 
   /// Waits for the next event. A call confirms the picture of the previous call, so that the broadcaster sends pictures no
   /// faster than this program shows them.
   ///
   /// - Returns: The event; nil after ``WatchedEvent/finished(_:)``, if the link breaks, or if the member does not answer
-  ///   because its program does not know broadcasts (``hasAnswer``).
+  ///   because its program does not support broadcasts (``hasAnswer``).
   /// - Throws: If the member violates the protocol.
   public func next() async throws -> WatchedEvent? {
     guard !isOver else { return nil }
-    // With optimization, Swift 6.3 crashes if one function contains all of this.
+    // The optimizer of Swift 6.3 crashes if all of this is in one function.
     await confirm()
     while !isOver {
       if let event = try checkedEvent() {
@@ -191,7 +191,7 @@ public actor BroadcastWatcher {
     }
     guard !hasAnswer else { return await read() }
     let left = ContinuousClock.now.duration(to: answerDeadline)
-    // A member could send single bytes, or records that are skipped, for any time.
+    // A member could send single bytes, or records that are skipped, indefinitely.
     guard left > .zero else { return nil }
     return await firstOf(within: left, read)
   }

@@ -30,7 +30,7 @@ final class Broadcasts {
     let hasEnded = await previous?.state ?? .finished == .finished
     // Another command may have started a broadcast meanwhile.
     guard hasEnded, current === previous else {
-      throw CommandError(.refused, "this board is already broadcast; `broadcast finish` ends the broadcast")
+      throw CommandError(.refused, "this board is already being broadcast; `broadcast finish` ends the broadcast")
     }
     let frames: any FrameSource
     if let source {
@@ -49,7 +49,7 @@ final class Broadcasts {
     runtime.spawn { _ in await withTaskExecutorPreference(globalConcurrentExecutor) { await broadcast.run() } }
     runtime.spawn { sharedBoard in
       for await event in broadcast.reports { sharedBoard.broadcasts.report(event) }
-      // The broadcast is over, and its pictures need much memory.
+      // The pictures of the ended broadcast would keep using much memory.
       sharedBoard.broadcasts.forget(broadcast)
     }
     return broadcast
@@ -57,8 +57,8 @@ final class Broadcasts {
 
   private func forget(_ broadcast: Broadcast) { if current === broadcast { current = nil } }
 
-  /// Throws if several members have the name of the member to follow. If there is none, tells the user, because this
-  /// member may join later.
+  /// Throws if several members have the name of the member to follow. If no member has this name, notifies the user and
+  /// continues, because that member may join later.
   private func checkMember(in area: BroadcastArea) throws(CommandError) {
     guard case .member(let name) = area else { return }
     do throws(CommandError) { _ = try members.find(name) } catch {
@@ -71,10 +71,10 @@ final class Broadcasts {
   nonisolated(nonsending) func control(_ action: BroadcastAction) async throws(CommandError) {
     defer { checkIsolation(#isolation) }
     guard let current, await current.state != .finished else {
-      throw CommandError(.refused, "this board is not broadcast; `broadcast start` starts a broadcast")
+      throw CommandError(.refused, "this board is not being broadcast; `broadcast start` starts a broadcast")
     }
     switch action {
-    case .start: throw CommandError(.refused, "this board is already broadcast")
+    case .start: throw CommandError(.refused, "this board is already being broadcast")
     case .pause:
       guard await current.state == .running else { throw CommandError(.refused, "the broadcast is already paused") }
       await current.pause()
@@ -88,14 +88,14 @@ final class Broadcasts {
   private func report(_ event: Broadcast.Event) {
     let message: String
     switch event {
-    case .viewers(0): message = "no member watches the broadcast"
-    case .viewers(let count): message = "\(EventText.count(count, "viewer")) of the broadcast"
+    case .viewers(0): message = "the broadcast has no viewers"
+    case .viewers(let count): message = "the broadcast has \(EventText.count(count, "viewer"))"
     case .state(let state):
       switch state {
       case .idle: return
-      case .running: message = "the broadcast runs"
+      case .running: message = "the broadcast is running"
       case .paused: message = "the broadcast is paused"
-      case .finished: message = "the broadcast is finished"
+      case .finished: message = "the broadcast has ended"
       }
     case .failed(let notice):
       return runtime.emit(.warning(.init(code: "broadcast-failed", message: notice.message.escaped())))
@@ -111,11 +111,11 @@ final class Broadcasts {
     let connection = StreamConnection(stream)
     guard streams[stream.peer, default: 0] < Self.streamLimit else {
       return await connection.refuse(
-        BroadcastNotice(.busy, "This member watches the broadcast \(Self.streamLimit) times already.")
+        BroadcastNotice(.busy, "This member is already watching the broadcast \(Self.streamLimit) times.")
       )
     }
     guard let current else {
-      return await connection.refuse(BroadcastNotice(.notBroadcasting, "This member does not broadcast now."))
+      return await connection.refuse(BroadcastNotice(.notBroadcasting, "This member is not broadcasting."))
     }
     streams[stream.peer, default: 0] += 1
     await withTaskExecutorPreference(globalConcurrentExecutor) { await current.serve(stream) }

@@ -1,4 +1,4 @@
-/// A source of pictures that can be broadcast: a board, a screen, a camera.
+/// A source of pictures for a broadcast: a board, a screen or a camera.
 ///
 /// The broadcast calls the functions of a source one after the other, except ``waitForChange()``, which runs
 /// concurrently with the others.
@@ -8,15 +8,15 @@ public protocol FrameSource: Sendable {
 
   /// Waits until the picture may have changed since the last call.
   ///
-  /// The first call returns at once, or when there is a first picture; nothing is drawn before it returns. Viewers wait 5 s
-  /// for the first picture. If the calling task is canceled, the function must return soon.
+  /// The first call returns as soon as there is a first picture; nothing is drawn before it returns. Viewers wait 5 s for
+  /// the first picture. If the calling task is canceled, the function must return soon.
   ///
   /// - Returns: False if the picture will not change again.
   func waitForChange() async -> Bool
 
   /// Draws the changes since the last call.
   ///
-  /// The function is called only if there are viewers, and at most at the rate of the broadcast.
+  /// The function is called only while there are viewers, and not more often than the rate of the broadcast.
   ///
   /// - Parameters:
   ///   - size: The size of the picture.
@@ -41,7 +41,7 @@ public struct FrameDrawing: Hashable, Sendable {
   }
 }
 
-/// An encoder of pictures; encoders for JPEG and PNG need libraries that not every program contains.
+/// An encoder of pictures. Encoders for JPEG and PNG require libraries that some programs do not contain.
 public protocol FrameCoder: Sendable {
   /// The encodings of this encoder.
   var codecs: [FrameCodec] { get }
@@ -65,11 +65,11 @@ public protocol FrameCoder: Sendable {
   ///   - height: The number of rows.
   ///   - codec: One of ``codecs``.
   /// - Returns: The colors `0xRRGGBB`, in rows from the top.
-  /// - Throws: If the bytes are damaged or the picture has another size.
+  /// - Throws: An error if the bytes are damaged or the picture has another size.
   func decode(_ bytes: [UInt8], width: Int, height: Int, as codec: FrameCodec) throws -> [UInt32]
 }
 
-/// The encoder for ``FrameCodec/raw``, which every program contains.
+/// The encoder for ``FrameCodec/raw``, which requires no library.
 public struct RawFrames: FrameCoder {
   /// Creates the encoder.
   public init() {}

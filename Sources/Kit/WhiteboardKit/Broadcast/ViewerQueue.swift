@@ -1,10 +1,10 @@
 /// Decides what one viewer of a broadcast receives, and when. The type performs no I/O and uses no clock. A viewer that
-/// does not confirm its pictures receives no more of them; when it continues, it receives the newest picture, and never
-/// an older one (CST-6, CST-7).
+/// does not confirm its pictures receives no further pictures. When it confirms them, it receives only the newest
+/// picture (CST-6, CST-7).
 struct ViewerQueue: Sendable {
-  /// The number of pictures that a viewer may leave unconfirmed.
+  /// The maximum number of unconfirmed pictures.
   static let window = 2
-  /// The number of separate parts of a picture that are remembered; more parts are merged.
+  /// The maximum number of separate changed parts to store; if there are more, they are merged.
   static let partLimit = 16
 
   enum Step: Hashable, Sendable {
@@ -57,14 +57,14 @@ struct ViewerQueue: Sendable {
     self.format.rate = min(format.rate, request.rate)
   }
 
-  /// The format changed; the next picture is whole.
+  /// Records that the format changed, so that the next picture must be whole.
   mutating func formatChanged(region: [Double]?) {
     format.region = region
     isStartPending = true
     base = nil
   }
 
-  /// A new picture was drawn, which differs from the previous picture only in some parts.
+  /// Records that a new picture was drawn, and the parts in which it differs from the previous picture.
   mutating func drawn(_ number: UInt64, changed areas: [PixelRect]) {
     newest = number
     guard base != nil else { return }
@@ -89,7 +89,7 @@ struct ViewerQueue: Sendable {
 
   mutating func finished(_ notice: BroadcastNotice) { ending = ending ?? notice }
 
-  /// The viewer has a picture, and all pictures before it. Throws if this picture was not sent, or was confirmed before.
+  /// Confirms a picture and all earlier pictures. Throws if this picture was not sent, or was confirmed before.
   mutating func seen(_ number: UInt64) throws(BroadcastError) {
     guard let index = unconfirmed.firstIndex(of: number) else { throw .order(BroadcastRecord.Kind.seen) }
     unconfirmed.removeFirst(index + 1)
@@ -119,7 +119,7 @@ struct ViewerQueue: Sendable {
       return .error(problem)
     }
     if newest > 0, base == nil || !changed.isEmpty {
-      // The last picture is not delayed.
+      // The last picture of a broadcast is not delayed.
       let isLast = ending != nil
       guard unconfirmed.count < Self.window || isLast else { return .idle }
       let due = sentAt.map { $0 + interval } ?? .zero

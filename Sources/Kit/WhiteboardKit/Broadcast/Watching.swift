@@ -33,7 +33,7 @@ package struct Watching: Sendable {
       var chosen = code
       if !link.code.isEmpty {
         do { chosen = try JoinCode(words: link.code.joined(separator: "-")) } catch {
-          throw WhiteboardError(.usage, "the link's code is not a join code: \(error)")
+          throw WhiteboardError(.usage, "the code in the link is not a join code: \(error)")
         }
       }
       var request = JoinRequest(
@@ -117,12 +117,12 @@ package struct Watching: Sendable {
     return request
   }
 
-  /// Receives the broadcast of a session, and waits until one of the members begins a broadcast.
+  /// Waits until a member broadcasts, and receives the broadcast.
   ///
   /// - Parameters:
   ///   - session: The session. The program must read its events.
-  ///   - waiting: Called when no member broadcasts; it is called once before each wait.
-  ///   - handle: Called with each event; the broadcaster sends no further pictures before the function returns.
+  ///   - waiting: Called once before each wait for a member to broadcast.
+  ///   - handle: Called with each event. The picture is confirmed to the broadcaster after the function returns.
   /// - Throws: The error of `handle`, and ``WhiteboardError`` if the session ended.
   package func run(
     in session: Session,
@@ -168,7 +168,7 @@ package struct Watching: Sendable {
     while true {
       let next: WatchedEvent?
       do { next = try await watcher.next() } catch let error as BroadcastError {
-        // Another member may broadcast properly.
+        // Another member may send a valid broadcast.
         try await handle(.failed(BroadcastNotice(.malformed, "\(error)")))
         await watcher.stop()
         return .silent

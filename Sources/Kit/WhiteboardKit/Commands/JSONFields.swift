@@ -355,7 +355,7 @@ public enum WaitCondition: Equatable, Sendable {
   case seconds(Double)
 }
 
-/// A change to the broadcast of a board.
+/// A command that starts, pauses, resumes or ends the broadcast of a board.
 public enum BroadcastOrder: Equatable, Sendable {
   /// A broadcast begins.
   case start(Broadcast.Options)

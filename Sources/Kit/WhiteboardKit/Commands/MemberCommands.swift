@@ -167,7 +167,7 @@ enum MemberCommands {
     notes: [
       "The pictures show all objects, a region, the part that a member sees, or, with `frames`, the frame of the board in",
       "which something changed last. The default is 1920x1080 with at most 15 pictures per second. Pictures are drawn only",
-      "while something changes and someone watches.",
+      "when something changes, and only while there are viewers.",
     ],
     .broadcastOrder
   ) { (runner, _, order) async throws(CommandError) in

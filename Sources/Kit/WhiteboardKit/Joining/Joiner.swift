@@ -131,7 +131,7 @@ final class Joiner {
     var code = configuration.code
     if !link.code.isEmpty {
       do { code = try JoinCode(words: link.code.joined(separator: "-")) } catch {
-        throw WhiteboardError(.usage, "the link's code is not a join code: \(error)")
+        throw WhiteboardError(.usage, "the code in the link is not a join code: \(error)")
       }
     }
     let peer = link.peer.flatMap { PeerID(text: $0) }
