@@ -117,7 +117,7 @@ enum RecorderLine {
 
   static func present(_ names: [UntrustedText]) -> String {
     let shown = names.map(\.displayed)
-    return "present: \(shown.isEmpty ? "no member" : shown.joined(separator: ", "))\n"
+    return "present: \(shown.isEmpty ? "no members" : shown.joined(separator: ", "))\n"
   }
 
   static func read(_ take: @Sendable (RecorderLine) async -> Void) async {

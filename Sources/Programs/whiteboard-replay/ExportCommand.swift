@@ -17,7 +17,7 @@ import WhiteboardTerminal
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Export the board at a given time, or the whole recording as a film.",
+    abstract: "Export the board at a given time, or the whole recording as a film or a web page.",
     discussion: """
       The extension of FILE sets the format. The formats \(ExportFormat.endings) show the board at a given time. \
       With --every, a file is written for each interval, with a number before the extension. All of these files \
@@ -27,8 +27,8 @@ struct ExportCommand: AsyncParsableCommand {
       objects at all times. If the board does not change for a while, the film shows it for at most 2 s, or for the \
       time that --longest-pause sets. An .mp4 file requires the program ffmpeg.
 
-      The format .html is a page for browsers that plays the recording. The page is one file, works without a \
-      network, and can play, pause, go to any time, and zoom.
+      The format .html is a web page that plays the recording. The page is one file, and works without a network. \
+      It has controls to play, pause, go to any time, and zoom.
 
       The format .cast is a film for terminals (asciicast v2), which `asciinema play` shows. With the extension \
       .jsonl, the whole recording is written as lines of JSON, which `import` reads. With the extension .mcap, the \
@@ -71,14 +71,14 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The largest number of frames per second of a film, from 1 to 50; by default, 10.",
+      "The maximum number of frames per second of a film, from 1 to 50; by default, 10.",
       valueName: "N"
     )
   ) var fps: Int?
 
   @Option(
     help: ArgumentHelp(
-      "The longest time for which a film does not change, from 0.1 to 3600; by default, 2.",
+      "The maximum length of a pause in a film, from 0.1 to 3600; by default, 2.",
       valueName: "SECONDS"
     )
   ) var longestPause: Double?
@@ -87,7 +87,7 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Show only this region of the board; a page begins with it.", valueName: "X,Y,W,H")
+    help: ArgumentHelp("Show only this region of the board; a web page first shows this region.", valueName: "X,Y,W,H")
   ) var region: String?
 
   @Flag(help: "Overwrite existing files.") var force = false
@@ -129,7 +129,7 @@ struct ExportCommand: AsyncParsableCommand {
   mutating func run() async throws {
     if let format = FilmFormat(fileName: output) { return try await film(as: format) }
     if ending.hasSuffix(".cast") { return try await cast() }
-    if ending.hasSuffix(".jsonl") { return try await twin() }
+    if ending.hasSuffix(".jsonl") { return try await lines() }
     if ending.hasSuffix(".mcap") { return try await traffic() }
     if ending.hasSuffix(".html") { return try await page() }
     guard let format = ExportFormat(fileName: output) else {
@@ -146,7 +146,7 @@ struct ExportCommand: AsyncParsableCommand {
     var playback = Playback(recording, spacing: .max)
     let times = try chosenTimes(recording)
     let width = String(times.count).count
-    // All pictures of a series show the same region of the board.
+    // All pictures of a series must show the same region of the board.
     var region = try chosenRegion()
     if every != nil, region == nil {
       for time in times {
@@ -163,7 +163,7 @@ struct ExportCommand: AsyncParsableCommand {
     Console.complain(times.count == 1 ? "Wrote \(UntrustedText(output).escaped())." : "Wrote \(times.count) files.")
   }
 
-  private func twin() async throws {
+  private func lines() async throws {
     guard every == nil, time == nil else {
       throw WhiteboardError(
         .usage,
@@ -224,7 +224,7 @@ struct ExportCommand: AsyncParsableCommand {
     let file = try PartialFile(output, isReplacing: force)
     let recording = try await input.recording()
     let photos = try await BoardFile.photos(input.path())
-    // The frames are drawn without a break, so the loop asks whether to end.
+    // Drawing never suspends, so `progress` checks whether the user wants to end the export.
     let termination = Termination {}
     defer { withExtendedLifetime(termination) {} }
     let progress = ProgressLine("Writing \(output)")
@@ -349,7 +349,7 @@ struct ExportCommand: AsyncParsableCommand {
   }
 }
 
-/// A line on standard error that shows how far a command is. It is shown only on a terminal.
+/// A line on standard error that shows the progress of a command. It is shown only on a terminal.
 private final class ProgressLine {
   private let words: String
   private let isShown = isatty(STDERR_FILENO) == 1

@@ -26,17 +26,17 @@ enum FilmFormat: String, CaseIterable {
 struct BoardFilm {
   /// The part of the board that the film shows. By default, it contains all objects at all times.
   var region: Rectangle?
-  /// The width and height in pixels; by default, the region decides.
+  /// The width and height in pixels; by default, they depend on the region.
   var size: (width: Int, height: Int)?
   var speed = 1.0
-  /// The largest number of frames per second.
+  /// The maximum number of frames per second.
   var rate = 10
-  /// The longest time for which the film does not change, in milliseconds; nil for no limit.
+  /// The maximum length of a pause in the film, in milliseconds; nil for no limit.
   var longestPause: Double? = 2_000
 
   /// The longest side of a film without a given size, in pixels.
   private static let longestSide = 1_280.0
-  /// The largest number of pixels for each board unit in a film without a given size.
+  /// The maximum number of pixels for each board unit in a film without a given size.
   private static let largestScale = 2.0
   /// The space around all objects, in board units.
   private static let margin = 20.0
@@ -94,7 +94,7 @@ struct BoardFilm {
       throw WhiteboardError(.badData, "the recording is empty: it contains no changes of the board")
     }
     guard let region = chosen ?? changes.region.map({ $0.widened(margin) }) else {
-      throw WhiteboardError(.badData, "there is nothing to show: the recording never has an object on its board")
+      throw WhiteboardError(.badData, "there is nothing to show: there was never an object on the board")
     }
     return region
   }
@@ -102,15 +102,15 @@ struct BoardFilm {
   private static func size(of region: Rectangle) -> (width: Int, height: Int) {
     let (width, height) = (region.greatest.x - region.least.x, region.greatest.y - region.least.y)
     let scale = min(largestScale, longestSide / max(width, height))
-    // The pixels of an MP4 come in squares of two by two.
+    // MP4 requires an even width and height.
     func side(_ length: Double) -> Int { max(Int((length * scale / 2).rounded(.up)) * 2, FilmPainter.sides.lowerBound) }
     return (side(width), side(height))
   }
 }
 
-/// The steps of a recording after which the board looks different.
+/// The steps of a recording that change the picture of the board.
 private struct VisibleChanges {
-  /// The number of steps that are applied after each visible change, in order.
+  /// For each visible change, in order: the number of steps up to and including the change.
   private(set) var steps: [Int] = []
   /// The area of all objects at all times; nil if there was none.
   private(set) var region: Rectangle?
@@ -141,12 +141,12 @@ private struct VisibleChanges {
   }
 }
 
-/// The board at the time of a frame, and the part of it that changed since the frame before.
+/// The board at the time of a frame, and the part that changed since the previous frame.
 private struct FilmScene {
   private(set) var playback: Playback
   private let photos: [AssetID: [UInt8]]
   private let region: Rectangle
-  /// The area of each object on the board, and whether the color of objects on it depends on it.
+  /// The area of each object on the board, and whether the colors of objects in front of it depend on it.
   private var areas: [ObjectID: (area: Rectangle, isGround: Bool)] = [:]
   private var paper: [Double?]?
 
@@ -179,7 +179,7 @@ private struct FilmScene {
     } catch { throw WhiteboardError(.system, error.description) }
   }
 
-  /// The copy of the board must end before the next step. Otherwise, that step would copy all storage.
+  /// The copy of the board must be released before the next step. Otherwise, that step would copy all storage.
   private func picture() -> BoardPicture {
     let board = playback.board.shown(photos: Set(photos.keys))
     let export = BoardExport(of: board, id: "", name: "", region: region, names: BoardFile.names(on: board)) {

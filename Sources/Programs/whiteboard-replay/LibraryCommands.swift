@@ -22,9 +22,9 @@ struct ListCommand: AsyncParsableCommand {
     commandName: "list",
     abstract: "List recordings with their duration and size.",
     discussion: """
-      Without PLACES, lists your boards and the recordings in the current folder. On a terminal that shows pictures \
-      (the kitty graphics protocol or sixels), each recording has a picture of its board at the end. The setting \
-      `graphics` of whiteboard-peer applies here too.
+      Without PLACES, lists your boards and the recordings in the current folder. On a terminal that can show \
+      pictures (with the kitty graphics protocol or sixels), each recording is listed with a picture of its last \
+      state. The setting `graphics` of whiteboard-peer applies here too.
       """
   )
 
@@ -44,7 +44,7 @@ struct ListCommand: AsyncParsableCommand {
       do throws(WhiteboardError) {
         entries.append(try await RecordingEntry(file, hasPicture: graphics != nil))
       } catch {
-        // An unreadable recording does not hide the others.
+        // If one recording cannot be read, list the others.
         hasFailed = true
         Console.complain("whiteboard-replay: \(error.message)")
       }
@@ -173,7 +173,7 @@ private struct RecordingEntry {
 /// The terminal on which pictures are printed between lines of text.
 private enum PictureTerminal {
   /// The longest time to wait for the answers of the terminal, in milliseconds.
-  private static let patience: Int32 = 500
+  private static let timeout: Int32 = 500
 
   /// Returns the protocol with which the terminal shows pictures; nil if it shows none, or there is no terminal.
   static func graphics(_ setting: TerminalSettings.Graphics) -> TerminalGraphics? {
@@ -198,13 +198,13 @@ private enum PictureTerminal {
     guard FileWriting.writeAll(Array(questions.utf8), to: STDOUT_FILENO) == nil else { return nil }
     var answer = ""
     var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-    while !answer.hasSuffix("c"), answer.count < 1_000, poll(&entry, 1, patience) > 0 {
+    while !answer.hasSuffix("c"), answer.count < 1_000, poll(&entry, 1, timeout) > 0 {
       var byte: UInt8 = 0
       guard read(STDIN_FILENO, &byte, 1) == 1 else { break }
       answer.unicodeScalars.append(Unicode.Scalar(byte))
     }
     if answer.contains("\u{1B}_Gi=31;OK") { return .kitty }
-    // The number 4 among the attributes means that the terminal shows sixels.
+    // The attribute 4 means that the terminal supports sixels.
     guard answer.hasSuffix("c"), let attributes = answer.split(separator: "\u{1B}[?").last else { return nil }
     return attributes.dropLast().split(separator: ";").contains("4") ? .sixel : nil
   }
@@ -234,7 +234,7 @@ struct DeleteCommand: AsyncParsableCommand {
     guard path.hasSuffix(".\(BoardFile.fileExtension)") else {
       throw WhiteboardError(.usage, "\(name) is not a recording; its name must end in .\(BoardFile.fileExtension)")
     }
-    // No other program can open the board until it is deleted.
+    // While this is held, no other program can open the board.
     let reservation = try await filing { () throws(DocumentError) in try BoardReservation(path) }
     defer { withExtendedLifetime(reservation) {} }
     if !yes {

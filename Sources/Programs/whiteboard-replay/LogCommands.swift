@@ -92,7 +92,7 @@ struct LineOptions: ParsableArguments {
   ) throws -> Int {
     if recording.history.traffic.isEmpty {
       Console.complain(
-        "whiteboard-replay: this file contains only the changes of the board, but no traffic of the session; "
+        "whiteboard-replay: this file contains only the changes of the board, not the traffic of the session; "
           + "`whiteboard-replay record --wire` records both"
       )
     }

@@ -51,7 +51,7 @@ final class MP4Encoder: FilmEncoder {
 
   deinit {
     guard isRunning else { return }
-    // SIGTERM would not arrive, because ffmpeg inherits the signals that this thread blocks.
+    // SIGTERM would have no effect, because ffmpeg inherits the blocked signals of this thread.
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
@@ -76,14 +76,14 @@ final class MP4Encoder: FilmEncoder {
     try end()
   }
 
-  /// Sends the last frame for each interval up to a time.
+  /// Sends the last frame repeatedly, once for each interval up to a time.
   private func repeatFrame(until time: Int64) throws {
     let frames = (time * Int64(rate) + 500) / 1_000
     let bytes = shown.withUnsafeBytes { Array($0) }
-    // The caller notices the signal after this.
+    // After a signal, this loop ends early, and the caller ends the export.
     while count < frames, !Termination.isAsked {
       let failure = FileWriting.writeAll(bytes, to: input.fileHandleForWriting.fileDescriptor)
-      // ffmpeg has ended, and its error says why.
+      // If ffmpeg has ended, throw its error.
       if failure != nil { try end() }
       count += 1
     }

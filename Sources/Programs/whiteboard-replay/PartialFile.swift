@@ -7,7 +7,7 @@ import WhiteboardKit
 @preconcurrency import Musl
 #endif
 
-/// A file that is written in pieces. It gets its name when it is complete; an incomplete file is deleted.
+/// A file that is written in pieces. It gets its final name when it is complete. An incomplete file is deleted.
 final class PartialFile {
   private let path: String
   private let name: String

@@ -30,7 +30,7 @@ struct RecordCommand: AsyncParsableCommand {
         status           show the duration, the number of changes, and the members
         stop             end, and keep the recording
         discard          end, and delete the recording
-        help             list these lines
+        help             list these commands
 
       With --presence, pointers and unfinished strokes are recorded too. With --wire, all traffic of the \
       recorder's session is recorded too: messages, datagrams, names and sizes of resources, bytes of streams, and \
@@ -128,7 +128,7 @@ struct RecordCommand: AsyncParsableCommand {
     var configuration = BoardConfiguration(
       part: .join(board, patience: .seconds(wait)),
       displayName: name,
-      // The user of the recorder may also be on the board, under their own key.
+      // The user of the recorder may also be on the board, with their own key.
       identity: .ephemeral(),
       dataDirectory: directory,
       logger: logger
@@ -234,7 +234,7 @@ struct RecordCommand: AsyncParsableCommand {
       recorded \(UntrustedText(recording.history.name).quoted()) in \(UntrustedText(file).escaped()): \
       \(Recording.text(recording.duration)), \(EventText.count(statistics.batches, "change")) by \
       \(EventText.count(statistics.people.count, "person", "people")), \
-      \(EventText.count(playback.board.shown().snapshots.count, "object")) in the end
+      \(EventText.count(playback.board.shown().snapshots.count, "object")) at the end
       digest \(playback.board.digest.hex)
 
       """

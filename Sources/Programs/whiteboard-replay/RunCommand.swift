@@ -191,7 +191,7 @@ struct RunCommand: AsyncParsableCommand {
       !SimulatedSession(candidate, peers: peers, conditions: conditions, seed: seed).run().isGood
     }
     guard let (smallest, attempts) = found else {
-      try Console.tell("    over this network, the peers do not synchronize even without any changes\n")
+      try Console.tell("    over this network, the peers fail to synchronize even if they change nothing\n")
       return
     }
     let path = shrunkFile ?? Self.freeName(for: file)
@@ -201,8 +201,8 @@ struct RunCommand: AsyncParsableCommand {
     let net = net.isEmpty ? "" : " --net '\(net)'"
     try Console.tell(
       """
-          \(smallest.count) of \(replay.parts[part].acts.count) batches are enough to fail (\(attempts) attempts). \
-      To repeat the failure:
+          \(smallest.count) of \(replay.parts[part].acts.count) batches are enough to reproduce the failure \
+      (\(attempts) attempts). To repeat it:
           whiteboard-replay run \(UntrustedText(path).escaped()) --peers \(peers)\(net) --seed \(seed)
 
       """

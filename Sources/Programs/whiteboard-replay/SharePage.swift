@@ -9,10 +9,10 @@ import WhiteboardKit
 import WhiteboardRendering
 import WhiteboardSync
 
-/// A page for browsers that plays a recording. It is one file, which needs no network: it contains the recording, the
-/// replica in WebAssembly, and the modules of the page of whiteboard-peer that draw a board.
+/// A web page that plays a recording. It is one file that works without a network. It contains the recording, the
+/// replica in WebAssembly, and the JavaScript modules of whiteboard-peer that draw a board.
 enum SharePage {
-  /// The largest size of the replica, in bytes.
+  /// The maximum size of the replica, in bytes.
   private static let replicaLimit = 16 << 20
 
   static func html(_ recording: Recording, photos: [AssetID: [UInt8]], region: Rectangle) throws(WhiteboardError)
@@ -28,7 +28,7 @@ enum SharePage {
       "REPLICA": try packed(replica),
       "RECORDING": try packed(Array(json(recording, photos, region).utf8)), "PLAYER": player,
     ]
-    // Parts are inserted in one pass, so that a part cannot contain another part.
+    // Parts are inserted in one pass, so that placeholders inside a part are not replaced.
     let template = String(decoding: PackageResources.page_html, as: UTF8.self)
     var page = ""
     for piece in template.split(separator: "$", omittingEmptySubsequences: false).enumerated() {
@@ -75,8 +75,8 @@ enum SharePage {
     return Base64.encode(packed)
   }
 
-  /// Returns an import map with the modules that the player needs. A module in a file cannot import other files by a
-  /// relative path, so the modules import each other by their names.
+  /// Returns an import map with the modules that the player needs. Modules in data URLs cannot import each other by
+  /// relative paths, so they import each other by name.
   private static func modules(of player: String, _ files: [String: [UInt8]]) -> String {
     var sources: [String: String] = [:]
     var needed = imported(by: player)

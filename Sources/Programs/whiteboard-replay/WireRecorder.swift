@@ -7,7 +7,7 @@ import WhiteboardDocument
 import WhiteboardKit
 import WhiteboardPrograms
 
-/// A recorder that joins the session of any program, sends nothing, and records the traffic.
+/// A recorder that joins the session of any program and records the traffic, but sends nothing.
 actor WireRecorder {
   private let request: JoinRequest
   private let name: String
@@ -109,7 +109,7 @@ actor WireRecorder {
       for try await _ in stream.inbound {}
       try await stream.finish()
     } catch {
-      // The failure of a stream is recorded, so it is ignored here.
+      // The recording already contains the failure of the stream.
     }
   }
 

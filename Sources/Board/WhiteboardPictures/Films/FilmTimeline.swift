@@ -20,8 +20,8 @@ package struct FilmTimeline: Hashable, Sendable {
   ///   - times: The times of the changes, in milliseconds from the beginning of the recording; they never decrease.
   ///   - end: The length of the recording, in milliseconds.
   ///   - speed: The speed of the film, above 0.
-  ///   - rate: The largest number of frames per second.
-  ///   - longestPause: The longest time for which the film does not change, in milliseconds; nil for no limit.
+  ///   - rate: The maximum number of frames per second.
+  ///   - longestPause: The maximum length of a pause in the film, in milliseconds; nil for no limit.
   package init(of times: [Int64], until end: Int64, speed: Double, rate: Int, longestPause: Double?) {
     let interval = 1_000 / Double(rate)
     func wait(_ from: Int64, _ to: Int64) -> Double {
