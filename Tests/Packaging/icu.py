@@ -1,6 +1,6 @@
-"""The data of ICU, which Foundation contains, without the data of most languages.
+"""Reduces the ICU data in Foundation to the data for English.
 
-The programs print English text, and never sort or format text for a locale. The whole data would be a third of each
+The programs print English text, and never sort or format text for a locale. The complete data would be a third of each
 program.
 """
 
@@ -8,13 +8,13 @@ import re
 import struct
 import subprocess
 
-#: The items that are left out: converters of old encodings, dictionaries of words, transliterations, and the resources of
-#: all languages except English.
+#: The items to leave out: converters for old encodings, word dictionaries, transliterations, and the resources of all
+#: languages except English.
 UNUSED = re.compile(r"\.cnv$|\.dict$|/translit/|/(?!en[_.]|res_index\.)[a-z]{2,3}(_\w+)?\.res$")
 
 
 def items(data):
-    """The header of a common data file, and its items: names and contents."""
+    """Returns the header of a common data file, and the names and contents of its items."""
     start = struct.unpack_from("<H", data)[0]
     count = struct.unpack_from("<I", data, start)[0]
     entries = [struct.unpack_from("<II", data, start + 4 + 8 * index) for index in range(count)]
@@ -26,7 +26,7 @@ def items(data):
 
 
 def common_data(header, kept):
-    """A common data file with these items."""
+    """Returns a common data file with these items."""
     names_start = 4 + 8 * len(kept)
     names = b"".join(name + b"\0" for name, _ in kept)
     place = -(-(names_start + len(names)) // 16) * 16
@@ -42,7 +42,7 @@ def common_data(header, kept):
 
 
 def reduced_object(library, folder):
-    """Writes an object with the reduced data; it replaces the member of the library with the whole data."""
+    """Writes an object with the reduced data, to link instead of the library's object with the complete data."""
     member = "icu_packaged_data.cpp.o"
     original, data = folder / member, folder / "icu.dat"
     with original.open("wb") as out:

@@ -1,6 +1,6 @@
-// Tests/package links this file into the programs. It contains the commit, and the main function of a file with several
-// programs. The name by which the file was started selects the program. PROGRAMS is a list like
-// `PROGRAM(peer) PROGRAM(replay)`, and FIRST is the main function of the first program.
+// Tests/package links this file into each executable. It contains the commit, and a main function that runs one of
+// several programs: the name by which the executable is started selects the program. PROGRAMS is a list like
+// `PROGRAM(peer) PROGRAM(replay)`, and FIRST is the main function of the default program.
 #include <string.h>
 
 const char *whiteboard_commit(void) { return COMMIT; }
