@@ -127,7 +127,7 @@ struct StepQueue: Sendable {
   }
 
   private var callers: [Caller] = []
-  /// Whether steps wait or are being stored.
+  /// Whether steps are waiting or being stored.
   private(set) var isRunning = false
 
   var isEmpty: Bool { callers.isEmpty }

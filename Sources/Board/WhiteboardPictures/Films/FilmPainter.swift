@@ -2,14 +2,14 @@ import CCairo
 import Whiteboard
 import WhiteboardRendering
 
-/// The part of a film's frame that differs from the frame before it.
+/// The part of a frame that differs from the previous frame.
 package struct FilmFrame: Hashable, Sendable {
   /// The column and the row of the upper left pixel; both are even, as WebP requires.
   package let x: Int
   package let y: Int
   package let width: Int
   package let height: Int
-  /// The pixels `0xRRGGBB`, row by row. ``changed`` is added to each pixel that differs from the frame before.
+  /// The pixels `0xRRGGBB`, row by row. ``changed`` is added to each pixel that differs from the previous frame.
   package let pixels: [UInt32]
 
   package static let changed: UInt32 = 1 << 24
@@ -24,8 +24,8 @@ package struct FilmFrame: Hashable, Sendable {
 package protocol FilmEncoder {
   /// Adds a frame. The first frame covers the whole picture.
   /// - Parameters:
-  ///   - frame: The part of the frame that differs from the frame before it.
-  ///   - time: The time in milliseconds; later than the time of the frame before.
+  ///   - frame: The part of the frame that differs from the previous frame.
+  ///   - time: The time in milliseconds; later than the time of the previous frame.
   /// - Throws: ``FilmError``, or an error of writing the file.
   mutating func add(_ frame: FilmFrame, at time: Int64) throws
 
@@ -45,7 +45,7 @@ package final class FilmPainter {
   package let height: Int
   private let image: CairoImage
   private let fonts = PageFonts()
-  /// The pixels of the frame before; empty before the first frame.
+  /// The pixels of the previous frame; empty before the first frame.
   private var shown: [UInt32] = []
 
   /// The sizes in pixels that a side of a film can have.

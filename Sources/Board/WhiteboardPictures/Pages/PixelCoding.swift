@@ -85,8 +85,8 @@ package enum PixelCoding {
     return try PNGFile.encode(pixels, width: width, height: height, hasOpacity: false)
   }
 
-  /// Decodes a picture that has exactly the given format and size; throws if it has others. Ignores the orientation that
-  /// the file states (CST-3).
+  /// Decodes a picture; throws if its format or size is not exactly the given one. Ignores the orientation in the file
+  /// (CST-3).
   package static func pixels(of bytes: [UInt8], as format: PhotoFormat, width: Int, height: Int) throws(PictureError)
     -> [UInt32]
   {

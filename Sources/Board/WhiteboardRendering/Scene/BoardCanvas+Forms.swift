@@ -214,9 +214,10 @@ extension BoardCanvas {
     return work
   }
 
-  /// Replaces cut labels of lines by complete labels where the cells are free, after all objects in an area were drawn.
+  /// Replaces truncated labels of lines with complete labels if the cells are free. Call this method after all objects
+  /// in an area were drawn.
   ///
-  /// Returns whether any label changed from cut to complete, or back.
+  /// Returns whether any label changed from truncated to complete, or back.
   mutating func completeLabels(in area: CellArea) -> Bool {
     var isChanged = false
     for index in order.wholeLabels(in: area) {

@@ -28,7 +28,7 @@ struct ActionWriter {
     case data = 9
     /// JSON that describes a change for the user.
     case event = 10
-    /// JSON with the code of an error, which is the result of an edit.
+    /// The result of an edit that failed: JSON with the code of the error.
     case error = 11
     case result = 12
   }

@@ -71,8 +71,8 @@ final class WebServer: HTTPRoutes {
     return known ?? certificates[certificates.count - 1]
   }
 
-  /// Returns the certificate at the first of the hosts, and the hosts at which it is also used. Only these hosts can be
-  /// shown together with the fingerprint of the certificate.
+  /// Returns the certificate of the first host, and all hosts with the same certificate. Only these hosts can be shown
+  /// together with the fingerprint of this certificate.
   func shown(of hosts: [String], now: Date) -> (certificate: WebCertificate, hosts: [String]) {
     let first = certificate(at: hosts.first, now: now).certificate
     let same = hosts.filter { host in

@@ -177,8 +177,8 @@ private final class WakePipe: Sendable {
 }
 
 package protocol LineSource: Sendable {
-  /// Waits for the next line, and returns it with the lines behind it that were read already, at most 64. Returns nil
-  /// at the end of the input, or when the task is canceled.
+  /// Waits for the next line. Returns this line and the following lines that were already read, at most 64 in all.
+  /// Returns nil at the end of the input, or when the task is canceled.
   func nextLines() async throws(InputError) -> [LineReader.Line]?
 }
 

@@ -341,7 +341,7 @@ extension BoardFile {
   }
 }
 
-/// What lists of boards show about a board.
+/// The facts about a board that lists of boards show.
 struct BoardSummary: Sendable {
   let objects: Int
   let thumbnail: String

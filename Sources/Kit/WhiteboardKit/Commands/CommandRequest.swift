@@ -39,8 +39,8 @@ package enum CommandInput: Equatable, Sendable {
 }
 
 package protocol CommandSource: Sendable {
-  /// Waits for the next command, and returns it with the commands behind it that were read already, at most 64. Returns
-  /// nil at the end of the input or when the task is canceled; throws if no more input can be read.
+  /// Waits for the next command. Returns this command and the commands after it that were already read, at most 64 in
+  /// all. Returns nil at the end of the input or when the task is canceled; throws if no more input can be read.
   func nextInputs() async throws(InputError) -> [CommandInput]?
 }
 

@@ -31,7 +31,7 @@ enum FormCommands {
 
   static let line = CommandSpec(
     .line,
-    "add a straight line through the points; they can be changed with `points`",
+    "add a line through the points, in straight segments; `points` changes them",
     .points("the points of the line, as X,Y X,Y …", limit: BoardLimits.pointCells, of: "a line"),
     .label,
     .formPen,

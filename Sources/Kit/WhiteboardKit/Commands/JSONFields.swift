@@ -100,7 +100,7 @@ struct JSONFields {
     }
   }
 
-  /// Returns the elements of a list; nil if the tree is no list, or an element has another type.
+  /// Returns the elements of a list; nil if the tree is not a list, or an element has another type.
   private static func all<Element>(_ tree: JSONTree, _ read: (JSONTree) -> Element?) -> [Element]? {
     guard let list = tree.list else { return nil }
     let elements = list.compactMap(read)

@@ -10,8 +10,8 @@ struct Parameter<Value: Equatable & Sendable>: Sendable {
   let usage: String
   let keys: [CommandEntry.Key]
   let options: [LineOption]
-  /// The number of words that a preceding list of objects leaves for this parameter. If the line has one of the
-  /// options, the parameter needs no word.
+  /// The number of words that this parameter needs. A preceding list of objects does not include these words. If the
+  /// line has one of the options, the parameter needs no word.
   let wordCount: Int
   var isNumber: Bool { wordCount == 1 && keys.allSatisfy { $0.kind == .number } }
   let words: Words

@@ -89,8 +89,7 @@ enum ReferenceCommands {
     }
   }
 
-  /// Returns the reason why a link cannot lead to this address, and what to change; nil if a link can lead to this
-  /// address.
+  /// Returns the reason why a link cannot lead to this address, with advice; nil if a link can lead to this address.
   private static func problem(ofAddress word: String) -> String? {
     switch ObjectLink.problem(in: word) {
     case nil: nil

@@ -88,7 +88,7 @@ struct ChildProgram {
   }
 
   private func check(_ status: Int32?) throws(ConversionError) {
-    guard let status else { throw ConversionError("\(name) did not finish within \(Self.seconds) s, and was ended") }
+    guard let status else { throw ConversionError("\(name) did not finish within \(Self.seconds) s, and was stopped") }
     let (signal, code) = (status & 0x7F, status >> 8 & 0xFF)
     guard signal != 0 || code != 0 else { return }
     throw ConversionError(

@@ -130,7 +130,7 @@ final class ActiveBoard {
   var session: Session { boardSession.session }
 
   private var isHostConfirmed = false
-  /// The number of calls of ``perform(_:)`` in progress, because an action can cause another input to the replica.
+  /// The number of nested calls of ``perform(_:)``. Calls nest if an action causes another input to the replica.
   private var depth = 0
 
   /// Confirms the owner of an owned board as the host of the session, as soon as the owner is known (MEM-15).

@@ -133,7 +133,7 @@ final class BoardReports {
 
   // MARK: - Hidden authors
 
-  /// Reports a change without a line; the sink receives the change only if the author is not hidden.
+  /// Reports a change for which no line is printed. The sink receives the change only if its author is not hidden.
   private func report(_ change: SharedBoard.Change, about id: ObjectID) {
     runtime.report(change, isHidden: isHidden(id))
   }

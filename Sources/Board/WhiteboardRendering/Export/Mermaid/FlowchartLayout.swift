@@ -121,7 +121,7 @@ struct FlowchartLayout {
   private var layers: [[Int]] = []
   private var centers: [Double] = []
   private let chart: Flowchart
-  /// The boxes of each edge between its nodes, from its first node to its last node.
+  /// For each edge, the boxes in the layers between its two nodes, from the first node to the last node.
   private var ways: [[Int]] = []
 
   private static let nodeGap = 48.0
