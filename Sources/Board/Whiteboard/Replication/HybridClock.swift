@@ -15,7 +15,7 @@ public struct HybridTime: Hashable, Comparable, Sendable {
   /// The counter that distinguishes times within one millisecond; at most 65,535.
   @inlinable public var counter: UInt64 { rawValue & 0xFFFF }
 
-  /// Whether the operations of a batch of any length can get times after this time.
+  /// Whether a batch of the maximum length can still get times after this time.
   var canBeFollowed: Bool { rawValue < BoardLimits.time - UInt64(BoardLimits.operationsPerBatch) }
 
   /// Compares two times by milliseconds, then by counter.

@@ -20,7 +20,7 @@ struct UndoItem {
   }
 
   let object: ObjectID
-  /// When a step inserts text, this is the property of the inserted run. After an undo of the step, it is the property
+  /// The changed property. For inserted text, this is the property of the inserted run and, after an undo, the property
   /// of the run's deletion.
   var property: Property
   var before: Side

@@ -247,7 +247,7 @@ extension BoardCanvas {
     }
   }
 
-  /// Returns whether a complete label would hide nothing except the cut label, and would not join other words.
+  /// Returns whether a complete label would hide nothing except the truncated label, and would not join other words.
   private func isFree(for whole: PlacedLabel, replacing cut: PlacedLabel) -> Bool {
     whole.area.rows.allSatisfy { y in
       whole.area.widened(by: 1).columns.allSatisfy { x in

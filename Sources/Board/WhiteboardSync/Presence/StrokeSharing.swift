@@ -42,8 +42,8 @@ final class StrokeSharing {
 
   func advanceAll(_ now: Moment) { for id in strokes.keys.sorted() { advance(id, now) } }
 
-  /// Previews and commits the points that are due. If the stroke was just extended, points that would be due before it
-  /// is extended again are committed too.
+  /// Previews and commits the points that are due. If the stroke was just extended, also commits the points that become
+  /// due before the next extension.
   func advance(_ id: ObjectID, isExtended: Bool = false, _ now: Moment) {
     guard var stroke = strokes[id] else { return }
     let viewers = peers.viewers

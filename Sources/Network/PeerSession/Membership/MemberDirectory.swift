@@ -76,8 +76,8 @@ final class MemberDirectory {
   /// When the peers that joined must be announced to the other members; `nil` if there are none.
   var announcementsDue: NIODeadline? { newcomers.isEmpty ? nil : newcomersSince + Self.announcementDelay }
 
-  /// Announces the peers that joined within ``announcementDelay`` together, and not to members that announced them here
-  /// (MEM-1). If many peers join at once, each member would otherwise announce each of them to each other member.
+  /// Announces all peers that joined within ``announcementDelay`` together (MEM-1). Leaves out each peer that the
+  /// receiver itself has announced. Otherwise, if many peers join at once, every member would announce all of them.
   func announceIfDue(_ now: NIODeadline) {
     guard let due = announcementsDue, now >= due else { return }
     let joined = newcomers.compactMap { entries[$0] }.filter(\.isJoined)
