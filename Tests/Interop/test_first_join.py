@@ -57,6 +57,15 @@ class FirstJoin(SwiftCase):
     def test_cls_4_a_listener_that_takes_no_codes_now_is_dialed_again(self):
         self.joined("locked-out")
 
+    def test_hel_7_a_code_for_a_board_that_asks_its_host_gets_advice(self):
+        host = self.program("host", "Board", admit="ask")
+        link = host.ready()["link"]
+        for target in ("{}:{}".format(*host.address), link.split("?")[0]):
+            guest = self.program("join", target, code="zebra-acid-acid-zebra")
+            self.assertEqual(guest.ended(60), 77)
+            self.assertIn("Join again without the code, and compare the words", guest.log)
+            self.assertNotIn("did not prove", guest.log)
+
     def test_cls_4_a_definite_answer_is_final(self):
         for code in ("full", "not-known", "declined", "no-such-session"):
             with self.subTest(code):

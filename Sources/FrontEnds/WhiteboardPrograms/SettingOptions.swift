@@ -24,7 +24,7 @@ extension CompletionKind {
 }
 
 package struct WebOptions: ParsableArguments {
-  @Flag(inversion: .prefixedNo, help: .of(.web)) package var web: Bool?
+  @Flag(exclusivity: .chooseLast) package var web: WebChoice?
 
   @Flag(inversion: .prefixedNo, help: .of(.webInvite)) package var webInvite: Bool?
 
@@ -38,11 +38,26 @@ package struct WebOptions: ParsableArguments {
   package init() {}
 
   package func add(to flags: inout [String: String]) {
-    flags[.web] = web.map { "\($0)" }
+    flags[.web] = web.map { "\($0 == .on)" }
     flags[.webInvite] = webInvite.map { "\($0)" }
     flags[.webPort] = webPort
     flags[.webCertificate] = webCertificate
     flags[.webKey] = webKey
+  }
+}
+
+package enum WebChoice: EnumerableFlag {
+  case on
+  case off
+
+  package static func name(for choice: WebChoice) -> NameSpecification {
+    .customLong(choice == .on ? "web" : "no-web")
+  }
+
+  package static func help(for choice: WebChoice) -> ArgumentHelp? {
+    choice == .on
+      ? .of(.web)
+      : "Do not let people join from a browser, even if the configuration file says so. [WHITEBOARD_WEB]"
   }
 }
 

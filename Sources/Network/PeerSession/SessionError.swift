@@ -140,6 +140,8 @@ extension SessionError {
       case .wrongCode: (.wrongCode, "The code is wrong.")
       case .lockedOut: (.lockedOut, "Too many wrong codes; try again in a minute.")
       case .notKnown: (.notKnown, "The host admits only peers that it knows.")
+      case .notVerified where isOurs && message == Self.codeNotAsked:
+        (.notVerified, Self.codeNotAskedAdvice)
       case .notVerified:
         (
           .notVerified,
@@ -172,8 +174,16 @@ extension SessionError {
         )
       case .internalError: (.internalError, "The peer had an internal error.")
       }
-    self.init(code, message.isEmpty ? sentence : "\(sentence) (\(message))")
+    self.init(code, message.isEmpty || sentence == Self.codeNotAskedAdvice ? sentence : "\(sentence) (\(message))")
     redial = closeCode.redial
     if !isOurs { remark = message }
   }
+}
+
+extension SessionError {
+  /// The message of a dialler that closes a link because it has a code, but the listener asks its user (HEL-7).
+  static let codeNotAsked = "A code was given, but the listener does not ask for a code."
+  package static let codeNotAskedAdvice =
+    "This board does not use a join code: its host answers each request to join. Join again without the code, and "
+    + "compare the words on both screens."
 }

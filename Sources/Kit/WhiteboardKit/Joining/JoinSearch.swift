@@ -190,6 +190,7 @@ extension JoinSearch.Refusal {
     case .withdrawn: "asks for a code"
     case .wrongCode: "refused the code"
     case .lockedOut: "accepts no codes for a minute"
+    case .notVerified where error.message == SessionError.codeNotAskedAdvice: "answers requests itself, without a code"
     case .notVerified: "did not prove that it is the right peer"
     case .notKnown: "admits only peers that it knows"
     case .declined: "declined"

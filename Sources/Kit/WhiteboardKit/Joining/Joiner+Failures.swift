@@ -25,7 +25,7 @@ extension Joiner {
       return WhiteboardError(.unreachable, "The connection with \(name) broke before \(name) admitted you. Join again.")
     case .withdrawn where request.code == nil && runtime.ending == nil:
       return WhiteboardError(.notAllowed, "This board requires a join code\(WhiteboardError.codeAdvice)")
-    case .notVerified where request.trust == .unverified:
+    case .notVerified where request.trust == .unverified && error.message != SessionError.codeNotAskedAdvice:
       let advice = "Join by its link, or choose it by name from `whiteboard-peer nearby`"
       return WhiteboardError(
         .notAllowed,

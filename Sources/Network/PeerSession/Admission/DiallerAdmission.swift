@@ -249,7 +249,7 @@ struct DiallerAdmission: Sendable {
       return close(.withdrawn, "A returning member cannot wait for a user to answer.")
     case .ask:
       guard facts.code == nil || facts.trust == .pinnedByLink else {
-        return close(.notVerified, "A code was given, but the listener does not ask for a code.")
+        return close(.notVerified, SessionError.codeNotAsked)
       }
       let words = ShortWords.Dialler(
         context: ShortWords.Context(
