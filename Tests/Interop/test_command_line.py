@@ -192,8 +192,8 @@ class CommandLine(InteropCase):
                     self.assertIn(f"\n{part}\n", re.sub(r".\x08", "", shown.stdout))
         self.run_program("manual", "nothing", status=64)
 
-    def on_terminal(self, *arguments, program=BINARY, columns=80, **environment):
-        """Runs a command on a terminal until it ends; returns its output and exit status."""
+    def on_terminal(self, *arguments, program=BINARY, columns=80, answer=None, **environment):
+        """Runs a command on a terminal until it ends; returns its output and exit status. Answers one question."""
         environment = {"HOME": str(self.home), "LC_ALL": "C.UTF-8", "TERM": "dumb", **environment}
         parent, child = pty.openpty()
         fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
@@ -206,10 +206,63 @@ class CommandLine(InteropCase):
         try:
             while piece := os.read(parent, 65536):
                 shown += piece
+                if answer and shown.endswith(b"[n]o: "):
+                    os.write(parent, answer.encode() + b"\n")
+                    answer = None
         except OSError:
             pass  # The program ended.
         os.close(parent)
         return shown.decode("utf-8").replace("\r\n", "\n"), done.wait(30)
+
+    def state(self):
+        """Everything that the commands below can destroy."""
+        boards = [json.loads(line) for line in self.run_program("boards", "list", "--json").splitlines()]
+        files = {board["path"]: pathlib.Path(board["path"]).read_bytes() for board in boards}
+        return files, self.run_program("peers"), self.run_program("identity")
+
+    def test_commands_that_cannot_be_undone_ask_on_a_terminal(self):
+        self.run_program(
+            "run", "--host", "plan", "-", "--no-announce", "--listen", "127.0.0.1:0", given='text 0,0 "hi"\n',
+        )
+        self.run_program("peers", "trust", "a" * 52)
+        for words in (["boards", "compact", "plan"], ["boards", "retain", "plan", "30"], ["peers", "forget", "aaaa"],
+                      ["identity", "new"], ["boards", "delete", "plan"]):
+            with self.subTest(words):
+                before = self.state()
+                self.run_program(*words, status=64)
+                self.assertIn("requires --yes", self.errors)
+                for answer in ("n", "", "yesno"):
+                    shown, status = self.on_terminal(*words, answer=answer or "\x04")
+                    self.assertEqual((status, shown.count("[y]es, [n]o: ")), (1, 1), shown)
+                self.assertEqual(self.state(), before)
+                shown, status = self.on_terminal(*words, answer="y")
+                self.assertEqual(status, 0, shown)
+                self.assertNotEqual(self.state(), before)
+        self.assertEqual(self.run_program("boards", "list", "--json"), "")
+        self.run_program("boards", "delete", "plan", "--yes", status=66)
+
+    def test_scripts_need_no_terminal_for_commands_that_cannot_be_undone(self):
+        self.run_program("run", "--host", "plan", "/dev/null", "--no-announce", "--listen", "127.0.0.1:0")
+        self.run_program("peers", "trust", "a" * 52)
+        for words in (["boards", "compact", "plan"], ["boards", "retain", "plan", "30"], ["peers", "forget", "aaaa"],
+                      ["identity", "new"], ["boards", "delete", "plan", "--json"]):
+            told = self.run_program(*words, "--yes")
+        self.assertEqual(json.loads(told)["event"], "board-deleted")
+        self.run_program("boards", "retain", "plan", "forever", status=66)
+
+    @unittest.skipUnless(RELAY.exists(), "whiteboard-relay is not built")
+    def test_commands_of_a_relay_that_cannot_be_undone_ask_on_a_terminal(self):
+        for words in (["boards", "delete", "plan"], ["boards", "kick", "plan", "ben"], ["boards", "revoke", "plan"], ["compact"]):
+            with self.subTest(words):
+                words = [*words, "--data-dir", str(self.data)]
+                done = subprocess.run([RELAY, *words], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=60)
+                self.assertEqual(done.returncode, 64)
+                self.assertIn("requires --yes", done.stderr)
+                shown, status = self.on_terminal(*words, program=RELAY, answer="n")
+                self.assertEqual((status, shown.count("[y]es, [n]o: ")), (1, 1), shown)
+                for answer, option in (("y", []), (None, ["--yes"])):
+                    shown, status = self.on_terminal(*words, *option, program=RELAY, answer=answer)
+                    self.assertEqual(status, 69, "no relay runs: " + shown)
 
     def test_the_manual_is_shown_by_the_pager_on_a_terminal(self):
         pager = self.home / "pager"

@@ -964,7 +964,8 @@ class RelayGateways(RelayMessages):
 
     def manage(self, *words):
         """Runs a command of the relay's administrator; returns its events."""
-        done = subprocess.run([str(RELAY), "boards", *words, *self.common], capture_output=True, text=True, timeout=30)
+        yes = ["--yes"] if words[0] in ("kick", "revoke") else []
+        done = subprocess.run([str(RELAY), "boards", *words, *yes, *self.common], capture_output=True, text=True, timeout=30)
         self.assertEqual(done.returncode, 0, done.stderr)
         return [json.loads(line) for line in done.stdout.splitlines()]
 

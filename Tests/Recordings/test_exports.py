@@ -312,7 +312,7 @@ class Library(Case):
         self.assertTrue(two.exists())
         self.run_program("delete", "two.whiteboard", "--yes")
         self.assertEqual(list(self.folder.glob("*.whiteboard*")), [])
-        self.assertIn("there is no recording", self.run_program("delete", "two.whiteboard", "--yes", status=66))
+        self.assertIn("there is no file", self.run_program("delete", "two.whiteboard", "--yes", status=66))
 
 
 if __name__ == "__main__":

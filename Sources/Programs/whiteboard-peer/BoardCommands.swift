@@ -43,29 +43,28 @@ struct HostCommand: AsyncParsableCommand {
     configuration.boardFile = hosted.file
     configuration.isOwned = owned.owned
     if !configuration.trustsFile, Console.isTerminal, !options.common.json {
-      configuration.trustsFile = await Self.asksToTrust(hosted, configuration)
+      configuration.trustsFile = try await Self.asksToTrust(hosted, configuration)
     }
     try await Program.run(configuration, options, settings, input: STDIN_FILENO)
   }
 
   /// If the board's file is from another computer, asks the user whether it is a copy of the user's own board (REC-20).
   /// Returns true only if the user says yes.
-  private static func asksToTrust(_ hosted: HostedBoard, _ configuration: BoardConfiguration) async -> Bool {
+  private static func asksToTrust(_ hosted: HostedBoard, _ configuration: BoardConfiguration)
+    async throws(WhiteboardError) -> Bool
+  {
     let directory = configuration.dataDirectory
     let library = BoardLibrary(inDataDirectory: directory)
     var path = hosted.file
     if path == nil { path = (try? await library.file(named: hosted.name)) ?? nil }
     guard let path, await BoardFile.hasForeignFacts(path, dataDirectory: directory) else { return false }
-    print(
+    return try Console.asks(
       """
       \(UntrustedText(path).escaped(limit: 4096)) was written on another computer or by another person.
       It names members, addresses or a join code. If another person sent you the file, do not use them.
-      Did you copy this board from a computer of your own? [y/N]
-      """,
-      terminator: " "
+      Did you copy this board from a computer of your own?
+      """
     )
-    fflush(stdout)
-    return readLine()?.lowercased().first == "y"
   }
 }
 

@@ -5,6 +5,7 @@ import PeerSession
 import WhiteboardDocument
 import WhiteboardKit
 import WhiteboardPrograms
+import WhiteboardRendering
 
 extension BoardsCommand {
   struct Copy: AsyncParsableCommand {
@@ -72,6 +73,7 @@ extension BoardsCommand {
 
     @Argument(help: "The board to change.", completion: .board) var board: String
     @Argument(help: ArgumentHelp("A number of days, or forever.", valueName: "DAYS|forever")) var span: String
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup var common: CommonOptions
 
     mutating func validate() throws {
@@ -82,6 +84,12 @@ extension BoardsCommand {
 
     mutating func run() async throws {
       let (path, days) = (try await common.path(of: board), Int(span))
+      if let days {
+        let name = UntrustedText(board).quoted()
+        try await confirmation.confirm("boards retain", or: "nothing was changed") {
+          "Delete the history of \(name) that is older than \(EventText.count(days, "day")), now and later?"
+        }
+      }
       try await writing(path) { document throws(DocumentError) in try await document.setRetention(days: days) }
       try common.say(
         "board-retained",
@@ -96,6 +104,7 @@ extension BoardsCommand {
 
     @Argument(help: "The board to compact.", completion: .board) var board: String
     @Option(help: ArgumentHelp("Keep the history of the last DAYS days.", valueName: "DAYS")) var keep = 0
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup var common: CommonOptions
 
     mutating func validate() throws {
@@ -107,10 +116,36 @@ extension BoardsCommand {
     mutating func run() async throws {
       let path = try await common.path(of: board)
       let days = keep
+      let name = UntrustedText(board).quoted()
+      try await confirmation.confirm("boards compact", or: "nothing was deleted") {
+        days == 0
+          ? "Delete the whole history of \(name)? The objects and checkpoints stay."
+          : "Delete the history of \(name) that is older than \(EventText.count(days, "day"))? The objects and "
+            + "checkpoints stay."
+      }
       try await writing(path) { document throws(DocumentError) in
         try await document.compact(now: BoardFile.now, keeping: days)
       }
       try common.say("board-compacted", "Compacted \(path).", path: path)
+    }
+  }
+
+  struct Delete: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Delete a board from this computer, after asking.",
+      discussion: "Other members keep their copies. A board that is open in a program is not deleted."
+    )
+
+    @Argument(help: "The board to delete.", completion: .board) var board: String
+    @OptionGroup var confirmation: Confirmation
+    @OptionGroup var common: CommonOptions
+
+    mutating func run() async throws {
+      let path = try await common.path(of: board)
+      try await confirmation.delete(path, "the board", named: board, command: "boards delete") {
+        ByteCount.text(BoardFile.byteCount(of: path))
+      }
+      try common.say("board-deleted", "Deleted \(path).", path: path)
     }
   }
 

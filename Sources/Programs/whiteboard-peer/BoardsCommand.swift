@@ -12,7 +12,7 @@ import WhiteboardPrograms
 struct BoardsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "boards",
-    abstract: "List, show, copy and repair the saved boards.",
+    abstract: "List, show, copy, repair and delete the saved boards.",
     discussion: """
       A board is a file in the data directory. BOARD is the name of a board, the start of its id, or a file.
 
@@ -21,7 +21,7 @@ struct BoardsCommand: AsyncParsableCommand {
       """,
     subcommands: [
       List.self, Show.self, Versions.self, Copy.self, Duplicate.self, Rename.self, Retain.self, Compact.self,
-      Verify.self, Recover.self,
+      Verify.self, Recover.self, Delete.self,
     ],
     defaultSubcommand: List.self
   )

@@ -92,7 +92,9 @@ struct ImportCommand: AsyncParsableCommand {
       guard error.code == .noInput else { throw error }
       // A mistyped file name must not create a board.
       for file in files { try Self.check(file) }
-      guard isNew || Self.confirms(error.message) else {
+      let isWanted =
+        if isNew { true } else if Console.isTerminal { try Console.asks("\(error.message). Create it?") } else { false }
+      guard isWanted else {
         throw WhiteboardError(.noInput, "\(error.message); to create it, add --new")
       }
       let hosted = try HostedBoard(board, isKept: true, settings)
@@ -106,12 +108,6 @@ struct ImportCommand: AsyncParsableCommand {
       .noInput,
       "\(UntrustedText(file).quoted(limit: 256)) cannot be read: \(SystemError.words(for: errno))"
     )
-  }
-
-  private static func confirms(_ problem: String) -> Bool {
-    guard Console.isTerminal else { return false }
-    Console.complain("\(problem). Create it? Type y and Enter:")
-    return readLine()?.lowercased().hasPrefix("y") ?? false
   }
 
   private func chosenPlace() throws(WhiteboardError) -> Point? {

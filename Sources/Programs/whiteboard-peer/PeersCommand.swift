@@ -107,6 +107,8 @@ struct PeersCommand: AsyncParsableCommand {
 
     @Argument(help: "The id of the peer, or at least its first 4 characters.") var id: String
 
+    @OptionGroup var confirmation: Confirmation
+
     @OptionGroup var common: CommonOptions
 
     mutating func run() async throws {
@@ -120,11 +122,12 @@ struct PeersCommand: AsyncParsableCommand {
             : "there is no such peer; give at least 4 characters of its id"
         )
       }
-      do { _ = try await store.forget(peer.peer) } catch { throw WhiteboardError(.inputOutput, "\(error)") }
-      if !common.json {
-        let who = EventText.person(peer.name, peer.peer.text)
-        try Console.tell("Removed \(who) from the known peers.\n")
+      let who = EventText.person(peer.name, peer.peer.text)
+      try await confirmation.confirm("peers forget", or: "no peer was forgotten") {
+        "Forget \(who)? The peer is then new to you: it needs the join code or your consent again."
       }
+      do { _ = try await store.forget(peer.peer) } catch { throw WhiteboardError(.inputOutput, "\(error)") }
+      if !common.json { try Console.tell("Removed \(who) from the known peers.\n") }
     }
   }
 }

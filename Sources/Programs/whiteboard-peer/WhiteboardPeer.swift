@@ -172,10 +172,15 @@ struct IdentityCommand: AsyncParsableCommand {
         """
     )
 
+    @OptionGroup var confirmation: Confirmation
+
     @OptionGroup var common: CommonOptions
 
     mutating func run() async throws {
       let directory = try common.chosenDataDirectory()
+      try await confirmation.confirm("identity new", or: "the identity was not changed") {
+        "Give this computer a new identity? Other peers then see it as a new peer, which needs their join code again."
+      }
       do {
         let (old, new, file) = try PeerIdentity.renew(inDirectory: directory)
         let boards = await BoardFile.boards(hostedBy: old, dataDirectory: directory)

@@ -63,6 +63,8 @@ struct BoardOptions: ParsableArguments {
 
   @OptionGroup var place: PlaceOptions
 
+  var quotedName: String { UntrustedText(name).quoted() }
+
   func tell(_ command: ControlRequest.Command, empty: String = "") async throws(WhiteboardError) {
     try await place.tell(ControlRequest(command, board: name), empty: empty)
   }
@@ -171,9 +173,14 @@ struct BoardsCommand: AsyncParsableCommand {
       abstract: "Revoke all browser links of a board, and remove everyone who joined with them."
     )
 
+    @OptionGroup var confirmation: Confirmation
+
     @OptionGroup var board: BoardOptions
 
     mutating func run() async throws {
+      try await confirmation.confirm("boards revoke", or: "nothing was revoked") {
+        "Revoke all browser links of \(board.quotedName), and remove everyone who joined with them?"
+      }
       let request = ControlRequest(.revoke, board: board.name)
       try await board.place.tell(request, empty: "All browser links of the board were revoked.")
     }
@@ -218,7 +225,13 @@ struct BoardsCommand: AsyncParsableCommand {
         """
     ) var keepCode = false
 
+    @OptionGroup var confirmation: Confirmation
+
     mutating func run() async throws {
+      try await confirmation.confirm("boards kick", or: "no peer was removed") {
+        "Remove \(UntrustedText(peer).quoted())\(withAdmitted ? " and the members that it admitted" : "") from "
+          + "\(board.quotedName)?\(keepCode ? "" : " The board gets a new code.")"
+      }
       var request = ControlRequest(.kick, board: board.name)
       request.peer = peer
       request.reason = reason
@@ -280,9 +293,16 @@ struct BoardsCommand: AsyncParsableCommand {
       abstract: "Stop serving a board, and delete its file; its members keep their copies."
     )
 
+    @OptionGroup var confirmation: Confirmation
+
     @OptionGroup var board: BoardOptions
 
-    mutating func run() async throws { try await board.tell(.delete) }
+    mutating func run() async throws {
+      try await confirmation.confirm("boards delete", or: "nothing was deleted") {
+        "Delete the board \(board.quotedName) from this relay? Its members keep their copies."
+      }
+      try await board.tell(.delete)
+    }
   }
 }
 

@@ -3,6 +3,7 @@ import CommandLines
 import FoundationEssentials
 import Glibc
 import Logging
+import PeerCore
 import WhiteboardKit
 import WhiteboardPrograms
 import WhiteboardRelay
@@ -325,9 +326,15 @@ struct CompactCommand: AsyncParsableCommand {
 
   @Option(help: ArgumentHelp("The number of days of history to keep.", valueName: "DAYS")) var keep: Int?
 
+  @OptionGroup var confirmation: Confirmation
+
   @OptionGroup var place: PlaceOptions
 
   mutating func run() async throws {
+    try await confirmation.confirm("compact", or: "nothing was deleted") {
+      let boards = board.map { UntrustedText($0).quoted() } ?? "all boards"
+      return "Delete the old history of \(boards)? The objects and checkpoints stay."
+    }
     var request = ControlRequest(.compact, board: board)
     request.days = keep
     try await place.tell(request, empty: "No board is open.")

@@ -114,21 +114,13 @@ private struct RecordingEntry {
     let recording = try await Recording.read(path, isLoud: false)
     (name, board) = (recording.history.name, recording.board.description)
     (start, duration, steps) = (recording.start.map(BoardFile.time), recording.duration, recording.count)
-    byteCount = Self.byteCount(of: path)
+    byteCount = BoardFile.byteCount(of: path)
     var playback = Playback(recording, spacing: .max)
     playback.seek(toPlace: recording.count)
     let photos = hasPicture ? (try? await BoardFile.photos(path)) ?? [:] : [:]
     let board = playback.board.shown(photos: Set(photos.keys))
     objects = board.snapshots.count
     picture = hasPicture ? Self.picture(of: board, photos) : nil
-  }
-
-  static func byteCount(of path: String) -> Int {
-    // While a board is open, its newest changes are in a second file.
-    ["", "-wal"].reduce(0) { sum, end in
-      var status = stat()
-      return sum + (stat(path + end, &status) == 0 ? Int(status.st_size) : 0)
-    }
   }
 
   /// The size of a picture in pixels; the height is a multiple of 6, the height of a sixel.
@@ -222,40 +214,17 @@ struct DeleteCommand: AsyncParsableCommand {
 
   @OptionGroup var input: RecordingArgument
 
-  @Flag(help: "Delete without asking, for scripts.") var yes = false
+  @OptionGroup var confirmation: Confirmation
 
   mutating func run() async throws {
     let path = try await input.path()
-    let name = UntrustedText(input.file).quoted()
-    var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw WhiteboardError(.noInput, "there is no recording \(name)")
-    }
-    guard path.hasSuffix(".\(BoardFile.fileExtension)") else {
-      throw WhiteboardError(.usage, "\(name) is not a recording; its name must end in .\(BoardFile.fileExtension)")
-    }
-    // While this is held, no other program can open the board.
-    let reservation = try await filing { () throws(DocumentError) in try BoardReservation(path) }
-    defer { withExtendedLifetime(reservation) {} }
-    if !yes {
-      guard Console.isTerminal else {
-        throw WhiteboardError(.usage, "nothing was deleted; without a terminal, `delete` requires --yes")
-      }
-      let size = ByteCount.text(RecordingEntry.byteCount(of: path))
+    let boards = BoardFile.directory(inDataDirectory: try Recording.settings().chosenDataDirectory())
+    let kind = path.hasPrefix(boards + "/") ? "your board" : "the recording"
+    try await confirmation.delete(path, kind, named: input.file, command: "delete") {
+      let size = ByteCount.text(BoardFile.byteCount(of: path))
       // The user can also delete a file that is too damaged to be read.
       let recording = try? await Recording.read(path, isLoud: false)
-      let facts = recording.map { "\(Recording.text($0.duration)), \(size)" } ?? "\(size), damaged"
-      let settings = try Recording.settings()
-      let boards = BoardFile.directory(inDataDirectory: try settings.chosenDataDirectory())
-      let kind = path.hasPrefix(boards + "/") ? "your board" : "the recording"
-      try Console.tell("Delete \(kind) \(name) (\(facts))? It cannot be restored. [y]es, [n]o: ")
-      guard let answer = readLine()?.lowercased(), ["y", "yes"].contains(answer) else {
-        throw WhiteboardError(.no, "nothing was deleted")
-      }
-    }
-    for file in ["-wal", "-shm", "-journal", ""].map({ path + $0 }) where unlink(file) != 0 && errno != ENOENT {
-      let words = SystemError.words(for: errno)
-      throw WhiteboardError(.cannotCreate, "\(UntrustedText(file).escaped()) cannot be deleted: \(words)")
+      return recording.map { "\(Recording.text($0.duration)), \(size)" } ?? "\(size), damaged"
     }
     Console.complain("Deleted \(UntrustedText(path).escaped()).")
   }

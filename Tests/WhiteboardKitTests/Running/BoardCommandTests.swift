@@ -264,6 +264,24 @@ import WhiteboardPrograms
     }
   }
 
+  @Test("a user who types `purge --author` must add `sure`") func typedPurge() async throws {
+    try await withRoom { room in
+      let host = ScriptedBoard()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        var hosting = await room.configuration(.host(boardName: "board"), "ada")
+        hosting.isTyped = true
+        let configuration = hosting
+        group.addTask { try await host.run(configuration) }
+        try #require(await host.ready() != nil)
+        try await host.perform("text 0,0 one")
+        #expect(await error(host, "purge --author ada") == .missingArgument)
+        #expect(try await host.perform("purge --author ada sure").count == 1)
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
   @Test("all that an author made is removed for good, locked objects too") func purgeAuthor() async throws {
     try await withHost { host in
       _ = try await id(host, "text 0,0 a as=a")

@@ -86,15 +86,20 @@ enum EditingCommands {
   static let purge = CommandSpec(
     .purge,
     "permanently remove a deleted object, or all objects that a member created, for everyone",
-    .purgedObjects
-  ) { (runner, _, objects) async throws(CommandError) in
+    notes: ["This cannot be undone. If you type the command with `--author`, add the word `sure`."],
+    .purgedObjects,
+    .flag("sure")
+  ) { (runner, _, objects, isSure) async throws(CommandError) in
     try await runner.withEditor { (editor) async throws(CommandError) in
       switch objects {
       case .object(let object):
         let id = try editor.resolve(object, among: .deleted)
         try editor.edit { (board) throws(BoardError) in try board.purge(id) }
         return CommandOutcome(id: id)
-      case .author(let target): return try await runner.purge(author: try runner.board.authors.find(target), editor)
+      case .author(let target):
+        let author = try runner.board.authors.find(target)
+        try runner.requireConsent(isSure, toPurge: author)
+        return try await runner.purge(author: author, editor)
       }
     }
   }
@@ -179,10 +184,10 @@ extension Command {
   public static func undelete(_ object: ObjectReference) -> Command { EditingCommands.undelete(object) }
 
   /// Permanently removes a deleted object.
-  public static func purge(_ object: ObjectReference) -> Command { EditingCommands.purge(.object(object)) }
+  public static func purge(_ object: ObjectReference) -> Command { EditingCommands.purge(.object(object), false) }
 
   /// Permanently removes all objects that a member created, including deleted objects.
-  public static func purgeAuthor(target: String) -> Command { EditingCommands.purge(.author(target)) }
+  public static func purgeAuthor(target: String) -> Command { EditingCommands.purge(.author(target), false) }
 
   /// Makes a move in a game.
   public static func play(_ game: ObjectReference, move: String) -> Command { EditingCommands.play(game, move) }

@@ -328,6 +328,16 @@ extension CommandRunner {
     return outcome
   }
 
+  /// Throws if a user typed the command without `sure`. The objects cannot be restored, unlike after `clear`.
+  func requireConsent(_ isSure: Bool, toPurge author: MemberID) throws(CommandError) {
+    guard configuration.isTyped, !isSure else { return }
+    throw CommandError(
+      .missingArgument,
+      "this permanently removes all objects of \(members.label(of: author)), for everyone; to do it, add the "
+        + "word `sure`"
+    )
+  }
+
   /// Permanently removes all objects that an author created, except settings. Other commands and changes can run in
   /// between.
   nonisolated(nonsending) func purge(author: MemberID, _ editor: BoardEditor) async throws(CommandError)

@@ -1,0 +1,84 @@
+import ArgumentParser
+import CommandLines
+import FoundationEssentials
+import PeerCore
+import WhiteboardDocument
+import WhiteboardKit
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// The option `--yes` of commands whose effect cannot be undone. On a terminal, such a command asks the user first.
+/// Without a terminal, it requires the option.
+package struct Confirmation: ParsableArguments {
+  @Flag(help: "Do not ask, for scripts.") package var yes = false
+
+  package init() {}
+
+  /// Returns if the user agrees. Otherwise, throws an error whose message begins with `refusal`, for example "nothing
+  /// was deleted". `command` is the name of the command. `question` is asked only on a terminal without `--yes`.
+  package func confirm(
+    _ command: String,
+    or refusal: String,
+    _ question: () async throws(WhiteboardError) -> String
+  ) async throws(WhiteboardError) {
+    guard !yes else { return }
+    guard Console.isTerminal else {
+      throw WhiteboardError(.usage, "\(refusal); without a terminal, `\(command)` requires --yes")
+    }
+    guard try Console.asks(try await question()) else { throw WhiteboardError(.no, refusal) }
+  }
+
+  /// Deletes the file of a board that no program has open, if the user agrees. `kind` and `facts` describe the file in
+  /// the question.
+  package func delete(
+    _ path: String,
+    _ kind: String,
+    named name: String,
+    command: String,
+    facts: () async -> String
+  ) async throws(WhiteboardError) {
+    let name = UntrustedText(name).quoted()
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw WhiteboardError(.noInput, "there is no file \(name)")
+    }
+    guard path.hasSuffix(".\(BoardFile.fileExtension)") else {
+      throw WhiteboardError(
+        .usage,
+        "\(name) is not the file of a board; its name must end in .\(BoardFile.fileExtension)"
+      )
+    }
+    // While this is held, no other program can open the board.
+    let reservation = try await filing { () throws(DocumentError) in try BoardReservation(path) }
+    defer { withExtendedLifetime(reservation) {} }
+    try await confirm(command, or: "nothing was deleted") {
+      "Delete \(kind) \(name) (\(await facts()))? It cannot be restored."
+    }
+    for file in ["-wal", "-shm", "-journal", ""].map({ path + $0 }) where unlink(file) != 0 && errno != ENOENT {
+      let words = SystemError.words(for: errno)
+      throw WhiteboardError(.cannotCreate, "\(UntrustedText(file).escaped()) cannot be deleted: \(words)")
+    }
+  }
+}
+
+extension Console {
+  /// Asks a question on the terminal. Returns false unless the user answers yes.
+  package static func asks(_ question: String) throws(WhiteboardError) -> Bool {
+    try tell("\(question) [y]es, [n]o: ")
+    return ["y", "yes"].contains(readLine()?.lowercased())
+  }
+}
+
+extension BoardFile {
+  /// The size of a board's file in bytes. While a board is open, its newest changes are in a second file.
+  package static func byteCount(of path: String) -> Int {
+    ["", "-wal"].reduce(0) { sum, end in
+      var status = stat()
+      return sum + (stat(path + end, &status) == 0 ? Int(status.st_size) : 0)
+    }
+  }
+}
