@@ -46,10 +46,10 @@ class Program:
     ):
         """Starts the program.
 
-        `accepts_files`: accept files of members without `accept`. `under`: a command that runs the program.
+        `accepts_files`: accept files of members without `accept`. `name`: None for the stored name. `under`: a command that runs the program.
         `environment`: variables in addition to those of this process.
         """
-        command = [*under, str(BINARY), *arguments, "--json", "--as", name, "--data-dir", str(directory)]
+        command = [*under, str(BINARY), *arguments, "--json", "--data-dir", str(directory), *(["--as", name] if name else [])]
         command += ["--listen", listen, "--no-announce", *(["--accept-files"] if accepts_files else []), *options]
         self.directory = pathlib.Path(directory)
         self.events = EventLog()

@@ -159,6 +159,40 @@ import WhiteboardDocument
     #expect(try String(contentsOfFile: path, encoding: .utf8) == #"{"name": "#)
   }
 
+  @Test("changes by other accessors are reported with the old and the new value", .timeLimit(.minutes(1)))
+  func observing() async throws {
+    let path = directory.file("settings.json")
+    let settings = PersonalSettings(path: path)
+    try await settings.set(["name": "Ann", "icon": "👻"])
+    var changes = try await settings.changes().makeAsyncIterator()
+    let other = PersonalSettings(path: path)
+    try await other.set(["name": "Bob", "icon": nil])
+    #expect(await changes.next() == .init(key: "icon", old: "👻", new: nil))
+    #expect(await changes.next() == .init(key: "name", old: "Ann", new: "Bob"))
+    // A write that changes nothing is not reported, and neither is a damaged file.
+    try await other.set("name", to: "Bob")
+    let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+    try Data(#"{"name": "#.utf8).write(to: URL(fileURLWithPath: path))
+    try whole.write(to: URL(fileURLWithPath: path))
+    // Neither are changes through the same accessor.
+    try await settings.set(["name": "Cid", "later": "1"])
+    try await other.set(["name": "Dan"])
+    #expect(await changes.next() == .init(key: "name", old: "Cid", new: "Dan"))
+    let reading = Task { await changes.next() }
+    reading.cancel()
+    #expect(await reading.value == nil)
+  }
+
+  @Test("the used part of the maximum size is known") func usedPart() async throws {
+    let settings = PersonalSettings(path: directory.file("settings.json"))
+    #expect(settings.usedPart == 0)
+    try await settings.set("hidden", to: String(repeating: "x", count: PersonalSettings.maximumSize * 95 / 100))
+    #expect((0.95..<1).contains(settings.usedPart))
+    let large = String(repeating: "x", count: PersonalSettings.maximumSize / 10)
+    #expect(await code { try await settings.set("name", to: large) } == .tooLarge)
+    #expect(try await settings.values().keys.sorted() == ["hidden"])
+  }
+
   @Test("a name that another board has is refused") func takenName() async throws {
     let directory = try TemporaryDirectory()
     let library = BoardLibrary(directory: directory.path)

@@ -161,7 +161,7 @@ struct BoardOptions: ParsableArguments {
         store = try PeerStore(file: directory + "/peers.json")
       } catch { throw WhiteboardError(error, inDataDirectory: directory) }
     }
-    let personal = ephemeral ? nil : PersonalSettings(path: directory + "/settings.json")
+    let personal = ephemeral ? nil : PersonalSettings(inDataDirectory: directory)
     var configuration = BoardConfiguration(
       part: part,
       displayName: try await chosenName(settings, personal),
@@ -171,6 +171,7 @@ struct BoardOptions: ParsableArguments {
     )
     configuration.peerStore = store
     configuration.personalSettings = personal
+    configuration.usesStoredName = settings.value(.personName) == nil
     configuration.remembersBoards = !ephemeral
     configuration.trustsFile = trustsFile
     configuration.listen = settings.value(.listen)

@@ -40,8 +40,8 @@ import WhiteboardTerminal
     subcommands: [
       LobbyCommand.self, HostCommand.self, JoinCommand.self, RunCommand.self, InviteCommand.self, BoardsCommand.self,
       BroadcastCommand.self, WatchCommand.self, ExportCommand.self, ImportCommand.self, NearbyCommand.self,
-      PeersCommand.self, IdentityCommand.self, ConfigCommand.self, DoctorCommand.self, DemoCommand.self,
-      VerbsCommand.self,
+      PeersCommand.self, ProfileCommand.self, IdentityCommand.self, ConfigCommand.self, DoctorCommand.self,
+      DemoCommand.self, VerbsCommand.self,
       CompletionsCommand<WhiteboardPeer>.self, ManualCommand<WhiteboardPeer>.self,
     ],
     defaultSubcommand: LobbyCommand.self
@@ -58,7 +58,8 @@ import WhiteboardTerminal
       (
         "$XDG_DATA_HOME/whiteboard",
         "The data directory (default: ~/.local/share/whiteboard). It holds identity.pem, the key of this peer; "
-          + "peers.json, the known peers; boards, the saved boards; inbox, received files."
+          + "peers.json, the known peers; settings.json, the name, the icon and the hidden authors; boards, the saved "
+          + "boards; inbox, received files."
       ),
     ]
   )

@@ -35,6 +35,27 @@ import WhiteboardRendering
     #expect(WhiteboardError(error) == WhiteboardError(.no, "line 3: move: no"))
   }
 
+  @Test("a personal setting that another program changed is reported with what this program does") func settings() {
+    func line(_ key: String, _ old: String?, _ new: String?, isApplied: Bool = true) -> String? {
+      EventText.line(
+        .change(.personalSetting(.init(key: key, old: old, new: new, isApplied: isApplied)), .init(name: "Guest"))
+      )
+    }
+    #expect(
+      line("name", "Ann", "Bo\u{1B}b")
+        == #"- In another program, you changed your name to "Bo\u{1b}b" (before: "Ann"). This program uses it too."#
+    )
+    #expect(
+      line("name", nil, "Bob", isApplied: false)
+        == #"- In another program, you changed your name to "Bob". This program keeps the name "Guest", "#
+        + "which was chosen when it started."
+    )
+    #expect(line("icon", nil, "👻") == "- In another program, you changed your icon to 👻.")
+    #expect(line("icon", "👻", nil) == "- In another program, you removed your icon.")
+    #expect(line("hidden", nil, "a b") == "- In another program, you changed the hidden authors: now 2 authors.")
+    #expect(line("theme", nil, "dark") == nil, "another program's setting")
+  }
+
   @Test("each command is answered by a line; queries are answered by their results only") func answers() throws {
     let id = try #require(ObjectID("1-abcdefghijklm"))
     let second = try #require(ObjectID("2-abcdefghijklm"))

@@ -96,6 +96,8 @@ import Testing
     "BoardSettings": ["title", "language"], "ChatLine": ["name", "icon", "text"],
     "ObjectSnapshot": ["text", "link", "game"], "ReportedObject": ["path", "changed"], "Votes": ["reaction"],
     "SkippedStep": ["label"],
+    // The user's own programs wrote these settings.
+    "PersonalSettingChange": ["key", "old", "new"],
     "PeerDescription": ["peer", "address", "through", "role", "admittedBy"], "PeerState": ["peer", "address"],
     "Profile": ["peer"], "Ready": ["peer", "addresses", "board", "admit", "code", "link"],
     "Remark": ["code", "message", "peer", "invitation", "deadline"], "Removed": ["peer", "message"],
@@ -137,7 +139,7 @@ import Testing
       case .change(let change, _):
         switch change {
         case .added, .changed, .removed, .selected, .chat, .settings, .joined, .left, .message, .caughtUp, .saving,
-          .game, .preview, .photo, .presence, .resource, .missed:
+          .game, .preview, .photo, .presence, .resource, .personalSetting, .missed:
           break
         }
       case .news(let news), .answer(.news(let news), _):
@@ -295,6 +297,10 @@ import Testing
       .change(.removed(Sample.id(7), by: .me), .init(member: member)),
       .change(.selected(Sample.id(7), by: .me), .init(member: member, name: UntrustedText(text))),
       Sample.chat(member, name: text, icon: text, text), .change(.settings(settings(text)), .init(keys: [text])),
+      .change(
+        .personalSetting(.init(key: "name", old: text, new: text, isApplied: true)),
+        .init(member: member, name: UntrustedText(text))
+      ),
     ]
   }
 

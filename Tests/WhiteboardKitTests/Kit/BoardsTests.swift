@@ -2,6 +2,7 @@ import PeerDiscovery
 import PeerSession
 import Testing
 import Whiteboard
+import WhiteboardDocument
 
 @testable import WhiteboardKit
 
@@ -105,6 +106,52 @@ import Whiteboard
         guard case .message(let bytes, _, _) = change else { continue }
         #expect(bytes == Array("to Ben".utf8))
         break
+      }
+    }
+  }
+
+  @Test("a setting that another program stored is used, and reported with the old and the new value")
+  func personalSettings() async throws {
+    try await withRoom { room in
+      let stored = PersonalSettings(path: room.path("settings.json"))
+      var options = options()
+      options.settings = PersonalSettings(path: room.path("settings.json"))
+      let (hosting, joining) = (options, self.options())
+      try await Boards.with(identity: .ephemeral(), name: "Ada", directory: room.path("ada"), options: hosting) {
+        boards in
+        let ada = try await boards.host("standup", admitting: .code(.random()))
+        let link = try #require(await ada.link)
+        try await Boards.with(identity: .ephemeral(), name: "Ben", directory: room.path("ben"), options: joining) {
+          boards in
+          let ben = try await boards.join(link)
+          try await ben.caughtUp()
+          let (changes, seen) = (ada.changes, ben.changes)
+          func next() async -> SharedBoard.PersonalSettingChange? {
+            for await case .personalSetting(let change) in changes { return change }
+            return nil
+          }
+          try await stored.set("name", to: "Zoe")
+          #expect(await next() == .init(key: "name", old: nil, new: "Zoe", isApplied: true))
+          try await stored.set(["name": "Ann", "icon": "👻", "theme": "dark"])
+          #expect(await next() == .init(key: "icon", old: nil, new: "👻", isApplied: true))
+          #expect(await next() == .init(key: "name", old: "Zoe", new: "Ann", isApplied: true))
+          #expect(await next() == .init(key: "theme", old: nil, new: "dark", isApplied: false))
+          try await ada.say("hello")
+          for await case .chat(let line, by: .other) in seen {
+            #expect(line.name == "Ann" && line.icon == "👻")
+            break
+          }
+          // The board does not report its own changes.
+          try await ada.perform(.profile(name: "Own", icon: nil))
+          try await stored.set("name", to: String(repeating: "x", count: 65))
+          let long = try #require(await next())
+          #expect(!long.isApplied && long.new?.count == 65, "the name is too long")
+          try await ada.say("bye")
+          for await case .chat(let line, by: .other) in seen {
+            #expect(line.name == "Own")
+            break
+          }
+        }
       }
     }
   }

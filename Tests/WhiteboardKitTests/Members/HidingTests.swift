@@ -39,13 +39,21 @@ import WhiteboardDocument
         let listed = await screen.perform("objects")
         #expect(listed.verb == "objects" && screen.listed == 3)
         #expect(await screen.perform("hide ben").objects == 2)
-        #expect(try await PersonalSettings(path: settings).hiddenAuthors.count == 1)
+        let author = try #require(try await PersonalSettings(path: settings).value("hidden"))
         // The author need not be connected.
         await guest.end()
         #expect(await screen.perform("unhide ben").objects == 2)
         #expect(screen.objects == [own, first, second])
         #expect(screen.history == ["spam"])
         #expect(try await PersonalSettings(path: settings).hiddenAuthors.isEmpty)
+        // Another program of the same user hides and shows the author.
+        let stored = PersonalSettings(path: settings)
+        try await stored.set("hidden", to: author)
+        #expect(await screen.setting()?.new == author)
+        #expect(screen.objects == [own])
+        try await stored.set("hidden", to: nil)
+        #expect(await screen.setting()?.old == author)
+        #expect(screen.objects == [own, first, second])
         #expect(await screen.perform("hide ada").verb == "error: bad-argument")
         #expect(await screen.perform("hide nobody").verb == "error: no-such-peer")
         await screen.perform("hide ben")
@@ -114,6 +122,11 @@ import WhiteboardDocument
 
     func ready() async -> SharedBoard.News.Ready? {
       for await case .news(.ready(let ready)) in told { return ready }
+      return nil
+    }
+
+    func setting() async -> SharedBoard.PersonalSettingChange? {
+      for await case .change(.personalSetting(let change), _) in told { return change }
       return nil
     }
 

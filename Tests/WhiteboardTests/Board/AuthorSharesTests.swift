@@ -41,6 +41,22 @@ private func member(_ number: UInt8) -> MemberID {
     }
   }
 
+  @Test("[BRD-38] the used part of the local member's limit depends on whether others write too") func usedShare()
+    throws
+  {
+    board.authors[flooder] = board.member
+    let count = UInt64(BoardLimits.objects) * 9 / 10
+    for first in stride(from: 1, through: count, by: 4096) {
+      try board.receive(create(first..<min(first + 4096, count + 1), of: flooder))
+    }
+    #expect(board.state.objectCount == Int(count))
+    #expect(abs(board.usedOwnShare() - 0.9) < 0.001)
+    #expect(board.state.usedStorage < 0.2)
+    board.authors[other] = Self.bo
+    try board.receive(create(1..<2, of: other))
+    #expect(abs(board.usedOwnShare() - 1.8) < 0.001, "the limit of an author is lower on a shared board")
+  }
+
   @Test("[BRD-38] on a shared board, an author has at most half of the objects; others can continue") func share()
     throws
   {

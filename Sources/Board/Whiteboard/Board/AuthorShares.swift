@@ -225,4 +225,37 @@ extension AuthorShares.Usage {
   }
 
   var isEmpty: Bool { cells == 0 }
+
+  /// Returns the greatest part of a number in `limit` that is used, from 0 to 1.
+  func part(of limit: Self) -> Double {
+    max(
+      Double(objects) / Double(limit.objects),
+      Double(cells) / Double(limit.cells),
+      Double(bytes) / Double(limit.bytes)
+    )
+  }
+}
+
+extension BoardState {
+  private var usage: AuthorShares.Usage { .init(objects: objectCount, cells: cellCount, bytes: valueBytes) }
+
+  /// The used part of the storage of a replica, from 0 to 1.
+  package var usedStorage: Double {
+    usage.part(
+      of: .init(objects: BoardLimits.storedObjects, cells: BoardLimits.storedCells, bytes: BoardLimits.storedBytes)
+    )
+  }
+
+  /// The part of the storage limit of one author that all authors together use (BRD-38). No author uses more.
+  package var usedShare: Double { usage.part(of: .share) }
+}
+
+extension BoardReplica {
+  /// Returns the part of its storage limit that the local member uses, from 0 to 1 (BRD-38).
+  /// - Complexity: O(*n*) in the number of cells of the board.
+  package final func usedOwnShare() -> Double {
+    let usage = AuthorShares.count(in: state, authors)
+    let isAlone = usage.keys.allSatisfy { $0 == member }
+    return usage[member]?.part(of: isAlone ? .whole : .share) ?? 0
+  }
 }

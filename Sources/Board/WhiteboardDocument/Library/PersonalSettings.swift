@@ -11,6 +11,9 @@ public actor PersonalSettings {
   /// The path of the settings file.
   public nonisolated let path: String
 
+  /// The values that the reader of ``changes()`` knows.
+  private var known: [String: String] = [:]
+
   /// Creates an accessor for the settings file at `path`.
   ///
   /// The file may be missing, but its directory must exist.
@@ -26,6 +29,54 @@ public actor PersonalSettings {
   /// - Throws: The errors of ``values()``.
   public func value(_ key: String) throws(DocumentError) -> String? { try values()[key] }
 
+  /// A setting that was set, changed or removed.
+  public struct Change: Hashable, Sendable {
+    /// The name of the setting.
+    public let key: String
+    /// The value before the change; nil if the setting was not set.
+    public let old: String?
+    /// The value after the change; nil if the setting was removed.
+    public let new: String?
+
+    /// Creates the description of a change.
+    public init(key: String, old: String?, new: String?) {
+      self.key = key
+      self.old = old
+      self.new = new
+    }
+  }
+
+  /// Returns a stream of the changes that other programs and other accessors make from now on, until the task is
+  /// canceled. Changes made through this accessor are not reported.
+  ///
+  /// The changes of one write come in the order of their keys. If a setting changes several times before the next
+  /// element is read, the stream reports one change. The file is read when the kernel reports a change in its
+  /// directory. While the file is unreadable, nothing is reported; the next readable file is compared with the last
+  /// one.
+  /// - Returns: The stream, which supports only one reader and buffers no changes. Call this method only once.
+  /// - Throws: The errors of ``values()``.
+  public func changes() throws(DocumentError) -> AsyncStream<Change> {
+    // Watch the directory first, so that a change after the values were read is noticed.
+    let watch = DirectoryWatch(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+    known = try values()
+    let watcher = SettingsWatcher(self, watch)
+    return AsyncStream { await watcher.next() }
+  }
+
+  fileprivate func takeChanges() -> [Change] {
+    guard let now = try? values() else { return [] }
+    defer { known = now }
+    return Set(known.keys).union(now.keys).sorted().filter { known[$0] != now[$0] }.map { key in
+      Change(key: key, old: known[key], new: now[key])
+    }
+  }
+
+  /// The part of ``maximumSize`` that the file uses, from 0 to 1.
+  public nonisolated var usedPart: Double {
+    var status = stat()
+    return stat(path, &status) == 0 ? Double(status.st_size) / Double(Self.maximumSize) : 0
+  }
+
   /// Sets one setting, or removes it if `value` is nil.
   /// - Throws: The errors of ``set(_:)``.
   public func set(_ key: String, to value: String?) throws(DocumentError) { try set([key: value]) }
@@ -34,12 +85,27 @@ public actor PersonalSettings {
   /// - Throws: `tooLarge` if the file would exceed ``maximumSize``; `full`, `readOnly`; the errors of ``values()``. If
   ///   the method throws, the file is unchanged.
   public func set(_ changes: [String: String?]) throws(DocumentError) {
+    try edit { object in for (key, value) in changes { object[key] = value } }
+  }
+
+  /// Replaces the value of one setting by the result of `change`, which receives the stored value. No other program
+  /// writes in between.
+  /// - Throws: The errors of ``set(_:)``.
+  package func update(_ key: String, _ change: @Sendable (String?) -> String?) throws(DocumentError) {
+    try edit { object in object[key] = change(object[key] as? String) }
+  }
+
+  private func edit(_ change: (inout [String: Any]) -> Void) throws(DocumentError) {
     let path = path
     let lock = try Self.lock(path)
     defer { close(lock) }
-    var object = try Self.read(path)
-    for (key, value) in changes { object[key] = value }
+    let before = try Self.read(path)
+    var object = before
+    change(&object)
     try Self.write(object, path)
+    for key in Set(before.keys).union(object.keys) where before[key] as? String != object[key] as? String {
+      known[key] = object[key] as? String
+    }
   }
 
   private static func read(_ path: String) throws(DocumentError) -> [String: Any] {
@@ -82,7 +148,11 @@ public actor PersonalSettings {
       )
     } catch { throw DocumentError(.inputOutput, "\(path): \(error)", cause: error) }
     guard data.count <= maximumSize else {
-      throw DocumentError(.tooLarge, "\(path): the file may have at most \(maximumSize) bytes; nothing was changed")
+      throw DocumentError(
+        .tooLarge,
+        "\(path): the file may have at most \(maximumSize) bytes, and nothing was changed; remove settings that you "
+          + "do not need from the file, or show some hidden authors again with `unhide`"
+      )
     }
     let temporary = "\(path).\(UUID().uuidString).part"
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -114,5 +184,24 @@ public actor PersonalSettings {
     // Waiting is short, because another process holds the lock only while it rewrites a small file.
     while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
     return descriptor
+  }
+}
+
+private actor SettingsWatcher {
+  private let settings: PersonalSettings
+  private let watch: DirectoryWatch
+  private var waiting: [PersonalSettings.Change] = []
+
+  init(_ settings: PersonalSettings, _ watch: DirectoryWatch) {
+    self.settings = settings
+    self.watch = watch
+  }
+
+  func next() async -> PersonalSettings.Change? {
+    while waiting.isEmpty {
+      guard await watch.tick() else { return nil }
+      waiting = await settings.takeChanges()
+    }
+    return waiting.removeFirst()
   }
 }

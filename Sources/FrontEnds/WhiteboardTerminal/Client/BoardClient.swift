@@ -294,7 +294,7 @@ extension BoardClient {
     case .saving(let state): saveStatus.state = state
     case .settings(let settings): show(settings)
     // Events report these changes, except photos, which the terminal loads.
-    case .photo, .chat, .joined, .left, .message, .resource, .caughtUp, .missed: break
+    case .photo, .personalSetting, .chat, .joined, .left, .message, .resource, .caughtUp, .missed: break
     }
     workspace.settleTyping()
   }

@@ -85,6 +85,8 @@ struct SessionState: Sendable {
     case .chat(let line, _):
       guard append(line) else { break }
       return [.chatReceived(author: UntrustedText(line.name ?? ""), text: UntrustedText(line.text))]
+    case .personalSetting:
+      return EventText.line(.change(change, details)).map { [.message(Answer.withoutSymbol($0))] } ?? []
     default: break
     }
     return []

@@ -66,7 +66,7 @@ struct BoardNarrator {
       guard let peer else { return earlier + ["\(phrase) is free"] }
       if let name = it.name { names[peer] = name }
       return earlier + ["\(person(peer)) selected \(phrase)"]
-    case .joined: if let peer { names[peer] = it.name }
+    case .joined, .personalSetting: if let peer { names[peer] = it.name }
     case .chat, .left: return finish { $1.author == peer } + [EventText.line(.change(change, it))].compactMap(\.self)
     default: break
     }

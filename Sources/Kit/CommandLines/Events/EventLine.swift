@@ -81,6 +81,8 @@ extension JSONWriter {
       add(it)
       endLine()
     case .settings(let settings): line(["event": "setting-changed", "changed": it.keys, "settings": settings])
+    case .personalSetting(let it):
+      line(["event": "personal-setting", "applied": it.isApplied, "new": it.new, "old": it.old, "setting": it.key])
     case .joined:
       line([
         "event": "joined", "name": it.name, "peer": it.member, "through": it.route?.member,

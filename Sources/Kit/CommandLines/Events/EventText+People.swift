@@ -91,6 +91,33 @@ extension EventText {
     return "\(person(profile.name, profile.peer))\(icon)"
   }
 
+  /// Describes the local user's own profile.
+  package static func profile(named name: String, _ icon: ProfileIcon?) -> String {
+    "\(UntrustedText(name).escaped()), \(icon.map { "with the icon \($0.emoji)" } ?? "without an icon")"
+  }
+
+  /// `name` is the current name of the local user.
+  static func settingLine(_ change: SharedBoard.PersonalSettingChange, name: UntrustedText) -> String? {
+    switch change.key {
+    case "name":
+      guard let new = change.new else { return nil }
+      let old = change.old.map { " (before: \(UntrustedText($0).quoted()))" } ?? ""
+      return "- In another program, you changed your name to \(UntrustedText(new).quoted())\(old). "
+        + (change.isApplied
+          ? "This program uses it too."
+          : "This program keeps the name \(name.quoted()), which was chosen when it started.")
+    case "icon":
+      guard let icon = change.new.flatMap({ ProfileIcon(rawValue: $0) }) else {
+        return "- In another program, you removed your icon."
+      }
+      return "- In another program, you changed your icon to \(icon.emoji)."
+    case "hidden":
+      let authors = change.new?.split(separator: " ").count ?? 0
+      return "- In another program, you changed the hidden authors: now \(count(authors, "author"))."
+    default: return nil
+    }
+  }
+
   static func readyLines(_ ready: SharedBoard.News.Ready) -> String {
     var lines = ["You are \(person(ready.name, ready.peer)) on the board " + ready.boardName.quoted() + "."]
     // Without a listener there is no link, and no peer can join.

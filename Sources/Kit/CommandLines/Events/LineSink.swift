@@ -147,6 +147,7 @@ extension EventText {
     case .selected(let id, _): return it.member == nil ? "\(id) is free" : "\(person(it)) selected \(id)"
     case .chat(let line, _): return chat(line)
     case .settings(let settings): return "~ board: \(self.settings(settings)) (\(list(it.keys ?? [])))"
+    case .personalSetting(let setting): return settingLine(setting, name: it.name ?? UntrustedText(""))
     case .joined: return "\(person(it)) joined\(route(it.route?.member.description, it.route?.name))"
     case .left: return it.departure.flatMap { leftLine($0, of: person(it)) }
     case .message(let bytes, _, _):

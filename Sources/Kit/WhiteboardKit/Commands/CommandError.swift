@@ -145,7 +145,7 @@ extension CommandError {
     case .nothingToRedo(let skipped): self.init(.nothingToRedo, "Nothing to redo." + EventText.skipped(skipped))
     case .gameRefused(let reason): self.init(.gameRefused, CommandError.words(reason))
     case .viewer: self.init(.viewer, "you can only view this board")
-    case .boardFull: self.init(.refused, "the board is full; delete something")
+    case .boardFull: self.init(.refused, "the board is full; delete objects that are no longer needed and `purge` them")
     case .shareUsed:
       self.init(
         .refused,

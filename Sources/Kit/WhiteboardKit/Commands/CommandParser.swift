@@ -153,7 +153,7 @@ extension CommandParser {
     throw CommandError(.badArgument, "no icon is called \(UntrustedText(text).quoted()); use none, or one of \(known)")
   }
 
-  static let icons = ProfileIcon.allCases.map { "\($0) \($0.emoji)" }.joined(separator: ", ")
+  package static let icons = ProfileIcon.allCases.map { "\($0) \($0.emoji)" }.joined(separator: ", ")
 
   /// Removes the variation selector, because only some keyboards add it.
   private static func iconShape(_ text: String) -> [Unicode.Scalar] { text.unicodeScalars.filter { $0 != "\u{FE0F}" } }

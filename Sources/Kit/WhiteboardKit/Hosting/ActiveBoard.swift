@@ -130,6 +130,7 @@ final class ActiveBoard {
   var session: Session { boardSession.session }
 
   private var isHostConfirmed = false
+  private var storageNotice = StorageNotice()
   /// The number of nested calls of ``perform(_:)``. Calls nest if an action causes another input to the replica.
   private var depth = 0
 
@@ -159,11 +160,54 @@ final class ActiveBoard {
       return CommandOutcome(count: isHidden ? reports.objectsOfAuthor(author).count : 0)
     }
     try await hidden.set(author, isHidden: isHidden)
+    if isHidden { reportFullSettings() }
     return CommandOutcome(count: reports.setShown(!isHidden, author: author))
   }
 }
 
 extension ActiveBoard {
+  /// Reports if the personal settings, which the programs of this user share, nearly fill their limits.
+  func reportFullSettings() {
+    let used = configuration.personalSettings?.usedPart ?? 0
+    if let note = SharedBoard.News.Remark.nearlyFull(
+      hiddenAuthors: reports.hiddenAuthors.members.count,
+      usedPart: used
+    ) {
+      runtime.emit(.note(note))
+    }
+  }
+
+  /// Applies a personal setting that another program stored, and reports it unless it is already in effect.
+  func settingChanged(_ change: PersonalSettings.Change) {
+    var isApplied = false
+    switch change.key {
+    case "name":
+      let name = (try? CommandLimits.checkedDisplayName(change.new)) ?? nil
+      guard name != members.ownName else { return }
+      if configuration.usesStoredName, let name {
+        isApplied = true
+        profiles.use(name)
+      }
+    case "icon":
+      let icon = change.new.flatMap { ProfileIcon(rawValue: $0) }
+      guard icon != members.ownIcon else { return }
+      isApplied = true
+      members.ownIcon = icon
+    case "hidden":
+      let toggled = reports.hiddenAuthors.replace(with: PersonalSettings.authors(in: change.new))
+      guard !toggled.isEmpty else { return }
+      isApplied = true
+      for author in toggled { reports.setShown(!reports.hiddenAuthors.contains(author), author: author) }
+    default: break
+    }
+    // Publishing cannot fail, because the name and the icon are within their limits.
+    if isApplied, change.key != "hidden" { try? profiles.publish() }
+    runtime.report(
+      .personalSetting(.init(key: change.key, old: change.old, new: change.new, isApplied: isApplied)),
+      .init(of: replica.board.member, UntrustedText(members.ownName))
+    )
+  }
+
   /// Call this function after each input to the replica, even if there are no actions: the function also schedules the
   /// next timed work.
   func perform(_ actions: [ReplicaAction]) {
@@ -173,6 +217,7 @@ extension ActiveBoard {
     if depth == 0 { reports.didReport() }
     confirmHost()
     if reports.reportSettings() { runtime.spawn { sharedBoard in await sharedBoard.board?.storeTitle() } }
+    if let note = storageNotice.check(replica.board) { runtime.emit(.note(note)) }
     if let deadline = replica.nextDeadline { runtime.wake(by: runtime.instant(deadline)) }
     runtime.changed()
   }
@@ -280,14 +325,18 @@ final class Profiles {
   nonisolated(nonsending) func changeOwn(_ name: String?, _ icon: IconChange?, request: RequestMark?)
     async throws(CommandError)
   {
-    if let settings {
-      do throws(DocumentError) { try await settings.store(name: name, icon: icon) } catch { throw CommandError(error) }
-    }
-    if let name {
-      members.ownName = name
-      persistence.recordName(UntrustedText(name), of: replica.board.member.description)
-    }
+    // Use the values before they are stored: what another program stores afterwards takes effect later.
+    let before = (name: members.ownName, icon: members.ownIcon)
+    if let name { use(name) }
     if let icon { members.ownIcon = icon.icon }
+    if let settings, name != nil || icon != nil {
+      do throws(DocumentError) { try await settings.store(name: name, icon: icon) } catch {
+        if name != nil { use(before.name) }
+        if icon != nil { members.ownIcon = before.icon }
+        throw CommandError(error)
+      }
+      active?.reportFullSettings()
+    }
     do throws(BoardError) { try publish() } catch { throw CommandError(error) { members.label(of: $0) } }
     runtime.emit(
       .profile(
@@ -299,6 +348,12 @@ final class Profiles {
       ),
       answering: request
     )
+  }
+
+  /// Changes the local display name; the caller publishes the profile.
+  func use(_ name: String) {
+    members.ownName = name
+    persistence.recordName(UntrustedText(name), of: replica.board.member.description)
   }
 
   /// Commands still find the member by the name in its handshake. Otherwise, a name change could bypass the warning

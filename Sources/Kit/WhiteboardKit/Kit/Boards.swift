@@ -2,6 +2,7 @@ import AvahiDiscovery
 import Logging
 import PeerDiscovery
 import PeerSession
+import WhiteboardDocument
 
 /// The boards that a program has open with one identity, one port and one data directory.
 ///
@@ -34,6 +35,12 @@ public struct Boards: Sendable {
     public var discovery: (any Discovery)? = AvahiDiscovery()
     /// The known peers, for ``Admission/known``; nil if no peers are remembered.
     public var knownPeers: PeerStore?
+    /// The settings of the user, which several programs can share; nil for none.
+    ///
+    /// The boards use the stored icon and hidden authors. If another program stores a new name, icon or list of hidden
+    /// authors, all open boards use it, and report it as
+    /// ``SharedBoard/Change/personalSetting(_:)``.
+    public var settings: PersonalSettings?
     /// The maximum number of members of a hosted board, including the local member.
     public var maximumMembers = 16
     /// Whether files from members are accepted; otherwise, such files are declined.
@@ -104,6 +111,7 @@ public struct Boards: Sendable {
     template.isAnnounced = options.isAnnounced
     template.discovery = options.discovery
     template.peerStore = options.knownPeers
+    template.personalSettings = options.settings
     template.files = options.acceptsFiles ? .accept : .refuse
     template.lostAfter = options.lostAfter
     template.readStream = options.readStream
@@ -180,6 +188,8 @@ public struct Boards: Sendable {
   {
     var configuration = template
     configuration.part = part
+    // Each board has its own accessor, so that it also reports what the other boards of this program change.
+    configuration.personalSettings = template.personalSettings.map { PersonalSettings(path: $0.path) }
     change(&configuration)
     return try await open.start(configuration)
   }

@@ -49,6 +49,8 @@ extension SharedBoard {
     case photo(AssetID)
     /// The settings of the board changed: its title, background, grid or language.
     case settings(BoardSettings)
+    /// Another program changed a setting of the local user; see ``Boards/Options/settings``.
+    case personalSetting(PersonalSettingChange)
     /// A line was added to the chat.
     case chat(ChatLine, by: Author)
     /// A member was connected.
@@ -73,6 +75,28 @@ extension SharedBoard {
     ///
     /// Read the current state of the board, for example with ``SharedBoard/objects``. Later changes follow.
     case missed(Int)
+  }
+
+  /// A change of a personal setting by another program.
+  public struct PersonalSettingChange: Hashable, Sendable {
+    /// The name of the setting: `name`, `icon` (an emoji), `hidden` (the ids of the hidden authors, separated by
+    /// spaces), or the name of another program's setting.
+    public let key: String
+    /// The value before the change; nil if the setting was not set.
+    public let old: String?
+    /// The value after the change; nil if the setting was removed.
+    public let new: String?
+    /// Whether this program uses the new value. False if the user chose another name for this run, or if this program
+    /// does not know the setting.
+    public let isApplied: Bool
+
+    /// Creates the description of a change.
+    public init(key: String, old: String?, new: String?, isApplied: Bool) {
+      self.key = key
+      self.old = old
+      self.new = new
+      self.isApplied = isApplied
+    }
   }
 
   /// The changes of the board from now on, in order, for one reader.

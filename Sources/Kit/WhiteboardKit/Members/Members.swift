@@ -124,6 +124,12 @@ final class HiddenAuthors {
 
   func contains(_ member: MemberID) -> Bool { members.contains(member) }
 
+  /// Replaces the hidden authors by those that another program stored; returns the authors that were hidden or shown.
+  func replace(with stored: Set<MemberID>) -> Set<MemberID> {
+    defer { members = stored }
+    return members.symmetricDifference(stored)
+  }
+
   /// Hides or shows an author, and stores the change. Throws if too many authors are hidden.
   nonisolated(nonsending) func set(_ member: MemberID, isHidden: Bool) async throws(CommandError) {
     guard !isHidden || members.count < Self.limit else {
@@ -135,7 +141,7 @@ final class HiddenAuthors {
     let before = members
     if isHidden { members.insert(member) } else { members.remove(member) }
     guard let settings else { return }
-    do throws(DocumentError) { try await settings.store(hiddenAuthors: members) } catch {
+    do throws(DocumentError) { try await settings.setHidden(isHidden, member) } catch {
       if before.contains(member) { members.insert(member) } else { members.remove(member) }
       throw CommandError(error)
     }
@@ -144,15 +150,21 @@ final class HiddenAuthors {
 
 extension PersonalSettings {
   var hiddenAuthors: Set<MemberID> {
-    get throws(DocumentError) {
-      let words = try value("hidden")?.split(separator: " ") ?? []
-      return Set(words.prefix(HiddenAuthors.limit).compactMap { MemberID(text: String($0)) })
-    }
+    get throws(DocumentError) { Self.authors(in: try value("hidden")) }
   }
 
-  fileprivate func store(hiddenAuthors: Set<MemberID>) throws(DocumentError) {
-    let words = hiddenAuthors.sorted().map(\.description)
-    try set("hidden", to: words.isEmpty ? nil : words.joined(separator: " "))
+  static func authors(in text: String?) -> Set<MemberID> {
+    let words = text?.split(separator: " ") ?? []
+    return Set(words.prefix(HiddenAuthors.limit).compactMap { MemberID(text: String($0)) })
+  }
+
+  /// Changes only this author, because another program may have hidden other authors in the meantime.
+  fileprivate func setHidden(_ isHidden: Bool, _ author: MemberID) throws(DocumentError) {
+    try update("hidden") { stored in
+      var authors = Self.authors(in: stored)
+      if isHidden { authors.insert(author) } else { authors.remove(author) }
+      return authors.isEmpty ? nil : authors.sorted().map(\.description).joined(separator: " ")
+    }
   }
 }
 

@@ -157,7 +157,7 @@ final class BoardReports {
   }
 
   /// Shows or hides all objects of an author, and hides the author's pointer; returns the number of objects.
-  func setShown(_ isShown: Bool, author: MemberID) -> Int {
+  @discardableResult func setShown(_ isShown: Bool, author: MemberID) -> Int {
     let affected = objectsOfAuthor(author)
     for snapshot in affected {
       if isShown { show(snapshot) } else { runtime.sink.boardChanged(.removed(snapshot.id, by: .me)) }

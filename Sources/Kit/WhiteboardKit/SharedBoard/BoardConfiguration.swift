@@ -80,6 +80,9 @@ package struct BoardConfiguration: Sendable {
   /// The data directory; if it is missing, it is created, and only its owner can access it.
   package var dataDirectory: String
   package var personalSettings: PersonalSettings?
+  /// Whether the display name changes if another program stores a new name in the personal settings. False if the user
+  /// chose the name for this run.
+  package var usesStoredName = true
   /// Whether boards are saved, so that a board with the same name is available in the next run.
   package var remembersBoards = true
   /// The file of the board to host; nil for the file with the board's name in the data directory.

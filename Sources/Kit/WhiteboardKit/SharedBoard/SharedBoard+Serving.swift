@@ -29,9 +29,19 @@ extension SharedBoard {
   private func readPersonalSettings() async throws(WhiteboardError) {
     guard let settings = configuration.personalSettings else { return }
     do throws(DocumentError) {
+      // Follow the changes first, so that a change after the settings were read is noticed.
+      let changes = try await settings.changes()
       members.ownIcon = try await settings.icon
       try await hiddenAuthors.load()
+      spawn { sharedBoard in await sharedBoard.follow(changes) }
     } catch { throw WhiteboardError(error) }
+  }
+
+  private func follow(_ changes: AsyncStream<PersonalSettings.Change>) async {
+    for await change in changes {
+      guard await wait(until: { self.board != nil }), let board else { return }
+      board.settingChanged(change)
+    }
   }
 
   private func serve(_ transport: PeerTransport) async throws {
