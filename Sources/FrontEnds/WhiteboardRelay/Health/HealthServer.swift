@@ -25,9 +25,7 @@ package struct HealthServer: Sendable {
     package init() {}
   }
 
-  package struct BindError: Error, Sendable, CustomStringConvertible {
-    package let description: String
-  }
+  package typealias BindError = HTTPBindError
 
   package let port: Int
 }
@@ -41,29 +39,12 @@ package func withHealthServer<Result>(
   isolation: isolated (any Actor)? = #isolation,
   _ body: (HealthServer) async throws -> Result
 ) async throws -> Result {
-  // Use one event loop, because there are few connections, and they must be counted in order of arrival.
-  let loop = group.next()
-  let routes = NIOLoopBoundBox.makeBoxSendingValue(HealthRoutes(endpoints, configuration), eventLoop: loop)
-  let listener: any Channel
-  do {
-    listener = try await ServerBootstrap(group: loop).serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.allowRemoteHalfClosure, value: true).childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try routes.value.accept(channel) }
-      }.bind(host: configuration.host, port: configuration.port).get()
-  } catch {
-    let reason = (error as? IOError).map { SystemError.words(for: $0.errnoCode) } ?? "\(error)"
-    throw HealthServer.BindError(
-      description: "cannot listen on \(configuration.host) port \(configuration.port): \(reason)"
-    )
-  }
-  let result: Swift.Result<Result, any Error>
-  do {
-    result = .success(try await body(HealthServer(port: listener.localAddress?.port ?? configuration.port)))
-  } catch { result = .failure(error) }
-  // Ignore errors, because the channels may already be closed.
-  try? await listener.close()
-  for channel in try await loop.submit({ routes.value.clients.map(\.channel) }).get() { try? await channel.close() }
-  return try result.get()
+  try await withHTTPServer(
+    HealthRoutes(endpoints, configuration),
+    host: configuration.host,
+    port: configuration.port,
+    group: group
+  ) { port in try await body(HealthServer(port: port)) }
 }
 
 /// The functions that produce the answers of a ``HealthServer``. The server calls a function for each request. If a
@@ -114,11 +95,11 @@ package struct HealthEndpoints: Sendable {
   }
 }
 
-private final class HealthRoutes: HTTPRoutes {
+private final class HealthRoutes: HTTPServerRoutes {
   private let endpoints: HealthEndpoints
   private let configuration: HealthServer.Configuration
   /// The open connections, oldest first, and whether their requests are incomplete.
-  fileprivate var clients: [(channel: any Channel, isReading: Bool)] = []
+  private var clients: [(channel: any Channel, isReading: Bool)] = []
   /// The number of requests whose endpoint has not returned yet, including requests that were answered at the timeout.
   private var requests = 0
 
@@ -126,6 +107,8 @@ private final class HealthRoutes: HTTPRoutes {
     self.endpoints = endpoints
     self.configuration = configuration
   }
+
+  var channels: [any Channel] { clients.map(\.channel) }
 
   /// If the limit is reached, the connection of the oldest client with an incomplete request is closed, so that silent
   /// connections cannot block a health check. A client for which there is no room counts toward the limit until its

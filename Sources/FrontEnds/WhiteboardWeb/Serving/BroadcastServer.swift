@@ -8,14 +8,16 @@ import WhiteboardKit
 /// (`multipart/x-mixed-replace`), and `/still` as the last picture. The server listens only on a loopback address, because
 /// it requires no code.
 package struct BroadcastServer: Sendable {
-  package struct BindError: Error, Sendable, CustomStringConvertible {
-    package let description: String
-  }
-
   /// The maximum number of open connections.
   static let connectionLimit = 32
 
   package let port: Int
+
+  /// The reason why an address that other computers can reach is refused, and what the user can do.
+  package static func refusal(port: Int) -> String {
+    "the server requires no code and has no certificate, so it serves the pictures only to this computer: use "
+      + "127.0.0.1:\(port). On other computers, run `whiteboard-peer watch`, or open the board in a browser (--web)"
+  }
 
   package static func isLoopback(_ host: String) -> Bool {
     host == "localhost" || host == "::1"
@@ -23,8 +25,8 @@ package struct BroadcastServer: Sendable {
   }
 }
 
-/// Serves a broadcast while `body` runs, and then closes every connection. Throws
-/// ``BroadcastServer/BindError`` if the address is not a loopback address, or the server cannot listen on it.
+/// Serves a broadcast while `body` runs, and then closes every connection. Throws ``HTTPBindError`` if the
+/// address is not a loopback address, or the server cannot listen on it.
 package func withBroadcastServer<Result>(
   of broadcast: Broadcast,
   host: String,
@@ -33,39 +35,19 @@ package func withBroadcastServer<Result>(
   isolation: isolated (any Actor)? = #isolation,
   _ body: (BroadcastServer) async throws -> Result
 ) async throws -> Result {
-  guard BroadcastServer.isLoopback(host) else {
-    throw BroadcastServer.BindError(
-      description: "the server requires no code, so it serves the pictures only to this computer: use "
-        + "127.0.0.1:\(port); on other computers, run `whiteboard-peer watch`"
-    )
+  guard BroadcastServer.isLoopback(host) else { throw HTTPBindError(BroadcastServer.refusal(port: port)) }
+  return try await withHTTPServer(BroadcastRoutes(broadcast), host: host, port: port, group: group) { port in
+    try await body(BroadcastServer(port: port))
   }
-  let loop = group.next()
-  let routes = NIOLoopBoundBox.makeBoxSendingValue(BroadcastRoutes(broadcast), eventLoop: loop)
-  let listener: any Channel
-  do {
-    listener = try await ServerBootstrap(group: loop).serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.allowRemoteHalfClosure, value: true).childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try routes.value.accept(channel) }
-      }.bind(host: host, port: port).get()
-  } catch {
-    let reason = (error as? IOError).map { SystemError.words(for: $0.errnoCode) } ?? "\(error)"
-    throw BroadcastServer.BindError(description: "cannot listen on \(host) port \(port): \(reason)")
-  }
-  let result: Swift.Result<Result, any Error>
-  do { result = .success(try await body(BroadcastServer(port: listener.localAddress?.port ?? port))) } catch {
-    result = .failure(error)
-  }
-  // Ignore errors, because the channels may already be closed.
-  try? await listener.close()
-  for channel in try await loop.submit({ Array(routes.value.clients.values) }).get() { try? await channel.close() }
-  return try result.get()
 }
 
-private final class BroadcastRoutes: HTTPRoutes {
+private final class BroadcastRoutes: HTTPServerRoutes {
   private let broadcast: Broadcast
-  fileprivate var clients: [ObjectIdentifier: any Channel] = [:]
+  private var clients: [ObjectIdentifier: any Channel] = [:]
 
   init(_ broadcast: Broadcast) { self.broadcast = broadcast }
+
+  var channels: [any Channel] { Array(clients.values) }
 
   func accept(_ channel: any Channel) throws {
     let isFull = clients.count >= BroadcastServer.connectionLimit
