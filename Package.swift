@@ -209,8 +209,9 @@ let package = Package(
       name: "FuzzingTests",
       dependencies: [
         "CZlib", "PeerCore", "PeerDiscovery", "PeerSession", "PeerWire", "Whiteboard", "WhiteboardDocument",
-        "WhiteboardPictures", "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal", "WhiteboardWeb", crypto,
-        logging, nioCore, nioEmbedded, nioPosix, nioSSL, .product(name: "NIOTLS", package: "swift-nio"),
+        "WhiteboardKit", "WhiteboardPictures", "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal",
+        "WhiteboardWeb", crypto, logging, nioCore, nioEmbedded, nioPosix, nioSSL,
+        .product(name: "NIOTLS", package: "swift-nio"),
       ],
       exclude: ["Entry.swift"]
     ),
@@ -234,7 +235,8 @@ let package = Package(
       name: "WhiteboardKitTests",
       dependencies: [
         "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard", "WhiteboardDocument",
-        "WhiteboardKit", "WhiteboardPrograms", "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal", logging,
+        "WhiteboardKit", "WhiteboardPictures", "WhiteboardPrograms", "WhiteboardRendering", "WhiteboardSync",
+        "WhiteboardTerminal", logging,
       ],
       exclude: ["Files/Cases"]
     ),

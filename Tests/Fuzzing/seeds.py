@@ -136,6 +136,18 @@ def main():
     }.items():
         write("web", name, bytes.fromhex(steps))
 
+    broadcasts = json.loads((HERE.parents[1] / "Protocol" / "Vectors" / "broadcast.json").read_text())
+    for kind, i, v in both(broadcasts["requests"]):
+        write("broadcast", f"{kind}-request-{i}", b"\x02\x00" + v["name"].encode())
+    for kind, i, v in both(broadcasts["records"]):
+        write("broadcast", f"{kind}-record-{i}", b"\x00\x02" + bytes.fromhex(v["hex"]))
+    for i, v in enumerate(broadcasts["streams"]):
+        write("broadcast", f"stream-{i}", b"\x00\x06" + bytes.fromhex(v["hex"]))
+        write("broadcast", f"stream of a viewer-{i}", b"\x01\x06" + bytes.fromhex(v["hex"]))
+    for i, v in enumerate(broadcasts["watching"]):
+        data = b"".join(bytes.fromhex(step["hex"]) for step in v["records"])
+        write("broadcast", f"watching-{i}", bytes([4 if '"changes":false' in v["request"] else 0, 3]) + data)
+
     digest = "00" * 32
     for i, name in enumerate([
         {"id": "1-aaaaaaaaaaaac", "type": "imageData", "isDeleted": False, "sha256": digest},

@@ -83,7 +83,8 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
       ],
       path: "Shared/Kit/WhiteboardKit",
-      swiftSettings: settings
+      // The records of broadcasts are not public.
+      swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
     ), .systemLibrary(name: "CQRCode", path: "Shared/System/CQRCode"),
     .target(name: "QRCode", dependencies: ["CQRCode"], path: "Shared/Kit/QRCode", swiftSettings: settings),
     .target(name: "CWebPage", path: "Shared/System/CWebPage", exclude: ["list-files"]),
@@ -103,7 +104,7 @@ let package = Package(
     .executableTarget(
       name: "session",
       dependencies: [
-        "PeerCore", "PeerDiscovery", "PeerSession", "PeerWire", "WhiteboardWeb", crypto,
+        "PeerCore", "PeerDiscovery", "PeerSession", "PeerWire", "WhiteboardKit", "WhiteboardWeb", crypto,
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "NIOTLS", package: "swift-nio"), .product(name: "Logging", package: "swift-log"),
