@@ -69,7 +69,8 @@ struct BroadcastCommand: AsyncParsableCommand {
 
   @Option(help: ArgumentHelp("Show only a part of the board.", valueName: "X,Y,W,H")) var region: String?
 
-  @Option(help: ArgumentHelp("Show the part that a member sees.", valueName: "PEER")) var follow: String?
+  @Option(help: ArgumentHelp("Show the part that a member sees, or that you see.", valueName: "PEER")) var follow:
+    String?
 
   @Flag(help: "Show the frame of the board in which something changed last.") var frames = false
 
@@ -113,11 +114,7 @@ struct BroadcastCommand: AsyncParsableCommand {
       throw WhiteboardError(.usage, "--http must be an address like 127.0.0.1:8080")
     }
     guard BroadcastServer.isLoopback(address.host) else {
-      throw WhiteboardError(
-        .usage,
-        "--http requires no code, so it serves the pictures only to this computer: use 127.0.0.1:\(address.port). On "
-          + "other computers, run `whiteboard-peer watch`"
-      )
+      throw WhiteboardError(.usage, "--http: \(BroadcastServer.refusal(port: address.port))")
     }
     return address
   }
@@ -303,11 +300,15 @@ struct WatchCommand: AsyncParsableCommand {
             return true
           }
         )
-      } catch { throw WhiteboardError(.unreachable, "the board cannot be watched: \(error.message)") }
+      } catch { throw WhiteboardError(refusing: join, error) ?? WhiteboardError(error) }
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
           // A viewer needs no messages of the board; reading them keeps the links free.
-          for await _ in session.events {}
+          for await event in session.events {
+            guard case .peerLeft(let peer, .kicked(let reason), _) = event, peer == session.hostPeer else { continue }
+            let words = reason.isEmpty ? "" : ": \(reason.escaped())"
+            throw WhiteboardError(.notAllowed, "The host removed you from this board\(words)", isRemoval: true)
+          }
           try Task.checkCancellation()
           throw WhiteboardError(.unreachable, "the board was closed")
         }

@@ -150,12 +150,9 @@ struct RecordCommand: AsyncParsableCommand {
   }
 
   private func wireRequest() throws(WhiteboardError) -> JoinRequest {
-    let words = code
-    func joinCode(_ linked: [String]) throws(WhiteboardError) -> JoinCode? {
-      let text = linked.isEmpty ? words : linked.joined(separator: "-")
-      do { return try text.map(JoinCode.init(words:)) } catch {
-        throw WhiteboardError(.usage, "the code is not a join code: \(error)")
-      }
+    let code: JoinCode?
+    do { code = try self.code.map(JoinCode.init(words:)) } catch {
+      throw WhiteboardError(.usage, "--code is not a join code: \(error)")
     }
     let found: JoinTarget
     do throws(LinkError) { found = try JoinTarget(target) } catch { throw WhiteboardError(.usage, error.description) }
@@ -163,25 +160,9 @@ struct RecordCommand: AsyncParsableCommand {
     switch found {
     case .nearby, .name: throw WhiteboardError(.usage, "--wire-only requires a link or HOST:PORT")
     case .address(let address):
-      request = JoinRequest(
-        session: nil,
-        addresses: [PeerAddress(host: address.host, port: address.port)],
-        peer: nil,
-        trust: .unverified,
-        code: try joinCode([])
-      )
+      request = JoinRequest(at: PeerAddress(host: address.host, port: address.port), code: code)
       request.allowsUnproved = true
-    case .link(let link):
-      guard let session = SessionID(text: link.board) else {
-        throw WhiteboardError(.usage, LinkError.badBoard.description)
-      }
-      request = JoinRequest(
-        session: session,
-        addresses: [PeerAddress(host: link.address.host, port: link.address.port)],
-        peer: link.peer.flatMap { PeerID(text: $0) },
-        trust: link.peer == nil ? .unverified : .pinnedByLink,
-        code: try joinCode(link.code)
-      )
+    case .link(let link): request = try JoinRequest(link, code: code)
     }
     request.timeout = .seconds(max(1, min(wait, 600)))
     return request

@@ -25,34 +25,9 @@ package struct Watching: Sendable {
     within limit: Duration
   ) async throws(WhiteboardError) -> JoinRequest {
     switch target {
-    case .link(let link):
-      guard let board = SessionID(text: link.board) else {
-        throw WhiteboardError(.usage, LinkError.badBoard.description)
-      }
-      let peer = link.peer.flatMap { PeerID(text: $0) }
-      var chosen = code
-      if !link.code.isEmpty {
-        do { chosen = try JoinCode(words: link.code.joined(separator: "-")) } catch {
-          throw WhiteboardError(.usage, "the code in the link is not a join code: \(error)")
-        }
-      }
-      var request = JoinRequest(
-        session: board,
-        addresses: [PeerAddress(host: link.address.host, port: link.address.port)],
-        peer: peer,
-        trust: peer == nil ? .unverified : .pinnedByLink,
-        code: chosen
-      )
-      request.pass = link.pass.flatMap { InvitationPass(text: $0) }
-      return request
+    case .link(let link): return try JoinRequest(link, code: code)
     case .address(let address):
-      return JoinRequest(
-        session: nil,
-        addresses: [PeerAddress(host: address.host, port: address.port)],
-        peer: nil,
-        trust: .unverified,
-        code: code
-      )
+      return JoinRequest(at: PeerAddress(host: address.host, port: address.port), code: code)
     case .nearby: return try await nearby(nil, code, discovery, dataDirectory, limit)
     case .name(let name): return try await nearby(name, code, discovery, dataDirectory, limit)
     }
@@ -98,7 +73,7 @@ package struct Watching: Sendable {
     }
     guard let found else {
       let board = name.map { "no board called \(UntrustedText($0).quoted()) was" } ?? "no board was"
-      throw WhiteboardError(.no, "\(board) found nearby; to find the cause, run: whiteboard-peer doctor")
+      throw WhiteboardError(.timedOut, "\(board) found nearby; to find the cause, run: whiteboard-peer doctor")
     }
     return found
   }
@@ -147,7 +122,11 @@ package struct Watching: Sendable {
         }
       }
       try Task.checkCancellation()
-      guard !session.peers().isEmpty else { throw WhiteboardError(.unreachable, "the board was closed") }
+      if session.peers().isEmpty {
+        // The reader of the events may know why, and then ends this task.
+        try await Task.sleep(for: Self.interval)
+        guard !session.peers().isEmpty else { throw WhiteboardError(.unreachable, "the board was closed") }
+      }
       if !isWaiting { await waiting() }
       isWaiting = true
       try await Task.sleep(for: Self.interval)

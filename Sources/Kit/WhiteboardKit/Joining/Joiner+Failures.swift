@@ -23,30 +23,8 @@ extension Joiner {
       guard let askedName = attempt.askedName else { return error }
       let name = EventText.shortName(askedName, "the host")
       return WhiteboardError(.unreachable, "The connection with \(name) broke before \(name) admitted you. Join again.")
-    case .withdrawn where request.code == nil && runtime.ending == nil:
-      return WhiteboardError(.notAllowed, "This board requires a join code\(WhiteboardError.codeAdvice)")
-    case .notVerified where request.trust == .unverified && error.message != SessionError.codeNotAskedAdvice:
-      let advice = "Join by its link, or choose it by name from `whiteboard-peer nearby`"
-      return WhiteboardError(
-        .notAllowed,
-        request.code == nil
-          ? "The host at that address cannot prove its identity, because the board admits peers without a code "
-            + "or verification words. \(advice), or ask the host to use --admit code."
-          : "The board at that address did not prove that it knows the code. \(advice)."
-      )
-    case .full:
-      let limit = error.remark.isEmpty ? "" : " \(UntrustedText(error.remark).escaped(limit: 128))"
-      return WhiteboardError(
-        .notAllowed,
-        "This board is full.\(limit) Its host can admit more peers with --max-peers, or move the "
-          + "board to a relay with --relay auto."
-      )
-    case .selfDialled:
-      return WhiteboardError(
-        .unreachable,
-        "You host that board yourself. To join it as another peer, use a different --data-dir."
-      )
-    default: return error
+    case .withdrawn where runtime.ending != nil: return error
+    default: return WhiteboardError(refusing: request, error) ?? error
     }
   }
 
@@ -138,5 +116,38 @@ extension Joiner {
       "\(boards.count) boards are nearby: \(list). Name one: whiteboard-peer join NAME, or the "
         + "start of the id in brackets"
     )
+  }
+}
+
+extension WhiteboardError {
+  /// Creates an error that tells the user why a request to join was refused, and what to do; returns nil if the message
+  /// of `error` says enough.
+  package init?(refusing request: JoinRequest, _ error: SessionError) {
+    switch error.code {
+    case .withdrawn where request.code == nil:
+      self.init(.notAllowed, "This board requires a join code\(WhiteboardError.codeAdvice)")
+    case .notVerified where request.trust == .unverified && error.message != SessionError.codeNotAskedAdvice:
+      let advice = "Join by its link, or choose it by name from `whiteboard-peer nearby`"
+      self.init(
+        .notAllowed,
+        request.code == nil
+          ? "The host at that address cannot prove its identity, because the board admits peers without a code "
+            + "or verification words. \(advice), or ask the host to use --admit code."
+          : "The board at that address did not prove that it knows the code. \(advice)."
+      )
+    case .full:
+      let limit = error.remark.isEmpty ? "" : " \(UntrustedText(error.remark).escaped(limit: 128))"
+      self.init(
+        .notAllowed,
+        "This board is full.\(limit) Its host can admit more peers with --max-peers, or move the "
+          + "board to a relay with --relay auto."
+      )
+    case .selfDialled:
+      self.init(
+        .unreachable,
+        "You host that board yourself. To join it as another peer, use a different --data-dir."
+      )
+    default: return nil
+    }
   }
 }

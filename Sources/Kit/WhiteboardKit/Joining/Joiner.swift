@@ -73,13 +73,7 @@ final class Joiner {
   /// Joins a known board that had a member at this address, if the peer at the address still has that board; otherwise,
   /// joins the peer's only board.
   private nonisolated(nonsending) func join(at address: PeerAddress) async throws -> BoardSession {
-    var request = JoinRequest(
-      session: nil,
-      addresses: [address],
-      peer: nil,
-      trust: .unverified,
-      code: configuration.code
-    )
+    var request = JoinRequest(at: address, code: configuration.code)
     for stored in await copies.members(at: address) {
       request.session = stored.board
       do { return try await joinDirectly(request) } catch let error as SessionError where error.code == .noSuchSession {
@@ -93,7 +87,8 @@ final class Joiner {
   /// Joins at the address in a link, or at a peer that announces the board or has the key in the link (DSC-28).
   private nonisolated(nonsending) func join(by link: BoardLink) async throws -> BoardSession {
     defer { checkIsolation(#isolation) }
-    var request = try request(for: link)
+    var request = try JoinRequest(link, code: configuration.code)
+    if request.peer == nil { warnOfLinkWithoutPeer() }
     if configuration.discovery != nil {
       let announced = AnnouncedListeners()
       request.announced = announced
@@ -126,35 +121,10 @@ final class Joiner {
     }
   }
 
-  private func request(for link: BoardLink) throws -> JoinRequest {
-    guard let board = SessionID(text: link.board) else { throw WhiteboardError(.usage, LinkError.badBoard.description) }
-    var code = configuration.code
-    if !link.code.isEmpty {
-      do { code = try JoinCode(words: link.code.joined(separator: "-")) } catch {
-        throw WhiteboardError(.usage, "the code in the link is not a join code: \(error)")
-      }
-    }
-    let peer = link.peer.flatMap { PeerID(text: $0) }
-    if peer == nil {
-      runtime.emit(
-        .warning(
-          .init(
-            code: "link-without-peer",
-            message: "The link does not name the host, so a join code or compared words must prove "
-              + "which peer it is."
-          )
-        )
-      )
-    }
-    var request = JoinRequest(
-      session: board,
-      addresses: [PeerAddress(host: link.address.host, port: link.address.port)],
-      peer: peer,
-      trust: peer == nil ? .unverified : .pinnedByLink,
-      code: code
-    )
-    request.pass = link.pass.flatMap { InvitationPass(text: $0) }
-    return request
+  private func warnOfLinkWithoutPeer() {
+    let message =
+      "The link does not name the host, so a join code or compared words must prove which peer it is."
+    runtime.emit(.warning(.init(code: "link-without-peer", message: message)))
   }
 
   // MARK: - Asking
@@ -309,6 +279,31 @@ final class Joiner {
       default: UntrustedText(error.message).escaped()
       }
     runtime.emit(.warning(.init(code: "retrying", message: "\(reason) Trying again.")))
+  }
+}
+
+extension JoinRequest {
+  /// Creates the request to join the board of a link. The code in the link, if there is one, replaces `code`.
+  package init(_ link: BoardLink, code: JoinCode?) throws(WhiteboardError) {
+    guard let board = SessionID(text: link.board) else { throw WhiteboardError(.usage, LinkError.badBoard.description) }
+    let peer = link.peer.flatMap { PeerID(text: $0) }
+    self.init(
+      session: board,
+      addresses: [PeerAddress(host: link.address.host, port: link.address.port)],
+      peer: peer,
+      trust: peer == nil ? .unverified : .pinnedByLink,
+      code: code
+    )
+    pass = link.pass.flatMap { InvitationPass(text: $0) }
+    guard !link.code.isEmpty else { return }
+    do { self.code = try JoinCode(words: link.code.joined(separator: "-")) } catch {
+      throw WhiteboardError(.usage, "the code in the link is not a join code: \(error)")
+    }
+  }
+
+  /// Creates the request to join the only board of the peer at an address.
+  package init(at address: PeerAddress, code: JoinCode?) {
+    self.init(session: nil, addresses: [address], peer: nil, trust: .unverified, code: code)
   }
 }
 
