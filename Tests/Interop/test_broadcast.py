@@ -155,6 +155,32 @@ class Broadcasts(SwiftCase):
         else:
             self.fail("the viewer that was stopped did not get the newest picture within 5 pictures")
 
+    def test_watch_ends_with_the_status_of_join(self):
+        host = self.program("host", "Locked", admit="code", code="borrow-good-adjust-boil", name="Ben")
+        host.ready()
+        link = host.link.partition("#")[0]
+        for target in (link, f"{link}#boil-adjust-good-borrow"):
+            for command in (["watch", target, "--output", "-"], ["join", target, "--json"]):
+                done = subprocess.run(
+                    [str(BINARY), *command, "--data-dir", str(self.directory())],
+                    stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60 * PATIENCE,
+                )
+                self.assertEqual(done.returncode, 77, (command, done.stderr))
+        missing = subprocess.run(
+            [str(BINARY), "watch", "no such board", "--wait", "0", "--output", "-", "--data-dir", str(self.directory())],
+            capture_output=True, text=True, timeout=60 * PATIENCE,
+        )
+        self.assertEqual(missing.returncode, 75, missing.stderr)
+
+    def test_a_viewer_that_is_removed_says_so(self):
+        self.start()
+        viewer = self.raw()
+        viewer.read(PICTURE)
+        self.host.do("kick", target=self.host.events.wait("joined", 30)["peer"], reason="enough")
+        status, rest = viewer.ended()
+        self.assertEqual((status, rest), (77, b""))
+        self.assertIn(b"removed you from this board: enough", b"".join(viewer.errors))
+
     def test_pictures_for_programs_on_this_computer(self):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -171,8 +197,12 @@ class Broadcasts(SwiftCase):
             options=["--size", f"{WIDTH}x{HEIGHT}", "--http", f"127.0.0.1:{port}"],
         )
         other.ready()
-        while not other.events.wait("note", 30, code="broadcast")["message"].startswith("pictures:"):
-            pass
+        for is_again in (False, True):
+            if is_again:
+                other.do("broadcast", action="finish")
+                other.do("broadcast", action="start", size=f"{WIDTH}x{HEIGHT}")
+            while not other.events.wait("note", 30, code="broadcast")["message"].startswith("pictures:"):
+                pass
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/still", timeout=30) as answer:
             self.assertEqual(answer.headers["Content-Type"], "image/jpeg")
             self.assertEqual(answer.headers["Cross-Origin-Resource-Policy"], "same-origin")

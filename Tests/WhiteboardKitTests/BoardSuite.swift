@@ -109,12 +109,17 @@ extension BoardSuite {
   }
 
   /// Runs a host without guests, with or without a document on disk, and ends it.
-  func withHost(isKept: Bool = true, _ body: (ScriptedBoard) async throws -> Void) async throws {
+  func withHost(
+    isKept: Bool = true,
+    configure: (inout BoardConfiguration) -> Void = { _ in },
+    _ body: (ScriptedBoard) async throws -> Void
+  ) async throws {
     try await withRoom { room in
       let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         var hosting = await room.configuration(.host(boardName: "board"), "ada")
         hosting.remembersBoards = isKept
+        configure(&hosting)
         let configuration = hosting
         group.addTask { try await host.run(configuration) }
         if await host.ready() == nil { try await group.next() }

@@ -4,17 +4,21 @@ import Testing
 @testable import WhiteboardKit
 
 /// A source whose pictures have one color, which the test changes.
-private actor ColorSource: FrameSource {
+actor ColorSource: FrameSource {
   private(set) var drawings = 0
   private var color: UInt32 = 0
   private var failure: String?
+  private(set) var isAvailable = true
   private let signals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
   init() { signals.continuation.yield() }
 
   struct Failure: Error, CustomStringConvertible { let description: String }
 
-  var isAvailable: Bool { true }
+  func setAvailable(_ isAvailable: Bool) {
+    self.isAvailable = isAvailable
+    signals.continuation.yield()
+  }
 
   func change(to color: UInt32) {
     self.color = color
@@ -71,7 +75,7 @@ private actor SlowSource: FrameSource {
 }
 
 /// The connection of a viewer in the same process.
-private final class TestViewer: ViewerConnection {
+final class TestViewer: ViewerConnection {
   private let received = AsyncStream<BroadcastRecord>.makeStream()
   private let sent = AsyncStream<BroadcastRecord>.makeStream()
   private let state = Locked((isFinished: false, reset: BroadcastError?.none))
@@ -338,6 +342,58 @@ private final class TestViewer: ViewerConnection {
     }
   }
 
+  @Test("viewers keep the last picture while the source is not available, and are told") func availability()
+    async throws
+  {
+    let source = ColorSource()
+    let viewer = TestViewer()
+    try await withBroadcast(source) { broadcast in
+      try await withViewer(broadcast, viewer) {
+        _ = try #require(await viewer.nextPicture())
+        let drawings = await source.drawings
+        await source.setAvailable(false)
+        #expect(await !broadcast.isAvailable)
+        var events = broadcast.events.makeAsyncIterator()
+        while let event = await events.next(), event != .available(false) {}
+        #expect(await viewer.next() == .error(BroadcastNotice(.sourceFailed, "The pictures are not available now.")))
+        // A change that the source may have reported before is drawn before that.
+        #expect(await source.drawings <= drawings + 1)
+        await source.change(to: 9)
+        await source.setAvailable(true)
+        #expect(await events.next() == .available(true))
+        guard case .whole? = await viewer.nextPicture()?.content else {
+          Issue.record("the picture after that is not whole")
+          return
+        }
+      }
+    }
+  }
+
+  @Test("[CST-8] [CST-13] a flood of WANT-WHOLE gives no more pictures than the rate, and delays no other viewer")
+  func wantWholeFlood() async throws {
+    let source = ColorSource()
+    let (flooder, viewer) = (TestViewer(), TestViewer())
+    // The clock stands still, so that no answer is due.
+    let time = Broadcast.Time(now: { .zero }, wall: { 1_000 }, sleep: { _ in try await Task.sleep(for: .seconds(600)) })
+    let broadcast = Broadcast(source, options: Self.options, coder: nil, time: time)
+    await broadcast.start()
+    try await withThrowingTaskGroup { group in
+      group.addTask { await broadcast.run() }
+      try await withViewer(broadcast, flooder) {
+        _ = try #require(await flooder.nextPicture())
+        for _ in 0..<10_000 { flooder.send(.wantWhole) }
+        try await withViewer(broadcast, viewer) { _ = try #require(await viewer.nextPicture()) }
+        await broadcast.finish()
+        // At the end, one picture is sent without waiting.
+        var rest: [BroadcastRecord] = []
+        while let record = await flooder.next() { rest.append(record) }
+        #expect(rest.count <= 2)
+        #expect(rest.last == .finish(BroadcastNotice(.finished)))
+      }
+      try await group.waitForAll()
+    }
+  }
+
   @Test("[CST-12] a viewer that violates a rule is disconnected") func violation() async throws {
     let source = ColorSource()
     let viewer = TestViewer()
@@ -364,5 +420,26 @@ private final class TestViewer: ViewerConnection {
     #expect(picture.part(PixelRect(x: 70, y: 40, width: 2, height: 1)) == [0, 0xFFFFFF])
     let outside = picture.apply(FramePatch(area: PixelRect(x: 90, y: 0, width: 11, height: 1), pixels: []))
     #expect(outside == nil)
+  }
+}
+
+@Suite struct ViewerNotesTests {
+  @Test("the number of viewers is reported at once, and then only what is left after the interval") func notes() {
+    var notes = ViewerNotes()
+    func change(_ count: Int) -> Bool { notes.changed(to: count) }
+    func next() -> Int? { notes.next() }
+    #expect(change(1))
+    #expect(next() == 1)
+    for count in 2...50 { #expect(!change(count)) }
+    #expect(next() == 50)
+    // Viewers that come and go within the interval are not reported.
+    #expect(!change(51))
+    #expect(!change(50))
+    #expect(next() == nil)
+    #expect(change(0))
+    #expect(next() == 0)
+    #expect(!change(3))
+    notes.finished()
+    #expect(next() == nil)
   }
 }

@@ -135,6 +135,13 @@ extension BoardCanvas.Item {
     let label: Size?
     switch snapshot.kind {
     case .drawing where snapshot.form != nil: return snapshot.formBounds
+    case .drawing where !preview.isEmpty:
+      let reach = (snapshot.lineWidth ?? ObjectDefaults.lineWidth) / 2
+      let boxes = preview.map { ink in
+        let (x, y) = (ink.point.x, ink.point.y)
+        return Rectangle(Point(x: x - reach, y: y - reach), Point(x: x + reach, y: y + reach))
+      }
+      return boxes.dropFirst().reduce(inkCenter == nil ? boxes[0] : snapshot.bounds.union(boxes[0])) { $0.union($1) }
     case .game:
       label = game.map { game in
         // Measure the widest possible panel: names are truncated to 12 columns.

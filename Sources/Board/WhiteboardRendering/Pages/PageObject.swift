@@ -185,7 +185,7 @@ extension BoardPicture {
     case .drawing:
       let width = max(snapshot.lineWidth ?? ObjectDefaults.lineWidth, leastWidth / snapshot.scale)
       if let outline = snapshot.outline { return form(snapshot, outline, width, ink) }
-      let lines = PageLine.lines(of: snapshot, width: width)
+      let lines = PageLine.lines(of: snapshot, width: width) + PageLine.preview(of: item, width: width)
       return lines.isEmpty ? [] : [.ink(lines, ink.color(snapshot.color))]
     case .text: return text(snapshot, ink)
     case .photo:
@@ -490,24 +490,34 @@ package struct PageLine: Hashable, Sendable {
   /// Returns the visible parts of a drawing as lines around its center, without scale and rotation. A part whose pen
   /// pressure is constant or unknown is one line. Otherwise it is several consecutive lines.
   static func lines(of snapshot: ObjectSnapshot, width: Double) -> [PageLine] {
-    snapshot.inkLines.flatMap { line -> [PageLine] in
-      guard let curve = InkCurve(line.points) else { return [] }
-      var lines: [PageLine] = []
-      var start = curve.start
-      var first = 0
-      // A dot has no segments. The pressure at its only point determines its width.
-      repeat {
-        let level = level(line.pressures, curve.targets, first)
-        let end =
-          (first..<curve.pieces.count).first { Self.level(line.pressures, curve.targets, $0) != level }
-          ?? curve.pieces.count
-        let pieces = Array(curve.pieces[first..<end])
-        lines.append(PageLine(width: width * InkCurve.breadth(atPressure: level), start: start, pieces: pieces))
-        start = pieces.last?.end ?? start
-        first = end
-      } while first < curve.pieces.count
-      return lines
-    }
+    snapshot.inkLines.flatMap { lines($0.points, $0.pressures, width) }
+  }
+
+  /// Returns the points of an unfinished stroke that are not committed yet, in the same coordinates. They begin at the
+  /// last committed point.
+  static func preview(of item: BoardCanvas.Item, width: Double) -> [PageLine] {
+    guard !item.preview.isEmpty else { return [] }
+    let center = item.inkCenter ?? item.snapshot.centerPosition
+    let points = (item.snapshot.ink ?? []).suffix(1) + item.preview
+    return lines(points.map { $0.point - center }, points.map(\.pressure), width)
+  }
+
+  private static func lines(_ points: [Point], _ pressures: [UInt8], _ width: Double) -> [PageLine] {
+    guard let curve = InkCurve(points) else { return [] }
+    var lines: [PageLine] = []
+    var start = curve.start
+    var first = 0
+    // A dot has no segments. The pressure at its only point determines its width.
+    repeat {
+      let level = level(pressures, curve.targets, first)
+      let end =
+        (first..<curve.pieces.count).first { Self.level(pressures, curve.targets, $0) != level } ?? curve.pieces.count
+      let pieces = Array(curve.pieces[first..<end])
+      lines.append(PageLine(width: width * InkCurve.breadth(atPressure: level), start: start, pieces: pieces))
+      start = pieces.last?.end ?? start
+      first = end
+    } while first < curve.pieces.count
+    return lines
   }
 
   /// Returns the pen pressure of a segment, rounded to a few levels to keep lines long.

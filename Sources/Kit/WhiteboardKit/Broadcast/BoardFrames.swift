@@ -56,10 +56,10 @@ actor BoardFrames: FrameSource {
   private var target: Rectangle?
   private var targetFrame: ObjectID?
 
-  init(_ board: SharedBoard, _ painter: any FramePainter, _ area: BroadcastArea) {
+  /// `changes` are the changes of the board, also of its local member.
+  init(_ board: SharedBoard, _ painter: any FramePainter, _ area: BroadcastArea, _ changes: SharedBoard.Changes) {
     self.board = board
-    // Subscribe now, so that no change is missed while the objects are loaded.
-    changes = board.changes
+    self.changes = changes
     self.painter = painter
     self.area = area
   }
@@ -90,11 +90,17 @@ actor BoardFrames: FrameSource {
   // MARK: - Following the board
 
   /// Returns whether the picture may have changed.
-  private func apply(_ change: SharedBoard.Change) -> Bool {
+  func apply(_ change: SharedBoard.Change) -> Bool {
     switch change {
     case .added(let snapshot, _), .changed(let snapshot, _):
-      set(BoardCanvas.Item(snapshot, game: games[snapshot.id]))
+      set(item(snapshot))
       followFrame(around: snapshot)
+    case .preview(let preview):
+      guard var item = entries[preview.stroke]?.item, let ink = item.snapshot.ink, preview.first <= ink.count else {
+        return false
+      }
+      item.preview = Array(preview.points.dropFirst(ink.count - preview.first))
+      set(item)
     case .removed(let id, _):
       guard let old = entries.removeValue(forKey: id) else { return false }
       games[id] = nil
@@ -121,6 +127,15 @@ actor BoardFrames: FrameSource {
     default: return false
     }
     return !damage.isEmpty || isAllDamaged
+  }
+
+  /// Returns the object with those previewed points that are not committed yet.
+  private func item(_ snapshot: ObjectSnapshot) -> BoardCanvas.Item {
+    var item = BoardCanvas.Item(snapshot, game: games[snapshot.id])
+    if snapshot.isFinished == false, let old = entries[snapshot.id]?.item, let ink = snapshot.ink {
+      item.preview = Array(old.preview.dropFirst(ink.count - min(old.snapshot.ink?.count ?? 0, ink.count)))
+    }
+    return item
   }
 
   private static func isMeant(_ member: SharedBoard.Member, by name: String) -> Bool {

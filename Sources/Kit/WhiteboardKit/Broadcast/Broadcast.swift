@@ -62,6 +62,8 @@ public actor Broadcast {
     case state(State)
     /// The number of viewers changed.
     case viewers(Int)
+    /// The source became unavailable, so that viewers see the last picture, or is available again.
+    case available(Bool)
     /// A picture could not be drawn or encoded; the broadcast continues.
     case failed(BroadcastNotice)
   }
@@ -125,6 +127,7 @@ public actor Broadcast {
   private var drawnAt: UInt64 = 0
   private var pausedAt: UInt64 = 0
   private var hasChanged = false
+  private var wasAvailable = true
   private var isWholeDue = true
   private var encoded: [Encoding: BroadcastRecord] = [:]
   private var drawWaiter: CheckedContinuation<Void, Never>?
@@ -265,6 +268,7 @@ public actor Broadcast {
 
   private func draw() async {
     hasChanged = false
+    guard await checkAvailability() else { return }
     let drawing: FrameDrawing
     do { drawing = try await source.draw(options.size, isWhole: isWholeDue) } catch {
       isWholeDue = true
@@ -293,9 +297,22 @@ public actor Broadcast {
     }
   }
 
+  private func checkAvailability() async -> Bool {
+    let isAvailable = await source.isAvailable
+    guard isAvailable != wasAvailable else { return isAvailable }
+    (wasAvailable, isWholeDue) = (isAvailable, true)
+    emit(.available(isAvailable))
+    if !isAvailable { tellViewers(BroadcastNotice(.sourceFailed, "The pictures are not available now.")) }
+    return isAvailable
+  }
+
   private func report(_ error: any Error) {
     let notice = Self.notice(of: error)
     emit(.failed(notice))
+    tellViewers(notice)
+  }
+
+  private func tellViewers(_ notice: BroadcastNotice) {
     for id in viewers.keys {
       viewers[id]?.queue.failed(notice)
       wake(id)

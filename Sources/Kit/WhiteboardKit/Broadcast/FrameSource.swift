@@ -4,6 +4,9 @@
 /// concurrently with the others.
 public protocol FrameSource: Sendable {
   /// Whether the source can draw pictures now.
+  ///
+  /// A broadcast asks when it starts, and before each drawing. While the source is not available, nothing is drawn, and
+  /// viewers see the last picture. When the source is available again, ``waitForChange()`` must return.
   var isAvailable: Bool { get async }
 
   /// Waits until the picture may have changed since the last call.

@@ -190,15 +190,10 @@ extension CommandParser {
     follow: String?,
     showsFrames: Bool
   ) throws(CommandError) -> BroadcastOrder {
-    guard let action = BroadcastAction(rawValue: action.lowercased()) else {
-      throw CommandError(.badArgument, "give start, pause, resume or finish")
-    }
     let hasOptions = fps != nil || size != nil || codec != nil || region != nil || follow != nil || showsFrames
-    guard action == .start || !hasOptions else {
-      throw CommandError(.badArgument, "only `broadcast start` has options")
-    }
-    switch action {
-    case .start:
+    let order: BroadcastOrder
+    switch action.lowercased() {
+    case "start":
       return .start(
         try broadcastOptions(
           fps: fps,
@@ -209,10 +204,13 @@ extension CommandParser {
           showsFrames: showsFrames
         )
       )
-    case .pause: return .pause
-    case .resume: return .resume
-    case .finish: return .finish
+    case "pause": order = .pause
+    case "resume": order = .resume
+    case "finish": order = .finish
+    default: throw CommandError(.badArgument, "give start, pause, resume or finish")
     }
+    guard !hasOptions else { throw CommandError(.badArgument, "only `broadcast start` has options") }
+    return order
   }
 
   /// Returns the options of a broadcast; throws if a value is not allowed.

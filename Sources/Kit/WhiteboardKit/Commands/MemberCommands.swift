@@ -172,12 +172,7 @@ enum MemberCommands {
     .broadcastOrder
   ) { (runner, _, order) async throws(CommandError) in
     _ = try runner.board
-    switch order {
-    case .start(let options): _ = try await runner.broadcasts.start(options)
-    case .pause: try await runner.broadcasts.control(.pause)
-    case .resume: try await runner.broadcasts.control(.resume)
-    case .finish: try await runner.broadcasts.control(.finish)
-    }
+    try await runner.broadcasts.perform(order)
     return CommandOutcome()
   }
 

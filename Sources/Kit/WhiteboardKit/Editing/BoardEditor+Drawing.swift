@@ -28,7 +28,7 @@ extension BoardEditor {
       while runtime.ending == nil, case let due = pace.due(after: runtime.clock.now - begin), due < points.count {
         if due > drawn {
           let points = points[drawn..<due].map { Point($0) }
-          active?.perform(try replica.extendStroke(id, with: points, now: runtime.now))
+          try extend(id, with: points)
           drawn = due
         }
         await runtime.room()
@@ -40,6 +40,11 @@ extension BoardEditor {
     } catch { throw refusal(error) }
   }
 
+  private func extend(_ stroke: ObjectID, with points: [Point]) throws(BoardError) {
+    active?.perform(try replica.extendStroke(stroke, with: points, now: runtime.now))
+    runtime.call { $0.broadcasts.strokeExtended(stroke, self.replica) }
+  }
+
   // MARK: - Point by point
 
   /// Extends or begins a stroke; all calls until ``liftPen()`` are one undo step.
@@ -48,7 +53,7 @@ extension BoardEditor {
     do throws(BoardError) {
       let points = points.map { Point($0) }
       if let stroke {
-        active?.perform(try replica.extendStroke(stroke, with: points, now: runtime.now))
+        try extend(stroke, with: points)
         return CommandOutcome(id: stroke)
       }
       board.beginStep("drawing")
@@ -92,6 +97,7 @@ extension BoardEditor {
     do throws(BoardError) { active?.perform(replica.show(try change(replica.shownPresence), now: runtime.now)) } catch {
       throw refusal(error)
     }
+    runtime.call { $0.broadcasts.presenceChanged(self.replica.shownPresence) }
   }
 }
 

@@ -290,8 +290,11 @@ extension ActiveBoard {
 final class Profiles {
   private let runtime: BoardRuntime
   private let settings: PersonalSettings?
-  /// Whether the local member shows or records previews of strokes (SYN-49).
-  private let showsPreviews: Bool
+  /// Whether the local member shows, records or broadcasts previews of strokes (SYN-49).
+  private var showsPreviews: Bool {
+    runtime.sink.contents.contains(.previews) || recordsTraffic || runtime.call { $0.broadcasts.showsBoard }
+  }
+  private let recordsTraffic: Bool
   private let replica: Replica
   /// The reference is weak because the open board owns this object.
   private weak var active: ActiveBoard?
@@ -308,7 +311,7 @@ final class Profiles {
   ) {
     self.runtime = runtime
     settings = configuration.personalSettings
-    showsPreviews = runtime.sink.contents.contains(.previews) || configuration.recordedTraffic != nil
+    recordsTraffic = configuration.recordedTraffic != nil
     self.replica = replica
     self.active = active
     self.members = members

@@ -115,6 +115,9 @@ extension SharedBoard {
 
     fileprivate init(readers: ChangeReaders) { buffer = readers.add() }
 
+    /// Adds a change that concerns only this reader.
+    func append(_ change: Change) { buffer.append(change) }
+
     /// Returns an iterator.
     ///
     /// All iterators of one sequence share its buffer, and only one task can iterate at a time.

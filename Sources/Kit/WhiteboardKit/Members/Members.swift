@@ -74,8 +74,9 @@ final class Members: Sequence {
 
   // MARK: - Names
 
-  func find(_ word: String) throws(CommandError) -> PeerID {
+  func find(_ word: String, includingSelf: Bool = false) throws(CommandError) -> PeerID {
     var resolver = ReferenceResolver<PeerID>()
+    if includingSelf { resolver.add(id: localPeer.text, names: [UntrustedText(ownName)], value: localPeer) }
     for (peer, member) in self { resolver.add(id: peer.text, names: [member.name], value: peer) }
     return try resolver.find(word, what: "peer", missing: .noSuchPeer)
   }

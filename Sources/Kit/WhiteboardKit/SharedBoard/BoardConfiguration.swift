@@ -162,8 +162,8 @@ package struct BoardConfiguration: Sendable {
   package var framePainter: (any FramePainter)?
   /// The broadcast that starts when the board opens; nil for none.
   package var broadcast: Broadcast.Options?
-  /// Serves ``broadcast`` to other programs of this computer until it ends or the task is canceled, and reports a line for
-  /// the user; nil if only members watch it.
+  /// Serves each broadcast of the board to other programs of this computer until it ends or the task is canceled, and
+  /// reports a line for the user; nil if only members watch the broadcasts.
   package var serveBroadcast:
     (@Sendable (Broadcast, _ report: @escaping @Sendable (String) async -> Void) async throws -> Void)?
   /// Whether browsers can join a hosted board from the start.

@@ -62,20 +62,7 @@ extension SharedBoard {
 
   private func startConfiguredBroadcast() async {
     guard let options = configuration.broadcast, ending == nil else { return }
-    let broadcast: Broadcast
-    do throws(CommandError) { broadcast = try await broadcasts.start(options) } catch {
-      return end(.failed(WhiteboardError(error)))
-    }
-    guard let serve = configuration.serveBroadcast else { return }
-    runtime.spawn { sharedBoard in
-      do {
-        try await serve(broadcast) { [weak sharedBoard] line in
-          await sharedBoard?.emit(.note(.init(code: SharedBoard.News.Remark.broadcast, message: line)))
-        }
-      } catch is CancellationError {
-        // The board is closing.
-      } catch { sharedBoard.end(.failed(WhiteboardError(.cannotCreate, "\(error)"))) }
-    }
+    do throws(CommandError) { _ = try await broadcasts.start(options) } catch { end(.failed(WhiteboardError(error))) }
   }
 
   private func closeQueues() {
