@@ -133,6 +133,7 @@ final class HiddenAuthors {
 
   /// Hides or shows an author, and stores the change. Throws if too many authors are hidden.
   nonisolated(nonsending) func set(_ member: MemberID, isHidden: Bool) async throws(CommandError) {
+    defer { checkIsolation(#isolation) }
     guard !isHidden || members.count < Self.limit else {
       throw CommandError(
         .refused,
