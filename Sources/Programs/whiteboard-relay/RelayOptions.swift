@@ -19,7 +19,7 @@ struct PlaceOptions: ParsableArguments {
     completion: .file()
   ) var config: String?
 
-  @Option(name: .customLong("data-dir"), help: .of(.dataDirectory, "DIR"), completion: .directory) var dataDirectory:
+  @Option(name: .customLong("data-dir"), help: .of(.relayDirectory, "DIR"), completion: .directory) var dataDirectory:
     String?
 
   @Flag(help: "Write one JSON object per line.") var json = false

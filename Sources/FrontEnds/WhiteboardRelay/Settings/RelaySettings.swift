@@ -27,6 +27,10 @@ extension SettingKey<String> {
     flag: "--name",
     parse: name
   )
+  package static let relayDirectory = dataDirectory(
+    standard: "$STATE_DIRECTORY, which systemd sets; otherwise $XDG_DATA_HOME/whiteboard/relay or "
+      + "~/.local/share/whiteboard/relay"
+  )
 }
 
 extension SettingKey<BoardsTaken> {
@@ -187,7 +191,7 @@ extension SettingKey<BoardRetention> {
 
 extension SettingEntry {
   package static let ofRelay: [SettingEntry] = [
-    SettingKey.relayName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry, SettingKey.interface.entry,
+    SettingKey.relayName.entry, SettingKey.relayDirectory.entry, SettingKey.listen.entry, SettingKey.interface.entry,
     SettingKey.announce.entry, SettingKey.http.entry, SettingKey.boards.entry, SettingKey.allow.entry,
     SettingKey.maximumBoards.entry, SettingKey.maximumBoardsPerHost.entry, SettingKey.maximumBoardsPerAddress.entry,
     SettingKey.reservedBoards.entry, SettingKey.maximumPeople.entry, SettingKey.maximumBoardMegabytes.entry,

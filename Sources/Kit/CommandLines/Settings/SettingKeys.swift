@@ -5,13 +5,18 @@ import Whiteboard
 import WhiteboardKit
 
 extension SettingKey<String> {
-  package static let dataDirectory = SettingKey(
-    "data-dir",
-    "The directory for keys, boards and files",
-    allowed: "a directory; in the configuration file, its path must begin with / or ~/",
-    standard: .words("$XDG_DATA_HOME/whiteboard or ~/.local/share/whiteboard"),
-    parse: nonempty
-  )
+  package static let dataDirectory = dataDirectory(standard: "$XDG_DATA_HOME/whiteboard or ~/.local/share/whiteboard")
+
+  package static func dataDirectory(standard: String) -> SettingKey {
+    SettingKey(
+      "data-dir",
+      "The directory for keys, boards and files",
+      allowed: "a directory; in the configuration file, its path must begin with / or ~/",
+      standard: .words(standard),
+      parse: nonempty
+    )
+  }
+
   package static let interface = SettingKey(
     "interface",
     "Use only this network interface",
