@@ -169,7 +169,18 @@ package enum ExitStatus {
 }
 
 extension ManualPage {
-  package var macros: String { elements.map(Self.macros).joined() }
+  package var macros: String {
+    let lines = elements.map(Self.macros)
+    return (lines.prefix(1) + [Self.substitutes(for: lines.joined())] + lines.dropFirst()).joined()
+  }
+
+  /// Without UTF-8, `man` shows arrows and similar characters in ASCII. It leaves out other characters, unless a page
+  /// defines a text for them.
+  private static func substitutes(for text: String) -> String {
+    ["…", "👍"].filter { text.contains(escaped($0)) }.map { character in
+      ".fchar \(escaped(character)) \(character == "…" ? "..." : "<thumbs up>")\n"
+    }.joined()
+  }
 
   private static func macros(_ element: Element) -> String {
     switch element {

@@ -26,12 +26,14 @@ import WhiteboardTerminal
       EXAMPLES
         whiteboard-peer                       the boards nearby and your own
         whiteboard-peer demo                  see two peers share a board
-        whiteboard-peer host standup          open a board, and print its link
-        whiteboard-peer invite standup        show its link, code and QR code
-        whiteboard-peer join --code "WORDS"   join the only board nearby
-        whiteboard-peer join 192.168.1.20:26273 --code "river maple candy frost"
-        whiteboard-peer export standup -o standup.svg
-        printf 'text 0,0 "hi"\\n' | whiteboard-peer run --join standup --code "…"
+        whiteboard-peer host standup          open a board; you decide who joins
+        whiteboard-peer join standup          join it from another computer nearby
+        whiteboard-peer join 192.168.1.20:26273   join without discovery
+        whiteboard-peer host retro --code "river maple candy frost"
+        whiteboard-peer join retro --code "river maple candy frost"
+        whiteboard-peer invite retro          show its link, code and QR code
+        printf 'text 0,0 "hi"\\n' | whiteboard-peer run --host notes
+        whiteboard-peer export notes -o notes.svg
         whiteboard-peer help verbs            list the commands for an open board
 
       \(ExitStatus.help)
