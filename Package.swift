@@ -247,7 +247,11 @@ let package = Package(
         "WhiteboardRendering",
       ],
       exclude: ["Commands/CommandTranscript.txt", "Events/EventLines.txt"]
-    ), .testTarget(name: "WhiteboardDoctorTests", dependencies: ["WhiteboardDoctor", "WhiteboardKit"]),
+    ),
+    .testTarget(
+      name: "WhiteboardDoctorTests",
+      dependencies: ["PeerDiscovery", "WhiteboardDoctor", "WhiteboardKit"]
+    ),
     .testTarget(
       name: "WhiteboardProgramsTests",
       dependencies: ["CommandLines", "PeerDiscovery", "PeerSession", "PeerTestKit", "WhiteboardPrograms", logging]

@@ -1,4 +1,5 @@
 import Foundation
+import PeerDiscovery
 import Testing
 import WhiteboardKit
 
@@ -90,6 +91,19 @@ import WhiteboardKit
     #expect(doctor().report([note, fault]).likelyCause == "B. Do B.")
     #expect(!doctor().report([note, fault]).isHealthy)
     #expect(doctor().report([note]).likelyCause == "A. Do A.")
+  }
+
+  @Test("the advice for D-Bus and Avahi works without systemd, and if D-Bus is not installed") func services() {
+    func advice(_ files: [String]) -> [String?] {
+      let doctor = doctor(files: Dictionary(uniqueKeysWithValues: files.map { ($0, "") }))
+      let avahi = Doctor.Finding.fault("daemon", "It is silent.", DiscoveryProblem.notAnswering.advice)
+      return doctor.report([doctor.busFinding(ENOENT), avahi]).findings.map { $0.advice.map { String($0.prefix(50)) } }
+    }
+    let bus = "/usr/bin/dbus-daemon"
+    #expect(advice([bus, "/run/systemd/system"])[0] == "Start D-Bus: systemctl start dbus")
+    #expect(advice([bus]) == ["Start D-Bus: service dbus start", "Restart it (service avahi-daemon restart), or conn"])
+    #expect(advice([])[0]?.hasPrefix("Install Avahi") == true)
+    #expect(doctor().busFinding(nil).verdict == .fine)
   }
 
   @Test("a directory that accepts no data is a fault, and the reason is named") func disk() throws {

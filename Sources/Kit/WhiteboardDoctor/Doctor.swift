@@ -70,7 +70,9 @@ package struct Doctor: Sendable {
   /// Takes a few seconds at most, and announces a test service. The findings of `others` come last in the report.
   package func run(and others: [Finding] = []) async -> Report {
     let interfaces = NetworkSurvey.interfaces()
-    var findings = [interfacesFinding(interfaces), multicastFinding(interfaces), busFinding()]
+    var findings = [
+      interfacesFinding(interfaces), multicastFinding(interfaces), busFinding(NetworkSurvey.connectsToSystemBus()),
+    ]
     findings.append(await daemonFinding(interfaces))
     findings.append(portFinding())
     findings += firewallFindings()
@@ -81,6 +83,11 @@ package struct Doctor: Sendable {
   }
 
   func report(_ findings: [Finding]) -> Report {
+    let findings = findings.map { finding in
+      var finding = finding
+      finding.advice = finding.advice.map(adapted)
+      return finding
+    }
     let worst = findings.first { $0.verdict == .fault } ?? findings.first { $0.advice != nil }
     return Report(
       findings: findings,
@@ -154,16 +161,26 @@ package struct Doctor: Sendable {
     return .fine("multicast", "\(shown) can join the mDNS group, and there is a route to it.")
   }
 
-  private func busFinding() -> Finding {
-    switch NetworkSurvey.connectsToSystemBus() {
-    case nil: return .fine("bus", "The system D-Bus answers.")
-    case let number?:
-      return .fault(
-        "bus",
-        "The system D-Bus does not answer (\(SystemError.words(for: number))).",
-        "Start D-Bus: systemctl start dbus"
-      )
+  /// Returns advice with commands that work on this computer. Without systemd, for example in a container or with WSL,
+  /// the scripts of Debian start services.
+  private func adapted(_ advice: String) -> String {
+    guard !reading.exists("/run/systemd/system") else { return advice }
+    return [("start", "dbus"), ("start", "avahi-daemon"), ("restart", "avahi-daemon")].reduce(advice) { text, command in
+      text.replacing("systemctl \(command.0) \(command.1)", with: "service \(command.1) \(command.0)")
     }
+  }
+
+  /// Returns the finding for the error number of a connection to the bus.
+  func busFinding(_ number: Int32?) -> Finding {
+    guard let number else { return .fine("bus", "The system D-Bus answers.") }
+    let isInstalled = ["/usr/bin/dbus-daemon", "/usr/bin/dbus-broker"].contains(where: reading.exists)
+    return .fault(
+      "bus",
+      "The system D-Bus does not answer (\(SystemError.words(for: number))).",
+      isInstalled
+        ? "Start D-Bus: systemctl start dbus"
+        : "Install Avahi, which needs D-Bus (on Debian: apt install avahi-daemon)."
+    )
   }
 
   private func daemonFinding(_ interfaces: [NetworkSurvey.Interface]) async -> Finding {
