@@ -66,6 +66,31 @@ import Testing
     }
   }
 
+  @Test("a guest that joins with a link is not warned about discovery, which it does not need") func link()
+    async
+    throws
+  {
+    try await withRoom { room in
+      let (host, guest) = (ScriptedBoard(), ScriptedBoard())
+      let discovery = await room.host()
+      await room.network.setProblem(.busNotRunning, on: discovery.name)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "plan"), "ada")
+        group.addTask { try await host.run(hosting) }
+        var joining = try await room.joining(try #require(await host.ready()))
+        joining.discovery = discovery
+        let started = joining
+        group.addTask { try await guest.run(started) }
+        try #require(await guest.ready() != nil)
+        try await guest.perform("wait peers=1 timeout=30")
+        #expect(await warnings(guest).isEmpty)
+        await guest.end()
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
   @Test("a problem of discovery is reported once, and not if no announcement is wanted") func unavailable() async throws
   {
     try await withRoom { room in

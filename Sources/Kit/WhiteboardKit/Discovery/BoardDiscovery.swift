@@ -84,8 +84,15 @@ final class BoardDiscovery {
   }
 
   /// Whether to inform the user if discovery does not work. A host that does not announce its board, and does not look
-  /// for a relay nearby, does not depend on discovery.
-  private var isWanted: Bool { configuration.isGuest || configuration.isAnnounced || configuration.carrier == .nearby }
+  /// for a relay nearby, does not depend on discovery. A guest with a link or an address does not depend on it either:
+  /// its host announces the board.
+  private var isWanted: Bool {
+    switch configuration.part {
+    case .join(.link, _), .join(.address, _): false
+    case .join: true
+    case .host, .keep: configuration.isAnnounced || configuration.carrier == .nearby
+    }
+  }
 
   private func warn(_ message: String) {
     runtime.emit(.warning(.init(code: SharedBoard.News.Remark.discoveryUnavailable, message: message)))
@@ -181,7 +188,7 @@ final class BoardDiscovery {
     case .renamed: isAnnounced = false
     case .unavailable(let problem):
       isAnnounced = false
-      if problem != announcingProblem, problem != self.problem { warn(problem.description) }
+      if isWanted, problem != announcingProblem, problem != self.problem { warn(problem.description) }
       announcingProblem = problem
     case .available: announcingProblem = nil
     }
