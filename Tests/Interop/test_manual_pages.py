@@ -297,6 +297,21 @@ class ManualPages(unittest.TestCase):
         self.assertEqual(len(found), len(set(found)), "a block is on two pages")
         self.assertGreaterEqual(len(found), 10)
 
+    def test_files_and_choices_complete(self):
+        kinds = {"FILE", "DIR", "HOW", "KIND", "CODEC", "PAPER", "LEVEL", "COLORS", "WHOSE", "ROLE"}
+        found, missing = 0, []
+        for name in ("whiteboard-peer", "whiteboard-relay", "whiteboard-replay"):
+            # The other programs do not know the names of the boards.
+            wanted = kinds | {"BOARD"} if name == "whiteboard-peer" else kinds
+            for path, command in commands(described(name)):
+                for argument in command.get("arguments", []):
+                    if wanted & set((argument.get("valueName") or "").upper().split("|")):
+                        found += 1
+                        if "completionKind" not in argument:
+                            missing.append(f"{name} {' '.join(path)}: {usage(argument)}")
+        self.assertEqual(missing, [])
+        self.assertGreater(found, 50)
+
     def test_the_rows_of_json_input_have_the_keys_of_the_commands(self):
         wanted, verb = {}, None
         for line in help_on_board().splitlines():

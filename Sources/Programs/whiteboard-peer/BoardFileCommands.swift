@@ -14,7 +14,7 @@ extension BoardsCommand {
     )
 
     @Argument(help: "The board to copy.", completion: .board) var board: String
-    @Argument(help: "The new file, which must not exist yet.") var file: String
+    @Argument(help: "The new file, which must not exist yet.", completion: .file()) var file: String
     @OptionGroup var common: CommonOptions
 
     mutating func run() async throws {
@@ -185,10 +185,13 @@ extension BoardsCommand {
         + (target == BoardLibrary.recoveredPath(of: source) ? "" : ", then move this file to the old path.")
     }
 
-    @Argument(help: "The damaged board: its file, its name or the start of its id.") var file: String
+    @Argument(help: "The damaged board: its file, its name or the start of its id.", completion: .file())
+    var file: String
+
     @Option(
       name: [.customShort("o"), .customLong("output")],
-      help: ArgumentHelp("The file to write; by default, FILE with -recovered in its name.", valueName: "FILE")
+      help: ArgumentHelp("The file to write; by default, FILE with -recovered in its name.", valueName: "FILE"),
+      completion: .file()
     ) var output: String?
     @OptionGroup var common: CommonOptions
 

@@ -127,6 +127,8 @@ struct VersionLine: Encodable {
 }
 
 extension CompletionKind {
+  static let codec = CompletionKind.list(FrameCodec.allCases.map(\.rawValue))
+
   static let board = CompletionKind.custom { _, _, prefix in
     // Ignore the options on the line that is being completed. Errors in them are reported when the command runs.
     guard !prefix.contains("/"), let options = try? CommonOptions.parse([]), let library = try? options.boardLibrary()

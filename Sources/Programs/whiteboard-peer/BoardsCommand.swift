@@ -29,7 +29,10 @@ struct BoardsCommand: AsyncParsableCommand {
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the boards.")
 
-    @Option(help: "The order of the list: \(BoardLibrary.Order.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(
+      help: "The order of the list: \(BoardLibrary.Order.allCases.map(\.rawValue).joined(separator: ", ")).",
+      completion: .list(BoardLibrary.Order.allCases.map(\.rawValue))
+    )
     var sort = BoardLibrary.Order.name.rawValue
 
     @Option(help: ArgumentHelp("List only boards whose name contains TEXT.", valueName: "TEXT")) var find: String?

@@ -65,7 +65,10 @@ struct BroadcastCommand: AsyncParsableCommand {
 
   @Option(help: ArgumentHelp("The size of the pictures (default: 1920x1080).", valueName: "WxH")) var size: String?
 
-  @Option(help: ArgumentHelp("The encoding: jpeg, png or raw (default: jpeg).", valueName: "CODEC")) var codec: String?
+  @Option(
+    help: ArgumentHelp("The encoding: jpeg, png or raw (default: jpeg).", valueName: "CODEC"),
+    completion: .codec
+  ) var codec: String?
 
   @Option(help: ArgumentHelp("Show only a part of the board.", valueName: "X,Y,W,H")) var region: String?
 
@@ -165,10 +168,12 @@ struct WatchCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "Write the pictures to a file, or to standard output with -; by default, show them in the terminal.",
       valueName: "FILE|-"
-    )
+    ),
+    completion: .file()
   ) var output: String?
 
-  @Option(help: ArgumentHelp("The encoding: jpeg, png or raw (RGB).", valueName: "CODEC")) var codec = "jpeg"
+  @Option(help: ArgumentHelp("The encoding: jpeg, png or raw (RGB).", valueName: "CODEC"), completion: .codec)
+  var codec = "jpeg"
 
   @Option(help: ArgumentHelp("The maximum number of pictures per second.", valueName: "N")) var fps = 60
 

@@ -23,11 +23,12 @@ struct ExportCommand: AsyncParsableCommand {
       """
   )
 
-  @Argument(help: "The board to export.") var board: String
+  @Argument(help: "The board to export.", completion: .board) var board: String
 
   @Option(
     name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("The file to write; - is standard output.", valueName: "FILE")
+    help: ArgumentHelp("The file to write; - is standard output.", valueName: "FILE"),
+    completion: .file()
   ) var output: String
 
   @Option(
@@ -35,7 +36,8 @@ struct ExportCommand: AsyncParsableCommand {
       "The format; by default, the extension of FILE sets it. The formats are "
         + ExportFormat.allCases.map(\.rawValue).joined(separator: ", ") + ".",
       valueName: "KIND"
-    )
+    ),
+    completion: .list(ExportFormat.allCases.map(\.rawValue))
   ) var format: String?
 
   @Option(
@@ -70,7 +72,8 @@ struct ExportCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "The paper of a PDF, a4 or letter; the drawing is scaled to fit. By default, the page is as large as the drawing.",
       valueName: "PAPER"
-    )
+    ),
+    completion: .list(["a4", "letter"])
   ) var paper: String?
 
   @Option(

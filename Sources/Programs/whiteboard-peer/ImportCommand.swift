@@ -24,10 +24,12 @@ struct ImportCommand: AsyncParsableCommand {
       """
   )
 
-  @Argument(help: "The board to import into.") var board: String
+  @Argument(help: "The board to import into.", completion: .board) var board: String
 
-  @Argument(help: ArgumentHelp("The files: pictures, .pdf, .json, .excalidraw, .mmd.", valueName: "FILE"))
-  var files: [String]
+  @Argument(
+    help: ArgumentHelp("The files: pictures, .pdf, .json, .excalidraw, .mmd.", valueName: "FILE"),
+    completion: .file()
+  ) var files: [String]
 
   @Option(
     parsing: .unconditional,

@@ -99,8 +99,10 @@ struct BoardsCommand: AsyncParsableCommand {
 
     @Argument(help: "The name of the board.") var name: String
 
-    @Option(help: ArgumentHelp("How peers are admitted: `code`, `known` or `anyone`.", valueName: "HOW")) var admit:
-      String?
+    @Option(
+      help: ArgumentHelp("How peers are admitted: `code`, `known` or `anyone`.", valueName: "HOW"),
+      completion: .list(["code", "known", "anyone"])
+    ) var admit: String?
 
     @Option(help: ArgumentHelp("The join code (four words); by default, a new code.", valueName: "WORDS")) var code:
       String?
@@ -195,7 +197,7 @@ struct BoardsCommand: AsyncParsableCommand {
 
     @Argument(help: "The name or id of the peer, or the start of its id.") var peer: String
 
-    @Argument(help: "The new role: editor or viewer.") var role: String
+    @Argument(help: "The new role: editor or viewer.", completion: .list(["editor", "viewer"])) var role: String
 
     mutating func run() async throws {
       var request = ControlRequest(.role, board: board.name)
@@ -270,7 +272,8 @@ struct BoardsCommand: AsyncParsableCommand {
 
     @Option(
       name: [.customShort("o"), .customLong("output")],
-      help: ArgumentHelp("The file to create; its name must end in .\(BoardFile.fileExtension).", valueName: "FILE")
+      help: ArgumentHelp("The file to create; its name must end in .\(BoardFile.fileExtension).", valueName: "FILE"),
+      completion: .file()
     ) var output: String
 
     mutating func run() async throws {

@@ -236,8 +236,10 @@ struct UnitCommand: AsyncParsableCommand {
 
   @Argument(help: "The program to configure: systemd, ufw or firewalld.") var reader = Reader.systemd
 
-  @Option(help: ArgumentHelp("The installed path of this program; by default, its current path.", valueName: "FILE"))
-  var executable: String?
+  @Option(
+    help: ArgumentHelp("The installed path of this program; by default, its current path.", valueName: "FILE"),
+    completion: .file()
+  ) var executable: String?
 
   @Option(
     help: ArgumentHelp(
