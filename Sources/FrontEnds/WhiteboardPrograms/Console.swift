@@ -28,8 +28,16 @@ package enum Console {
     return Int(size.ws_col)
   }
 
+  /// The path of this program.
   package static var program: String {
-    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+    let files = FileManager.default
+    guard let file = try? files.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
+      return CommandLine.arguments[0]
+    }
+    // In the packages, one file contains all programs, and the name by which it is started selects the program.
+    let folder = file.prefix(through: file.lastIndex(of: "/") ?? file.startIndex)
+    let named = folder + (CommandLine.arguments[0].split(separator: "/").last ?? "")
+    return files.fileExists(atPath: String(named)) ? String(named) : file
   }
 
   package static func write(_ bytes: [UInt8], to file: String, isReplacing: Bool) throws(WhiteboardError) {
