@@ -42,7 +42,9 @@ extension BoardEditor {
 
   private func extend(_ stroke: ObjectID, with points: [Point]) throws(BoardError) {
     active?.perform(try replica.extendStroke(stroke, with: points, now: runtime.now))
-    runtime.call { $0.broadcasts.strokeExtended(stroke, self.replica) }
+    runtime.call { board in
+      if let replica = board.replica { board.broadcasts.strokeExtended(stroke, replica) }
+    }
   }
 
   // MARK: - Point by point
@@ -97,7 +99,8 @@ extension BoardEditor {
     do throws(BoardError) { active?.perform(replica.show(try change(replica.shownPresence), now: runtime.now)) } catch {
       throw refusal(error)
     }
-    runtime.call { $0.broadcasts.presenceChanged(self.replica.shownPresence) }
+    let presence = replica.shownPresence
+    runtime.call { $0.broadcasts.presenceChanged(presence) }
   }
 }
 
