@@ -278,6 +278,19 @@ class Joining(SwiftCase):
         for peer in (first, second):
             peer.wait_until(lambda: len([r for r in peer.remotes.values() if r.control]) == 3, 20)
 
+    def test_rly_20_a_peer_that_knows_no_star_has_links_with_all_members(self):
+        program = self.swift_host(options=["--topology", "star"])
+        member = self.program("join", make_link(program.address, program.session, program.id), name="member")
+        member.events.wait("joined", peer=program.peer)
+        guest = self.guest_of(program)
+        guest.join(program.address, program.id)
+        member.id = parse_base32(member.ready()["peer"], 32)
+        guest.wait_until(lambda: member.id in guest.remotes and guest.remotes[member.id].control, 20)
+        for other in (program, member):
+            other.events.wait("joined", 20, peer=guest.identity.text)
+            guest.remotes[other.id].send(bytes([APPLICATION]) + b"hello", wait=True)
+            other.do("send", text="hello", to=guest.identity.text)
+
     def test_dup_2_a_dial_sends_no_hello_after_another_link_opened(self):
         host = self.peer("host", kind=HoldingHost)
         program = self.program("join", make_link(host.address, host.session, host.id))

@@ -19,6 +19,8 @@ package struct RelayConfiguration: Sendable {
   package var discovery: (any Discovery)?
   package var limits = Limits()
   package var passing = RelayLimits()
+  /// The topology of boards whose host chose none; `nil` means a mesh.
+  package var topology: SessionTopology?
   /// How long the relay waits for a peer whose link broke (LIV-4).
   package var lostAfter = Duration.seconds(60)
   /// The time limit for each step of admission that does not wait for a user.
@@ -79,6 +81,8 @@ extension RelayConfiguration {
     transport.stepTimeout = stepTimeout
     transport.peerStore = peerStore
     transport.maximumPeers = limits.maximumPeople
+    transport.maximumPeersInStar = limits.maximumPeople
+    transport.topology = topology
     transport.isRelay = true
     transport.relayLimits = passing
     // Collecting messages for 16 ms limits the number of writes. For 64 readers, there are at most 64 × 60 writes per

@@ -209,6 +209,7 @@ public final class PeerTransport: Sendable {
       if let membership { session.directory.restore(membership) }
       session.admission.hosting = hosting
       session.admission.hostIfOwn()
+      session.relaying.chooseTopology()
       transport.add(session)
       // The stored membership may name another peer as the host.
       session.publish()

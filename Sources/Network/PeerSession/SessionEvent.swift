@@ -213,6 +213,8 @@ public enum DepartureReason: Sendable, Equatable {
 public struct SessionWarning: Sendable {
   /// The code of the warning that a peer is reached only through another member (RLY-15).
   public static let reachedThroughMember = "reached-through-member"
+  /// The code of the warning that a mesh has many members, for which a star is better (RLY-18).
+  public static let largeMesh = "large-mesh"
   /// The code of the warning that a newcomer was refused because the session is full (HEL-5).
   public static let sessionFull = "session-full"
   /// The code of the warning that two programs use one identity at the same time (DUP-6, DUP-7).

@@ -78,6 +78,8 @@ public struct TransportConfiguration: Sendable {
   /// The maximum number of peers in a session that the local peer hosts, including the local peer; a joiner uses the
   /// host's value.
   public var maximumPeers = 16
+  /// The maximum number of peers, instead of ``maximumPeers``, in a star that the local peer hosts.
+  public var maximumPeersInStar = 128
   /// The number of unacknowledged bytes to one peer above which `send` suspends.
   ///
   /// If all earlier messages are acknowledged, a message of any size fits.
@@ -106,6 +108,13 @@ public struct TransportConfiguration: Sendable {
   public var gathers = Duration.zero
   /// The number of members, including the local peer, above which relayed peers are not dialed (RLY-6).
   public var meshSize = 16
+  /// The topology of the sessions that the local peer hosts; `nil` means the stored topology of a session, and `mesh`
+  /// for a new session.
+  ///
+  /// A relay uses this topology for sessions whose host chose none (RLY-18).
+  public var topology: SessionTopology?
+  /// Whether the local peer relays between the members of a star that it hosts; set this to false if a relay does so.
+  public var isHub = true
   /// The store of known peers; `nil` to store no peers.
   public var peerStore: PeerStore?
   /// The threads to use; `nil` to let the transport create its own threads.

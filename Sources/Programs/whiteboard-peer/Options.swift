@@ -100,6 +100,8 @@ struct BoardOptions: ParsableArguments {
 
   @Option(help: .of(.relay, "HOST:PORT|auto")) var relay: String?
 
+  @Option(help: .of(.topology, "HOW"), completion: .of(.topology)) var topology: String?
+
   @Flag(help: "Use a temporary key for this run, and save nothing.") var ephemeral = false
 
   @Flag(
@@ -135,6 +137,7 @@ struct BoardOptions: ParsableArguments {
     flags[.membersAdmit] = membersAdmit.map { "\($0)" }
     flags[.code] = code
     flags[.relay] = relay
+    flags[.topology] = topology
     flags[.maximumPeers] = maximumPeers
     flags[.lostAfter] = lostAfter
     flags[.acceptFiles] = acceptsFiles.map { "\($0)" }
@@ -183,7 +186,8 @@ struct BoardOptions: ParsableArguments {
     configuration.hostAdmission = isInteractive && code == nil && relay == nil ? .ask : .code
     configuration.admission = settings.value(.admission)
     configuration.membersAdmit = settings.value(.membersAdmit)
-    configuration.maximumPeers = settings.value(.maximumPeers) ?? 16
+    configuration.maximumPeers = settings.value(.maximumPeers)
+    configuration.topology = settings.value(.topology)
     configuration.lostAfter = settings.value(.lostAfter) ?? .seconds(60)
     if settings.value(.acceptFiles) == true { configuration.files = .accept }
     configuration.fileSenders = settings.value(.filesFrom) ?? .anyone

@@ -89,6 +89,8 @@ struct ServeOptions: ParsableArguments {
 
   @Option(name: .customLong("max-people"), help: .of(.maximumPeople, "N")) var maximumPeople: String?
 
+  @Option(help: .of(.relayTopology, "HOW"), completion: .of(.relayTopology)) var topology: String?
+
   @Option(name: .customLong("max-board-mb"), help: .of(.maximumBoardMegabytes, "N")) var maximumBoardMegabytes: String?
 
   @Option(name: .customLong("max-copies"), help: .of(.maximumCopies, "N")) var maximumCopies: String?
@@ -127,6 +129,7 @@ struct ServeOptions: ParsableArguments {
     flags[.maximumBoardsPerAddress] = maximumBoardsPerAddress
     flags[.reservedBoards] = reservedBoards
     flags[.maximumPeople] = maximumPeople
+    flags[.relayTopology] = topology
     flags[.maximumBoardMegabytes] = maximumBoardMegabytes
     flags[.maximumCopies] = maximumCopies
     flags[.maximumCopiedMegabytes] = maximumCopiedMegabytes
@@ -162,6 +165,7 @@ struct ServeOptions: ParsableArguments {
     if settings.value(.announce) ?? true {
       configuration.discovery = AvahiDiscovery(interface: configuration.interface)
     }
+    configuration.topology = settings.value(.relayTopology)
     configuration.lostAfter = settings.value(.lostAfter) ?? .seconds(60)
     configuration.limits = try RelayConfiguration.Limits(settings)
     configuration.passing = RelayLimits(settings)

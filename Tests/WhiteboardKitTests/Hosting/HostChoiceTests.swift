@@ -45,6 +45,7 @@ import Testing
     as part: BoardConfiguration.Part = .host(boardName: "board"),
     choosing choice: HostChoice = HostChoice(),
     code: JoinCode? = nil,
+    topology: SessionTopology? = nil,
     otherwise standard: BoardConfiguration.Admission = .ask,
     isListening: Bool = true,
     during body: (ScriptedBoard, SharedBoard.News.Ready) async throws -> Void = { _, _ in }
@@ -55,6 +56,7 @@ import Testing
     configuration.admission = choice.admission
     configuration.membersAdmit = choice.membersAdmit
     configuration.code = code
+    configuration.topology = topology
     if !isListening {
       configuration.isListening = false
       configuration.isAnnounced = false
@@ -101,6 +103,20 @@ import Testing
       let code = JoinCode.random()
       #expect(try await hosted(in: room, code: code).code == code.text)
       #expect(try await hosted(in: room).code == code.text)
+    }
+  }
+
+  @Test("[RLY-18] the topology that a host chose stays with its copy of the board until it chooses again")
+  func topology() async throws {
+    try await withRoom { room in
+      let copies = StoredCopies(await room.configuration(.host(boardName: "board"), "ada"))
+      let steps: [(chosen: SessionTopology?, stored: SessionTopology?)] = [
+        (nil, nil), (.star, .star), (nil, .star), (.mesh, .mesh), (nil, .mesh),
+      ]
+      for step in steps {
+        let board = try #require(SessionID(text: try await hosted(in: room, topology: step.chosen).board))
+        #expect(await copies.member(of: board)?.membership?.topology == step.stored)
+      }
     }
   }
 

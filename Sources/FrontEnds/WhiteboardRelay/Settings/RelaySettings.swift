@@ -160,6 +160,15 @@ extension SettingKey<Int> {
   }
 }
 
+extension SettingKey<SessionTopology> {
+  package static let relayTopology = SettingKey(
+    "topology",
+    "How the members of boards are connected whose host chose no topology: each with all others, or each only with the "
+      + "relay",
+    standard: .value("mesh")
+  )
+}
+
 /// How long an unpinned board is kept without a visitor.
 package enum BoardRetention: Equatable, Sendable {
   /// If the host of a board is not on the allow list, the board is kept for ``daysOfStrangers`` days. Every other board
@@ -194,7 +203,8 @@ extension SettingEntry {
     SettingKey.relayName.entry, SettingKey.relayDirectory.entry, SettingKey.listen.entry, SettingKey.interface.entry,
     SettingKey.announce.entry, SettingKey.http.entry, SettingKey.boards.entry, SettingKey.allow.entry,
     SettingKey.maximumBoards.entry, SettingKey.maximumBoardsPerHost.entry, SettingKey.maximumBoardsPerAddress.entry,
-    SettingKey.reservedBoards.entry, SettingKey.maximumPeople.entry, SettingKey.maximumBoardMegabytes.entry,
+    SettingKey.reservedBoards.entry, SettingKey.maximumPeople.entry, SettingKey.relayTopology.entry,
+    SettingKey.maximumBoardMegabytes.entry,
     SettingKey.maximumCopies.entry, SettingKey.maximumCopiedMegabytes.entry, SettingKey.maximumWaitingMegabytes.entry,
     SettingKey.retain.entry, SettingKey.lostAfter.entry, SettingKey.web.entry, SettingKey.webInvite.entry,
     SettingKey.webPort.entry, SettingKey.webCertificate.entry, SettingKey.webKey.entry, SettingKey.relayLogLevel.entry,

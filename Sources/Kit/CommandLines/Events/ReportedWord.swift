@@ -85,7 +85,8 @@ package struct ReportedWord: Sendable {
     ),
     ReportedWord(
       word: "full",
-      meaning: "The board has as many peers as its host allows: 16, or the number set with --max-peers.",
+      meaning:
+        "The board has as many peers as its host allows: 16, 128 with --topology star, or the number set with --max-peers.",
       limits: "A relay (--relay auto) supports more peers with less traffic."
     ),
   ]

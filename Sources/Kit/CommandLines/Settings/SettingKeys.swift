@@ -199,6 +199,15 @@ extension SettingKey<BoardConfiguration.Carrier?> {
   }
 }
 
+extension SettingKey<SessionTopology> {
+  package static let topology = SettingKey(
+    "topology",
+    "How the members of a hosted board are connected: each with all others, or each only with the relay or, without a "
+      + "relay, with the host",
+    standard: .words("the board's earlier topology; `mesh` for a new board")
+  )
+}
+
 extension SettingKey<Duration> {
   package static let lostAfter = SettingKey(
     "lost-after",
@@ -216,7 +225,7 @@ extension SettingKey<Int> {
     "max-peers",
     "The maximum number of peers on a board that this peer hosts, including itself",
     allowed: "a number from 2 to 256",
-    standard: .value("16")
+    standard: .words("16, or 128 with the topology star")
   ) { text throws(SettingFault) in
     guard let count = Int(text), (2...256).contains(count) else { throw SettingFault() }
     return count
@@ -235,8 +244,9 @@ extension SettingEntry {
   package static let ofBoard: [SettingEntry] = [
     SettingKey.personName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry, SettingKey.interface.entry,
     SettingKey.announce.entry, SettingKey.admission.entry, SettingKey.membersAdmit.entry, SettingKey.code.entry,
-    SettingKey.relay.entry, SettingKey.maximumPeers.entry, SettingKey.lostAfter.entry, SettingKey.acceptFiles.entry,
-    SettingKey.filesFrom.entry, SettingKey.saveFiles.entry, SettingKey.inboxQuota.entry, SettingKey.web.entry,
+    SettingKey.relay.entry, SettingKey.topology.entry, SettingKey.maximumPeers.entry, SettingKey.lostAfter.entry,
+    SettingKey.acceptFiles.entry, SettingKey.filesFrom.entry, SettingKey.saveFiles.entry, SettingKey.inboxQuota.entry,
+    SettingKey.web.entry,
     SettingKey.webInvite.entry, SettingKey.webPort.entry, SettingKey.webCertificate.entry, SettingKey.webKey.entry,
     SettingKey.logLevel.entry, SettingKey.accessible.entry,
   ]

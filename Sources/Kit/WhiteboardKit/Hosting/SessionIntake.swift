@@ -209,6 +209,8 @@ extension SessionIntake {
       case SessionWarning.identityInUse: message += " (`whiteboard-peer identity new` on one of the two computers)"
       case SessionWarning.reachedThroughMember:
         message += " `whiteboard-peer doctor` names the command for the firewall; --relay auto finds a relay."
+      case SessionWarning.largeMesh:
+        message += " To change it, close the board, and host it again with --topology star."
       default: break
       }
       runtime.emit(.warning(.init(code: warning.code, message: message)))

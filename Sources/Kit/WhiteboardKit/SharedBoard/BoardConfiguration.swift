@@ -130,8 +130,10 @@ package struct BoardConfiguration: Sendable {
   package var membersAdmit: Bool?
   /// The join code; if it is nil, a host that needs a code creates one.
   package var code: JoinCode?
-  /// The maximum number of peers on a hosted board, including the local peer.
-  package var maximumPeers = 16
+  /// The maximum number of peers on a hosted board, including the local peer; nil means 16, or 128 in a star.
+  package var maximumPeers: Int?
+  /// The topology of a hosted board; nil means the board's earlier topology (RLY-18).
+  package var topology: SessionTopology?
   package var files = FilePolicy.ask
   /// The members whose files may be accepted. Files of other members are refused, and the user gets a note.
   package var fileSenders = FileSenders.anyone
@@ -220,7 +222,9 @@ package struct BoardConfiguration: Sendable {
     transport.isListening = isListening
     transport.listen = listen
     transport.interface = interface
-    transport.maximumPeers = maximumPeers
+    if let maximumPeers { (transport.maximumPeers, transport.maximumPeersInStar) = (maximumPeers, maximumPeers) }
+    transport.topology = topology
+    transport.isHub = carrier == nil
     transport.lostAfter = lostAfter
     transport.stepTimeout = stepTimeout
     if let inboxQuota { transport.inboxQuota = inboxQuota }

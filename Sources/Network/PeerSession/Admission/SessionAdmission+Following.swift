@@ -63,9 +63,10 @@ extension SessionAdmission {
 
   func sendTerms(to entry: PeerEntry) {
     guard let link = entry.link, !entry.member.isGuest else { return }
-    guard let own = ownTerms else { return }
+    let (own, topology) = (ownTerms, session.relaying.statedTopology)
+    guard own != nil || topology != nil else { return }
     var terms = Control.Members(members: [])
-    (terms.admission, terms.code) = (own.mode, own.code)
+    (terms.admission, terms.code, terms.topology) = (own?.mode, own?.code, topology)
     if membership.givesRight,
       let ticket = membership.renewed(for: entry.id, showing: entry.shownTicket, by: session.configuration.identity)
     {

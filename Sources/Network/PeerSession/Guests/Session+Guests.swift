@@ -17,7 +17,7 @@ extension Session {
       guard core.host == core.localPeer || core.relaying.isRelaying else {
         throw SessionError(.notHost, "Only the host of the session, or its relay, can let browsers join.")
       }
-      core.relaying.serveBrowsers()
+      core.relaying.becomeHub()
       core.admission.guests.isOpen = true
     }
   }

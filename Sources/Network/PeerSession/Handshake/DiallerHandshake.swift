@@ -141,6 +141,7 @@ final class DiallerHandshake: LinkDelegate {
     session.joined(as: theirs.session, host: accept.host, maximum: accept.maximum)
     session.directory.heard(host: accept.host, from: peer)
     if peer == session.membership.authority { session.admission.received(accept.admission, accept.code) }
+    session.relaying.heard(accept.topology, from: peer)
     if let name = accept.name, session.name.isEmpty { session.name = name }
     if let ticket = accept.ticket { session.directory.received(ticket) }
     // If two links open at the same time, the link dialed by the peer with the smaller id stays (DUP-2).

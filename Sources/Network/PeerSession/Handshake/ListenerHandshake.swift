@@ -346,6 +346,7 @@ final class ListenerHandshake: LinkDelegate {
     if session.isHost, !link.isFromBrowser, let terms = session.admission.ownTerms {
       (accept.admission, accept.code) = (terms.mode, terms.code)
     }
+    accept.topology = session.relaying.acceptedTopology
     let (fitting, rest) = accept.fitting(Limits.acceptPayload)
     link.send(.accept, fitting.encoded())
     for members in Control.Members.split(rest) { link.send(.members, members.encoded()) }

@@ -33,6 +33,8 @@ extension Control {
     var admission: AdmissionMode?
     /// The host's code; present only if `admission` is `code`.
     var code: JoinCode?
+    /// The topology that the listener follows (RLY-18).
+    var topology: SessionTopology?
 
     mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
       try fields.required("host", &host, .id)
@@ -44,6 +46,7 @@ extension Control {
       try fields.optional("ended", &ended, .text(0...64))
       try fields.optional("name", &name, .text(0...Limits.sessionName))
       try fields.terms(&admission, &code)
+      try fields.word("topology", &topology)
     }
   }
 

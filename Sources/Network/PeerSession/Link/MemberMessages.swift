@@ -41,11 +41,14 @@ extension Control {
     var admission: AdmissionMode?
     /// The host's code; present only if `admission` is `code`.
     var code: JoinCode?
+    /// The topology that the host or a relay states (RLY-18).
+    var topology: SessionTopology?
 
     mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
       try fields.required("members", &members, .list(of: .object, maximum: Limits.members))
       try fields.optional("ticket", &ticket, .object)
       try fields.terms(&admission, &code)
+      try fields.word("topology", &topology)
     }
   }
 
@@ -111,10 +114,16 @@ extension Control.Member {
 extension ControlFields {
   /// The host's mode and code (MEM-17); an unknown mode is ignored.
   mutating func terms(_ admission: inout Control.AdmissionMode?, _ code: inout JoinCode?) throws(ControlMessageError) {
-    var mode = admission?.rawValue
-    try optional("admission", &mode, .string({ $0 }, { $0 }))
-    admission = mode.flatMap(Control.AdmissionMode.init(rawValue:))
+    try word("admission", &admission)
     try optional("code", &code, .code)
+  }
+
+  /// An optional word; an unknown word is ignored.
+  mutating func word<Value: RawRepresentable<String>>(_ key: String, _ value: inout Value?) throws(ControlMessageError)
+  {
+    var word = value?.rawValue
+    try optional(key, &word, .string({ $0 }, { $0 }))
+    value = word.flatMap(Value.init)
   }
 }
 

@@ -12,8 +12,15 @@ final class MemberDialler {
   init(lostAfter: TimeAmount) { policy = RedialPolicy(lostAfter: lostAfter) }
 
   func dialDue(_ now: NIODeadline, in session: SessionCore) {
-    for peer in policy.due(now: now) { dialIfDue(peer, now, in: session) }
-    let lost = policy.lostPeerDue(now: now) { standing($0, in: session) }
+    for peer in policy.due(now: now) {
+      if let entry = session.entries[peer], session.relaying.leavesToRelays(entry, now) {
+        // Without this delay, the session would check again with each tick.
+        policy[peer].postpone(until: now + Star.wait)
+      } else {
+        dialIfDue(peer, now, in: session)
+      }
+    }
+    let lost = policy.lostPeerDue(now: now) { standing($0, now, in: session) }
     if let lost, let entry = session.entries[lost] { dial(entry, in: session) }
   }
 
@@ -28,7 +35,7 @@ final class MemberDialler {
   }
 
   func dialIfDue(_ peer: PeerID, _ now: NIODeadline, in session: SessionCore) {
-    guard policy.allowsDial(of: peer, now: now, standing: { standing($0, in: session) }),
+    guard policy.allowsDial(of: peer, now: now, standing: { standing($0, now, in: session) }),
       let entry = session.entries[peer]
     else { return }
     dial(entry, in: session)
@@ -59,12 +66,12 @@ final class MemberDialler {
     )
   }
 
-  private func standing(_ peer: PeerID, in session: SessionCore) -> RedialPolicy.Standing {
+  private func standing(_ peer: PeerID, _ now: NIODeadline, in session: SessionCore) -> RedialPolicy.Standing {
     guard let entry = session.entries[peer] else { return .init() }
     return .init(
       hasLink: entry.link != nil,
       isRemoved: session.membership.isRemoved(peer),
-      isLeftToRelays: session.relaying.leavesToRelays(entry),
+      isLeftToRelays: session.relaying.leavesToRelays(entry, now),
       isProven: entry.delivery != nil || session.membership.contains(peer)
     )
   }
@@ -146,7 +153,7 @@ final class MemberDialler {
         code: error.code,
         isJoined: entry.isJoined,
         hasDelivery: entry.delivery != nil,
-        isRelayed: entry.relayed != nil,
+        isRelayed: entry.relayed.map { !session.relaying.star.lostHubs.contains($0.route.relay) } ?? false,
         isMember: session.membership.contains(entry.id),
         isRelay: entry.member.role == .relay,
         isHearsay: entry.namedBy.map { !session.membership.maySpeakForHost($0) } ?? false,

@@ -37,6 +37,8 @@ struct Membership: Sendable {
   private(set) var ticket: Ticket?
   /// Whether the local peer, as the host, gives the members that it admits the right to admit newcomers (TCK-6).
   var givesRight = false
+  /// The topology that the host chose, or that a relay of the session named (RLY-18).
+  var topology: SessionTopology?
 
   init(local: PeerID, session: SessionID, host: PeerID) {
     self.local = local
@@ -57,6 +59,7 @@ struct Membership: Sendable {
     }
     record.relays = relays.sorted()
     record.ticket = ticket
+    record.topology = topology
     return record
   }
 
@@ -79,6 +82,7 @@ struct Membership: Sendable {
       if !contains(member.peer) { members.append(member) }
     }
     makeRoom { _ in false }
+    topology = record.topology ?? topology
     if let ticket = record.ticket { _ = received(ticket) }
     _ = noticed([local] + record.members.map(\.peer) + record.removed)
   }

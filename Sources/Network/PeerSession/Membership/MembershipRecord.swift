@@ -49,6 +49,8 @@ public struct MembershipRecord: Equatable, Sendable {
   /// The relays that showed the host's RELAY-GRANT.
   public internal(set) var relays: [PeerID] = []
   var ticket: Ticket?
+  /// The topology that the host chose, or that a relay of the session named (RLY-18); `nil` if neither did.
+  public internal(set) var topology: SessionTopology?
 
   /// Creates the record of a session that no other peer has joined yet.
   public init(host: PeerID) {
@@ -104,6 +106,7 @@ extension MembershipRecord: ControlObject {
     try fields.optional("signatures", &signatures, .table(of: .object), unless: [:])
     try fields.optional("relays", &relays, .list(of: .id, maximum: Limits.members), unless: [])
     try fields.optional("ticket", &ticket, .object)
+    try fields.word("topology", &topology)
     guard fields.isReading else { return }
     let removed = Set(removed)
     reasons = reasons.filter { removed.contains($0.key) }

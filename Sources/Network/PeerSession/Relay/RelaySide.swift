@@ -19,8 +19,12 @@ final class RelaySide {
   var carriers: [PeerID: CarryTerms] = [:]
 
   private var relayed = RelayedPeers()
-  /// Whether the session has so many members that relayed peers are not dialed (RLY-6).
-  private(set) var isStar = false
+  var star = Star()
+  /// The topology that a member named whose statement is not stored (RLY-18).
+  var heardTopology: SessionTopology?
+  var hasReportedLargeMesh = false
+  /// The members whose links a route can replace, and since when (RLY-21).
+  var replacedLinks: [PeerID: NIODeadline] = [:]
 
   // The local peer's state as a relay.
   var table = RouteTable()
@@ -34,11 +38,11 @@ final class RelaySide {
 
   init(_ session: SessionCore) { self.session = session }
 
-  /// Whether the local peer relays for its members, because browsers cannot be dialed (WEB-7). This value never becomes
-  /// false again, because members may have asked for routes.
-  private(set) var servesBrowsers = false
+  /// Whether the local peer relays for its members, because browsers cannot be dialed (WEB-7), or because the local peer
+  /// hosts a star (RLY-19). This value never becomes false again, because members may have asked for routes.
+  private var isHub = false
 
-  var callsItselfRelay: Bool { session.configuration.isRelay || servesBrowsers }
+  var callsItselfRelay: Bool { session.configuration.isRelay || isHub }
 
   var role: Control.Role { callsItselfRelay ? .relay : .member }
 
@@ -53,12 +57,12 @@ final class RelaySide {
     return session.configuration.isBridge ? session.configuration.bridgeRate : nil
   }
 
-  /// Makes the host a relay between its members, so that the members can reach the browsers that join the session
-  /// (WEB-7).
-  func serveBrowsers() {
-    guard !servesBrowsers else { return }
+  /// Makes the host a relay between its members, so that the members can reach each other and the browsers that join the
+  /// session (RLY-19, WEB-7).
+  func becomeHub() {
+    guard !isHub else { return }
     let wasRelaying = isRelaying
-    servesBrowsers = true
+    isHub = true
     guard !wasRelaying else { return }
     becameRelay()
     // The members learn of the role on a new link.
@@ -165,35 +169,36 @@ final class RelaySide {
   /// Requests a route to each peer that has neither a link nor a route, if the request is due (RLY-6).
   func tick(_ now: NIODeadline) {
     closeStuck(now)
-    isStar = hasRelays && memberCount > session.configuration.meshSize
-    for entry in session.entries.values where needsRoute(entry) {
+    updateStar(now)
+    for entry in session.entries.values where needsRoute(entry, now) {
       if let due = relayDue(entry), now >= due { send(relayed.want(entry.id, entry.member.incarnation)) }
-      if let due = bridgeDue(entry), now >= due {
+      if entry.link == nil, let due = bridgeDue(entry), now >= due {
         entry.bridgeAsked = now
         send(relayed.wantBridge(entry.id, entry.member.incarnation))
       }
     }
+    closeReplacedLinks(now)
   }
 
-  private var memberCount: Int {
-    1 + session.entries.values.count { entry in entry.isJoined || session.dialler.policy[entry.id].mayReturn }
-  }
+  func hasRoute(to peer: PeerID) -> Bool { relayed.route(to: peer) != nil }
 
-  /// When to request a route to a peer; `nil` if no route is needed, or every relay and bridge was already asked.
+  /// When to request a route to a peer without a link, or to treat a hub as out of reach; `nil` if no route is needed,
+  /// or every relay and bridge was already asked.
   func nextDue(_ entry: PeerEntry) -> NIODeadline? {
-    guard needsRoute(entry) else { return nil }
-    return [relayDue(entry), bridgeDue(entry)].compactMap(\.self).min()
+    let lostAt = entry.isSessionRelay && !star.lostHubs.contains(entry.id) ? entry.apartSince + Star.wait : nil
+    guard needsRoute(entry, .now()) else { return lostAt }
+    return [relayDue(entry), bridgeDue(entry), lostAt].compactMap(\.self).min()
   }
 
-  private func needsRoute(_ entry: PeerEntry) -> Bool {
-    entry.link == nil && entry.relayed == nil && !session.dialler.policy[entry.id].isBarred
-      && !session.membership.isRemoved(entry.id)
+  private func needsRoute(_ entry: PeerEntry, _ now: NIODeadline) -> Bool {
+    (entry.link == nil ? entry.relayed == nil : replacesLink(of: entry, now))
+      && !session.dialler.policy[entry.id].isBarred && !session.membership.isRemoved(entry.id)
   }
 
   private func relayDue(_ entry: PeerEntry) -> NIODeadline? {
     guard !relayed.isAsked(entry.id, entry.member.incarnation) else { return nil }
     // A peer without an address, such as a browser, cannot be dialed, so do not wait for a link.
-    let isImmediate = (isStar || entry.addresses.isEmpty) && !entry.wasOverrun
+    let isImmediate = (star.isActive || entry.addresses.isEmpty) && !entry.wasOverrun
     return isImmediate ? .distantPast : entry.apartSince + .seconds(2)
   }
 
@@ -211,11 +216,6 @@ final class RelaySide {
     let isImmediate = entry.addresses.isEmpty && entry.delivery == nil && !entry.wasOverrun
     let first = isImmediate ? .distantPast : entry.apartSince + wait
     return entry.bridgeAsked.map { max(first, $0 + .seconds(1)) } ?? first
-  }
-
-  /// Returns whether to reach a peer only through relays instead of dialing it (RLY-6).
-  func leavesToRelays(_ entry: PeerEntry) -> Bool {
-    isStar && !isRelaying && entry.delivery == nil && entry.member.role != .relay
   }
 
   // MARK: Messages of relays
@@ -284,7 +284,7 @@ final class RelaySide {
   }
 
   /// Updates a relayed peer's presence to match the available routes (RLY-8).
-  private func settle(_ peer: PeerID, _ end: RouteEnd) {
+  func settle(_ peer: PeerID, _ end: RouteEnd) {
     guard let entry = session.entries[peer], entry.link == nil else { return }
     let route = relayed.route(to: peer)
     guard route != entry.relayed?.route else { return }
@@ -325,7 +325,8 @@ final class RelaySide {
 
   /// Reports once that peers are reached only through a bridge, and how to reach them directly.
   func couldNotDial(_ entry: PeerEntry) {
-    guard !hasReportedBridge, let relay = entry.relayed?.route.relay, let bridge = session.entries[relay],
+    guard !hasReportedBridge, !star.isActive, let relay = entry.relayed?.route.relay,
+      let bridge = session.entries[relay],
       !session.configuration.isRelay, bridge.isBridge || relay == session.host, !entry.addresses.isEmpty
     else { return }
     hasReportedBridge = true

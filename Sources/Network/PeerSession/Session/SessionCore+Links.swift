@@ -162,6 +162,7 @@ extension SessionCore: LinkDelegate {
     entry.link = nil
     guard !hasEnded else { return }
     guard case .closed(let code, let message) = reason else { return linkBroken(entry) }
+    if code == .duplicateLink, relaying.hasRoute(to: entry.id) { return relaying.settle(entry.id, .rerouted) }
     // If this process is not dialing, the link that replaced the closed link belongs to another process with the local
     // key (DUP-7).
     let isTaken = code == .replaced && !link.isFromBrowser && !dialler.policy[entry.id].isDialling
@@ -207,7 +208,10 @@ extension SessionCore: LinkDelegate {
       guard !link.isFromBrowser else { return }
       directory.learn(members.members, from: entry.id)
       if let ticket = members.ticket { directory.received(ticket) }
-      if speaksForHost(entry) { admission.received(members.admission, members.code) }
+      if speaksForHost(entry) {
+        admission.received(members.admission, members.code)
+        relaying.heard(members.topology, from: entry.id)
+      }
     case .kick: directory.received(try Control.Kick.decode(payload), entry, link)
     case .addresses:
       let addresses = try Control.Addresses.decode(payload)

@@ -71,6 +71,7 @@ final class SessionCore {
     if wasUnnamed { transport.add(self) }
     if let stored = directory.storedMembership.take() { directory.restore(stored) }
     admission.hostIfOwn()
+    relaying.chooseTopology()
   }
 
   // MARK: Events
