@@ -152,6 +152,34 @@ import WhiteboardRendering
     #expect(read.canvases == film.map { $0.canvas.pixels }, "seed \(seed)")
   }
 
+  @Test("a frame is shown for as long as it must be, even if the format has no number for that time") func longFrames()
+    throws
+  {
+    var random = SeededGenerator(seed: 1)
+    let film = Self.film(&random, 32, 16, colors: 3)
+    let pixels = [film[0].canvas.pixels, film[1].canvas.pixels]
+    var gif: [UInt8] = []
+    var gifEncoder = try GIFEncoder(width: 32, height: 16) { gif += $0 }
+    var webP: [UInt8] = []
+    var webPEncoder = try WebPEncoder(width: 32, height: 16) {
+      webP += $0
+    } replace: { new, offset in
+      webP.replaceSubrange(offset..<offset + new.count, with: new)
+    }
+    try gifEncoder.add(film[0].frame, at: 0)
+    try gifEncoder.add(film[1].frame, at: 2 * 655_350 + 10)
+    try gifEncoder.finish(at: 3 * 655_350 + 10)
+    let readGIF = try GIFReader.read(gif)
+    #expect(readGIF.delays == [65_535, 65_535, 1, 65_535])
+    #expect(readGIF.canvases == [pixels[0], pixels[0], pixels[0], pixels[1]])
+    try webPEncoder.add(film[0].frame, at: 0)
+    try webPEncoder.add(film[1].frame, at: 20_000_000)
+    try webPEncoder.finish(at: 20_000_100)
+    let readWebP = try WebPReader.read(webP)
+    #expect(readWebP.durations == [16_777_215, 3_222_785, 100])
+    #expect(readWebP.canvases == [pixels[0], pixels[0], pixels[1]])
+  }
+
   // MARK: - Drawing
 
   @Test("only the part of a frame that changed is drawn and returned") func changedPart() throws {

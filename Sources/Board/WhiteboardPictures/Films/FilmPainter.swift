@@ -18,6 +18,9 @@ package struct FilmFrame: Hashable, Sendable {
     precondition(x % 2 == 0 && y % 2 == 0 && pixels.count == width * height)
     (self.x, self.y, self.width, self.height, self.pixels) = (x, y, width, height, pixels)
   }
+
+  /// The smallest frame that changes nothing. It continues a frame that is shown longer than a format can express.
+  static let unchanged = FilmFrame(x: 0, y: 0, width: 1, height: 1, pixels: [0])
 }
 
 /// A writer of a film file. The writer passes on its bytes while it receives frames, and keeps only the last frame.

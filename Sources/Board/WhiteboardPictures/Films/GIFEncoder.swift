@@ -5,6 +5,9 @@ package struct GIFEncoder: FilmEncoder {
   /// The last frame and its time in hundredths of a second; its duration is not known yet.
   private var pending: (frame: FilmFrame, time: Int64)?
 
+  /// The longest duration of a frame, in hundredths of a second.
+  private static let longest: Int64 = 0xFFFF
+
   /// Writes the head of the file.
   package init(width: Int, height: Int, write: @escaping ([UInt8]) throws -> Void) throws {
     self.write = write
@@ -30,12 +33,20 @@ package struct GIFEncoder: FilmEncoder {
   }
 
   private func writePending(until end: Int64) throws {
-    guard let (frame, time) = pending else { return }
+    guard var (frame, time) = pending else { return }
+    while end - time > Self.longest {
+      try write(frame, for: Self.longest)
+      (frame, time) = (.unchanged, time + Self.longest)
+    }
+    try write(frame, for: max(end - time, 1))
+  }
+
+  private func write(_ frame: FilmFrame, for duration: Int64) throws {
     let (palette, indexes) = GIFPalette.colors(of: frame)
     let bits = max(palette.count, 3).bitWidth - (max(palette.count, 3) - 1).leadingZeroBitCount
     // Keep the frame when the next frame is drawn over it. The last color is transparent.
     var bytes: [UInt8] = [0x21, 0xF9, 4, 1 << 2 | 1]
-    bytes += Self.bytes(Int(min(max(end - time, 1), 0xFFFF))) + [UInt8(palette.count - 1), 0]
+    bytes += Self.bytes(Int(duration)) + [UInt8(palette.count - 1), 0]
     bytes += [0x2C] + Self.bytes(frame.x) + Self.bytes(frame.y)
     bytes += Self.bytes(frame.width) + Self.bytes(frame.height) + [0x80 | UInt8(bits - 1)]
     for index in 0..<1 << bits {

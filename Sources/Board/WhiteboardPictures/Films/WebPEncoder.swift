@@ -10,6 +10,9 @@ package struct WebPEncoder: FilmEncoder {
   /// The last encoded frame and its time in milliseconds; its duration is not known yet.
   private var pending: (frame: FilmFrame, time: Int64)?
 
+  /// The longest duration of a frame, in milliseconds.
+  private static let longest: Int64 = 0xFF_FFFF
+
   /// The number of colors, with five bits for each channel, from which a frame is encoded with loss.
   private static let photoColors = 2_048
   /// The quality of frames that are encoded with loss, from 0 to 100.
@@ -52,10 +55,17 @@ package struct WebPEncoder: FilmEncoder {
   }
 
   private mutating func writePending(until end: Int64) throws {
-    guard let (frame, time) = pending else { return }
-    let duration = Int(min(max(end - time, 1), 0xFF_FFFF))
+    guard var (frame, time) = pending else { return }
+    while end - time > Self.longest {
+      try put(frame, for: Self.longest)
+      (frame, time) = (.unchanged, time + Self.longest)
+    }
+    try put(frame, for: max(end - time, 1))
+  }
+
+  private mutating func put(_ frame: FilmFrame, for duration: Int64) throws {
     var content = Self.bytes(frame.x / 2, 3) + Self.bytes(frame.y / 2, 3)
-    content += Self.bytes(frame.width - 1, 3) + Self.bytes(frame.height - 1, 3) + Self.bytes(duration, 3)
+    content += Self.bytes(frame.width - 1, 3) + Self.bytes(frame.height - 1, 3) + Self.bytes(Int(duration), 3)
     let isPhoto = Self.hasManyColors(frame)
     // Keep the frame when the next frame is drawn over it. A photo replaces the pixels below it; in other frames, the
     // pixels that did not change are transparent.
