@@ -41,19 +41,13 @@ struct PhotoDisplay {
   private var photos: [AssetID: TerminalPhoto] = [:]
   private var layer: GraphicsLayer?
 
-  mutating func configure(_ graphics: TerminalFeatures.Graphics, _ cell: TerminalFeatures.CellSize?) {
-    let graphicsProtocol: TerminalGraphics? =
-      switch graphics {
-      case .none: nil
-      case .kitty: .kitty
-      case .sixel: .sixel
-      }
-    guard let graphicsProtocol, let cell else {
+  mutating func configure(_ graphics: TerminalGraphics?, _ cell: TerminalFeatures.CellSize?) {
+    guard let graphics, let cell else {
       layer = nil
       return
     }
-    let next = GraphicsLayer(graphicsProtocol, cellWidth: Int(cell.width), cellHeight: Int(cell.height))
-    if let layer, layer.graphics == graphicsProtocol, layer.cellWidth == next.cellWidth,
+    let next = GraphicsLayer(graphics, cellWidth: Int(cell.width), cellHeight: Int(cell.height))
+    if let layer, layer.graphics == graphics, layer.cellWidth == next.cellWidth,
       layer.cellHeight == next.cellHeight
     {
       return

@@ -1,19 +1,19 @@
 import PeerCore
 import WhiteboardDoctor
 import WhiteboardKit
+import WhiteboardPictures
 import WhiteboardRendering
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
 
 /// The features of a terminal, according to the environment and the terminal's replies. The program begins to draw with
 /// the features that the environment indicates. It uses the replies as soon as they arrive, and works even with a
 /// terminal that never replies.
 package struct TerminalFeatures: Hashable, Sendable {
-  package enum Graphics: Hashable, Sendable {
-    /// Pixels cannot be shown; photos are drawn in cells.
-    case none
-    case sixel
-    case kitty
-  }
-
   /// The size of a cell in pixels.
   package struct CellSize: Hashable, Sendable {
     package let width: Double
@@ -28,7 +28,8 @@ package struct TerminalFeatures: Hashable, Sendable {
   package var depth: ColorDepth
   package var dotStyle: DotStyle
   package let encoding: TerminalEncoding
-  package private(set) var graphics = Graphics.none
+  /// How the terminal shows pixels; nil if it cannot, so that photos are drawn in cells.
+  package private(set) var graphics: TerminalGraphics?
   package var cellSize: CellSize?
   /// Whether the terminal reports positions of the mouse in pixels.
   package private(set) var hasPixelMouse = false
@@ -94,7 +95,7 @@ package struct TerminalFeatures: Hashable, Sendable {
       cellSize = cellSize ?? CellSize(width: Double(width), height: Double(height))
     case .background(let rgb): background = rgb
     case .graphics(true) where settings.graphics == .auto: graphics = .kitty
-    case .attributes(let numbers) where numbers.contains(4) && settings.graphics == .auto && graphics == .none:
+    case .attributes(let numbers) where numbers.contains(4) && settings.graphics == .auto && graphics == nil:
       graphics = .sixel
     default: break
     }
@@ -109,6 +110,34 @@ package struct TerminalFeatures: Hashable, Sendable {
     case .kitty: features.graphics = .kitty
     case .sixel: features.graphics = .sixel
     case .auto, .blocks, .none: break
+    }
+    return features
+  }
+
+  /// The longest time to wait for the next byte of the replies, in milliseconds.
+  private static let timeout: Int32 = 500
+  /// The largest number of bytes to read while waiting for the last reply.
+  private static let replyLimit = 1_000
+
+  /// Queries a terminal on which the process prints lines of text. Blocks the thread until the terminal has replied.
+  package static func queried(_ settings: TerminalSettings, environment: (String) -> String?) -> TerminalFeatures {
+    var features = TerminalFeatures(environment: environment).applying(settings)
+    var before = termios()
+    guard settings.graphics == .auto, tcgetattr(STDIN_FILENO, &before) == 0 else { return features }
+    var raw = before
+    raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    guard tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0 else { return features }
+    defer { tcsetattr(STDIN_FILENO, TCSADRAIN, &before) }
+    guard FileWriting.writeAll(Array(questions.utf8), to: STDOUT_FILENO) == nil else { return features }
+    var (parser, entry) = (InputParser(), pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0))
+    for _ in 0..<replyLimit {
+      var byte: UInt8 = 0
+      guard poll(&entry, 1, timeout) > 0, read(STDIN_FILENO, &byte, 1) == 1 else { break }
+      for case .reply(let reply) in parser.feed([byte]) {
+        _ = features.handle(reply, settings)
+        // Every terminal answers the last query.
+        if case .attributes = reply { return features }
+      }
     }
     return features
   }
