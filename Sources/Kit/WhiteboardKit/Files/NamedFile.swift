@@ -165,6 +165,7 @@ package enum OutputFile {
   /// an existing file is unchanged.
   package static func write(_ bytes: [UInt8], to path: String, isReplacing: Bool) throws(WriteError) {
     try check(path, isReplacing: isReplacing)
+    let path = resolved(path)
     let beside = "\(path).\(UInt64.random(in: 0...UInt64.max)).part"
     let descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw refused(path, errno) }
@@ -179,9 +180,20 @@ package enum OutputFile {
   /// Checks in advance whether the file can be written.
   package static func check(_ path: String, isReplacing: Bool) throws(WriteError) {
     var status = stat()
-    guard stat(path, &status) == 0 else { return }
+    guard stat(path, &status) == 0 else {
+      guard errno == ENOENT else { throw refused(path, errno) }
+      return
+    }
     guard status.st_mode & S_IFMT == S_IFREG else { throw .noFile(path) }
     guard isReplacing else { throw .exists(path) }
+  }
+
+  /// Returns the path of the file itself, after following symbolic links. The file need not exist. First, call
+  /// ``check(_:isReplacing:)``, which refuses links that form a loop.
+  package static func resolved(_ path: String) -> String {
+    guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { return path }
+    let folder = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
+    return resolved(target.hasPrefix("/") ? target : "\(folder)/\(target)")
   }
 
   /// Gives a temporary file beside `path` its name. Returns the system's error number if that failed; `EEXIST` if
