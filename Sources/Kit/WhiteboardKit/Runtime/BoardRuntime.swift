@@ -274,7 +274,12 @@ struct WakeTimer {
 
   mutating func end() { alarm = nil }
 
-  func wake(by due: ContinuousClock.Instant) { if let alarm, due < alarm.due { alarm.ring() } }
+  /// Returns whether a task sleeps and was woken.
+  @discardableResult func wake(by due: ContinuousClock.Instant) -> Bool {
+    guard let alarm, due < alarm.due else { return false }
+    alarm.ring()
+    return true
+  }
 }
 
 /// Returns the result of `body`; after a timeout, cancels `body`, waits for it, and returns nil.
