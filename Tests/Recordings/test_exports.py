@@ -15,6 +15,7 @@ import pty
 import re
 import resource
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -50,6 +51,27 @@ class Case(unittest.TestCase):
         self.assertEqual(list(self.folder.glob("*.part")), [], "no incomplete file is left")
         return said
 
+    def draw(self, name, *commands):
+        """Runs commands on a board, and makes a recording in which each command takes place 20 s after the one before."""
+        subprocess.run([PROGRAM.with_name("whiteboard-peer"), "run", "--host", "drawn", "-", "--as", "Ada",
+                        "--no-announce", "--listen", "127.0.0.1:0"], input="\n".join(commands) + "\n", cwd=self.folder,
+                       env=self.environment, capture_output=True, text=True, timeout=60, check=True)
+        self.run_program("export", "drawn", "-o", "drawn.jsonl")
+        lines = [json.loads(line) for line in (self.folder / "drawn.jsonl").read_text("utf-8").splitlines()]
+        # The names of the members are left out, so that only the chat has names.
+        lines = [line for line in lines if not {"person", "digest", "end"} & set(line)]
+        steps = [line for line in lines if "step" in line]
+        self.assertGreater(len(steps), 1)
+        for number, step in enumerate(steps):
+            step["time"] = steps[0]["time"] + number * 20_000
+        (self.folder / "drawn.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+        self.run_program("import", "drawn.jsonl", "-o", name)
+        (self.folder / "drawn.jsonl").unlink()
+        shutil.rmtree(self.folder / "whiteboard")
+
+    def delays(self, name):
+        return [int(delay) for delay in self.header(name, "delay").split()]
+
     def header(self, name, field):
         return subprocess.run(["vipsheader", "-f", field, f"{self.folder}/{name}"], capture_output=True, text=True,
                               check=True).stdout.strip()
@@ -78,7 +100,7 @@ class Films(Case):
         for name in ("film.webp", "film.gif"):
             self.export(LONG, name, "--region", "-2000,-1500,4000,3000", "--size", "400x300", "--speed", "2")
         self.assertEqual(self.header("film.gif", "n-pages"), self.header("film.webp", "n-pages"))
-        delays = [[int(delay) for delay in self.header(name, "delay").split()] for name in ("film.gif", "film.webp")]
+        delays = [self.delays(name) for name in ("film.gif", "film.webp")]
         self.assertEqual(*delays)
         last = len(delays[0]) - 1
         one, other = (self.pixels(f"{name}[page={last}]") for name in ("film.gif", "film.webp"))
@@ -90,7 +112,7 @@ class Films(Case):
     def test_pauses_are_cut_and_the_speed_and_the_rate_are_as_given(self):
         def duration(name, *words):
             self.export(LONG, name, "--size", "64x48", *words)
-            return sum(int(delay) for delay in self.header(name, "delay").split())
+            return sum(self.delays(name))
 
         seconds = json.loads(self.run_program("info", LONG, "--json"))["seconds"]
         whole = duration("whole.gif", "--pauses")
@@ -98,7 +120,30 @@ class Films(Case):
         self.assertLess(abs(duration("fast.gif", "--pauses", "--speed", "4") - seconds * 250), 1_600)
         self.assertLess(duration("cut.gif", "--longest-pause", "0.2"), whole)
         self.export(LONG, "slow.gif", "--size", "64x48", "--fps", "2")
-        self.assertGreaterEqual(min(int(delay) for delay in self.header("slow.gif", "delay").split()), 500)
+        self.assertGreaterEqual(min(self.delays("slow.gif")), 500)
+
+    def test_only_changes_that_can_be_seen_end_a_pause(self):
+        self.draw("board.whiteboard", 'text 0,0 "one"', "lock 1", "unlock 1", "vote 1 heart", 'text 900,0 "two"', "lock 1")
+        self.export("board.whiteboard", "film.gif")
+        self.assertEqual(self.delays("film.gif"), [2_000, 2_000])
+        # In a region that the second text does not touch, nothing changes after the first text.
+        self.export("board.whiteboard", "part.gif", "--region", "-100,-100,300,200")
+        self.assertEqual(self.delays("part.gif"), [2_000])
+        # A film that is wider than the region shows the second text too.
+        self.export("board.whiteboard", "wide.gif", "--region", "-100,-100,300,200", "--size", "1200x100")
+        self.assertEqual(self.delays("wide.gif"), [2_000, 2_000])
+
+    def test_a_long_pause_is_kept_if_the_user_wants_it(self):
+        self.draw("board.whiteboard", *[f'text 0,{place} "{place}"' for place in range(0, 80, 2)])
+        self.export("board.whiteboard", "film.gif", "--speed", "0.1", "--pauses", "--size", "64x48", "--region", "0,0,9,1")
+        self.assertEqual(sum(self.delays("film.gif")), 39 * 200_000)
+
+    def test_a_film_shows_the_newest_name_of_a_player(self):
+        self.draw("board.whiteboard", "game wordle 0,0", "play 1 crane", 'say "hello"', "profile name=Bob", 'say "bye"')
+        self.export("board.whiteboard", "film.webp", "--region", "-300,-300,600,600", "--size", "600x600")
+        self.export("board.whiteboard", "end.png", "--region", "-300,-300,600,600", "--scale", "1")
+        last = int(self.header("film.webp", "n-pages")) - 1
+        self.assertTrue(self.pixels(f"film.webp[page={last}]") == self.pixels("end.png"))
 
     def test_an_mp4_is_written_by_ffmpeg(self):
         self.environment["PATH"] = str(self.folder)
@@ -112,9 +157,12 @@ class Films(Case):
         length, *words = (self.folder / "film.mp4").read_text("utf-8").splitlines()
         self.assertIn("64x48", words)
         self.export(SAMPLE, "film.gif", "--size", "64x48", "--fps", "5")
-        duration = sum(int(delay) for delay in self.header("film.gif", "delay").split())
+        duration = sum(self.delays("film.gif"))
         self.assertEqual(int(length), duration * 5 // 1000 * 64 * 48 * 4)
-        (self.folder / "ffmpeg").write_text("#!/bin/sh\necho 'the disk is broken' >&2\nexit 1\n", "utf-8")
+        # The errors fill the pipe before the pixels are read.
+        (self.folder / "ffmpeg").write_text(
+            f"#!{sys.executable}\nimport sys\nfor _ in range(4_000): print('a warning with 50 letters' * 2, file=sys.stderr)\n"
+            "sys.stdin.buffer.read()\nsys.exit('the disk is broken')\n", "utf-8")
         self.assertIn("ffmpeg could not write the film: the disk is broken",
                       self.export(SAMPLE, "other.mp4", "--size", "64x48", status=73))
         self.assertFalse((self.folder / "other.mp4").exists())
@@ -143,6 +191,36 @@ class Films(Case):
                       self.export(LONG, "film.webp", status=73, preexec_fn=small_disk))
         self.assertEqual({path.name for path in self.folder.iterdir()}, {"there.gif", "empty.jsonl", "empty.whiteboard"})
 
+    def test_a_file_is_written_through_a_symbolic_link(self):
+        (self.folder / "link.gif").symlink_to("film.gif")
+        self.export(SAMPLE, "link.gif", "--size", "64x48")
+        self.assertTrue((self.folder / "film.gif").read_bytes().startswith(b"GIF89a"))
+        self.assertIn("already exists", self.export(SAMPLE, "link.gif", status=73))
+        self.export(SAMPLE, "link.gif", "--force", "--size", "32x32")
+        self.assertTrue((self.folder / "link.gif").is_symlink())
+        self.assertEqual(self.header("film.gif", "width"), "32")
+        (self.folder / "loop.gif").symlink_to("loop.gif")
+        self.assertIn("cannot be written", self.export(SAMPLE, "loop.gif", "--force", status=73))
+
+    def test_a_second_signal_leaves_no_file(self):
+        # The program waits, because this ffmpeg reads nothing.
+        (self.folder / "ffmpeg").write_text(
+            f"#!{sys.executable}\nimport os, select\npoll = select.poll()\npoll.register(0, 0)\n"
+            "open('started', 'w').close()\npoll.poll()\n", "utf-8")
+        (self.folder / "ffmpeg").chmod(0o755)
+        self.environment["PATH"] = str(self.folder)
+        with subprocess.Popen([PROGRAM, "export", LONG, "-o", "film.mp4"], cwd=self.folder, env=self.environment) as program:
+            end = time.monotonic() + 60
+            while not (self.folder / "started").exists():
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.01)
+            self.assertEqual(len(list(self.folder.glob("*.part"))), 1)
+            program.send_signal(signal.SIGINT)
+            program.send_signal(signal.SIGTERM)
+            program.wait(timeout=60)
+        self.assertIn(program.returncode, (128 + signal.SIGINT, 128 + signal.SIGTERM))
+        self.assertEqual(list(self.folder.glob("film*")), [])
+
     def test_an_interrupted_export_leaves_no_file(self):
         with subprocess.Popen([PROGRAM, "export", LONG, "-o", "film.gif", "--size", "2000x2000"], cwd=self.folder,
                               env=self.environment, stderr=subprocess.PIPE, text=True) as program:
@@ -161,6 +239,7 @@ class Pages(Case):
     def test_a_share_page_plays_from_a_disk_without_a_network(self):
         from selenium import webdriver
         from selenium.webdriver.chrome.service import Service
+        from selenium.webdriver.common.keys import Keys
 
         self.export(LONG, "board.html")
         page = self.folder / "board.html"
@@ -188,11 +267,28 @@ class Pages(Case):
             for (let at = 0; at < data.length; at += 4) if (data[at] + data[at + 1] + data[at + 2] < 700) count += 1;
             return count;
         })()"""
-        wait("document.getElementById('message').hidden")
-        wait(f"{ink} === 0")
-        driver.execute_script("const time = document.getElementById('time'); time.value = time.max; time.dispatchEvent(new Event('input'))")
+        # Before the first use, the page shows the end and a large button.
+        wait("document.getElementById('message').hidden && !document.getElementById('start').hidden")
         wait(f"{ink} > 500")
         last = driver.execute_script(f"return {ink}")
+        self.assertTrue(driver.find_element("id", "clock").text.startswith("0:00 / "))
+        driver.find_element("id", "start").click()
+        wait("document.getElementById('start').hidden && document.getElementById('play').ariaLabel === 'Pause'")
+        # The keys do the same for the page and for the slider.
+        slider = driver.find_element("id", "time")
+        for place in (driver.find_element("tag name", "body"), slider):
+            place.send_keys(" ")
+            wait("document.getElementById('play').ariaLabel === 'Play'")
+            place.send_keys(Keys.END)
+            wait(f"{ink} === {last}")
+            at = float(slider.get_property("value"))
+            place.send_keys(Keys.ARROW_LEFT)
+            wait(f"Number(document.getElementById('time').value) === {at} - 5000")
+            place.send_keys(Keys.ARROW_RIGHT)
+            wait(f"{ink} === {last}")
+            place.send_keys(" ")
+            wait("document.getElementById('play').ariaLabel === 'Pause'")
+        slider.send_keys(" ")
         driver.execute_script("document.getElementById('time').value = 0; document.getElementById('time').dispatchEvent(new Event('input'))")
         wait(f"{ink} === 0")
         driver.execute_script("document.getElementById('speed').value = '16'; document.getElementById('play').click()")
@@ -204,15 +300,23 @@ class Pages(Case):
         wait(f"{ink} === {last}")
         self.assertEqual([entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"], [])
 
+        # A board can be so large that all of it is seen only at a very small zoom.
+        self.draw("far.whiteboard", "rect 0,0 90000x90000 --fill #000000", "rect 2000000,0 90000x90000 --fill #000000")
+        self.export("far.whiteboard", "far.html")
+        driver.get((self.folder / "far.html").as_uri())
+        wait("!document.getElementById('start').hidden")
+        wait(f"{ink} > 1500")
+
 
 class Traffic(Case):
     def python(self):
         """A Python with the package mcap, which is installed at its first use."""
-        directory = ROOT / ".build" / "mcap"
+        version = "1.6.0"
+        directory = ROOT / ".build" / f"mcap-{version}"
         python = directory / "bin" / "python"
         if not (directory / "done").exists():
             subprocess.run([sys.executable, "-m", "venv", directory], check=True, capture_output=True)
-            subprocess.run([python, "-m", "pip", "install", "-q", "mcap"], check=True, capture_output=True)
+            subprocess.run([python, "-m", "pip", "install", "-q", f"mcap=={version}"], check=True, capture_output=True)
             (directory / "done").touch()
         return python
 
@@ -257,6 +361,14 @@ class Library(Case):
         said = self.run_program("list", status=65)
         self.assertIn("two.whiteboard", said)
         self.assertIn("bad.whiteboard", said)
+
+    def test_a_recording_is_listed_once(self):
+        self.recordings()
+        (self.folder / "folder").mkdir()
+        (self.folder / "folder/link.whiteboard").symlink_to("../one.whiteboard")
+        said = self.run_program("list", "--json", ".", "one.whiteboard", "folder/../two.whiteboard", self.folder, "folder")
+        self.assertEqual([json.loads(line)["file"] for line in said.splitlines()],
+                         [f"{self.folder}/one.whiteboard", f"{self.folder}/two.whiteboard"])
 
     def on_a_terminal(self, words, answers):
         """Runs the program on a terminal. When it has printed a key of `answers`, the answer is typed."""
@@ -313,6 +425,19 @@ class Library(Case):
         self.run_program("delete", "two.whiteboard", "--yes")
         self.assertEqual(list(self.folder.glob("*.whiteboard*")), [])
         self.assertIn("there is no file", self.run_program("delete", "two.whiteboard", "--yes", status=66))
+
+    def test_a_link_to_a_recording_is_not_deleted(self):
+        self.recordings()
+        (self.folder / "link.whiteboard").symlink_to("one.whiteboard")
+        self.assertIn("link.whiteboard\" is a symbolic link to \"one.whiteboard\"",
+                      self.run_program("delete", "link.whiteboard", "--yes", status=64))
+        self.assertTrue((self.folder / "one.whiteboard").exists())
+        self.assertTrue((self.folder / "link.whiteboard").is_symlink())
+
+    def test_an_interrupted_deletion_is_completed(self):
+        (self.folder / "one.whiteboard-wal").write_bytes(b"changes")
+        self.run_program("delete", "one.whiteboard", "--yes")
+        self.assertEqual(list(self.folder.iterdir()), [])
 
 
 if __name__ == "__main__":

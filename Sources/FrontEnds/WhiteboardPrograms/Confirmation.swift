@@ -42,8 +42,16 @@ package struct Confirmation: ParsableArguments {
     facts: () async -> String
   ) async throws(WhiteboardError) {
     let name = UntrustedText(name).quoted()
+    if let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) {
+      throw WhiteboardError(
+        .usage,
+        "\(name) is a symbolic link to \(UntrustedText(target).quoted()); delete the file by its own name"
+      )
+    }
+    // A program that was killed while it deleted the board can have left some of its files.
+    let files = ["", "-wal", "-journal", "-shm"].map { path + $0 }
     var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+    guard files.contains(where: { lstat($0, &status) == 0 }), status.st_mode & S_IFMT == S_IFREG else {
       throw WhiteboardError(.noInput, "there is no file \(name)")
     }
     guard path.hasSuffix(".\(BoardFile.fileExtension)") else {
@@ -58,7 +66,7 @@ package struct Confirmation: ParsableArguments {
     try await confirm(command, or: "nothing was deleted") {
       "Delete \(kind) \(name) (\(await facts()))? It cannot be restored."
     }
-    for file in ["-wal", "-shm", "-journal", ""].map({ path + $0 }) where unlink(file) != 0 && errno != ENOENT {
+    for file in files where unlink(file) != 0 && errno != ENOENT {
       let words = SystemError.words(for: errno)
       throw WhiteboardError(.cannotCreate, "\(UntrustedText(file).escaped()) cannot be deleted: \(words)")
     }

@@ -39,12 +39,12 @@ public struct Recording: Sendable {
     let begin = history.steps.first?.time ?? history.traffic.first?.time
     presence = RecordedPresence(history.traffic, since: begin)
     var names: [MemberID: String] = [:]
-    for (person, name) in history.names { if let member = MemberID(text: person) { names[member] = name } }
     for entry in history.traffic where entry.kind == .began || entry.kind == .joined {
       guard let member = entry.peers.first.flatMap({ MemberID(bytes: $0) }), !entry.text.isEmpty else { continue }
-      // Names in `history.names` are newer than names in the traffic, so the names in `history.names` take precedence.
-      if names[member] == nil { names[member] = entry.text }
+      names[member] = entry.text
     }
+    // These names are newer than the names in the traffic.
+    for (person, name) in history.names { if let member = MemberID(text: person) { names[member] = name } }
     self.names = names
     let end = history.end.map { Self.elapsed($0, since: begin ?? $0) } ?? 0
     duration = max(times.last ?? 0, presence.end, end)
@@ -98,7 +98,7 @@ public struct Recording: Sendable {
   /// The name is untrusted text.
   public func name(of member: MemberID) -> String? { names[member] }
 
-  private let names: [MemberID: String]
+  package let names: [MemberID: String]
 
   /// Returns the number of steps up to a time in milliseconds from the beginning.
   public func place(at elapsed: Int64) -> Int {

@@ -106,12 +106,9 @@ private struct RecorderSink: EventSink {
 }
 
 enum RecorderLine {
-  case pause
-  case resume
+  case pause, resume
   case mark(String)
-  case status
-  case stop
-  case discard
+  case status, stop, discard
 
   private static let help = "pause, resume, mark NAME, status, stop, discard"
 

@@ -160,56 +160,53 @@ struct ExportCommand: AsyncParsableCommand {
       try write(playback, photos, region, as: format, to: file)
     }
     playback.tellFaults()
-    Console.complain(times.count == 1 ? "Wrote \(UntrustedText(output).escaped())." : "Wrote \(times.count) files.")
+    if times.count == 1 { reportWritten() } else { Console.complain("Wrote \(times.count) files.") }
   }
 
+  private func checkWhole(_ rule: String) throws(WhiteboardError) {
+    guard every == nil, time == nil else { throw WhiteboardError(.usage, "\(rule); to export a part, use `cut` first") }
+  }
+
+  private func write(_ bytes: [UInt8]) throws(WhiteboardError) {
+    try Console.write(bytes, to: output, isReplacing: force)
+    reportWritten()
+  }
+
+  private func reportWritten() { Console.complain("Wrote \(UntrustedText(output).escaped()).") }
+
   private func lines() async throws {
-    guard every == nil, time == nil else {
-      throw WhiteboardError(
-        .usage,
-        "a .jsonl file always contains the whole recording; to export a part, use `cut` first"
-      )
-    }
+    try checkWhole("a .jsonl file always contains the whole recording")
     let recording = try await input.recording()
     var photos: [[UInt8]: [UInt8]] = [:]
     for (id, bytes) in try await BoardFile.photos(input.path()) { photos[id.bytes] = bytes }
     var bytes: [UInt8] = []
     try RecordingLines.write(recording, photos: photos) { bytes += Array($0.utf8) }
-    try Console.write(bytes, to: output, isReplacing: force)
-    Console.complain("Wrote \(UntrustedText(output).escaped()).")
+    try write(bytes)
   }
 
   private func traffic() async throws {
-    guard every == nil, time == nil else {
-      throw WhiteboardError(.usage, "an .mcap file always contains all traffic; to export a part, use `cut` first")
-    }
+    try checkWhole("an .mcap file always contains all traffic")
+    let termination = Termination {}
+    defer { withExtendedLifetime(termination) {} }
     let file = try PartialFile(output, isReplacing: force)
     let recording = try await input.recording()
     guard !recording.history.traffic.isEmpty else {
       throw WhiteboardError(.badData, "the recording contains no traffic; `record --wire` records it")
     }
-    let termination = Termination {}
-    defer { withExtendedLifetime(termination) {} }
     try MCAPFile.write(recording) { bytes in
       guard !Termination.isAsked else { throw WhiteboardError(.no, "interrupted; no file was written") }
       try file.write(bytes)
     }
     try file.complete()
-    Console.complain("Wrote \(UntrustedText(output).escaped()).")
+    reportWritten()
   }
 
   private func page() async throws {
-    guard every == nil, time == nil else {
-      throw WhiteboardError(
-        .usage,
-        "an .html file always contains the whole recording; to export a part, use `cut` first"
-      )
-    }
+    try checkWhole("an .html file always contains the whole recording")
     let recording = try await input.recording()
-    let region = try BoardFilm.region(of: recording, chosen: chosenRegion())
-    let page = try SharePage.html(recording, photos: try await BoardFile.photos(input.path()), region: region)
-    try Console.write(page, to: output, isReplacing: force)
-    Console.complain("Wrote \(UntrustedText(output).escaped()).")
+    let overview = try BoardFilm.Overview(of: recording, chosen: chosenRegion())
+    let page = try SharePage.html(recording, photos: try await BoardFile.photos(input.path()), overview)
+    try write(page)
   }
 
   private func film(as format: FilmFormat) async throws {
@@ -221,12 +218,12 @@ struct ExportCommand: AsyncParsableCommand {
     if size != nil {
       film.size = try chosenSize("", FilmPainter.sides, FilmPainter.sides, "the width and height in pixels")
     }
-    let file = try PartialFile(output, isReplacing: force)
-    let recording = try await input.recording()
-    let photos = try await BoardFile.photos(input.path())
     // Drawing never suspends, so `progress` checks whether the user wants to end the export.
     let termination = Termination {}
     defer { withExtendedLifetime(termination) {} }
+    let file = try PartialFile(output, isReplacing: force)
+    let recording = try await input.recording()
+    let photos = try await BoardFile.photos(input.path())
     let progress = ProgressLine("Writing \(output)")
     let done: (playback: Playback, warning: String?, isComplete: Bool)
     do {
@@ -234,7 +231,7 @@ struct ExportCommand: AsyncParsableCommand {
         switch format {
         case .gif: try GIFEncoder(width: width, height: height, write: file.write)
         case .webp: try WebPEncoder(width: width, height: height, write: file.write) { try file.replace($0, at: $1) }
-        case .mp4: try MP4Encoder(width: width, height: height, rate: rate, path: file.partPath, name: output)
+        case .mp4: try MP4Encoder(width: width, height: height, rate: rate, into: file.descriptor, name: output)
         }
       } progress: { count, all in
         progress.show(count, of: all)
@@ -252,7 +249,7 @@ struct ExportCommand: AsyncParsableCommand {
     try file.complete()
     done.playback.tellFaults()
     Console.warn(done.warning.map { [$0] } ?? [])
-    Console.complain("Wrote \(UntrustedText(output).escaped()).")
+    reportWritten()
   }
 
   private func chosenRegion() throws(WhiteboardError) -> Rectangle? {
@@ -291,17 +288,13 @@ struct ExportCommand: AsyncParsableCommand {
     let photos = try await BoardFile.photoPixels(input.path())
     var bytes: [UInt8] = []
     cast.write(recording, photos: photos) { bytes += Array($0.utf8) }
-    try Console.write(bytes, to: output, isReplacing: force)
-    Console.complain("Wrote \(UntrustedText(output).escaped()).")
+    try write(bytes)
   }
 
   private static func around(_ region: Rectangle?, _ areas: [Rectangle]) -> Rectangle? {
     let margin = 20.0
     return areas.reduce(region) { region, area in
-      let area = Rectangle(
-        Point(x: area.least.x - margin, y: area.least.y - margin),
-        Point(x: area.greatest.x + margin, y: area.greatest.y + margin)
-      )
+      let area = area.widened(by: margin)
       return region?.union(area) ?? area
     }
   }
@@ -330,7 +323,7 @@ struct ExportCommand: AsyncParsableCommand {
       id: playback.recording.board.description,
       name: playback.recording.history.name,
       region: region,
-      names: BoardFile.names(on: board)
+      names: playback.recording.names(on: board)
     ) { photos[$0] }
     let written: ExportedFile
     do throws(ExportError) { written = try export.file(as: format, scale: scale, pages: CairoPages()) } catch {

@@ -14,7 +14,7 @@ import WhiteboardPrograms
 final class MP4Encoder: FilmEncoder {
   private let process = Process()
   private let input = Pipe()
-  private let errors = Pipe()
+  private var errors: TailReader?
   private let name: String
   private let width: Int
   private let rate: Int
@@ -24,8 +24,8 @@ final class MP4Encoder: FilmEncoder {
   private var count: Int64 = 0
   private var isRunning = false
 
-  /// Starts ffmpeg, which writes to `path`. `name` is the name of the file in errors.
-  init(width: Int, height: Int, rate: Int, path: String, name: String) throws {
+  /// Starts ffmpeg, which writes to an open file. `name` is the name of the file in errors.
+  init(width: Int, height: Int, rate: Int, into file: Int32, name: String) throws {
     guard let program = Self.program() else {
       throw WhiteboardError(.system, "the program ffmpeg is missing; install the Debian package ffmpeg")
     }
@@ -38,15 +38,19 @@ final class MP4Encoder: FilmEncoder {
     process.arguments = [
       "-nostdin", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "bgr0", "-video_size", "\(width)x\(height)",
       "-framerate", "\(rate)", "-i", "pipe:0", "-an", "-c:v", "libx264", "-preset", "medium", "-crf", "20", "-pix_fmt",
-      "yuv420p", "-movflags", "+faststart", "-f", "mp4", "-y", path,
+      "yuv420p", "-movflags", "+faststart", "-f", "mp4", "-y",
+      "/dev/stdout",
     ]
     process.standardInput = input
-    process.standardOutput = FileHandle.nullDevice
+    // Through its standard output, ffmpeg can open the file even if it has no name any more, and creates no other.
+    process.standardOutput = FileHandle(fileDescriptor: file, closeOnDealloc: false)
+    let errors = Pipe()
     process.standardError = errors
     do { try process.run() } catch {
       throw WhiteboardError(.system, UntrustedText("\(program) cannot be started").escaped())
     }
     isRunning = true
+    self.errors = TailReader(errors.fileHandleForReading)
   }
 
   deinit {
@@ -90,12 +94,35 @@ final class MP4Encoder: FilmEncoder {
   }
 
   private func end() throws {
-    let words = try errors.fileHandleForReading.readToEnd().map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let words = String(decoding: errors?.readToEnd() ?? [], as: UTF8.self)
     process.waitUntilExit()
     isRunning = false
     guard process.terminationReason == .exit, process.terminationStatus == 0 else {
       let line = words.split(separator: "\n").last.map { ": \($0)" } ?? ""
       throw WhiteboardError(.cannotCreate, UntrustedText("\(name): ffmpeg could not write the film\(line)").escaped())
     }
+  }
+}
+
+/// Reads a pipe on another thread, so that its writer never waits, and stores the last bytes.
+private final class TailReader: Sendable {
+  private let tail = Locked<[UInt8]>([])
+  private let end = DispatchSemaphore(value: 0)
+  private static let limit = 4_096
+
+  init(_ pipe: FileHandle) {
+    let (tail, end) = (tail, end)
+    Thread.detachNewThread {
+      while case let bytes = pipe.availableData, !bytes.isEmpty {
+        tail.withLock { $0 = ($0 + bytes).suffix(Self.limit) }
+      }
+      end.signal()
+    }
+  }
+
+  /// Waits until the writer has closed the pipe. Call it once.
+  func readToEnd() -> [UInt8] {
+    end.wait()
+    return tail.withLock { $0 }
   }
 }

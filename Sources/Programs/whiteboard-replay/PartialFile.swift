@@ -13,21 +13,28 @@ final class PartialFile {
   private let name: String
   private let isReplacing: Bool
   /// The path of the incomplete file, in the same folder.
-  let partPath: String
-  private let descriptor: Int32
-  private var isComplete = false
+  private let partPath: String
+  let descriptor: Int32
+
+  /// The paths of the incomplete files. They are deleted even if a second signal ends the program.
+  private static let incomplete: Locked<Set<String>> = {
+    atexit { for path in PartialFile.incomplete.withLock({ $0 }) { unlink(path) } }
+    return Locked([])
+  }()
 
   init(_ name: String, isReplacing: Bool) throws(WhiteboardError) {
-    (self.name, path, self.isReplacing) = (name, BoardFile.absolute(name), isReplacing)
     try Self.check(name, isReplacing: isReplacing)
-    partPath = "\(path).\(UInt64.random(in: 0...UInt64.max)).part"
+    (self.name, path, self.isReplacing) = (name, OutputFile.resolved(BoardFile.absolute(name)), isReplacing)
+    let partPath = "\(path).\(UInt64.random(in: 0...UInt64.max)).part"
+    self.partPath = partPath
+    Self.incomplete.withLock { _ = $0.insert(partPath) }
     descriptor = open(partPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw Self.refused(name, errno) }
   }
 
   deinit {
     if descriptor >= 0 { close(descriptor) }
-    if !isComplete { unlink(partPath) }
+    if Self.incomplete.withLock({ $0.remove(partPath) }) != nil { unlink(partPath) }
   }
 
   func write(_ bytes: [UInt8]) throws(WhiteboardError) {
@@ -45,7 +52,7 @@ final class PartialFile {
       if number == EEXIST { try Self.check(name, isReplacing: isReplacing) }
       throw Self.refused(name, number)
     }
-    isComplete = true
+    Self.incomplete.withLock { _ = $0.remove(partPath) }
   }
 
   private static func check(_ name: String, isReplacing: Bool) throws(WhiteboardError) {

@@ -15,8 +15,8 @@ enum SharePage {
   /// The maximum size of the replica, in bytes.
   private static let replicaLimit = 16 << 20
 
-  static func html(_ recording: Recording, photos: [AssetID: [UInt8]], region: Rectangle) throws(WhiteboardError)
-    -> [UInt8]
+  static func html(_ recording: Recording, photos: [AssetID: [UInt8]], _ overview: BoardFilm.Overview)
+    throws(WhiteboardError) -> [UInt8]
   {
     let files = files()
     guard let replica = files["whiteboard.wasm"].flatMap(decompressed) else {
@@ -26,7 +26,7 @@ enum SharePage {
     let parts = [
       "TITLE": XML.escaped(recording.history.name), "MODULES": modules(of: player, files),
       "REPLICA": try packed(replica),
-      "RECORDING": try packed(Array(json(recording, photos, region).utf8)), "PLAYER": player,
+      "RECORDING": try packed(Array(json(recording, photos, overview).utf8)), "PLAYER": player,
     ]
     // Parts are inserted in one pass, so that placeholders inside a part are not replaced.
     let template = String(decoding: PackageResources.page_html, as: UTF8.self)
@@ -102,18 +102,22 @@ enum SharePage {
     }
   }
 
-  private static func json(_ recording: Recording, _ photos: [AssetID: [UInt8]], _ region: Rectangle) -> String {
+  private static func json(_ recording: Recording, _ photos: [AssetID: [UInt8]], _ overview: BoardFilm.Overview)
+    -> String
+  {
     let records = recording.history.authors.compactMap { author in
       author.record.isEmpty ? nil : JSONObject.quoted(change(0, author.incarnation, author.record))
     }
-    let steps = zip(recording.history.steps, recording.times).map { step, time in
+    let (region, visible) = (overview.region, Set(overview.changes))
+    let steps = zip(recording.history.steps, recording.times).enumerated().map { index, step in
+      let (step, time) = step
       let text =
         switch step.content {
         case .batch(let bytes): change(1, 0, bytes)
         case .answer(let bytes): change(2, 0, bytes)
         case .keyframe(let bytes): change(4, 0, bytes)
         }
-      return "[\(time),\(JSONObject.quoted(text))]"
+      return "[\(time),\(JSONObject.quoted(text))\(visible.contains(index + 1) ? ",1" : "")]"
     }
     var names = JSONObject()
     for member in Set(recording.members.values).sorted() {

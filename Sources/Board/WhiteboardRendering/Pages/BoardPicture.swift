@@ -47,10 +47,7 @@ package struct BoardPicture: Sendable {
 
   private static func region(around bounds: [Rectangle], margin: Double = 20) -> Rectangle? {
     bounds.reduce(Rectangle?.none) { whole, box in whole?.union(box) ?? box }.map { whole in
-      Rectangle(
-        Point(x: whole.least.x - margin, y: whole.least.y - margin),
-        Point(x: whole.greatest.x + margin, y: whole.greatest.y + margin)
-      )
+      whole.widened(by: margin)
     }
   }
 }
@@ -164,16 +161,19 @@ extension BoardCanvas.Item {
   }
 }
 
+extension Rectangle {
+  package func widened(by margin: Double) -> Rectangle {
+    Rectangle(Point(x: least.x - margin, y: least.y - margin), Point(x: greatest.x + margin, y: greatest.y + margin))
+  }
+}
+
 extension ObjectSnapshot {
   var formBounds: Rectangle {
     guard let outline else { return bounds }
     // The line of a frame is outside its area.
     let width = form == .note ? 0 : (lineWidth ?? ObjectDefaults.lineWidth) / (form == .frame ? 1 : 2)
     var box = endMarks.reduce(outline.box) { $0.union($1.box) }
-    box = Rectangle(
-      Point(x: box.least.x - width, y: box.least.y - width),
-      Point(x: box.greatest.x + width, y: box.greatest.y + width)
-    )
+    box = box.widened(by: width)
     if let label = TextLayout(self) { box = box.union(label.box) }
     return bounds.union(shown(box))
   }

@@ -131,7 +131,9 @@ struct BroadcastScreen: Sendable {
     guard let picture, let box = Self.box(of: picture.size, columns, rows - 1, cell) else { return (screen, []) }
     let photo = PhotoPixels(width: picture.size.width, height: picture.size.height, pixels: picture.pixels)
     let view = CellArea(x: 0, y: 0, width: columns, height: rows)
-    if let graphics = features.graphics, let bytes = Self.encode(photo, graphics, box, view, cell) { return (screen, bytes) }
+    if let graphics = features.graphics, let bytes = Self.encode(photo, graphics, box, view, cell) {
+      return (screen, bytes)
+    }
     if features.depth == .none {
       Self.paintDots(photo, box, isASCII: features.dotStyle == .ascii, on: &screen)
     } else {

@@ -11,9 +11,7 @@ struct SimulatedNetwork {
 
   struct Packet {
     enum Kind: String {
-      case message
-      case datagram
-      case answer
+      case message, datagram, answer
     }
 
     let link: Link

@@ -37,7 +37,8 @@ struct ListCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let settings = try Recording.settings()
     let files = try await files(settings)
-    let graphics = noPictures || json ? nil : PictureTerminal.graphics(TerminalSettings(settings).graphics)
+    let features = showsPictures ? TerminalFeatures.queried(TerminalSettings(settings)) { Environment[$0] } : nil
+    let graphics = features?.graphics
     var entries: [RecordingEntry] = []
     var hasFailed = false
     for file in files {
@@ -67,6 +68,10 @@ struct ListCommand: AsyncParsableCommand {
     if hasFailed { throw ExitCode(WhiteboardError.Code.badData.rawValue) }
   }
 
+  private var showsPictures: Bool {
+    !noPictures && !json && Console.isTerminal && !["", "dumb"].contains(Environment["TERM"] ?? "")
+  }
+
   private func files(_ settings: Settings) async throws(WhiteboardError) -> [String] {
     var found: [String] = []
     for place in places {
@@ -83,8 +88,9 @@ struct ListCommand: AsyncParsableCommand {
       if access(boards, F_OK) == 0 { found += try Self.recordings(in: boards) }
       found += try Self.recordings(in: FileManager.default.currentDirectoryPath)
     }
+    // A file can be named in several ways, for example through a symbolic link.
     var known: Set<String> = []
-    return found.filter { known.insert($0).inserted }
+    return found.filter { known.insert(Self.resolved($0)).inserted }
   }
 
   private static func recordings(in folder: String) throws(WhiteboardError) -> [String] {
@@ -92,13 +98,19 @@ struct ListCommand: AsyncParsableCommand {
       throw WhiteboardError(.noInput, "\(UntrustedText(folder).escaped()): the folder cannot be read")
     }
     return names.filter { $0.hasSuffix(".\(BoardFile.fileExtension)") && !$0.hasPrefix(".") }.sorted().map {
-      "\(folder)/\($0)"
+      "\(resolved(folder))/\($0)"
     }
+  }
+
+  private static func resolved(_ path: String) -> String {
+    guard let real = realpath(path, nil) else { return path }
+    defer { free(real) }
+    return String(cString: real)
   }
 }
 
 /// A line of the list of recordings.
-private struct RecordingEntry {
+struct RecordingEntry {
   private let path: String
   private let name: String
   private let board: String
@@ -159,73 +171,5 @@ private struct RecordingEntry {
     json.add("steps", whole: steps)
     json.add("objects", whole: objects)
     return json.text + "\n"
-  }
-}
-
-/// The terminal on which pictures are printed between lines of text.
-private enum PictureTerminal {
-  /// The longest time to wait for the answers of the terminal, in milliseconds.
-  private static let timeout: Int32 = 500
-
-  /// Returns the protocol with which the terminal shows pictures; nil if it shows none, or there is no terminal.
-  static func graphics(_ setting: TerminalSettings.Graphics) -> TerminalGraphics? {
-    guard Console.isTerminal, let term = Environment["TERM"], term != "dumb" else { return nil }
-    switch setting {
-    case .kitty: return .kitty
-    case .sixel: return .sixel
-    case .blocks, .none: return nil
-    case .auto: return asked()
-    }
-  }
-
-  /// Asks the terminal. Every terminal answers the last question, so the wait is short.
-  private static func asked() -> TerminalGraphics? {
-    var before = termios()
-    guard tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
-    var raw = before
-    raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
-    guard tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0 else { return nil }
-    defer { tcsetattr(STDIN_FILENO, TCSADRAIN, &before) }
-    let questions = "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[c"
-    guard FileWriting.writeAll(Array(questions.utf8), to: STDOUT_FILENO) == nil else { return nil }
-    var answer = ""
-    var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-    while !answer.hasSuffix("c"), answer.count < 1_000, poll(&entry, 1, timeout) > 0 {
-      var byte: UInt8 = 0
-      guard read(STDIN_FILENO, &byte, 1) == 1 else { break }
-      answer.unicodeScalars.append(Unicode.Scalar(byte))
-    }
-    if answer.contains("\u{1B}_Gi=31;OK") { return .kitty }
-    // The attribute 4 means that the terminal supports sixels.
-    guard answer.hasSuffix("c"), let attributes = answer.split(separator: "\u{1B}[?").last else { return nil }
-    return attributes.dropLast().split(separator: ";").contains("4") ? .sixel : nil
-  }
-}
-
-struct DeleteCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "delete",
-    abstract: "Delete a recording, after asking.",
-    discussion: """
-      If the recording is one of your boards, the board is deleted from this computer. Other members keep their \
-      copies. A board that is open in another program is not deleted.
-      """
-  )
-
-  @OptionGroup var input: RecordingArgument
-
-  @OptionGroup var confirmation: Confirmation
-
-  mutating func run() async throws {
-    let path = try await input.path()
-    let boards = BoardFile.directory(inDataDirectory: try Recording.settings().chosenDataDirectory())
-    let kind = path.hasPrefix(boards + "/") ? "your board" : "the recording"
-    try await confirmation.delete(path, kind, named: input.file, command: "delete") {
-      let size = ByteCount.text(BoardFile.byteCount(of: path))
-      // The user can also delete a file that is too damaged to be read.
-      let recording = try? await Recording.read(path, isLoud: false)
-      return recording.map { "\(Recording.text($0.duration)), \(size)" } ?? "\(size), damaged"
-    }
-    Console.complain("Deleted \(UntrustedText(path).escaped()).")
   }
 }

@@ -66,6 +66,9 @@ extension Recording {
     return min(moment, duration)
   }
 
+  /// Returns the display names of the members. The recording knows newer names than the chat, but not all.
+  func names(on board: Board) -> [MemberID: String] { BoardFile.names(on: board).merging(names) { $1 } }
+
   func label(of member: MemberID) -> String {
     let id = String(member.description.prefix(8))
     return name(of: member).map { "\(UntrustedText($0)) (\(id))" } ?? id

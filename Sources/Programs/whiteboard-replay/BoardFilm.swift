@@ -8,9 +8,7 @@ import WhiteboardRendering
 
 /// The formats of films that consist of pictures.
 enum FilmFormat: String, CaseIterable {
-  case gif
-  case webp
-  case mp4
+  case gif, webp, mp4
 
   init?(fileName: String) {
     guard let dot = fileName.lastIndex(of: "."),
@@ -56,12 +54,11 @@ struct BoardFilm {
     to encoder: (_ width: Int, _ height: Int) throws -> any FilmEncoder,
     progress: (_ count: Int, _ all: Int) -> Bool
   ) throws -> (playback: Playback, warning: String?, isComplete: Bool) {
-    let changes = VisibleChanges(of: recording, in: region)
-    let found = try Self.region(of: recording, changes, chosen: region)
-    let (width, height) = size ?? Self.size(of: found)
-    let shown = found.fitted(to: Double(width) / Double(height))
+    // The film shows more than a chosen region whose proportions are not those of the film.
+    let overview = try Overview(of: recording, chosen: region, seen: region.map { view(of: $0).part })
+    let (changes, (shown, width, height)) = (overview.changes, view(of: overview.region))
     let timeline = FilmTimeline(
-      of: changes.steps.map { recording.times[$0 - 1] },
+      of: changes.map { recording.times[$0 - 1] },
       until: recording.duration,
       speed: speed,
       rate: rate,
@@ -74,7 +71,7 @@ struct BoardFilm {
     var writer = try encoder(width, height)
     for (index, frame) in timeline.frames.enumerated() {
       guard progress(index, timeline.frames.count) else { return (scene.playback, painter.warning, false) }
-      scene.show(frame.changes == 0 ? 0 : changes.steps[frame.changes - 1])
+      scene.show(frame.changes == 0 ? 0 : changes[frame.changes - 1])
       try scene.draw(on: painter)
       if let part = painter.takeFrame() { try writer.add(part, at: frame.time) }
     }
@@ -82,21 +79,30 @@ struct BoardFilm {
     return (scene.playback, painter.warning, progress(timeline.frames.count, timeline.frames.count))
   }
 
-  /// Returns the region that contains all objects at all times, or the chosen region.
-  static func region(of recording: Recording, chosen: Rectangle?) throws(WhiteboardError) -> Rectangle {
-    try region(of: recording, VisibleChanges(of: recording, in: chosen), chosen: chosen)
+  /// The changes that can be seen, and where.
+  struct Overview {
+    /// The chosen region, or the region that contains all objects at all times.
+    let region: Rectangle
+    /// The number of steps that are applied after each visible change, in order.
+    let changes: [Int]
+
+    /// Finds the changes in the part `seen` of the board; if it is nil, on the whole board.
+    init(of recording: Recording, chosen: Rectangle?, seen: Rectangle? = nil) throws(WhiteboardError) {
+      guard recording.count > 0 else {
+        throw WhiteboardError(.badData, "the recording is empty: it contains no changes of the board")
+      }
+      let changes = VisibleChanges(of: recording, in: seen)
+      guard let region = chosen ?? changes.region.map({ $0.widened(by: margin) }) else {
+        throw WhiteboardError(.badData, "there is nothing to show: there was never an object on the board")
+      }
+      (self.region, self.changes) = (region, changes.steps)
+    }
   }
 
-  private static func region(of recording: Recording, _ changes: VisibleChanges, chosen: Rectangle?)
-    throws(WhiteboardError) -> Rectangle
-  {
-    guard recording.count > 0 else {
-      throw WhiteboardError(.badData, "the recording is empty: it contains no changes of the board")
-    }
-    guard let region = chosen ?? changes.region.map({ $0.widened(margin) }) else {
-      throw WhiteboardError(.badData, "there is nothing to show: there was never an object on the board")
-    }
-    return region
+  /// Returns the part of the board that the film shows, and the width and height of the film in pixels.
+  private func view(of region: Rectangle) -> (part: Rectangle, width: Int, height: Int) {
+    let (width, height) = size ?? Self.size(of: region)
+    return (region.fitted(to: Double(width) / Double(height)), width, height)
   }
 
   private static func size(of region: Rectangle) -> (width: Int, height: Int) {
@@ -114,30 +120,69 @@ private struct VisibleChanges {
   private(set) var steps: [Int] = []
   /// The area of all objects at all times; nil if there was none.
   private(set) var region: Rectangle?
-  /// The area of each object that is on the board.
-  private var areas: [ObjectID: Rectangle] = [:]
+  private var looks: [ObjectID: ObjectLook] = [:]
+  private var names: [MemberID: String] = [:]
   private var paper: [Double?] = [nil, nil]
 
-  init(of recording: Recording, in chosen: Rectangle?) {
+  /// Finds the changes that can be seen in a part of the board; if `part` is nil, anywhere.
+  init(of recording: Recording, in part: Rectangle?) {
+    names = recording.names
     var playback = Playback(recording, spacing: .max)
     while playback.place < recording.count {
       playback.step()
-      if add(playback.takeChanges(), playback.board.shown(), in: chosen) { steps.append(playback.place) }
+      if add(playback.takeChanges(), playback.board.shown(), recording, in: part) { steps.append(playback.place) }
     }
   }
 
-  private mutating func add(_ changes: [ObjectChange], _ board: Board, in chosen: Rectangle?) -> Bool {
+  private mutating func add(_ changes: [ObjectChange], _ board: Board, _ recording: Recording, in part: Rectangle?)
+    -> Bool
+  {
+    var ids = changes.compactMap(\.visible)
+    // Games show the names of members, and a chat line can contain a new name.
+    if ids.contains(where: { board.chatLine($0) != nil }) {
+      let old = names
+      names = recording.names(on: board)
+      if names != old { ids += looks.filter(\.value.isGame).keys }
+    }
     var isVisible = false
-    for id in changes.compactMap(\.visible) {
+    for id in ids {
       let snapshot = board.snapshot(id).flatMap { $0.kind.isShown ? $0 : nil }
-      let area = snapshot.map { BoardCanvas.Item($0, game: board.gameView(id, for: board.member)).pageBounds }
-      if let area { region = region?.union(area) ?? area }
-      isVisible = isVisible || [areas[id], area].contains { $0.map { chosen?.touches($0) ?? true } ?? false }
-      areas[id] = area
+      let look = snapshot.flatMap {
+        ObjectLook(BoardCanvas.Item($0, game: board.gameView(id, for: board.member)), naming: names)
+      }
+      let old = looks[id]
+      looks[id] = look
+      guard look != old else { continue }
+      if let area = look?.area { region = region?.union(area) ?? area }
+      isVisible = isVisible || [old, look].contains { $0.map { part?.touches($0.area) ?? true } ?? false }
     }
     let paper = [board.settings.shownBackground.map(Double.init), board.settings.grid]
     defer { self.paper = paper }
-    return isVisible || paper != self.paper && (chosen != nil || !areas.isEmpty)
+    return isVisible || paper != self.paper && (part != nil || !looks.isEmpty)
+  }
+}
+
+/// How an object is drawn. Changes that cannot be seen, such as a lock or a vote, do not change the value.
+private struct ObjectLook: Equatable {
+  let area: Rectangle
+  let isGame: Bool
+  /// A hash of what is drawn; the marks of all objects would need much memory.
+  private let content: Int
+
+  /// Returns nil if nothing is drawn, for example for an empty text.
+  init?(_ item: BoardCanvas.Item, naming names: [MemberID: String]) {
+    let picture = BoardPicture(items: [item], names: names) { _ in [] }
+    // With many pixels, the width of thin lines is not rounded up.
+    let object = picture.objects(pixelsPerUnit: 1_000).first { !$0.marks.isEmpty }
+    guard let object else { return nil }
+    (area, isGame) = (object.bounds, item.game != nil)
+    var hasher = Hasher()
+    let snapshot = object.snapshot
+    hasher.combine(object.marks)
+    hasher.combine(snapshot.centerPosition)
+    hasher.combine([snapshot.scale, snapshot.angle, snapshot.style.opacity])
+    hasher.combine(snapshot.zIndex)
+    content = hasher.finalize()
   }
 }
 
@@ -148,6 +193,7 @@ private struct FilmScene {
   private let region: Rectangle
   /// The area of each object on the board, and whether the colors of objects in front of it depend on it.
   private var areas: [ObjectID: (area: Rectangle, isGround: Bool)] = [:]
+  private var names: [MemberID: String] = [:]
   private var paper: [Double?]?
 
   init(_ recording: Recording, _ photos: [AssetID: [UInt8]], region: Rectangle) {
@@ -165,10 +211,10 @@ private struct FilmScene {
       areas[item.snapshot.id] = (area, item.snapshot.kind == .photo || item.snapshot.style.fill != nil)
     }
     let now = [picture.background.map(Double.init), picture.grid]
-    defer { paper = now }
+    defer { (paper, names) = (now, picture.names) }
     let changed = playback.takeChanges().compactMap(\.visible)
     do throws(PicturePageError) {
-      guard now == paper else { return try painter.draw(picture, changedIn: nil) }
+      guard now == paper, names == picture.names else { return try painter.draw(picture, changedIn: nil) }
       let both = changed.flatMap { [old[$0], areas[$0]] }.compactMap { $0 }
       guard var part = both.dropFirst().reduce(both.first?.area, { $0?.union($1.area) }) else { return }
       if both.contains(where: { $0.isGround }) {
@@ -182,10 +228,8 @@ private struct FilmScene {
   /// The copy of the board must be released before the next step. Otherwise, that step would copy all storage.
   private func picture() -> BoardPicture {
     let board = playback.board.shown(photos: Set(photos.keys))
-    let export = BoardExport(of: board, id: "", name: "", region: region, names: BoardFile.names(on: board)) {
-      [photos] in photos[$0]
-    }
-    return export.picture
+    let names = playback.recording.names(on: board)
+    return BoardExport(of: board, id: "", name: "", region: region, names: names) { [photos] in photos[$0] }.picture
   }
 }
 
@@ -200,13 +244,6 @@ extension ObjectChange {
 }
 
 extension Rectangle {
-  fileprivate func widened(_ margin: Double) -> Rectangle {
-    Rectangle(
-      Point(x: least.x - margin, y: least.y - margin),
-      Point(x: greatest.x + margin, y: greatest.y + margin)
-    )
-  }
-
   /// Returns the smallest rectangle around this one whose width is `proportion` times its height.
   func fitted(to proportion: Double) -> Rectangle {
     let (width, height) = (greatest.x - least.x, greatest.y - least.y)
