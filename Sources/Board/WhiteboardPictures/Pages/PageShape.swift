@@ -124,10 +124,7 @@ struct PageShape {
   /// Returns the region in board units, widened by a margin in pixels.
   private func room(_ margin: Double) -> Rectangle {
     let margin = margin / scale
-    return Rectangle(
-      Point(x: region.least.x - margin, y: region.least.y - margin),
-      Point(x: region.greatest.x + margin, y: region.greatest.y + margin)
-    )
+    return region.widened(by: margin)
   }
 
   private func isInside(_ outline: Outline, _ room: Rectangle) -> Bool { room.contains(snapshot.shown(outline.box)) }

@@ -11,10 +11,7 @@ struct PageStroke {
   init(_ lines: [PageLine], of snapshot: ObjectSnapshot, _ region: Rectangle, _ scale: Double) {
     self.lines = lines.map { $0.shown(by: snapshot) }
     let margin = 1_000_000 / scale
-    room = Rectangle(
-      Point(x: region.least.x - margin, y: region.least.y - margin),
-      Point(x: region.greatest.x + margin, y: region.greatest.y + margin)
-    )
+    room = region.widened(by: margin)
   }
 
   func draw(on page: OpaquePointer, _ color: PageColor) {

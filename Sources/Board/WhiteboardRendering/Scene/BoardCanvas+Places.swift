@@ -96,10 +96,7 @@ extension BoardCanvas {
 
   private func widened(_ rectangle: Rectangle) -> Rectangle {
     let margin = Self.margin / viewport.scale
-    return Rectangle(
-      Point(x: rectangle.least.x - margin, y: rectangle.least.y - margin),
-      Point(x: rectangle.greatest.x + margin, y: rectangle.greatest.y + margin)
-    )
+    return rectangle.widened(by: margin)
   }
 
   /// Returns whether a stroke only got more points, or got other points at its end.

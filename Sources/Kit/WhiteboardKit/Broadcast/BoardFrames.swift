@@ -147,10 +147,7 @@ actor BoardFrames: FrameSource {
     let snapshot = item.snapshot
     let reach = (snapshot.lineWidth ?? 0) * snapshot.scale / 2 + 1
     let box = item.pageBounds
-    let bounds = Rectangle(
-      Point(x: box.least.x - reach, y: box.least.y - reach),
-      Point(x: box.greatest.x + reach, y: box.greatest.y + reach)
-    )
+    let bounds = box.widened(by: reach)
     if let old = entries.updateValue(Entry(item: item, bounds: bounds), forKey: snapshot.id) {
       damage.append(old.bounds)
     }
@@ -205,10 +202,7 @@ actor BoardFrames: FrameSource {
     // The view moves only if objects are outside it, or if it is much too large, so that the picture seldom jumps.
     if let view, view.contains(bounds), bounds.width * 3 > view.width || bounds.height * 3 > view.height { return view }
     let margin = max(20, 0.1 * max(bounds.width, bounds.height))
-    return Rectangle(
-      Point(x: bounds.least.x - margin, y: bounds.least.y - margin),
-      Point(x: bounds.greatest.x + margin, y: bounds.greatest.y + margin)
-    ).filling(size)
+    return bounds.widened(by: margin).filling(size)
   }
 
   private func damagedAreas(_ view: Rectangle, _ scale: Double, _ size: FrameSize) -> [PixelRect] {
