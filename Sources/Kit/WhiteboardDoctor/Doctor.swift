@@ -36,9 +36,7 @@ package struct Doctor: Sendable {
     }
 
     package enum Verdict: String, Encodable, Sendable {
-      case fine
-      case note
-      case fault
+      case fine, note, fault
     }
   }
 

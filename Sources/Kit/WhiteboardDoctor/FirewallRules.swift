@@ -9,9 +9,7 @@ struct FirewallRules: Equatable, Sendable {
   }
 
   private enum Chain {
-    case input
-    case elsewhere
-    case jumped
+    case input, elsewhere, jumped
   }
 
   var acceptsByDefault = true

@@ -51,8 +51,7 @@ struct BoardLine: Encodable {
   private let isOutdated: Bool
 
   private enum CodingKeys: String, CodingKey {
-    case path, name, title, board, objects, people, changedAt, byteCount, thumbnail, error, damage
-    case openWith
+    case path, name, title, board, objects, people, changedAt, byteCount, thumbnail, error, damage, openWith
   }
 
   func text(_ event: String, json: Bool) -> String {

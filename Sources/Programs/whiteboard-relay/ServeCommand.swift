@@ -229,9 +229,7 @@ struct UnitCommand: AsyncParsableCommand {
   )
 
   enum Reader: String, ExpressibleByArgument, CaseIterable {
-    case systemd
-    case ufw
-    case firewalld
+    case systemd, ufw, firewalld
   }
 
   @Argument(help: "The program to configure: systemd, ufw or firewalld.") var reader = Reader.systemd

@@ -24,9 +24,7 @@ package enum PhotoDecoder {
 }
 
 enum PictureFormat: Hashable, Sendable {
-  case jpeg
-  case png
-  case webP
+  case jpeg, png, webP
 
   init(of bytes: [UInt8]) throws(PictureError) {
     guard !bytes.isEmpty, bytes.count <= BoardLimits.photoBytes else { throw .photo(.tooManyBytes) }

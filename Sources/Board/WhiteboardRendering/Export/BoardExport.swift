@@ -107,10 +107,7 @@ package struct ExportedFile: Hashable, Sendable {
 package enum ExportFormat: String, CaseIterable, Sendable {
   /// An SVG page for browsers; words stay text.
   case svg
-  case png
-  case pdf
-  case json
-  case excalidraw
+  case png, pdf, json, excalidraw
   /// The board in characters, as a terminal shows it.
   case text = "txt"
 
@@ -126,8 +123,7 @@ package enum ExportFormat: String, CaseIterable, Sendable {
 
 /// The sizes of paper on which a PDF can be printed.
 public enum PaperSize: String, CaseIterable, Sendable {
-  case a4
-  case letter
+  case a4, letter
 
   /// The shorter and the longer side, in points.
   package var sides: (Double, Double) {
@@ -203,9 +199,7 @@ package enum ImportError: Error, Hashable, Sendable {
   case malformed(at: Int)
   /// Lists and objects in the file are nested too deeply; the value is the offset where the limit is exceeded.
   case tooDeep(at: Int)
-  case tooManyValues
-  case unknownFormat
-  case newerVersion
+  case tooManyValues, unknownFormat, newerVersion
   /// A value is missing or not valid. The error contains the path of the value, and a description of a valid value.
   case wrongValue(String, expected: String)
   case tooManyObjects

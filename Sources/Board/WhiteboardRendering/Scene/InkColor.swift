@@ -4,8 +4,7 @@ import Whiteboard
 package enum Paper: String, Hashable, Sendable, CaseIterable {
   /// The background is unknown, so lines must be visible on light and dark backgrounds.
   case unknown
-  case dark
-  case light
+  case dark, light
 
   /// The range of lightness in which a color is visible on the background, from 0 to 1.
   fileprivate var lightness: ClosedRange<Double> {

@@ -6,19 +6,7 @@ import WhiteboardKit
 /// A request to a running relay: one line of JSON over its control socket.
 package struct ControlRequest: Codable, Equatable, Sendable {
   package enum Command: String, Codable, CaseIterable, Sendable {
-    case status
-    case boards
-    case create
-    case pin
-    case unpin
-    case delete
-    case peers
-    case invite
-    case revoke
-    case role
-    case kick
-    case compact
-    case drain
+    case status, boards, create, pin, unpin, delete, peers, invite, revoke, role, kick, compact, drain
   }
 
   package var command: Command

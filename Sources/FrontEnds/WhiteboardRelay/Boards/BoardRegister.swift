@@ -131,8 +131,7 @@ package struct BoardRegister: Sendable {
 
 struct ServedBoard {
   enum State {
-    case opening
-    case serving
+    case opening, serving
     /// The board cannot be served, for the given reason. Its file is unchanged.
     case failed(WhiteboardError)
   }

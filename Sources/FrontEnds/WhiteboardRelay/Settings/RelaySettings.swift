@@ -14,8 +14,7 @@ package enum BoardsTaken: String, CaseIterable, Sendable {
 package enum LogStyle: String, CaseIterable, Sendable {
   /// The journald format if standard error is connected to the journal; otherwise, text.
   case auto
-  case text
-  case json
+  case text, json
 }
 
 extension SettingKey<String> {

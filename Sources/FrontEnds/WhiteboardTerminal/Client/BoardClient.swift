@@ -12,9 +12,7 @@ import WhiteboardSync
 package struct BoardClient: Sendable {
   package enum Action: Equatable, Sendable {
     case command(CommandRequest)
-    case quit
-    case redraw
-    case suspend
+    case quit, redraw, suspend
     case clipboard(String)
     /// Store a drawing from the system clipboard, for the next `paste`.
     case storeCopies(String)

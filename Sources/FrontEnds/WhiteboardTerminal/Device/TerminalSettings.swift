@@ -7,8 +7,7 @@ package struct TerminalSettings: Hashable, Sendable {
   package enum Graphics: String, Hashable, Sendable, CaseIterable {
     /// The best format that the terminal supports.
     case auto
-    case kitty
-    case sixel
+    case kitty, sixel
     /// Colored cells.
     case blocks
     /// A label instead of the photo.
@@ -18,9 +17,7 @@ package struct TerminalSettings: Hashable, Sendable {
   package enum Pen: String, Hashable, Sendable, CaseIterable {
     /// The characters with the highest resolution that the locale and the terminal support.
     case auto
-    case braille
-    case half
-    case ascii
+    case braille, half, ascii
 
     /// The chosen style; nil for `auto`.
     package var dotStyle: DotStyle? { DotStyle(rawValue: rawValue) }
@@ -37,8 +34,7 @@ package struct TerminalSettings: Hashable, Sendable {
   }
 
   package enum Color: String, Hashable, Sendable, CaseIterable {
-    case auto
-    case none
+    case auto, none
     case sixteen = "16"
     case palette = "256"
     case full = "24bit"

@@ -9,8 +9,7 @@ package enum InputEvent: Hashable, Sendable {
 
   package enum Key: Hashable, Sendable {
     case character(Character)
-    case enter, tab, escape, backspace, delete, insert
-    case up, down, left, right, home, end, pageUp, pageDown
+    case enter, tab, escape, backspace, delete, insert, up, down, left, right, home, end, pageUp, pageDown
     case function(Int)
   }
 

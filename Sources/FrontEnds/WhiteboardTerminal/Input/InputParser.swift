@@ -100,8 +100,7 @@ package struct InputParser: Sendable {
   // MARK: - Sequences
 
   private enum Parsed {
-    case more
-    case nothing
+    case more, nothing
     /// The last bytes begin another sequence. The bytes before them may be a key.
     case cutOff(by: Int, InputEvent? = nil)
     case event(InputEvent)

@@ -9,18 +9,13 @@ package struct KeyMap: Hashable, Sendable {
     case thinner, broader
     /// Moves by a dot, or by a whole cell if `isWide`.
     case arrow(dx: Int, dy: Int, isWide: Bool)
-    case zoomIn, zoomOut, fit, actualSize, follow
-    case undo, redo
+    case zoomIn, zoomOut, fit, actualSize, follow, undo, redo
     case object(ObjectCommand)
     case turn(degrees: Double)
     case scale(percent: Double)
-    case next, previous, selectAll, selectNone
-    case edit
-    case keyboardPen, snap
-    case chat, command, photo, menu, help, quit, redraw, panel, interrupt
-    case find, clearBoard, present, openLink
-    case saved, invite, game
-    case connectFour, readChat, export, suspend
+    case next, previous, selectAll, selectNone, edit, keyboardPen, snap, chat, command, photo, menu, help, quit, redraw
+    case panel, interrupt, find, clearBoard, present, openLink, saved, invite, game, connectFour, readChat, export
+    case suspend
   }
 
   package struct Binding: Hashable, Sendable {

@@ -216,9 +216,7 @@ struct RemovalState: Sendable {
   enum Answer: Equatable, Sendable {
     /// Continue with the local copy.
     case proceed
-    case leave
-    case redraw
-    case none
+    case leave, redraw, none
   }
 
   private(set) var removal: SharedBoard.News.Removed?

@@ -14,14 +14,12 @@ enum Overlay: Hashable, Sendable {
   case linkQuestion(String)
 
   enum Outcome: Hashable, Sendable {
-    case none
-    case close
+    case none, close
     /// Close, and perform the command that the user picked.
     case perform(KeyMap.Command)
     /// Open the prompt for a chat line; the chat stays open.
     case writeChat
-    case redraw
-    case clearBoard
+    case redraw, clearBoard
     case openLink(String)
     case copyLink(String)
     case answered(SaveStatus.Answer)

@@ -29,8 +29,7 @@ package struct LineEditor: Hashable, Sendable {
     /// The line was edited, or nothing happened.
     case typing
     case entered(String)
-    case canceled
-    case complete
+    case canceled, complete
   }
 
   mutating func handle(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Outcome {

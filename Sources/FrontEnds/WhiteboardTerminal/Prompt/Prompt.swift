@@ -236,8 +236,7 @@ enum PromptCommand: Sendable {
   /// Go to the object with an id, or to an object whose text contains the words.
   case go(String)
   case follow(String)
-  case fit
-  case present
+  case fit, present
   /// Ask before all objects are deleted.
   case clear
   /// Zoom to a factor, where 1 is the actual size.

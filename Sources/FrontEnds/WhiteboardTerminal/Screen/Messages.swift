@@ -129,8 +129,7 @@ extension Notice {
 
 struct Notice: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
-    case remark
-    case problem
+    case remark, problem
     /// A problem in one line; any key removes the line.
     case hint
     case chat

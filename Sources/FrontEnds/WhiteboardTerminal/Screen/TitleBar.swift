@@ -202,11 +202,7 @@ extension Tool {
 /// The save state, the messages about it, and the question about unsaved work.
 struct SaveStatus: Sendable {
   enum Answer: Equatable, Sendable {
-    case retry
-    case saveElsewhere
-    case leave
-    case stay
-    case none
+    case retry, saveElsewhere, leave, stay, none
   }
 
   /// The state that the board reported last; nil until the board is open.

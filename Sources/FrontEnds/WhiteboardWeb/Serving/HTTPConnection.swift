@@ -22,9 +22,7 @@ package enum HTTPRoute {
 }
 
 package enum HTTPFault {
-  case malformed
-  case headTooLarge
-  case unexpectedBody
+  case malformed, headTooLarge, unexpectedBody
 }
 
 package struct HTTPAnswer: Error {

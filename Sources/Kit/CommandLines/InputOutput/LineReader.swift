@@ -113,8 +113,7 @@ package actor LineReader {
 
   private enum Chunk: Sendable {
     case bytes([UInt8])
-    case end
-    case cancelled
+    case end, cancelled
     case failed(Int32)
   }
 

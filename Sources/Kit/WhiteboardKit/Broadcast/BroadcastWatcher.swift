@@ -7,8 +7,7 @@ public enum WatchedEvent: Sendable {
   case started(BroadcastFormat)
   /// A new picture; `pixels` is nil if the pictures are not decoded.
   case picture(BroadcastPicture, pixels: FramePixels?)
-  case paused
-  case resumed
+  case paused, resumed
   /// The broadcaster has a problem, and the broadcast continues.
   case failed(BroadcastNotice)
   /// The last event.

@@ -134,10 +134,7 @@ package struct Watching: Sendable {
   }
 
   private enum Outcome {
-    case over
-    case silent
-    case notNow
-    case broken
+    case over, silent, notNow, broken
   }
 
   private func watch(_ watcher: BroadcastWatcher, _ handle: @Sendable (WatchedEvent) async throws -> Void) async throws

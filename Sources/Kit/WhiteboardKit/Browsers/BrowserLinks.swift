@@ -296,12 +296,7 @@ struct BrowserLink: Codable, Equatable, Sendable {
   private(set) var deadline: ContinuousClock.Instant?
 
   private enum CodingKeys: String, CodingKey {
-    case secret
-    case isView
-    case end
-    case isOnce
-    case guests
-    case isClosed
+    case secret, isView, end, isOnce, guests, isClosed
   }
 
   init(secret: GuestSecret, isView: Bool, isOnce: Bool = false, end: UInt64?) {

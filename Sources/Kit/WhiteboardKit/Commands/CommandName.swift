@@ -2,95 +2,14 @@ import PeerCore
 
 /// The names of the commands, in the order in which the help lists them.
 package enum CommandName: String, CaseIterable, Sendable {
-  case text
-  case rect
-  case ellipse
-  case diamond
-  case note
-  case frame
-  case line
-  case arrow
-  case stroke
-  case pen
-  case lift
-  case photo
-  case game
-  case duplicate
-  case select
-  case take
-  case deselect
-  case move
-  case scale
-  case rotate
-  case color
-  case width
-  case style
-  case resize
-  case points
-  case order
-  case align
-  case distribute
-  case flip
-  case crop
-  case group
-  case ungroup
-  case lock
-  case unlock
-  case label
-  case edit
-  case insert
-  case link
-  case vote
-  case erase
-  case delete
-  case clear
-  case undelete
-  case purge
-  case play
-  case undo
-  case redo
-  case set
-  case point
-  case view
-  case accept
-  case decline
-  case kick
-  case hide
-  case unhide
-  case role
-  case invite
-  case web
-  case broadcast
-  case cancel
-  case leave
-  case `continue`
-  case profile
-  case say
-  case comment
-  case resolve
-  case send
-  case resource
-  case stream
-  case objects
-  case show
-  case find
-  case chat
-  case settings
-  case peers
-  case digest
-  case checkpoint
-  case checkpoints
-  case diff
-  case restore
+  case text, rect, ellipse, diamond, note, frame, line, arrow, stroke, pen, lift, photo, game, duplicate, select, take
+  case deselect, move, scale, rotate, color, width, style, resize, points, order, align, distribute, flip, crop, group
+  case ungroup, lock, unlock, label, edit, insert, link, vote, erase, delete, clear, undelete, purge, play, undo, redo
+  case set, point, view, accept, decline, kick, hide, unhide, role, invite, web, broadcast, cancel, leave, `continue`
+  case profile, say, comment, resolve, send, resource, stream, objects, show, find, chat, settings, peers, digest
+  case checkpoint, checkpoints, diff, restore
   case saveAs = "save-as"
-  case save
-  case export
-  case `import`
-  case copy
-  case paste
-  case wait
-  case quit
-  case help
+  case save, export, `import`, copy, paste, wait, quit, help
 }
 
 extension CommandName {

@@ -288,9 +288,7 @@ enum JSONKind {
   case region
   /// `[[x,y],…]`.
   case points
-  case number
-  case flag
-  case string
+  case number, flag, string
   /// A string or a list of strings.
   case peers
   /// A path or a list of paths.

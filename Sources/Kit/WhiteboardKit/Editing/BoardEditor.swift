@@ -249,8 +249,7 @@ final class BoardEditor {
 
 extension BoardEditor {
   enum Nameable {
-    case present
-    case deleted
+    case present, deleted
   }
 
   func resolve(_ references: [ObjectReference]) throws(CommandError) -> [ObjectID] {

@@ -94,11 +94,7 @@ extension SharedBoard.News {
     package var address: String?
 
     package enum State: String, Sendable {
-      case connecting
-      case connected
-      case suspect
-      case reconnecting
-      case lost
+      case connecting, connected, suspect, reconnecting, lost
     }
   }
 
@@ -168,8 +164,7 @@ extension SharedBoard.News {
     package var boardName: UntrustedText?
 
     package enum Step: String, Sendable {
-      case searching
-      case connecting
+      case searching, connecting
       /// The connection was accepted, and the peer has not answered yet.
       case awaitingAnswer = "awaiting-answer"
       case provingCode = "proving-code"
@@ -219,9 +214,7 @@ extension SharedBoard.News {
     package var message: UntrustedText?
 
     package enum Outcome: String, Sendable {
-      case delivered
-      case cancelled
-      case failed
+      case delivered, cancelled, failed
     }
   }
 
@@ -280,8 +273,7 @@ extension SharedBoard.News {
 }
 
 package enum Direction: String, Sendable {
-  case incoming
-  case outgoing
+  case incoming, outgoing
 }
 
 /// `member` is the name of a member with an id prefix, safe to display.

@@ -5,8 +5,7 @@ import WhiteboardRendering
 
 /// A picture format that boards do not accept, but that libvips can convert.
 enum OtherPicture: String {
-  case gif, svg, tiff, bmp
-  case heif
+  case gif, svg, tiff, bmp, heif
   /// A WebP file with several pictures. Boards accept WebP files with one picture, so those files are not converted.
   case webp
 

@@ -55,9 +55,7 @@ struct SendQueue {
   init(number: Int) { self.number = number }
 
   enum Load: Int, Comparable {
-    case light
-    case heavy
-    case excessive
+    case light, heavy, excessive
 
     static func < (one: Load, other: Load) -> Bool { one.rawValue < other.rawValue }
   }

@@ -52,16 +52,11 @@ package struct BoardConfiguration: Sendable {
   }
 
   package enum Admission: String, Sendable, CaseIterable {
-    case ask
-    case code
-    case known
-    case anyone
+    case ask, code, known, anyone
   }
 
   package enum FilePolicy: Sendable {
-    case ask
-    case accept
-    case refuse
+    case ask, accept, refuse
   }
 
   package enum FileSenders: String, CaseIterable, Sendable {

@@ -235,8 +235,7 @@ extension Transfers {
 
 extension Transfers {
   private enum OfferEnd {
-    case declined
-    case over
+    case declined, over
   }
 
   /// The maximum number of accepted files to remember until they arrive. The user is not asked about these files again
