@@ -49,9 +49,8 @@ package struct Confirmation: ParsableArguments {
       )
     }
     // A program that was killed while it deleted the board can have left some of its files.
-    let files = ["", "-wal", "-journal", "-shm"].map { path + $0 }
     var status = stat()
-    guard files.contains(where: { lstat($0, &status) == 0 }), status.st_mode & S_IFMT == S_IFREG else {
+    guard BoardFile.ends.contains(where: { lstat(path + $0, &status) == 0 }), status.st_mode & S_IFMT == S_IFREG else {
       throw WhiteboardError(.noInput, "there is no file \(name)")
     }
     guard path.hasSuffix(".\(BoardFile.fileExtension)") else {
@@ -66,10 +65,7 @@ package struct Confirmation: ParsableArguments {
     try await confirm(command, or: "nothing was deleted") {
       "Delete \(kind) \(name) (\(await facts()))? It cannot be restored."
     }
-    for file in files where unlink(file) != 0 && errno != ENOENT {
-      let words = SystemError.words(for: errno)
-      throw WhiteboardError(.cannotCreate, "\(UntrustedText(file).escaped()) cannot be deleted: \(words)")
-    }
+    try BoardFile.delete(path)
   }
 }
 

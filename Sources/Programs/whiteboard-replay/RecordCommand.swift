@@ -222,9 +222,7 @@ struct RecordCommand: AsyncParsableCommand {
   }
 
   private func discard(_ file: String) throws(WhiteboardError) {
-    for path in [file, file + "-wal", file + "-shm"] where unlink(path) != 0 && errno != ENOENT {
-      throw WhiteboardError(.cannotCreate, "\(path) cannot be deleted")
-    }
+    try BoardFile.delete(file)
     try Console.tell("the recording was deleted\n")
   }
 }

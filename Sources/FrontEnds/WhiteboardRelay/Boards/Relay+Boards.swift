@@ -211,12 +211,10 @@ extension Relay {
   private func removeDocument(of id: SessionID) async throws(WhiteboardError) {
     let library = BoardLibrary(inDataDirectory: configuration.dataDirectory)
     do {
-      for summary in try await library.list() where summary.board == id.bytes {
-        // A board that could not be opened may still have other SQLite files, such as a WAL file.
-        for path in ["-wal", "-shm", "-journal", ""].map({ summary.path + $0 })
-        where FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
-      }
-    } catch { throw WhiteboardError(.inputOutput, "the file of the board cannot be deleted: \(error)") }
+      for summary in try await library.list() where summary.board == id.bytes { try BoardFile.delete(summary.path) }
+    } catch let error as WhiteboardError { throw error } catch {
+      throw WhiteboardError(.inputOutput, "the file of the board cannot be deleted: \(error)")
+    }
   }
 }
 

@@ -7,6 +7,12 @@ import WhiteboardDocument
 import WhiteboardRendering
 import WhiteboardSync
 
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
 /// Operations on the files of boards that need no session.
 package enum BoardFile {
   package struct Content: Sendable {
@@ -39,6 +45,18 @@ package enum BoardFile {
 
   package static func absolute(_ path: String) -> String {
     path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+  }
+
+  /// The ends of the names of the files of a board; the first file contains the board, and SQLite makes the others.
+  package static let ends = ["", "-wal", "-journal", "-shm"]
+
+  /// Deletes the files of a board. If the program is killed meanwhile, the board is either unchanged or deleted, because
+  /// the other files alone are not a board.
+  package static func delete(_ path: String) throws(WhiteboardError) {
+    for file in ends.map({ path + $0 }) where unlink(file) != 0 && errno != ENOENT {
+      let words = SystemError.words(for: errno)
+      throw WhiteboardError(.cannotCreate, "\(UntrustedText(file).escaped()) cannot be deleted: \(words)")
+    }
   }
 
   /// Reads the newest state of the board, or a stored version. The board may be open in another program.
