@@ -577,7 +577,7 @@ class CommandLine(InteropCase):
         change = json.loads(replay("diff", file, "--from", "0", "--json", status=1).splitlines()[0])
         self.assertEqual(change["type"], "text")
         self.assertEqual(replay("log", "--wire", file), "")
-        self.assertIn("no traffic of the session", self.errors)
+        self.assertIn("not the traffic of the session", self.errors)
         log = replay("log", file).splitlines()
         self.assertEqual(len({line.index("Ada (") for line in log}), 1, "the columns are aligned")
 
