@@ -101,9 +101,14 @@ private struct Client {
 
     /// Returns the number of the picture in the next part of a stream; nil at its end.
     mutating func nextPicture() async throws -> Int? {
-      guard let head = try await next(through: "\r\n\r\n"), head.hasPrefix("--picture\r\n") else { return nil }
+      // Each part is one chunk of the response.
+      guard let size = try await next(through: "\r\n").flatMap({ Int($0.dropLast(), radix: 16) }), size > 0 else {
+        return nil
+      }
+      guard let head = try await next(through: "\r\n\r\n") else { return nil }
+      #expect(size == head.utf8.count + TextCoder.fileSize + 2)
       #expect(head == "--picture\r\nContent-Type: image/jpeg\r\nContent-Length: \(TextCoder.fileSize)\r\n\r\n")
-      guard let file = try await next(TextCoder.fileSize), try await next(2) == "\r\n" else { return nil }
+      guard let file = try await next(TextCoder.fileSize), try await next(4) == "\r\n\r\n" else { return nil }
       return Int(file.split(separator: " ")[1])
     }
   }
@@ -144,7 +149,7 @@ private struct Client {
         // The source may report its change only after the first request.
         var answer = ""
         while !answer.contains("picture \(number) ") { answer = try await self.answer(server, Self.get("/still")) }
-        let head = answer.prefix(while: { $0 != "." }).lowercased()
+        let head = answer[..<(answer.firstRange(of: "\r\n\r\n")?.upperBound ?? answer.startIndex)].lowercased()
         #expect(head.hasPrefix("http/1.1 200 "))
         #expect(head.contains("content-type: image/jpeg\r\n"))
         #expect(head.contains("content-length: \(TextCoder.fileSize)\r\n"))
@@ -190,7 +195,7 @@ private struct Client {
           _ = try #require(try await reader.next(through: "\r\n\r\n"))
           for number in 1...count {
             await source.show(number)
-            while try await reader.nextPicture() != number {}
+            while try #require(try await reader.nextPicture()) != number {}
           }
         }
         var pictures: [Int] = []

@@ -92,7 +92,7 @@ import Testing
 
   @Test("[CST-5] [CST-6] [CST-10] a viewer gets all events in order, and confirms a picture when it asks for more")
   func events() async throws {
-    let confirmed = Locked([UInt64]())
+    let (confirmed, confirmations) = AsyncStream<UInt64>.makeStream()
     try await withBroadcaster { stream, _ in
       let records = [
         Self.start, Self.whole(1, 1), Self.changes(2, since: 1, PixelRect(x: 0, y: 0, width: 1, height: 1)),
@@ -109,7 +109,7 @@ import Testing
       var reader = BroadcastReader(limit: BroadcastRecord.viewerLimit)
       for try await bytes in stream.inbound {
         reader.append(bytes)
-        while case .seen(let number)? = try reader.next() { confirmed.withLock { $0.append(number) } }
+        while case .seen(let number)? = try reader.next() { confirmations.yield(number) }
       }
     } _: { session, host in
       let watcher = try await BroadcastWatcher(
@@ -129,8 +129,14 @@ import Testing
       )
       #expect(await watcher.hasAnswer)
       #expect(try await watcher.next() == nil)
+      // The session ends only after the confirmations have arrived, because its end discards them.
+      var numbers: [UInt64] = []
+      for await number in confirmed {
+        numbers.append(number)
+        if numbers.count == 4 { break }
+      }
+      #expect(numbers == [1, 2, 7, 7])
     }
-    #expect(confirmed.withLock { $0 } == [1, 2, 7, 7])
   }
 
   private static let hostile: [(String, [BroadcastRecord])] = [
