@@ -172,6 +172,19 @@ struct TestPainter: FramePainter {
     }
   }
 
+  @Test("a text that gets another color because a note behind it moves is drawn again as a whole") func textOnNote()
+    async throws
+  {
+    try await withHost(isKept: false) { host in
+      var followed = try await Followed(host)
+      try await followed.run("note 200,200 size=60,60 fill=#000000 as=note", "text 200,200 \"wider than the note\"")
+      _ = try await followed.draw()
+      try await followed.run("move note 500,400")
+      _ = try await followed.draw()
+      #expect(Self.difference(followed.picture, try await followed.wholePicture()) <= Self.rounding)
+    }
+  }
+
   @Test("[SYN-32] points of a stroke are drawn before they are committed, and are not drawn away when others are")
   func preview() async throws {
     try await withHost(isKept: false) { host in

@@ -207,7 +207,10 @@ actor BoardFrames: FrameSource {
 
   private func damagedAreas(_ view: Rectangle, _ scale: Double, _ size: FrameSize) -> [PixelRect] {
     var areas: [PixelRect] = []
-    for box in damage {
+    // The color of a text depends on the objects behind its center.
+    let texts = damage.isEmpty ? [] : entries.values.filter { $0.item.snapshot.kind == .text }.map(\.bounds)
+    for changed in damage {
+      let box = texts.reduce(changed) { changed.contains(Rectangle($1.center, $1.center)) ? $0.union($1) : $0 }
       guard box.touches(view) else { continue }
       func pixel(_ value: Double) -> Int { Int(min(max(value, -1e6), 1e6)) }
       let left = pixel(((box.least.x - view.least.x) * scale).rounded(.down)) - Self.overhang
