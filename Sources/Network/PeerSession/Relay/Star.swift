@@ -165,7 +165,7 @@ extension RelaySide {
   func closeReplacedLinks(_ now: NIODeadline) {
     let replaced = session.entries.values.filter { entry in
       entry.link != nil && session.localPeer < entry.id && hasRoute(to: entry.id) && replacesLink(of: entry, now)
-        && entry.delivery?.outbox.isDelivered == true && session.bulk.linkCount(entry.id) == 0
+        && entry.delivery?.outbox.isDelivered == true && session.bulk.isIdle(entry.id)
     }
     let former = replacedLinks
     replacedLinks = Dictionary(uniqueKeysWithValues: replaced.map { ($0.id, former[$0.id] ?? now) })

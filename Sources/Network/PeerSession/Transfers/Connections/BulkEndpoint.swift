@@ -76,6 +76,11 @@ final class BulkEndpoint: Sendable {
 
   var idleLinkCount: Int { pool.idleCount }
 
+  /// Whether no resource or stream is in progress. Idle links may be open.
+  var isIdle: Bool {
+    state.withLock { $0.transfers.isIdle && $0.incomingStreams == 0 && $0.outgoingStreams == 0 }
+  }
+
   func accept(_ link: BulkLink) {
     let runner = BulkLinkRunner(link, idle: BulkAcceptor(self)) { [pool] in pool.endError }
     state.withLock { $0.acceptedLinks += 1 }

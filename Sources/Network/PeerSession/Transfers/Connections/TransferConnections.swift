@@ -145,6 +145,8 @@ final class TransferConnections {
 
   func linkCount(_ peer: PeerID) -> Int { running[peer]?.linkCount ?? 0 }
 
+  func isIdle(_ peer: PeerID) -> Bool { running[peer]?.isIdle ?? true }
+
   /// `route` is the member at the far end if the link is a leg of a tunnel.
   func dial<Attached: Sendable>(
     _ entry: PeerEntry,

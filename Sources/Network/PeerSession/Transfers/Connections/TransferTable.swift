@@ -22,6 +22,8 @@ struct TransferTable {
   /// The accepted transfers whose link broke, the oldest first.
   private var interrupted: [TransferID] = []
 
+  var isIdle: Bool { running.isEmpty && waiting.isEmpty && receiving.isEmpty && accepted.isEmpty }
+
   // MARK: Outgoing
 
   var runningSenders: [ResourceSender] { Array(running.values) }
