@@ -301,7 +301,7 @@ class Pages(Case):
         self.assertEqual([entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"], [])
 
         # A board can be so large that all of it is seen only at a very small zoom.
-        self.draw("far.whiteboard", "rect 0,0 90000x90000 --fill #000000", "rect 2000000,0 90000x90000 --fill #000000")
+        self.draw("far.whiteboard", *[f"rect {x},0 size=90000,90000 fill=#000000" for x in (0, 2_000_000)])
         self.export("far.whiteboard", "far.html")
         driver.get((self.folder / "far.html").as_uri())
         wait("!document.getElementById('start').hidden")
