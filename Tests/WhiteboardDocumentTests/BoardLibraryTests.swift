@@ -134,6 +134,19 @@ import WhiteboardDocument
 
   init() throws { directory = try TemporaryDirectory() }
 
+  @Test("settings behind a symbolic link are changed where they are") func linkedSettings() async throws {
+    let manager = FileManager.default
+    try manager.createDirectory(atPath: directory.file("dotfiles"), withIntermediateDirectories: false)
+    for link in ["settings.json", "missing.json"] {
+      let target = directory.file("dotfiles/\(link)")
+      if link == "settings.json" { try Data("{}".utf8).write(to: URL(fileURLWithPath: target)) }
+      try manager.createSymbolicLink(atPath: directory.file(link), withDestinationPath: "dotfiles/\(link)")
+      try await PersonalSettings(path: directory.file(link)).set("name", to: "Ann")
+      #expect(try manager.destinationOfSymbolicLink(atPath: directory.file(link)) == "dotfiles/\(link)")
+      #expect(try await PersonalSettings(path: target).value("name") == "Ann")
+    }
+  }
+
   @Test("settings are stored, and unknown keys in the file stay") func keeping() async throws {
     let path = directory.file("settings.json")
     let settings = PersonalSettings(path: path)

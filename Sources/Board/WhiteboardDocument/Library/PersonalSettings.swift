@@ -8,7 +8,7 @@ public actor PersonalSettings {
   /// The maximum size of the settings file, in bytes.
   public static let maximumSize = 65_536
 
-  /// The path of the settings file.
+  /// The path of the settings file itself, after following symbolic links.
   public nonisolated let path: String
 
   /// The values that the reader of ``changes()`` knows.
@@ -17,7 +17,14 @@ public actor PersonalSettings {
   /// Creates an accessor for the settings file at `path`.
   ///
   /// The file may be missing, but its directory must exist.
-  public init(path: String) { self.path = path }
+  public init(path: String) {
+    guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else {
+      self.path = path
+      return
+    }
+    let file = URL(fileURLWithPath: target, relativeTo: URL(fileURLWithPath: path).deletingLastPathComponent())
+    self.path = file.resolvingSymlinksInPath().path
+  }
 
   /// Returns all settings whose values are strings.
   /// - Throws: `damaged`, with the remedy in the message; `tooLarge`, `inputOutput`.
