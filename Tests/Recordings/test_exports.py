@@ -165,6 +165,10 @@ class Films(Case):
             "sys.stdin.buffer.read()\nsys.exit('the disk is broken')\n", "utf-8")
         self.assertIn("ffmpeg could not write the film: the disk is broken",
                       self.export(SAMPLE, "other.mp4", "--size", "64x48", status=73))
+        # The film is larger than a pipe.
+        (self.folder / "ffmpeg").write_text(f"#!{sys.executable}\nimport sys\nsys.stdin.buffer.read(1_000)\n", "utf-8")
+        self.assertIn("ffmpeg ended before the film was complete",
+                      self.export(SAMPLE, "other.mp4", "--size", "640x480", status=73))
         self.assertFalse((self.folder / "other.mp4").exists())
 
     def test_errors_say_what_to_do_and_leave_no_file(self):
@@ -199,8 +203,27 @@ class Films(Case):
         self.export(SAMPLE, "link.gif", "--force", "--size", "32x32")
         self.assertTrue((self.folder / "link.gif").is_symlink())
         self.assertEqual(self.header("film.gif", "width"), "32")
+        shutil.copy(SAMPLE, self.folder / "mine.whiteboard")
+        before = (self.folder / "mine.whiteboard").read_bytes()
+        for name in ("board.gif", "board.svg"):
+            (self.folder / name).symlink_to("mine.whiteboard")
+            self.assertIn("leads to the file of a board", self.export("mine.whiteboard", name, "--force", status=73))
+        self.assertEqual((self.folder / "mine.whiteboard").read_bytes(), before)
         (self.folder / "loop.gif").symlink_to("loop.gif")
         self.assertIn("cannot be written", self.export(SAMPLE, "loop.gif", "--force", status=73))
+
+    def test_a_film_is_at_most_a_day_long(self):
+        self.run_program("export", SAMPLE, "-o", "lines.jsonl")
+        lines = [json.loads(line) for line in (self.folder / "lines.jsonl").read_text("utf-8").splitlines()]
+        last = max(line["time"] for line in lines if "time" in line)
+        for line in lines:
+            if line.get("time") == last:
+                line["time"] += 90_000_000
+        (self.folder / "lines.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+        self.run_program("import", "lines.jsonl", "-o", "long.whiteboard")
+        said = self.export("long.whiteboard", "film.gif", "--size", "64x48", "--pauses", status=64)
+        self.assertIn("at most 24 hours", said)
+        self.export("long.whiteboard", "film.gif", "--size", "64x48")
 
     def test_a_second_signal_leaves_no_file(self):
         # The program waits, because this ffmpeg reads nothing.

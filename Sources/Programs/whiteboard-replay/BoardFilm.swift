@@ -36,6 +36,8 @@ struct BoardFilm {
   private static let longestSide = 1_280.0
   /// The maximum number of pixels for each board unit in a film without a given size.
   private static let largestScale = 2.0
+  /// The maximum length of a film, in milliseconds: a day.
+  private static let longestFilm: Int64 = 86_400_000
   /// The space around all objects, in board units.
   private static let margin = 20.0
 
@@ -64,6 +66,13 @@ struct BoardFilm {
       rate: rate,
       longestPause: longestPause
     )
+    guard timeline.duration <= Self.longestFilm else {
+      throw WhiteboardError(
+        .usage,
+        "the film would last \(Recording.text(timeline.duration)), and can last at most 24 hours; do not use --pauses, or "
+          + "choose a higher --speed or a part of the recording with `cut`"
+      )
+    }
     guard let painter = FilmPainter(width: width, height: height) else {
       throw WhiteboardError(.system, "there is not enough memory for a film of this size; choose a smaller --size")
     }

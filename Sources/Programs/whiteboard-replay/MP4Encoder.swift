@@ -87,8 +87,14 @@ final class MP4Encoder: FilmEncoder {
     // After a signal, this loop ends early, and the caller ends the export.
     while count < frames, !Termination.isAsked {
       let failure = FileWriting.writeAll(bytes, to: input.fileHandleForWriting.fileDescriptor)
-      // If ffmpeg has ended, throw its error.
-      if failure != nil { try end() }
+      if failure != nil {
+        // If ffmpeg has ended, throw its error.
+        try end()
+        throw WhiteboardError(
+          .cannotCreate,
+          UntrustedText("\(name): ffmpeg ended before the film was complete").escaped()
+        )
+      }
       count += 1
     }
   }

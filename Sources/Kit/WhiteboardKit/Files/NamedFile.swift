@@ -148,12 +148,15 @@ package enum OutputFile {
   package enum WriteError: Error, Equatable, Sendable {
     case exists(String)
     case noFile(String)
+    /// A symbolic link with another ending leads to the file of a board, for example to the board that is exported.
+    case board(String)
     case unwritable(String, why: String)
 
     package var message: String {
       switch self {
       case .exists(let path): "\(Self.shown(path)) already exists"
       case .noFile(let path): "\(Self.shown(path)) is not a regular file"
+      case .board(let path): "\(Self.shown(path)) leads to the file of a board, which would be lost"
       case .unwritable(let path, let why): "\(Self.shown(path)) cannot be written: \(why)"
       }
     }
@@ -185,6 +188,8 @@ package enum OutputFile {
       return
     }
     guard status.st_mode & S_IFMT == S_IFREG else { throw .noFile(path) }
+    let ending = ".\(BoardFile.fileExtension)"
+    guard path.hasSuffix(ending) || !resolved(path).hasSuffix(ending) else { throw .board(path) }
     guard isReplacing else { throw .exists(path) }
   }
 
