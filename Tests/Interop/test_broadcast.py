@@ -172,6 +172,17 @@ class Broadcasts(SwiftCase):
         )
         self.assertEqual(missing.returncode, 75, missing.stderr)
 
+    def test_a_viewer_without_a_user_cannot_compare_words(self):
+        host = self.program("host", "Asking", admit="ask", name="Ben")
+        port = host.ready()["port"]
+        done = subprocess.run(
+            [str(BINARY), "watch", f"127.0.0.1:{port}", "--output", "-", "--data-dir", str(self.directory())],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60 * PATIENCE,
+        )
+        self.assertEqual(done.returncode, 77, done.stderr)
+        self.assertIn("You must compare words with the host", done.stderr)
+        self.assertNotIn("prove", done.stderr)
+
     def test_a_viewer_that_is_removed_says_so(self):
         self.start()
         viewer = self.raw()

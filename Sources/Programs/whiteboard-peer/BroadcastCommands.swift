@@ -4,6 +4,7 @@ import CommandLines
 import FoundationEssentials
 import PeerCore
 import PeerSession
+import WhiteboardDocument
 import WhiteboardKit
 import WhiteboardPictures
 import WhiteboardPrograms
@@ -70,7 +71,8 @@ struct BroadcastCommand: AsyncParsableCommand {
     completion: .codec
   ) var codec: String?
 
-  @Option(help: ArgumentHelp("Show only a part of the board.", valueName: "X,Y,W,H")) var region: String?
+  @Option(parsing: .unconditional, help: ArgumentHelp("Show only a part of the board.", valueName: "X,Y,W,H"))
+  var region: String?
 
   @Option(help: ArgumentHelp("Show the part that a member sees, or that you see.", valueName: "PEER")) var follow:
     String?
@@ -210,7 +212,8 @@ struct WatchCommand: AsyncParsableCommand {
       dataDirectory: try settings.chosenDataDirectory(),
       within: .seconds(wait)
     )
-    let name = settings.value(.personName) ?? Environment.userName
+    let personal = PersonalSettings(inDataDirectory: try settings.chosenDataDirectory())
+    let name = try await BoardOptions.chosenName(settings, personal)
     guard output != nil || !Console.hasScreen(settings) else { return try await show(join, as: name, settings) }
     guard (output ?? "-") != "-" || isatty(STDOUT_FILENO) == 0 else {
       throw WhiteboardError(.usage, "this terminal cannot show pictures; to write them to a file, add --output FILE")
@@ -224,14 +227,14 @@ struct WatchCommand: AsyncParsableCommand {
     let sink = try PictureSink(output ?? "-", limit: count, mayUseRaw: codec != FrameCodec.raw.rawValue)
     let watching = Watching(request, decoding: nil)
     let task = Task {
-      try await Self.watch(
-        watching,
-        join,
-        as: name,
-        settings,
-        waiting: { Console.complain("Waiting for a member to broadcast the board.") },
-        { event in try await sink.handle(event) }
-      )
+      try await Self.withSession(join, as: name, settings) { session in
+        try await Self.watch(
+          watching,
+          in: session,
+          waiting: { Console.complain("Waiting for a member to broadcast the board.") },
+          { event in try await sink.handle(event) }
+        )
+      }
     }
     let termination = Termination { task.cancel() }
     defer { withExtendedLifetime(termination) {} }
@@ -240,46 +243,48 @@ struct WatchCommand: AsyncParsableCommand {
 
   /// Shows the pictures in the terminal until the broadcast ends or the user quits.
   private func show(_ join: JoinRequest, as name: String, _ settings: Settings) async throws {
-    let wanted = TerminalSettings(settings)
-    let terminal = Terminal(
-      mouse: .off,
-      exitMessage: "whiteboard-peer crashed.\n",
-      log: try settings.chosenDataDirectory() + "/last-run.log"
-    )
-    guard let terminal else { throw WhiteboardError(.system, "this terminal cannot show a full screen; use --output") }
-    let screen = BroadcastTerminal(
-      terminal,
-      TerminalFeatures { Environment[$0] },
-      wanted,
-      title: board.map { UntrustedText($0).displayed } ?? "broadcast"
-    )
-    let termination = Termination { await screen.requestEnd() }
-    defer { withExtendedLifetime(termination) {} }
-    let watching = Watching(BroadcastRequest(rate: fps), decoding: BoardPainter())
-    do {
-      try await screen.run { screen in
-        try await Self.watch(
-          watching,
-          join,
-          as: name,
-          settings,
-          waiting: { await screen.waiting() },
-          { event in
-            await screen.show(event)
-            if case .finished(let notice) = event { try PictureSink.check(notice) }
-          }
+    let (board, watching) = (board, Watching(BroadcastRequest(rate: fps), decoding: BoardPainter()))
+    let task = Task {
+      try await Self.withSession(join, as: name, settings) { session in
+        let terminal = Terminal(
+          mouse: .off,
+          exitMessage: "whiteboard-peer crashed.\n",
+          log: try settings.chosenDataDirectory() + "/last-run.log"
         )
+        guard let terminal else {
+          throw WhiteboardError(.system, "this terminal cannot show a full screen; use --output")
+        }
+        let screen = BroadcastTerminal(
+          terminal,
+          TerminalFeatures { Environment[$0] },
+          TerminalSettings(settings),
+          title: board.map { UntrustedText($0).displayed } ?? "broadcast"
+        )
+        try await screen.run { screen in
+          try await Self.watch(
+            watching,
+            in: session,
+            waiting: { await screen.waiting() },
+            { event in
+              await screen.show(event)
+              if case .finished(let notice) = event { try PictureSink.check(notice) }
+            }
+          )
+        }
       }
-    } catch is CancellationError { return }
+    }
+    let termination = Termination { task.cancel() }
+    defer { withExtendedLifetime(termination) {} }
+    do { try await task.value } catch is CancellationError { return }
   }
 
-  private static func watch(
-    _ watching: Watching,
+  /// Joins a session with a temporary identity, and leaves it when `body` has ended. Until the local peer is admitted,
+  /// asks on the terminal, before a picture covers it.
+  private static func withSession(
     _ join: JoinRequest,
     as name: String,
     _ settings: Settings,
-    waiting: @escaping @Sendable () async -> Void,
-    _ handle: @escaping @Sendable (WatchedEvent) async throws -> Void
+    _ body: @Sendable (Session) async throws -> Void
   ) async throws {
     // The system chooses the name of the directory, so that no other user of this computer can create it first.
     let directory = try BoardOptions.makeTemporaryDirectory()
@@ -295,35 +300,65 @@ struct WatchCommand: AsyncParsableCommand {
     transport.isBridge = false
     transport.wantsResource = { _, _ in false }
     try await PeerTransport.withTransport(transport) { transport in
+      let hasNoUser = Locked(false)
       let session: Session
       do throws(SessionError) {
         session = try await transport.join(
           join,
-          verify: { verification in
-            guard !verification.mustBeCompared else { return false }
-            Console.complain("The host sees these words: \(verification.words.joined(separator: " "))")
-            return true
+          comparing: { verification in
+            let words = verification.words.joined(separator: " ")
+            guard verification.mustBeCompared else {
+              Console.complain("Waiting until you are admitted. The host sees these words: \(words)")
+              return .same
+            }
+            let answer =
+              Console.isTerminal ? try? Console.asks("The host must see the words \(words). Is this so?") : nil
+            guard let answer else {
+              hasNoUser.withLock { $0 = true }
+              return .noUser
+            }
+            return answer ? .same : .different
           }
         )
-      } catch { throw WhiteboardError(refusing: join, error) ?? WhiteboardError(error) }
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask {
-          // A viewer needs no messages of the board; reading them keeps the links free.
-          for await event in session.events {
-            guard case .peerLeft(let peer, .kicked(let reason), _) = event, peer == session.hostPeer else { continue }
-            let words = reason.isEmpty ? "" : ": \(reason.escaped())"
-            throw WhiteboardError(.notAllowed, "The host removed you from this board\(words)", isRemoval: true)
-          }
-          try Task.checkCancellation()
-          throw WhiteboardError(.unreachable, "the board was closed")
+      } catch {
+        guard !hasNoUser.withLock({ $0 }) else {
+          throw WhiteboardError(
+            .notAllowed,
+            "You must compare words with the host of this board. Run `watch` on a terminal, without a pipe, or use a link."
+          )
         }
-        group.addTask {
-          try await watching.run(in: session, waiting: waiting, handle)
-        }
-        _ = try await group.next()
-        group.cancelAll()
+        throw WhiteboardError(refusing: join, error) ?? WhiteboardError(error)
+      }
+      do { try await body(session) } catch {
+        await session.leave()
+        throw error
       }
       await session.leave()
+    }
+  }
+
+  private static func watch(
+    _ watching: Watching,
+    in session: Session,
+    waiting: @escaping @Sendable () async -> Void,
+    _ handle: @escaping @Sendable (WatchedEvent) async throws -> Void
+  ) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        // A viewer needs no messages of the board; reading them keeps the links free.
+        for await event in session.events {
+          guard case .peerLeft(let peer, .kicked(let reason), _) = event, peer == session.hostPeer else { continue }
+          let words = reason.isEmpty ? "" : ": \(reason.escaped())"
+          throw WhiteboardError(.notAllowed, "The host removed you from this board\(words)", isRemoval: true)
+        }
+        try Task.checkCancellation()
+        throw WhiteboardError(.unreachable, "the board was closed")
+      }
+      group.addTask {
+        try await watching.run(in: session, waiting: waiting, handle)
+      }
+      _ = try await group.next()
+      group.cancelAll()
     }
   }
 }

@@ -167,7 +167,7 @@ struct BoardOptions: ParsableArguments {
     let personal = ephemeral ? nil : PersonalSettings(inDataDirectory: directory)
     var configuration = BoardConfiguration(
       part: part,
-      displayName: try await chosenName(settings, personal),
+      displayName: try await Self.chosenName(settings, personal),
       identity: identity,
       dataDirectory: directory,
       logger: settings.logger("whiteboard-peer")
@@ -244,7 +244,7 @@ struct BoardOptions: ParsableArguments {
     return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  private func chosenName(_ settings: Settings, _ personal: PersonalSettings?) async throws(WhiteboardError) -> String {
+  static func chosenName(_ settings: Settings, _ personal: PersonalSettings?) async throws(WhiteboardError) -> String {
     if let name = settings.value(.personName) { return name }
     do throws(DocumentError) { if let name = try await personal?.name { return name } } catch {
       throw WhiteboardError(error)
