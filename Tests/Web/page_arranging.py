@@ -460,6 +460,22 @@ def check_drop(page, checks):
         objects = board_objects(page)
         check(f"the drawing in a picture is found: {ending}", objects and all(one["type"] != "photo" for one in objects) and f"from “{path.name}”" in toasts(page), (objects, toasts(page)))
         clear(page)
+    good = '{"type":"ellipse","id":"e","x":0,"y":0,"width":50,"height":50}'
+    for name, elements, expected in [
+        ("no-id", '{"type":"rectangle","x":0,"y":0,"width":50,"height":50}', 2),
+        ("text-5", '{"type":"text","id":"t","x":0,"y":0,"width":50,"height":50,"text":5}', 1),
+        ("groups-5", '{"type":"rectangle","id":"g","x":0,"y":0,"width":50,"height":50,"groupIds":5}', 1),
+        ("frame-5", '{"type":"frame","id":"f","x":0,"y":0,"width":50,"height":50,"name":5}', 2),
+    ]:
+        page.run(DROP, [[f"{name}.excalidraw", "", f'{{"type":"excalidraw","elements":[{elements},{good}]}}']])
+        page.wait("document.querySelector('#toasts').textContent")
+        check(f"a damaged element leaves the others: {name}", count(page) == expected, (count(page), toasts(page)))
+        clear(page)
+        page.run("document.querySelector('#toasts').replaceChildren()")
+    page.run(DROP, [["items.excalidrawlib", "", f'{{"type":"excalidrawlib","version":2,"libraryItems":[{{"id":"1","elements":[{good}]}},{{"id":"4"}},7]}}']])
+    page.wait("document.querySelector('#toasts').textContent")
+    check("a damaged item of a library leaves the others", count(page) == 1, (count(page), toasts(page)))
+    clear(page)
     for name, kind, text, words in [
         ("doc.pdf", "application/pdf", "%PDF-1.4", "cannot open PDF files"), ("tool.zip", "application/zip", "PK\0\0", "The page can add pictures, drawings"),
         ("broken.excalidraw", "", "{", "damaged"), ("other.json", "application/json", '{"a":1}', "not a drawing"),

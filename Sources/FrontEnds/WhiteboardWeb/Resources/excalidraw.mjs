@@ -119,6 +119,7 @@ export function colorOf(text) {
 }
 
 const isNumber = (value) => Number.isFinite(value) && Math.abs(value) < LIMIT;
+const word = (value) => typeof value === "string" ? value : undefined;
 
 class Reader {
   objects = [];
@@ -135,7 +136,10 @@ class Reader {
 
   constructor(elements, files) {
     this.#files = files ?? {};
-    const all = elements.filter((element) => element && typeof element === "object" && !element.isDeleted).map((element) => element.type === "draw" ? { ...element, type: "line" } : element);
+    const all = (Array.isArray(elements) ? elements : []).filter((element) => element && typeof element === "object" && !element.isDeleted).map((element, index) => ({
+      ...element, type: element.type === "draw" ? "line" : element.type, id: word(element.id) ?? `element ${index}`,
+      text: word(element.text), originalText: word(element.originalText), name: word(element.name),
+    }));
     const containers = new Map(all.filter(({ type }) => ["rectangle", "diamond", "ellipse", "arrow", "line"].includes(type)).map((element) => [element.id, element]));
     for (const element of all) {
       const { type, containerId: id } = element, shape = containers.get(id);
@@ -144,7 +148,13 @@ class Reader {
       if (["top", "bottom"].includes(element.verticalAlign) && distance > (element.fontSize ?? 20) * LINE / 2) this.#titled.add(id);
       else this.#labels.set(id, element);
     }
-    for (const element of all) this.#read(element);
+    for (const element of all) {
+      try {
+        this.#read(element);
+      } catch {
+        this.#lose("damaged elements were left out");
+      }
+    }
     this.#bind();
   }
 
@@ -275,7 +285,8 @@ class Reader {
     const url = this.#files[element.fileId]?.dataURL, [, type, data] = /^data:(image\/[\w.+-]+)(?:;[^,]*)?;base64,(.*)$/s.exec(url ?? "") ?? [];
     if (!data) return this.#lose("pictures without their file were left out");
     const { crop: part, scale: [across, down] = [1, 1] } = element, sides = part && [part.x, part.y, part.x + part.width, part.y + part.height];
-    const crop = sides?.every(isNumber) ? sides.map((side, index) => Math.min(Math.max(side / (index % 2 ? part.naturalHeight : part.naturalWidth), 0), 1)) : undefined;
+    const cut = sides?.map((side, index) => Math.min(Math.max(side / (index % 2 ? part.naturalHeight : part.naturalWidth), 0), 1)) ?? [];
+    const crop = cut.every(isNumber) && cut[2] > cut[0] && cut[3] > cut[1] ? cut : undefined;
     try {
       this.photos.set(element.fileId, new Blob([Uint8Array.from(atob(data), (character) => character.charCodeAt(0))], { type }));
       this.objects.push({ ...base, type: "photo", sha256: element.fileId, crop, isFlippedHorizontally: across < 0 || undefined, isFlippedVertically: down < 0 || undefined });
@@ -352,7 +363,7 @@ export function fromExcalidraw(tree) {
   const isBare = Array.isArray(tree), { library, libraryItems: items = library } = tree ?? {};
   if (Array.isArray(items)) {
     let right = 0;
-    const read = items.map((item) => new Reader(item?.elements ?? item ?? [], tree.files)).filter(({ objects }) => objects.length);
+    const read = items.map((item) => new Reader(item?.elements ?? item, tree.files)).filter(({ objects }) => objects.length);
     // The items are side by side; ids are unique only within an item.
     read.forEach((reader, index) => {
       const { left, top, right: end } = reader.objects.map((object) => shapeOf(object).bounds).reduce(union), named = (id) => `${index} ${id}`;
