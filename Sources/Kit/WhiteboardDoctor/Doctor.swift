@@ -159,13 +159,17 @@ package struct Doctor: Sendable {
     return .fine("multicast", "\(shown) can join the mDNS group, and there is a route to it.")
   }
 
-  /// Returns advice with commands that work on this computer. Without systemd, for example in a container or with WSL,
-  /// the scripts of Debian start services.
+  /// The commands that have the effect of a command of systemd. Debian has a script for D-Bus, and none for Avahi.
+  private static let withoutSystemd = [
+    ("systemctl start dbus", "service dbus start"), ("systemctl start avahi-daemon", "avahi-daemon --daemonize"),
+    ("systemctl restart avahi-daemon", "avahi-daemon --kill; avahi-daemon --daemonize"),
+  ]
+
+  /// Returns advice with commands that work on this computer, also without systemd, for example in a container or with
+  /// WSL.
   private func adapted(_ advice: String) -> String {
     guard !reading.exists("/run/systemd/system") else { return advice }
-    return [("start", "dbus"), ("start", "avahi-daemon"), ("restart", "avahi-daemon")].reduce(advice) { text, command in
-      text.replacing("systemctl \(command.0) \(command.1)", with: "service \(command.1) \(command.0)")
-    }
+    return Self.withoutSystemd.reduce(advice) { text, command in text.replacing(command.0, with: command.1) }
   }
 
   /// Returns the finding for the error number of a connection to the bus.
