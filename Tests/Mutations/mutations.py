@@ -288,7 +288,7 @@ MUTATIONS = [
     ),
     expression(
         "author-has-more-than-its-share", "Board/Whiteboard/Board/AuthorShares.swift",
-        "isAlone ? .whole : .share", ".whole",
+        "sum.isWithin(isAlone ? .whole : .share,", "sum.isWithin(.whole,",
         "WhiteboardTests.AuthorSharesTests",
     ),
     expression(
