@@ -177,8 +177,17 @@ extension ManualPage {
   /// Without UTF-8, `man` shows arrows and similar characters in ASCII. It leaves out other characters, unless a page
   /// defines a text for them.
   private static func substitutes(for text: String) -> String {
-    ["…", "👍"].filter { text.contains(escaped($0)) }.map { character in
-      ".fchar \(escaped(character)) \(character == "…" ? "..." : "<thumbs up>")\n"
+    let codes = Set(text.split(separator: "\\[u").dropFirst().compactMap { $0.split(separator: "]").first })
+    return codes.sorted().compactMap { code in
+      let substitute: String? =
+        switch code {
+        case "2026": "..."
+        case "1F44D": "<thumbs up>"
+        // The text names other emoji in words.
+        case "200D", "FE0F": ""
+        default: code.count > 4 ? "" : nil
+        }
+      return substitute.map { ".fchar \\[u\(code)] \($0)\n" }
     }.joined()
   }
 
