@@ -57,7 +57,7 @@ def stubs(source, folder):
         file = library_file(library)
         (folder / f"lib{library}.so").write_text("/* see lazy.py */\n")
         soname = re.search(r"\(SONAME\).*\[(.*)\]", run("readelf", "-d", file))[1]
-        text.append(f'.section .rodata.library{number},"a",@progbits\nlibrary{number}:\n  .string "{soname}"\n')
+        text.append(f'.section .rodata.name{number},"a",@progbits\nlibrary{number}:\n  .string "{soname}"\n')
         names = re.findall(r" [TW] (\w+)(?:@@\S+)?$", run("nm", "-D", "--defined-only", file), re.M)
         text += [STUB.format(name=name, library=f"library{number}") for name in names if name not in known]
         known.update(names)

@@ -342,7 +342,7 @@ final class TestViewer: ViewerConnection {
     }
   }
 
-  @Test("viewers keep the last picture while the source is not available, and are told") func availability()
+  @Test("viewers keep the last picture while the source is not available, and get a notice") func availability()
     async throws
   {
     let source = ColorSource()
@@ -424,7 +424,7 @@ final class TestViewer: ViewerConnection {
 }
 
 @Suite struct ViewerNotesTests {
-  @Test("the number of viewers is reported at once, and then only what is left after the interval") func notes() {
+  @Test("the number of viewers is reported at once, and then again only after the interval") func notes() {
     var notes = ViewerNotes()
     func change(_ count: Int) -> Bool { notes.changed(to: count) }
     func next() -> Int? { notes.next() }
