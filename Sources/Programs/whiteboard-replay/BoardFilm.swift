@@ -175,7 +175,7 @@ private struct VisibleChanges {
 private struct ObjectLook: Equatable {
   let area: Rectangle
   let isGame: Bool
-  /// A hash of what is drawn; the marks of all objects would need much memory.
+  /// A hash of the drawing. The marks of all objects would take much memory.
   private let content: Int
 
   /// Returns nil if nothing is drawn, for example for an empty text.
