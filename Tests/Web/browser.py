@@ -158,9 +158,19 @@ class Page:
         self.touch("touchEnd")
 
     def tap(self, selector):
-        # Right after a fast swipe, Chromium treats a tap as the end of the swipe.
+        """Taps an element, and waits for its click. Right after a swipe, Chromium may take a tap for the end of the swipe,
+        on a busy machine even later; then the tap is repeated, as a person would do."""
+        self.run("const { dataset } = document.documentElement; delete dataset.clicked;"
+                 "document.querySelector(arguments[0]).addEventListener('click', () => { dataset.clicked = ''; },"
+                 " { once: true, capture: true })", selector)
         time.sleep(0.3)
-        self.swipe([self.center(selector)])
+        for attempt in range(3):
+            self.swipe([self.center(selector)])
+            try:
+                return self.wait("'clicked' in document.documentElement.dataset", 3 if attempt < 2 else 20)
+            except TimeoutError:
+                if attempt == 2:
+                    raise
 
     def center(self, selector):
         return self.run(
