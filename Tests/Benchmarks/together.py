@@ -142,10 +142,10 @@ class Peers(list):
         for peer in reversed(self):
             peer.end()
 
-    def form(self, bench, count, *words):
-        """Starts a host and guests. Returns the seconds until all have a link with each other."""
+    def form(self, bench, count, *words, topology="mesh"):
+        """Starts a host and guests. Returns the seconds until all have joined each other."""
         began = time.monotonic()
-        self.append(Peer(bench, "P1", "host", "board", *words))
+        self.append(Peer(bench, "P1", "host", "board", "--topology", topology, *words))
         link = self[0].event("ready")["link"]
         for number in range(2, count + 1):
             self.append(Peer(bench, f"P{number}", "join", link, *words))
@@ -231,6 +231,23 @@ def mesh(count, steps=2):
             if steps > 1:
                 found |= edits(bench, peers, bench.of(400, 50), 50)
             return found
+
+    return measure
+
+
+def crowd(topology):
+    """Connects 30 peers, and lets one that is not the host add 20 texts a second."""
+
+    def measure(bench):
+        with Peers() as peers:
+            found = {"formed": peers.form(bench, bench.few(30), topology=topology)}
+            host = peers.pop(0)
+            peers.append(host)
+            time.sleep(bench.seconds(12))  # presence is sent less often after 10 s, and a star closes its other links
+            found |= at_rest(peers, bench.seconds(10))
+            number, before = bench.of(200, 20), host.cpu()
+            found |= edits(bench, peers, number, 20)
+            return found | {"host": (host.cpu() - before) / number * 1e3}
 
     return measure
 
@@ -547,6 +564,16 @@ def idle_rows(count, formed, link, idle, wakeups=None, packets_goal=None):
         Row("packets", f"idle, {at}: packets per second each", goal(packets_goal), TICKS))
 
 
+def crowd_rows(topology):
+    at = f"{topology} of 30"
+    return (Row("formed", f"{at}: seconds until all have joined"), Row("idle", f"{at}, idle: % of a core each"),
+            Row("packets", f"{at}, idle: packets per second each"),
+            Row("author", f"{at}, 20 edits a second: ms CPU per edit, author"),
+            Row("receiver", f"{at}, 20 edits a second: ms CPU per edit, receiver"),
+            Row("host", f"{at}, 20 edits a second: ms CPU per edit, host, with its idle time"),
+            Row("p50", f"{at}: command to event on the last, p50, ms"), Row("p99", f"{at}: command to event on the last, p99, ms"))
+
+
 def large_rows(count):
     """The rows of a large board. The goals of its costs are those of an empty board."""
     goals = {0: {}, 20_000: {"caught_up": 0.15, "everything": 0.3, "opened": 0.1, "listed": 0.1, "host_memory": 70,
@@ -597,6 +624,7 @@ WORKS = (
       for count in (2, 8, 16)),
     Work("mesh-24", 8, mesh(24, 0), idle_rows(24, 2, 6, None)[:2], is_alone=True),
     Work("mesh-48", 45, mesh(48, 1), idle_rows(48, 5, 6, 0.2), is_alone=True),
+    *(Work(f"{topology}-30", 60, crowd(topology), crowd_rows(topology), is_alone=True) for topology in ("mesh", "star")),
     *(Work(f"{name}-16", 12, beside_file(name), delay_rows("on the last of 16 peers", f"while a {name} of 27 MB arrives", TRANSFERS[name]),
            is_alone=True) for name in ("file", "photo")),
     Work("calls", 10, calls, tuple(
