@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Glibc
 import PackageDescription
 
 let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
@@ -8,6 +9,7 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let nioConcurrencyHelpers = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
@@ -15,6 +17,13 @@ let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let swiftASN1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
+
+// Relays form clusters with NATS if libnats is installed, or with the trait. A trait that is enabled by default would
+// change the flags of all modules. WHITEBOARD_CLUSTER=no excludes libnats.
+let hasNATS = access("/usr/include/nats/nats.h", R_OK) == 0 && Context.environment["WHITEBOARD_CLUSTER"] != "no"
+let ofCluster: BuildSettingCondition? = hasNATS ? nil : .when(traits: ["Cluster"])
+let nats = Target.Dependency.target(name: "CNats", condition: hasNATS ? nil : .when(traits: ["Cluster"]))
+let clusterSettings = settings + [.define("CLUSTER", ofCluster)]
 
 extension Product {
   /// A library of one target.
@@ -28,6 +37,7 @@ let package = Package(
     Product.of("AvahiDiscovery"), .of("PeerCore"), .of("PeerDiscovery"), .of("PeerSession"), .of("PeerWire"),
     .of("SessionReplay"), .of("Whiteboard"), .of("WhiteboardDocument"), .of("WhiteboardKit"), .of("WhiteboardSync"),
   ],
+  traits: [.trait(name: "Cluster", description: "Relays that form clusters with NATS; needs libnats.")],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
@@ -46,6 +56,7 @@ let package = Package(
     .systemLibrary(name: "CCairo", providers: [.apt(["libcairo2-dev", "libpango1.0-dev"])]),
     // The header of chafa includes headers of GLib, and only pkg-config knows their directories.
     .systemLibrary(name: "CChafa", pkgConfig: "chafa", providers: [.apt(["libchafa-dev"])]),
+    .systemLibrary(name: "CNats", providers: [.apt(["libnats-dev"])]),
     .systemLibrary(name: "CMalloc"), .target(name: "CVersion"),
     .systemLibrary(name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"])]),
     .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
@@ -63,6 +74,11 @@ let package = Package(
         .product(name: "NIOTLS", package: "swift-nio"),
       ],
       swiftSettings: settings
+    ),
+    .target(
+      name: "RelayCluster",
+      dependencies: [nats, nioConcurrencyHelpers, nioPosix],
+      swiftSettings: clusterSettings
     ),
     .target(
       name: "Whiteboard",
@@ -223,9 +239,14 @@ let package = Package(
     .testTarget(
       name: "PeerSessionTests",
       dependencies: [
-        "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "PeerWire", crypto, logging, nioCore,
-        nioEmbedded, nioPosix, swiftASN1, x509,
+        "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "PeerWire", crypto, logging, nioConcurrencyHelpers,
+        nioCore, nioEmbedded, nioPosix, swiftASN1, x509,
       ]
+    ),
+    .testTarget(
+      name: "RelayClusterTests",
+      dependencies: ["RelayCluster", nioConcurrencyHelpers],
+      swiftSettings: [.define("CLUSTER", ofCluster)]
     ),
     .testTarget(
       name: "MembershipWorldTests",
@@ -318,11 +339,11 @@ let layers = [
   (
     "System",
     [
-      "CAvahi", "CBrotli", "CCairo", "CChafa", "CMalloc", "CQRCode", "CTerminal", "CTurboJPEG", "CVersion", "CWebP",
-      "CWebPage", "CZlib",
+      "CAvahi", "CBrotli", "CCairo", "CChafa", "CMalloc", "CNats", "CQRCode", "CTerminal", "CTurboJPEG", "CVersion",
+      "CWebP", "CWebPage", "CZlib",
     ]
   ),
-  ("Network", ["PeerCore", "PeerWire", "PeerDiscovery", "AvahiDiscovery", "PeerSession"]),
+  ("Network", ["PeerCore", "PeerWire", "PeerDiscovery", "AvahiDiscovery", "PeerSession", "RelayCluster"]),
   ("Board", ["Whiteboard", "WhiteboardSync", "WhiteboardDocument", "WhiteboardRendering", "WhiteboardPictures"]),
   ("Kit", ["SessionReplay", "WhiteboardKit", "WhiteboardDoctor", "CommandLines", "QRCode"]),
   ("FrontEnds", ["WhiteboardTerminal", "WhiteboardPrograms", "WhiteboardRelay", "WhiteboardWeb"]),

@@ -36,6 +36,7 @@ CONFINED = {
     "CBrotli": {"whiteboard-replay"},
     "CCairo": {"WhiteboardPictures"},
     "CMalloc": {"WhiteboardPrograms"},
+    "CNats": {"RelayCluster"},
     "CVersion": {"WhiteboardPrograms"},
     "CChafa": {"WhiteboardPictures"},
     "CTurboJPEG": {"WhiteboardPictures"},

@@ -10,8 +10,8 @@ import subprocess
 
 #: The libraries, by their names for the linker.
 LIBRARIES = [
-    "avahi-client", "avahi-common", "brotlidec", "cairo", "chafa", "glib-2.0", "gobject-2.0", "pango-1.0", "pangocairo-1.0",
-    "png16", "qrencode", "turbojpeg", "webp",
+    "avahi-client", "avahi-common", "brotlidec", "cairo", "chafa", "glib-2.0", "gobject-2.0", "nats", "pango-1.0",
+    "pangocairo-1.0", "png16", "qrencode", "turbojpeg", "webp",
 ]
 
 #: A stub, and the record that it shares with whiteboard_load in load.c: the address to jump to, the name of the function,
