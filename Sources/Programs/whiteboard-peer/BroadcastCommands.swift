@@ -6,9 +6,7 @@ import PeerCore
 import PeerSession
 import WhiteboardDocument
 import WhiteboardKit
-import WhiteboardPictures
 import WhiteboardPrograms
-import WhiteboardRendering
 import WhiteboardTerminal
 import WhiteboardWeb
 
@@ -17,32 +15,6 @@ import WhiteboardWeb
 #elseif canImport(Musl)
 @preconcurrency import Musl
 #endif
-
-/// The painter and encoder of broadcasts, passed to the board because only this program links the libraries for pictures.
-struct BoardPainter: FramePainter {
-  var codecs: [FrameCodec] { [.jpeg, .png] }
-
-  func paint(_ picture: BoardPicture, scale: Double, part: PixelRect) throws -> [UInt32] {
-    try PicturePage.pixels(
-      of: picture,
-      scale: scale,
-      left: part.x,
-      top: part.y,
-      width: part.width,
-      height: part.height
-    )
-  }
-
-  func encode(_ pixels: [UInt32], width: Int, height: Int, as codec: FrameCodec) throws -> [UInt8] {
-    codec == .png
-      ? try PixelCoding.png(pixels, width: width, height: height)
-      : try PixelCoding.jpeg(pixels, width: width, height: height)
-  }
-
-  func decode(_ bytes: [UInt8], width: Int, height: Int, as codec: FrameCodec) throws -> [UInt32] {
-    try PixelCoding.pixels(of: bytes, as: codec == .png ? .png : .jpeg, width: width, height: height)
-  }
-}
 
 struct BroadcastCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -3,35 +3,11 @@ import PeerCore
 import PeerTestKit
 import Testing
 import Whiteboard
-import WhiteboardPictures
 import WhiteboardRendering
 import WhiteboardSync
+import WhiteboardTerminal
 
 @testable import WhiteboardKit
-
-/// Draws and encodes as `whiteboard-peer` does.
-struct TestPainter: FramePainter {
-  var codecs: [FrameCodec] { [.png] }
-
-  func paint(_ picture: BoardPicture, scale: Double, part: PixelRect) throws -> [UInt32] {
-    try PicturePage.pixels(
-      of: picture,
-      scale: scale,
-      left: part.x,
-      top: part.y,
-      width: part.width,
-      height: part.height
-    )
-  }
-
-  func encode(_ pixels: [UInt32], width: Int, height: Int, as codec: FrameCodec) throws -> [UInt8] {
-    try PixelCoding.png(pixels, width: width, height: height)
-  }
-
-  func decode(_ bytes: [UInt8], width: Int, height: Int, as codec: FrameCodec) throws -> [UInt32] {
-    try PixelCoding.pixels(of: bytes, as: .png, width: width, height: height)
-  }
-}
 
 /// The pictures of a real board.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardFramesTests: BoardSuite {
@@ -61,7 +37,7 @@ struct TestPainter: FramePainter {
       self.host = host
       board = try #require(await host.sharedBoard)
       changes = board.changes
-      frames = BoardFrames(board, TestPainter(), area, board.changes)
+      frames = BoardFrames(board, BoardPainter(), area, board.changes)
       try #require(await frames.waitForChange())
     }
 
@@ -220,7 +196,7 @@ struct TestPainter: FramePainter {
 
   private func withPainter(_ body: (ScriptedBoard, SharedBoard) async throws -> Void) async throws {
     try await withHost(isKept: false) {
-      $0.framePainter = TestPainter()
+      $0.framePainter = BoardPainter()
     } _: { host in
       try await body(host, try #require(await host.sharedBoard))
     }
@@ -243,7 +219,7 @@ struct TestPainter: FramePainter {
     try await withPainter { host, board in
       try await host.perform("broadcast start size=640x480 codec=png fps=60 region=0,0,640,480")
       try await withViewer(board) { viewer in
-        var assembler = FrameAssembler(BroadcastRequest(codecs: [.png]), TestPainter(), isDecoding: true)
+        var assembler = FrameAssembler(BroadcastRequest(codecs: [.png]), BoardPainter(), isDecoding: true)
         func next() async throws -> (BroadcastPicture, FramePixels) {
           while let record = await viewer.next() {
             guard case .picture(let picture, let pixels?) = try assembler.apply(record) else { continue }
@@ -319,7 +295,7 @@ struct TestPainter: FramePainter {
     let count = Locked(0)
     let open = Locked(0)
     let configure: (inout BoardConfiguration) -> Void = {
-      $0.framePainter = TestPainter()
+      $0.framePainter = BoardPainter()
       $0.serveBroadcast = { broadcast, report in
         let number = count.withLock { count in
           count += 1
