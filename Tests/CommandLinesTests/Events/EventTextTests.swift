@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PeerCore
+import PeerSession
 import Testing
 import WhiteboardRendering
 
@@ -33,6 +34,19 @@ import WhiteboardRendering
         == #"{"v":1,"event":"error","code":"no-such-object","line":3,"message":"no","verb":"move"}"# + "\n"
     )
     #expect(WhiteboardError(error) == WhiteboardError(.no, "line 3: move: no"))
+  }
+
+  @Test("the reason why a member left is a plain sentence") func departures() {
+    let reasons: [DepartureReason] = [
+      .left, .shuttingDown, .kicked(reason: ""), .disconnected, .lost, .reset, .restarted, .rerouted, .overrun,
+    ]
+    for reason in reasons {
+      let line = EventText.departure(reason.word, of: "Ada")
+      #expect(line.hasPrefix("Ada ") && !line.contains("-") && !line.hasSuffix(": \(reason.word)"), "\(line)")
+    }
+    #expect(EventText.departure("shutting-down", of: "Ada") == "Ada left: the program there was closed")
+    #expect(EventText.departure("protocol-error", "too long", of: "Ada") == #"Ada disconnected: "too long""#)
+    #expect(EventText.departure("full", of: "Ada") == "Ada disconnected: full")
   }
 
   @Test("a personal setting that another program changed is reported with what this program does") func settings() {

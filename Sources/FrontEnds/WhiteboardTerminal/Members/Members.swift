@@ -87,7 +87,7 @@ struct Members: Sendable {
       rerouted.insert(id)
       return nil
     }
-    return EventText.departure(left, of: name.displayed)
+    return EventText.departure(left.reason, left.message, of: name.displayed)
   }
 
   mutating func removeAll() {

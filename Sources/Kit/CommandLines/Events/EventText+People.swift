@@ -54,15 +54,24 @@ extension EventText {
     return "\(line)\n  \(BrowserPage.warning)\n  \(UntrustedText(fingerprint).escaped())"
   }
 
-  package static func departure(_ left: SharedBoard.ChangeDetails.Departure, of name: String) -> String {
+  /// Returns a sentence about a member that left. `reason` is the word of the event `left`.
+  package static func departure(_ reason: String, _ message: UntrustedText? = nil, of name: String) -> String {
     var line =
-      switch left.reason {
+      switch reason {
       case "left": "\(name) left"
       case "kicked": "\(name) was removed"
-      default: "\(name) disconnected: \(UntrustedText(left.reason).escaped())"
+      case "shutting-down": "\(name) left: the program there was closed"
+      case "restarted": "\(name) disconnected: the program there was started again"
+      case "lost": "\(name) disconnected and did not come back"
+      case "disconnected": "\(name) disconnected"
+      case "reset", "rerouted": "\(name) disconnected for a moment, to connect again"
+      case "overrun": "\(name) disconnected for a moment: too much data was waiting"
+      default: "\(name) disconnected"
       }
-    if let message = left.message, !message.isEmpty {
-      line += (left.reason == "kicked" ? ": " : ", ") + message.quoted(limit: wordsLimit)
+    if let message, !message.isEmpty {
+      line += ": " + message.quoted(limit: wordsLimit)
+    } else if line == "\(name) disconnected", reason != "disconnected" {
+      line += ": \(UntrustedText(reason).escaped())"
     }
     return line
   }
@@ -70,7 +79,7 @@ extension EventText {
   static func leftLine(_ left: SharedBoard.ChangeDetails.Departure, of name: String) -> String? {
     // If the member removed the local peer, another line reports the removal.
     guard !left.removedUs else { return nil }
-    var line = departure(left, of: name)
+    var line = departure(left.reason, left.message, of: name)
     if left.undelivered > 0 { line += "; \(left.undelivered) message\(left.undelivered == 1 ? "" : "s") not delivered" }
     return line
   }
