@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandLines
 import FoundationEssentials
 import PeerCore
+import PeerSession
 import WhiteboardDocument
 import WhiteboardKit
 
@@ -74,6 +75,42 @@ extension Console {
   package static func asks(_ question: String) throws(WhiteboardError) -> Bool {
     try tell("\(question) [y]es, [n]o: ")
     return ["y", "yes"].contains(readLine()?.lowercased())
+  }
+
+  /// Shows the verification words while the host's user decides about the local peer. If the words must be compared,
+  /// asks on the terminal whether the host sees the same words; without a terminal, returns `noUser`.
+  package static func compare(_ verification: Verification) -> WordComparison {
+    let words = verification.words.joined(separator: " ")
+    guard verification.mustBeCompared else {
+      complain("Waiting until you are admitted. The host sees these words: \(words)")
+      return .same
+    }
+    guard isTerminal, let isSame = try? asks("The host must see the words \(words). Is this so?") else {
+      return .noUser
+    }
+    if isSame { complain("Waiting until you are admitted.") }
+    return isSame ? .same : .different
+  }
+}
+
+extension PeerTransport {
+  /// Requests to join a session, and asks on the terminal whether the verification words are the same. Throws the error
+  /// with which the program exits.
+  package func joinFromTerminal(_ request: JoinRequest) async throws(WhiteboardError) -> Session {
+    let hasNoUser = Locked(false)
+    do throws(SessionError) {
+      return try await join(
+        request,
+        comparing: { verification in
+          let answer = Console.compare(verification)
+          if answer == .noUser { hasNoUser.withLock { $0 = true } }
+          return answer
+        }
+      )
+    } catch {
+      guard !hasNoUser.withLock({ $0 }) else { throw WhiteboardError.noUserToCompareWords }
+      throw WhiteboardError(refusing: request, error) ?? WhiteboardError(error)
+    }
   }
 }
 

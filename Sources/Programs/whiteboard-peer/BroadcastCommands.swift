@@ -210,7 +210,9 @@ struct WatchCommand: AsyncParsableCommand {
     }
     let termination = Termination { task.cancel() }
     defer { withExtendedLifetime(termination) {} }
-    do { try await task.value } catch is CancellationError { return } catch is PictureSink.Closed { return }
+    let result = await task.result
+    await sink.finish()
+    do { try result.get() } catch is CancellationError { return } catch is PictureSink.Closed { return }
   }
 
   /// Shows the pictures in the terminal until the broadcast ends or the user quits.
@@ -272,35 +274,7 @@ struct WatchCommand: AsyncParsableCommand {
     transport.isBridge = false
     transport.wantsResource = { _, _ in false }
     try await PeerTransport.withTransport(transport) { transport in
-      let hasNoUser = Locked(false)
-      let session: Session
-      do throws(SessionError) {
-        session = try await transport.join(
-          join,
-          comparing: { verification in
-            let words = verification.words.joined(separator: " ")
-            guard verification.mustBeCompared else {
-              Console.complain("Waiting until you are admitted. The host sees these words: \(words)")
-              return .same
-            }
-            let answer =
-              Console.isTerminal ? try? Console.asks("The host must see the words \(words). Is this so?") : nil
-            guard let answer else {
-              hasNoUser.withLock { $0 = true }
-              return .noUser
-            }
-            return answer ? .same : .different
-          }
-        )
-      } catch {
-        guard !hasNoUser.withLock({ $0 }) else {
-          throw WhiteboardError(
-            .notAllowed,
-            "You must compare words with the host of this board. Run `watch` on a terminal, without a pipe, or use a link."
-          )
-        }
-        throw WhiteboardError(refusing: join, error) ?? WhiteboardError(error)
-      }
+      let session = try await transport.joinFromTerminal(join)
       do { try await body(session) } catch {
         await session.leave()
         throw error
@@ -345,6 +319,8 @@ actor PictureSink {
   private let mayUseRaw: Bool
   private var left: Int?
   private var isEmptied = false
+  /// The path of the file; nil if the file existed before.
+  private let createdFile: String?
 
   /// `mayUseRaw`: whether to advise the user to choose `raw`, which every broadcaster has, if the encoding is refused.
   init(_ output: String, limit: Int?, mayUseRaw: Bool) throws(WhiteboardError) {
@@ -353,10 +329,13 @@ actor PictureSink {
     guard output != "-" else {
       descriptor = STDOUT_FILENO
       isEmptied = true
+      createdFile = nil
       writer = LineWriter(descriptor: descriptor)
       return
     }
-    descriptor = open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+    let created = open(output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+    createdFile = created >= 0 ? output : nil
+    descriptor = created >= 0 ? created : open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else {
       throw WhiteboardError(
         .cannotCreate,
@@ -365,6 +344,9 @@ actor PictureSink {
     }
     writer = LineWriter(descriptor: descriptor)
   }
+
+  /// Deletes the file if it was created for this broadcast, and no picture was received.
+  func finish() { if let createdFile, !isEmptied { unlink(createdFile) } }
 
   func handle(_ event: WatchedEvent) async throws {
     switch event {

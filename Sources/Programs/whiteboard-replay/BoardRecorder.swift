@@ -29,8 +29,8 @@ actor BoardRecorder {
 
   /// Returns whether to keep the recording; everything recorded before an error is valid.
   func run() async throws(WhiteboardError) -> Bool {
-    let helpers = [Task { await self.follow() }, Task { await self.readLines() }]
-    defer { for helper in helpers { helper.cancel() } }
+    let helper = Task { await self.follow() }
+    defer { helper.cancel() }
     try await sharedBoard.run()
     return !isDiscarded
   }
@@ -41,7 +41,9 @@ actor BoardRecorder {
     for await _ in begins { break }
     guard !Task.isCancelled else { return }
     began = .now
-    guard let duration else { return }
+    // Before this, the user may have to answer a question on the terminal.
+    async let lines: Void = readLines()
+    guard let duration else { return await lines }
     do { try await Task.sleep(for: duration) } catch { return }
     await stop()
   }

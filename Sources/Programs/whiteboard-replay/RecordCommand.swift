@@ -21,7 +21,8 @@ struct RecordCommand: AsyncParsableCommand {
     commandName: "record",
     abstract: "Join a board as a viewer, and record it.",
     discussion: """
-      The other members see that a recorder has joined; it does not draw or point. While it runs, you can type \
+      The other members see that a recorder has joined; it does not draw or point. If the host is asked who may \
+      join, the command shows the words to compare, and waits until you are admitted. While it runs, you can type \
       these commands:
 
         pause            pause the recording
@@ -135,6 +136,7 @@ struct RecordCommand: AsyncParsableCommand {
     )
     configuration.recordingFile = file
     configuration.files = .refuse
+    configuration.compareWords = { Console.compare($0) }
     configuration.recordedTraffic = wire ? .all : presence ? .presence : nil
     configuration.interface = interface
     // Other peers must not find the board through the recorder.

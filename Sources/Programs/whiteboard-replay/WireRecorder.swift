@@ -1,3 +1,4 @@
+import CommandLines
 import FoundationEssentials
 import Logging
 import PeerCore
@@ -45,11 +46,7 @@ actor WireRecorder {
     )
     do {
       return try await PeerTransport.withTransport(configuration) { transport in
-        let session = try await transport.join(request) { verification in
-          try? Console.tell("verification words: \(verification.words.joined(separator: " "))\n")
-          return true
-        }
-        return try await record(session)
+        try await record(transport.joinFromTerminal(request))
       }
     } catch let error as SessionError { throw WhiteboardError(error) } catch let error as DocumentError {
       throw WhiteboardError(error)
@@ -77,8 +74,9 @@ actor WireRecorder {
         switch event {
         case .peerJoined(let peer):
           names[peer.id] = peer.name
-          tell(peer.id, "joined")
-        case .peerLeft(let peer, let reason, _): tell(peer, reason == .left ? "left" : "disconnected: \(reason.word)")
+          try? Console.tell("\(name(of: peer.id)) joined\n")
+        case .peerLeft(let peer, let reason, _):
+          try? Console.tell(EventText.departure(reason.word, of: name(of: peer)) + "\n")
         case .invitation(let invitation):
           _ = try? await session.respond(to: invitation.id, .decline(reason: "A recorder admits no peers."))
         case .streamOpened(let stream):
@@ -99,10 +97,7 @@ actor WireRecorder {
     return !isDiscarded
   }
 
-  private func tell(_ peer: PeerID, _ words: String) {
-    let who = EventText.person(names[peer] ?? UntrustedText(""), peer.description)
-    try? Console.tell("\(who) \(words)\n")
-  }
+  private func name(of peer: PeerID) -> String { EventText.person(names[peer] ?? UntrustedText(""), peer.description) }
 
   private static func read(_ stream: PeerStream) async {
     do {

@@ -30,9 +30,20 @@ import Testing
     nearby.insert(try Self.peer(1, "ada", board: 7))
     #expect(nearby.boards.count == 2)
     let board = try #require(nearby.boards.first { $0.peers.count == 2 })
-    #expect(board.line(isOwn: false) == #""plan" by ada and ben, 2 people there"#)
-    #expect(board.line(isOwn: true).hasPrefix(#""plan": yours"#))
-    #expect(board.line(isOwn: true, title: "Plan B") == #""Plan B": yours, ada and ben are on it, 2 people there"#)
+    let id = board.id.short
+    #expect(board.line(isOwn: false) == #""plan" (\#(id)) by ada and ben, 2 people there"#)
+    #expect(board.label == #""plan" (\#(id)) by ada and ben"#)
+    #expect(board.line(isOwn: true).hasPrefix(#""plan" (\#(id)): yours"#))
+    #expect(
+      board.line(isOwn: true, title: "Plan B")
+        == #""Plan B" (\#(id)): yours, ada and ben are on it, 2 people there"#
+    )
+    #expect(nearby.boards(meantBy: "plan").count == 2 && nearby.boards(meantBy: id).map(\.id) == [board.id])
+    nearby.remove(try Self.peer(1, "ada", board: 7))
+    let only = try #require(nearby.boards.first)
+    #expect(only.line(isOwn: false) == #""plan" by ada and ben, 2 people there"#)
+    #expect(only.label.hasPrefix(#""plan" by ada ("#))
+    nearby.insert(try Self.peer(1, "ada", board: 7))
     nearby.remove(try Self.peer(2, "ben"))
     nearby.insert(try Self.peer(3, "ada"))
     let shared = try #require(nearby.boards.first { $0.peers.count == 2 })

@@ -61,6 +61,19 @@ import Testing
     #expect(!isBoard && boards.list.isEmpty)
   }
 
+  @Test("two boards with the same name are listed with their ids, or with their files") func namesakes() {
+    var boards = LobbyBoards()
+    _ = boards.found(Self.found("teamid", by: "ada"))
+    #expect(!boards.text(.nearby("teamid")).contains("(teamid)"))
+    _ = boards.found(Self.found("otherid", by: "ben"))
+    for id in ["teamid", "otherid"] { #expect(boards.text(.nearby(id)).contains("(\(id))")) }
+    boards.own = ["/a/plan.whiteboard", "/a/plan-2.whiteboard"].map {
+      .init(name: "plan", path: $0, about: "today", board: nil, title: nil)
+    }
+    let texts = boards.own.map { boards.text(.own($0)) }
+    #expect(texts == ["plan (plan.whiteboard)  today", "plan (plan-2.whiteboard)  today"])
+  }
+
   @Test("two peers with the same name are listed with their ids") func names() {
     var boards = LobbyBoards()
     for peer in ["adaid", "otherid"] { _ = boards.found(Self.found("teamid", by: peer)) }

@@ -104,7 +104,9 @@ struct LobbyBoards: Sendable {
       let people =
         unreachable.contains(id)
         ? "does not answer" : board.participants.map { $0 == 1 ? "1 person" : "\($0) people" } ?? ""
-      let name = name(of: id)
+      let ownName = name(of: id)
+      let isShared = nearby.keys.contains { $0 != id && self.name(of: $0) == ownName }
+      let name = isShared ? "\(ownName) (\(id.prefix(8)))" : ownName
       let names = announcers(id)
       let announcerNames = EventText.listed(names)
       let admission = board.admit.flatMap { Self.admissionTexts[$0] } ?? ""
@@ -115,7 +117,11 @@ struct LobbyBoards: Sendable {
       return [name, announcerNames, people, board.addresses.first ?? "", admission].filter { !$0.isEmpty }.joined(
         separator: "  "
       )
-    case .own(let board): return "\(UntrustedText(board.title ?? board.name))  \(board.about)"
+    case .own(let board):
+      let name = board.title ?? board.name
+      let isShared = own.count { ($0.title ?? $0.name) == name } > 1
+      let file = board.path.split(separator: "/").last.map(String.init) ?? ""
+      return "\(UntrustedText(isShared ? "\(name) (\(file))" : name))  \(board.about)"
     }
   }
 

@@ -201,6 +201,9 @@ extension EventText {
       .warning(let remark) where remark.code == SharedBoard.News.Remark.notSaved:
       // No line is needed, because the save state changes at the same time and has its own line.
       nil
+    case .warning(let remark) where remark.code == SharedBoard.News.Remark.noUser:
+      // The program exits with this message.
+      nil
     case .note(let remark) where remark.code == SharedBoard.News.Remark.announced:
       UntrustedText(remark.message).escaped()
     case .note(let remark): "- \(UntrustedText(remark.message).escaped())"

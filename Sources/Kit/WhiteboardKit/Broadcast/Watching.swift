@@ -46,37 +46,52 @@ package struct Watching: Sendable {
     }
     if open.count == 1, let request = open.first.flatMap({ Self.request(for: $0, code) }) { return request }
     guard open.count < 2 else {
-      throw WhiteboardError(.usage, "several boards are open on this computer; name one of them")
+      let labels = open.map { "\(UntrustedText($0.boardName).quoted()) (\($0.board.prefix(8)))" }
+      throw WhiteboardError(choosing: labels, "open on this computer")
     }
-    let found = await firstOf(within: limit) { () -> JoinRequest? in
-      await discovery.browse(BrowserQuery(excluding: nil)) { (events) -> JoinRequest? in
-        var nearby = Nearby()
-        for await event in events {
-          switch event {
-          case .found(let peer), .updated(let peer): nearby.insert(peer)
-          case .lost(let peer): nearby.remove(peer)
-          case .unavailable, .available: continue
+    let found = await firstOf(within: limit) { () -> [Nearby.Board]? in
+      await discovery.browse(BrowserQuery(excluding: nil)) { events in
+        let matching = Locked<[Nearby.Board]>([])
+        return await withTaskGroup(of: Void.self) { group in
+          let (matches, match) = AsyncStream<Void>.makeStream()
+          group.addTask {
+            var nearby = Nearby()
+            for await event in events {
+              switch event {
+              case .found(let peer), .updated(let peer): nearby.insert(peer)
+              case .lost(let peer): nearby.remove(peer)
+              case .unavailable, .available: continue
+              }
+              let boards = nearby.boards(meantBy: name).filter { $0.peers.contains { !$0.addresses.isEmpty } }
+              matching.withLock { $0 = boards }
+              if !boards.isEmpty { match.yield() }
+            }
+            match.finish()
           }
-          guard let peer = nearby.boards(meantBy: name).first?.peers.first(where: { !$0.addresses.isEmpty }) else {
-            continue
-          }
-          return JoinRequest(
-            session: SessionID(claimed: peer.announcement.session),
-            addresses: peer.addresses,
-            peer: PeerID(claimed: peer.announcement.peer),
-            trust: .discovered,
-            code: code
-          )
+          for await _ in matches { break }
+          // Other boards with the same name are often found at the same time.
+          try? await Task.sleep(for: settlingTime)
+          group.cancelAll()
+          return matching.withLock { $0 }
         }
-        return nil
       }
     }
-    guard let found else {
+    guard let board = found?.first, let peer = board.peers.first(where: { !$0.addresses.isEmpty }) else {
       let board = name.map { "no board called \(UntrustedText($0).quoted()) was" } ?? "no board was"
       throw WhiteboardError(.timedOut, "\(board) found nearby; to find the cause, run: whiteboard-peer doctor")
     }
-    return found
+    guard found?.count == 1 else { throw WhiteboardError(choosing: (found ?? []).map(\.label), "nearby") }
+    return JoinRequest(
+      session: board.id,
+      addresses: peer.addresses,
+      peer: PeerID(claimed: peer.announcement.peer),
+      trust: .discovered,
+      code: code
+    )
   }
+
+  /// How long to search for other boards after one was found.
+  private static let settlingTime = Duration.milliseconds(500)
 
   private static func request(for board: OpenBoard, _ code: JoinCode?) -> JoinRequest? {
     guard let session = SessionID(text: board.board), let peer = PeerID(text: board.peer) else { return nil }

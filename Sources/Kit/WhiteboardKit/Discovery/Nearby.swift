@@ -29,11 +29,20 @@ package struct Nearby: Sendable {
     package let id: SessionID
     /// The peers, ordered by id.
     package let peers: [DiscoveredPeer]
+    /// Whether another board nearby has the same name, so that the texts about this board contain an id prefix.
+    fileprivate(set) var hasNamesake = false
 
+    fileprivate var announcedName: UntrustedText { peers.first?.announcement.boardName ?? UntrustedText("") }
+
+    /// The name of the board and of a host, with the id prefix of the board or the host.
     var label: String {
-      let name = peers.first?.announcement.boardName.quoted() ?? ""
+      guard !hasNamesake else { return named(announcedName) + " by \(EventText.listed(names))" }
       let host = peers.first.map { EventText.person($0.announcement.hostName, $0.announcement.peer.text) }
-      return "\(name) by \(host ?? "")"
+      return named(announcedName) + " by \(host ?? "")"
+    }
+
+    private func named(_ name: UntrustedText) -> String {
+      hasNamesake ? "\(name.quoted()) (\(id.short))" : name.quoted()
     }
 
     /// The names of the hosts. If several hosts have the same name, each of these names has an id prefix.
@@ -46,8 +55,7 @@ package struct Nearby: Sendable {
     }
 
     package func line(isOwn: Bool, title: String? = nil) -> String {
-      let name = title.map { UntrustedText($0) } ?? peers.first?.announcement.boardName
-      let shown = (name ?? UntrustedText("")).quoted()
+      let shown = named(title.map { UntrustedText($0) } ?? announcedName)
       let hosts = EventText.listed(names)
       var parts = [
         isOwn ? "\(shown): yours, \(hosts) \(names.count == 1 ? "is" : "are") on it" : "\(shown) by \(hosts)"
@@ -68,9 +76,11 @@ package struct Nearby: Sendable {
       $0.announcement.peer.text < $1.announcement.peer.text
     }
     let groups = Dictionary(grouping: sorted) { $0.announcement.session.bytes }
-    return groups.compactMap { bytes, peers in SessionID(bytes: bytes).map { Board(id: $0, peers: peers) } }.sorted {
-      $0.id.text < $1.id.text
-    }
+    var boards = groups.compactMap { bytes, peers in SessionID(bytes: bytes).map { Board(id: $0, peers: peers) } }
+    boards.sort { $0.id.text < $1.id.text }
+    let namesakes = Dictionary(grouping: boards.indices) { boards[$0].announcedName.displayed.lowercased() }
+    for index in namesakes.values.lazy.filter({ $0.count > 1 }).joined() { boards[index].hasNamesake = true }
+    return boards
   }
 
   func announcers(where holds: (Announcement) -> Bool) -> [DiscoveredPeer] {

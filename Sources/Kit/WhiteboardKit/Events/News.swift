@@ -264,6 +264,7 @@ extension SharedBoard.News {
     package static let fileNotSaved = "file-not-saved"
     package static let notSaved = "not-saved"
     package static let savedAgain = "saved-again"
+    package static let noUser = "nobody-to-ask"
     package static let webRevoked = "web-revoked"
     package static let discoveryUnavailable = "discovery-unavailable"
     package static let announced = "announced"

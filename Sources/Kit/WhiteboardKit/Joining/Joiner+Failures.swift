@@ -108,18 +108,26 @@ extension Joiner {
     }
     return WhiteboardError(.timedOut, message)
   }
-
-  func choice(of boards: [Nearby.Board]) -> WhiteboardError {
-    let list = boards.prefix(16).map(\.label).joined(separator: ", ")
-    return WhiteboardError(
-      .usage,
-      "\(boards.count) boards are nearby: \(list). Name one: whiteboard-peer join NAME, or the "
-        + "start of the id in brackets"
-    )
-  }
 }
 
 extension WhiteboardError {
+  /// Several boards match, and the user must choose one. `place` is where they are, and `labels` names each of them with
+  /// an id prefix in brackets.
+  init(choosing labels: [String], _ place: String) {
+    self.init(
+      .usage,
+      "\(labels.count) boards are \(place): \(labels.prefix(16).joined(separator: ", ")). Give the name of one, or the "
+        + "start of the id in brackets"
+    )
+  }
+
+  /// The host asks its user, and no user of the local program can compare the verification words (ADM-8).
+  package static let noUserToCompareWords = WhiteboardError(
+    .notAllowed,
+    "You must compare words with the host of this board. Run the command on a terminal, without a pipe, or use the "
+      + "board's link."
+  )
+
   /// Creates an error that tells the user why a request to join was refused, and what to do; returns nil if the message
   /// of `error` says enough.
   package init?(refusing request: JoinRequest, _ error: SessionError) {

@@ -42,7 +42,9 @@ extension Joiner {
         // Wait a moment, because other peers are often found at the same time, and the order of attempts depends on all
         // of them.
         if hasChanged { _ = await runtime.wait(timeout: .milliseconds(200)) { false } }
-      case .choose(let boards): throw choice(of: discovery.nearby.boards.filter { boards.contains($0.id) })
+      case .choose(let boards):
+        let meant = discovery.nearby.boards.filter { boards.contains($0.id) }
+        throw WhiteboardError(choosing: meant.map(\.label), "nearby")
       case .giveUp: throw await failure(of: search, name, timeout)
       }
     }

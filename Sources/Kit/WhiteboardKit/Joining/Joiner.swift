@@ -329,6 +329,11 @@ extension Joiner {
   {
     defer { checkIsolation(#isolation) }
     guard runtime.ending == nil else { return .stopped }
+    if let compareWords = configuration.compareWords {
+      let answer = await withTaskExecutorPreference(globalConcurrentExecutor) { await compareWords(verification) }
+      if answer == .noUser { attempt.problem = .noUserToCompareWords }
+      return answer
+    }
     let mustAnswer = verification.mustBeCompared
     guard !mustAnswer || runtime.call({ $0.commandRunner.buffer.canHoldAnswer }) else {
       reportNoUser()
@@ -370,10 +375,8 @@ extension Joiner {
   }
 
   private func reportNoUser() {
-    let message =
-      "The host requires that you compare words, but this program has no user. Join on a terminal, or "
-      + "by the board's link."
-    attempt.problem = WhiteboardError(.notAllowed, message)
-    runtime.emit(.warning(.init(code: "nobody-to-ask", message: message)))
+    attempt.problem = .noUserToCompareWords
+    let message = WhiteboardError.noUserToCompareWords.message
+    runtime.emit(.warning(.init(code: SharedBoard.News.Remark.noUser, message: message)))
   }
 }

@@ -138,6 +138,9 @@ package struct BoardConfiguration: Sendable {
   package var inboxQuota: Int?
   /// Answers a request to join; nil if the user answers with commands.
   var answerInvitation: (@Sendable (Invitation) async -> InvitationAnswer)?
+  /// Shows the verification words to the user when the local peer joins, and returns the user's answer if the words
+  /// must be compared; nil if events show the words and commands answer.
+  package var compareWords: (@Sendable (PeerSession.Verification) async -> WordComparison)?
   /// Reads a byte stream that a member opened; nil if events report its bytes.
   var readStream: (@Sendable (PeerStream, SharedBoard) async -> Void)?
   /// The time after which a peer whose link is broken is considered lost (LIV-4).
