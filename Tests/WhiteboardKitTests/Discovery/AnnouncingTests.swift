@@ -66,6 +66,31 @@ import Testing
     }
   }
 
+  @Test("a new display name of the host is announced") func rename() async throws {
+    try await withRoom { room in
+      let discovery = await room.host()
+      let host = ScriptedBoard()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "plan"), "ada")
+        group.addTask { try await host.run(hosting) }
+        try #require(await host.ready() != nil)
+        await discovery.browse(BrowserQuery(excluding: nil)) { events in
+          for await event in events {
+            switch event {
+            case .found(let peer) where peer.announcement.hostName.raw == "ada":
+              // A failure shows as a board that never announces the new name.
+              _ = try? await host.perform("profile name=Zoe")
+            case .updated(let peer) where peer.announcement.hostName.raw == "Zoe": return
+            default: break
+            }
+          }
+        }
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
   @Test("a guest that joins with a link is not warned about discovery, which it does not need") func link()
     async
     throws

@@ -19,14 +19,14 @@ final class BoardDiscovery {
   private var ownAddresses: [PeerAddress]?
   private var announcedSession: SessionID?
   private var isReadyReported = false
-  private let memberChanges: AsyncStream<Void>
-  private let memberChangeSource: AsyncStream<Void>.Continuation
+  private let announcementChanges: AsyncStream<Void>
+  private let announcementChangeSource: AsyncStream<Void>.Continuation
 
   init(_ runtime: BoardRuntime, _ configuration: BoardConfiguration, members: Members) {
     self.runtime = runtime
     self.configuration = configuration
     self.members = members
-    (memberChanges, memberChangeSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    (announcementChanges, announcementChangeSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
   // MARK: - Browsing
@@ -140,13 +140,13 @@ final class BoardDiscovery {
       incarnation: AnnouncedIncarnation(board.session.incarnation.value),
       role: configuration.isRelay ? .relay : .member,
       boardName: board.name,
-      hostName: configuration.displayName,
+      hostName: members.ownName,
       participants: 1
     )
     announcement.admission = board.admission
     let first = announcement
     runtime.spawn { sharedBoard in
-      let changes = sharedBoard.discovery.memberChanges
+      let changes = sharedBoard.discovery.announcementChanges
       await discovery.advertise(Advertisement(port: port, announcement: first)) { advertising in
         sharedBoard.runtime.spawn { sharedBoard in
           for await event in advertising.events { sharedBoard.discovery.handle(event, transport) }
@@ -154,6 +154,7 @@ final class BoardDiscovery {
         var announcement = first
         for await _ in changes {
           announcement.participants = UInt16(clamping: sharedBoard.members.count + 1)
+          announcement.hostName = UntrustedText(sharedBoard.members.ownName)
           announcement.admission = sharedBoard.phase.board?.admission
           await advertising.update(announcement)
         }
@@ -161,10 +162,11 @@ final class BoardDiscovery {
     }
   }
 
-  func membersChanged() { memberChangeSource.yield() }
+  /// Call this function after each change of the members, of the admission policy or of the local display name.
+  func announcementChanged() { announcementChangeSource.yield() }
 
   func stopAnnouncing() {
-    memberChangeSource.finish()
+    announcementChangeSource.finish()
     announcedSession = nil
     isAnnounced = false
   }

@@ -177,7 +177,7 @@ extension ActiveBoard {
     }
   }
 
-  /// Applies a personal setting that another program stored, and reports it unless it is already in effect.
+  /// Applies a personal setting that another program stored, and reports it unless it is unknown or already in effect.
   func settingChanged(_ change: PersonalSettings.Change) {
     var isApplied = false
     switch change.key {
@@ -198,7 +198,8 @@ extension ActiveBoard {
       guard !toggled.isEmpty else { return }
       isApplied = true
       for author in toggled { reports.setShown(!reports.hiddenAuthors.contains(author), author: author) }
-    default: break
+    // The file may also contain many settings of other programs.
+    default: return
     }
     // Publishing cannot fail, because the name and the icon are within their limits.
     if isApplied, change.key != "hidden" { try? profiles.publish() }
@@ -357,6 +358,7 @@ final class Profiles {
   func use(_ name: String) {
     members.ownName = name
     persistence.recordName(UntrustedText(name), of: replica.board.member.description)
+    runtime.call { $0.discovery.announcementChanged() }
   }
 
   /// Commands still find the member by the name in its handshake. Otherwise, a name change could bypass the warning

@@ -242,7 +242,7 @@ extension SessionIntake {
     if id == session.hostPeer { localRemoval.readmitted() }
     board.roles.admit(peer)
     board.browsers.links.joined(peer)
-    if isNew { discovery.membersChanged() }
+    if isNew { discovery.announcementChanged() }
     runtime.call { $0.admissionChanged() }
   }
 
@@ -297,7 +297,7 @@ extension SessionIntake {
     board.outbox.leave(peer)
     guard members.remove(peer) else { return }
     board.perform(replica.peerLeft(MemberID(peer), now: runtime.now))
-    discovery.membersChanged()
+    discovery.announcementChanged()
     runtime.call { $0.admissionChanged() }
   }
 }

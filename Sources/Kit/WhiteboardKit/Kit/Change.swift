@@ -79,15 +79,15 @@ extension SharedBoard {
 
   /// A change of a personal setting by another program.
   public struct PersonalSettingChange: Hashable, Sendable {
-    /// The name of the setting: `name`, `icon` (an emoji), `hidden` (the ids of the hidden authors, separated by
-    /// spaces), or the name of another program's setting.
+    /// The name of the setting: `name`, `icon` (an emoji) or `hidden` (the ids of the hidden authors, separated by
+    /// spaces).
     public let key: String
     /// The value before the change; nil if the setting was not set.
     public let old: String?
     /// The value after the change; nil if the setting was removed.
     public let new: String?
-    /// Whether this program uses the new value. False if the user chose another name for this run, or if this program
-    /// does not know the setting.
+    /// Whether this program uses the new value. False if the user chose another name for this run, or if the value is
+    /// not valid.
     public let isApplied: Bool
 
     /// Creates the description of a change.

@@ -146,7 +146,7 @@ extension SharedBoard {
           )
         )
       }
-      discovery.membersChanged()
+      discovery.announcementChanged()
       admissionChanged()
       guard configuration.recordingFile == nil, !configuration.isOffline,
         let record = try? await session.membershipRecord()
