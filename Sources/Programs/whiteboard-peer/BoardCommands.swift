@@ -20,6 +20,8 @@ struct HostCommand: AsyncParsableCommand {
     discussion: """
       If a board with this name is saved, it is opened again with the same id, code and contents. \
       An argument that contains / or ends in .\(BoardFile.fileExtension) is the path of a board file.
+
+      \(Program.inputHelp)
       """
   )
 
@@ -78,7 +80,12 @@ struct OwnedOption: ParsableArguments {
 struct JoinCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "join",
-    abstract: "Join a board: the only one nearby, or one by name, link or address."
+    abstract: "Join a board: the only one nearby, or one by name, link or address.",
+    discussion: """
+      If several boards nearby have the same name, use the start of the id that `nearby` lists, or an address.
+
+      \(Program.inputHelp)
+      """
   )
 
   @Argument(help: ArgumentHelp("The board to join.", valueName: "NAME|LINK|HOST:PORT")) var target: String?
@@ -220,6 +227,11 @@ struct HostedBoard {
 }
 
 enum Program {
+  static let inputHelp = """
+    Without a terminal, the lines of the input are board commands. When the input ends, the board stays open until you \
+    stop the program. To quit after the last command, use `run`.
+    """
+
   /// Returns the first action of a shared board: joining the board given on the command line. Throws if the target or
   /// the time is invalid.
   static func joining(_ target: String?, wait: Double) throws(WhiteboardError) -> BoardConfiguration.Part {

@@ -47,6 +47,36 @@ import WhiteboardPrograms
     try #require(try await scriptedBoard.perform(line).id)
   }
 
+  @Test("a board stays open after the end of its input, and says so", arguments: [false, true])
+  func endOfInput(isTyped: Bool) async throws {
+    try await withRoom { room in
+      var configuration = await room.configuration(.host(boardName: "plan"), "ada")
+      configuration.isTyped = isTyped
+      let (feed, sink) = (CommandFeed(), ScriptedBoard())
+      feed.push(try #require(try CommandParser.parse("text 0,0 hi")))
+      feed.finish()
+      let board = SharedBoard(configuration, input: feed, sink: sink)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await board.run() }
+        let isSaid = await sink.sees {
+          switch $0 {
+          case .news(.note(let note)): note.code == "input-ended"
+          case .answer(.done, _): isTyped
+          default: false
+          }
+        }
+        #expect(isSaid)
+        #expect(await board.objects.count == 1)
+        await board.requestEnd()
+        try await group.waitForAll()
+      }
+      let notes = await sink.events.count {
+        if case .news(.note(let note)) = $0 { note.code == "input-ended" } else { false }
+      }
+      #expect(notes == (isTyped ? 0 : 1))
+    }
+  }
+
   @Test("[BRD-55] a link can name an object like any other command") func links() async throws {
     try await withHost { host in
       let a = try await id(host, "text 0,0 a as=a")

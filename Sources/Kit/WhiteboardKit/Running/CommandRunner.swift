@@ -21,6 +21,7 @@ final class CommandRunner {
   private(set) var isRunning = false
   /// The number of running commands that transfer files and are not answered yet.
   private var concurrentCommands = 0
+  private let hasInput: Bool
   /// Whether `quit` was refused because work would have been lost.
   private var isQuitRefused = false
 
@@ -47,6 +48,7 @@ final class CommandRunner {
     self.outbox = outbox
     self.transfers = transfers
     self.broadcasts = broadcasts
+    self.hasInput = hasInput
     buffer = CommandBuffer(hasInput: hasInput)
   }
 
@@ -231,12 +233,18 @@ final class CommandRunner {
     throw CommandError(.notSaved, persistence.unsavedAdvice)
   }
 
-  /// Closes the board after the input ended, if the input was a script or `quit` was refused.
+  /// Closes the board after the input ended, if the input was a script or `quit` was refused. Otherwise, reports that
+  /// the board stays open.
   private nonisolated(nonsending) func inputEnded(_ board: ActiveBoard) async {
     defer { checkIsolation(#isolation) }
     guard case .run = configuration.script else {
       // No other command can follow, so the board closes as soon as no work would be lost.
-      if isQuitRefused, await runtime.wait(until: { !self.persistence.state.wouldLoseWork }) { runtime.end(.asked) }
+      guard isQuitRefused else {
+        guard hasInput, !configuration.isTyped else { return }
+        let message = "The input ended. The board stays open until you stop this program."
+        return answers.note(.init(code: "input-ended", message: message))
+      }
+      if await runtime.wait(until: { !self.persistence.state.wouldLoseWork }) { runtime.end(.asked) }
       return
     }
     // A script without commands also waits for the board.
