@@ -297,6 +297,13 @@ class ManualPages(unittest.TestCase):
         self.assertEqual(len(found), len(set(found)), "a block is on two pages")
         self.assertGreaterEqual(len(found), 10)
 
+    def test_the_page_of_each_program_names_the_others(self):
+        names = ["whiteboard-peer", "whiteboard-replay", "whiteboard-relay"]
+        for name in names:
+            page = output(name, "manual").replace("\\-", "-")
+            others = page[page.index("SEE ALSO"):]
+            self.assertEqual([f"{other}(1)" in others for other in names], [other != name for other in names], name)
+
     def test_files_and_choices_complete(self):
         kinds = {"FILE", "DIR", "HOW", "KIND", "CODEC", "PAPER", "LEVEL", "COLORS", "WHOSE", "ROLE"}
         found, missing = 0, []

@@ -38,6 +38,8 @@ package struct ManualPage {
 
   private(set) var elements: [Element] = []
 
+  private static let programs = ["whiteboard-peer", "whiteboard-replay", "whiteboard-relay"]
+
   package init(_ command: CommandInfo, _ about: Program) {
     let name = command.path.joined(separator: "-")
     let program = command.path[0]
@@ -80,7 +82,11 @@ package struct ManualPage {
     if !about.files.isEmpty { section("FILES") }
     for (path, use) in about.files { item(path, use) }
     section("SEE ALSO")
-    let others = isProgram ? commands.map(\.commandName).filter { $0 != "help" }.map { "\(program)-\($0)" } : [program]
+    let others =
+      isProgram
+      ? Self.programs.filter { $0 != program }
+        + commands.map(\.commandName).filter { $0 != "help" }.map { "\(program)-\($0)" }
+      : [program]
     line(others.map { "\($0)(1)" }.joined(separator: ", "))
   }
 
