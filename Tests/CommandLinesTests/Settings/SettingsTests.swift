@@ -15,6 +15,12 @@ import WhiteboardKit
     )
   }
 
+  @Test("the help of two opposite flags names the default") func flags() {
+    #expect(SettingKey.announce.entry.help.contains("; default: --announce. ["))
+    #expect(SettingKey.acceptFiles.entry.help.contains("; default: --no-accept-files. ["))
+    #expect(SettingKey.maximumPeers.entry.help.contains("; default: 16, or 128"))
+  }
+
   @Test("a flag has precedence over the environment, and the environment over the file") func precedence() throws {
     let (file, variable) = ("name = Ada", ["WHITEBOARD_NAME": "Ben"])
     let all = try settings(flags: ["name": "Cy"], environment: variable, file: file)

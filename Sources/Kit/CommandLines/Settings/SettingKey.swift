@@ -111,7 +111,8 @@ package struct SettingEntry: Sendable {
     let values = choices.isEmpty || choices.first == "true" ? "" : ": \(choices.joined(separator: ", "))"
     let standard: String =
       switch standard {
-      case .value(let text): choices.first == "true" ? "" : "; default: \(text)"
+      case .value(let text) where choices.first == "true": "; default: --\(text == "true" ? "" : "no-")\(name)"
+      case .value(let text): "; default: \(text)"
       case .words(let text): "; default: \(text)"
       }
     let variables = [variable, otherwise?.variable].compactMap { $0 }.joined(separator: ", ")
