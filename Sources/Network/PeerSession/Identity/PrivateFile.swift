@@ -198,7 +198,7 @@ extension PrivateFile.Failure: CustomStringConvertible {
       "\(path) belongs to another user. Choose a directory of your own with --data-dir"
         + (Self.isInOwnDirectory(path)
           ? ", or: sudo chown \(geteuid()) \(shellQuoted(path))"
-          : geteuid() == 0 ? ", or run the program as that user: runuser -u USER -- COMMAND" : ".")
+          : Self.commandAsOwner(of: path).map { ", or run the program as that user: \($0)" } ?? ".")
     case .tooOpen(let path, isDirectory: true):
       "Other users can write to \(path). Choose another directory with --data-dir"
         // All users share a directory with the sticky bit, such as /tmp.
@@ -215,6 +215,21 @@ extension PrivateFile.Failure: CustomStringConvertible {
   /// Returns whether a system call failed because of the path that the user chose.
   private static func concernsPath(_ number: Int32) -> Bool {
     [ENOTDIR, ENOENT, ELOOP, ENAMETOOLONG, EACCES, EPERM].contains(number)
+  }
+
+  /// Returns the command with which root runs the program as the owner of a file; nil for another user than root.
+  private static func commandAsOwner(of path: String) -> String? {
+    var status = stat()
+    guard geteuid() == 0, stat(path, &status) == 0 else { return nil }
+    var user = passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    var buffer = [CChar](repeating: 0, count: 16_384)
+    guard getpwuid_r(status.st_uid, &user, &buffer, buffer.count, &found) == 0, found != nil else { return nil }
+    let command = CommandLine.arguments.map { word in
+      // An option is not a path, so its first character needs no quotes.
+      shellQuoted("/\(word)") == "/\(word)" ? word : shellQuoted(word)
+    }.joined(separator: " ")
+    return "runuser -u \(shellQuoted(String(cString: user.pw_name))) -- \(command)"
   }
 
   private static func kind(of path: String) -> mode_t { mode(of: path) & S_IFMT }
