@@ -93,6 +93,8 @@ struct EditingTests {
       ([#"{"recording":1,"board":"0"}"#], 1), ([head, "nonsense"], 2), ([head, "{}"], 2),
       ([head, "", #"{"step":"batch","time":1,"bytes":"zz"}"#], 3),
       ([head, #"{"step":"dance","time":1,"bytes":"00"}"#], 2), ([head, #"{"step":"batch"}"#], 2),
+      ([head, #"{"mark":"m","time":-1}"#], 2), ([head, #"{"mark":"m","time":253402300800000}"#], 2),
+      ([head, #"{"end":253402300800000}"#], 2), ([head, #"{"gap":253402300800000,"time":1}"#], 2),
       ([head, #"{"author":"x"}"#], 2), ([head, #"{"digest":"0","time":1}"#], 2),
     ] as [([String], Int)] {
       #expect { try RecordingLines.read(lines) } throws: { ($0 as? RecordingLines.ReadError)?.line == number }

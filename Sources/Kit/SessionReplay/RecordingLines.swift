@@ -45,6 +45,9 @@ public enum RecordingLines {
     var text: String?
   }
 
+  /// The times that a recording can contain, in milliseconds since 1970.
+  private static let times: ClosedRange<Int64> = 0...253_402_300_799_999
+
   /// Writes a recording line by line.
   ///
   /// - Parameters:
@@ -148,6 +151,9 @@ public enum RecordingLines {
       let line: Line
       do { line = try decoder.decode(Line.self, from: Data(text.utf8)) } catch {
         throw wrong("this is not a line of a recording; lines must be as `export -o FILE.jsonl` writes them")
+      }
+      guard [line.time, line.end, line.gap].allSatisfy({ $0.map(times.contains) ?? true }) else {
+        throw wrong("a time must be in the years 1970 to 9999: a number of milliseconds from 0 to \(times.upperBound)")
       }
       func bytes(_ text: String?, _ what: String) throws(ReadError) -> [UInt8] {
         guard let text, let bytes = Hexadecimal.decode(text) else { throw wrong("\(what) is not hexadecimal") }
