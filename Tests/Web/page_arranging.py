@@ -329,6 +329,17 @@ def check_excalidraw(page, checks):
     same = [[one.get(key) == before.get(key) for key in keys] for one, before in zip(objects, [box, oval, arrow, ink])]
     check("objects pasted from there are the same", all(map(all, same)), [(one, before) for one, before in zip(objects, [box, oval, arrow, ink])])
     clear(page)
+    infinite = json.dumps({"type": "excalidraw-api/clipboard", "elements": [
+        {"type": "rectangle", "id": "a", "x": 0, "y": 0, "label": {"text": "Start"}}, {"type": "ellipse", "id": "b", "x": 300, "y": 0},
+        {"type": "arrow", "x": 100, "y": 50, "width": 200, "start": {"id": "a"}, "end": {"id": "b"}},
+        {"type": "rectangle", "x": "infinite", "y": 0}, {"type": "line", "x": 0, "y": 0, "points": None},
+    ]}).replace('"infinite"', "1e999")
+    box, oval, arrow = pasted(page, 3, PASTE, {"text/plain": infinite})
+    check("elements of the programming interface have sizes, labels and bound ends", box["text"] == "Start" and near(oval["size"], [100, 100])
+          and arrow.get("startBinding", {}).get("id") == box["id"] and arrow.get("endBinding", {}).get("id") == oval["id"], (box, oval, arrow))
+    shown = toasts(page)
+    check("damaged elements are left out with a message", "lements without a position were left out (1)" in shown and "ines without points were left out (1)" in shown, shown)
+    clear(page)
     objects = pasted(page, 1, PASTE, {"text/plain": json.dumps([element("x", "diamond", y=500, locked=True)])})
     check("elements without a document are pasted", objects[0]["form"] == "diamond" and objects[0]["isLocked"], objects)
     page.run("const { board } = whiteboard; board.setLocked(board.order, false)")

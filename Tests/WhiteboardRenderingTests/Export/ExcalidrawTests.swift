@@ -451,6 +451,41 @@ import WhiteboardRendering
     #expect(throws: ImportError.self) { try read("# Notes\n```compressed-json\nAAAA\n```") }
   }
 
+  @Test("only the elements with numbers out of range, or without points, are left out") func damagedElements() throws {
+    let imported = try read(
+      #"""
+      {"type":"excalidraw","elements":[{"type":"rectangle","id":"a","x":0,"y":0,"width":10,"height":10},
+      {"type":"rectangle","x":1e999,"y":0,"width":10,"height":10},{"type":"ellipse","x":5,"y":5,"width":-1e999,"height":2},
+      {"type":"line","x":0,"y":0,"width":5,"height":5,"points":[]},{"type":"line","x":0,"y":0,"points":null},
+      {"type":"arrow","x":0,"y":0,"points":[[0,0],[1e999,3]]},{"type":"text","x":0,"y":0,"text":"b","fontSize":1e999},
+      {"type":"arrow","x":0,"y":50,"points":[[0,0],[9,9]],"startBinding":{"elementId":"a","fixedPoint":[1e999,0],"mode":"orbit"}}]}
+      """#
+    )
+    #expect(imported.objects.count == 3)
+    #expect(imported.warnings.count { $0.hasSuffix("left out: 1") || $0.hasSuffix("left out: 2") } == 4)
+    #expect(imported.objects[2].start?.anchor.x.isFinite == true)
+    // In a board of this program, such a number is damage.
+    #expect(throws: ImportError.self) {
+      try read(#"{"format":"whiteboard-board","version":1,"objects":[{"type":"text","centerPosition":[1e999,0]}]}"#)
+    }
+  }
+
+  @Test("elements of Excalidraw's programming interface are completed") func skeletons() throws {
+    let imported = try read(
+      #"""
+      {"type":"excalidraw-api/clipboard","elements":[{"type":"rectangle","id":"a","x":0,"y":0,"label":{"text":"Hello"}},
+      {"type":"ellipse","id":"b","x":300,"y":0,"width":80},{"type":"arrow","x":100,"y":50,"width":200,"start":{"id":"a"},
+      "end":{"id":"b"},"label":{"text":"to"}},{"type":"text","x":0,"y":200,"text":"note"},7]}
+      """#
+    )
+    #expect(imported.objects.count == 4)
+    #expect(imported.objects[0].bounds == Rectangle(Point(x: 0, y: 0), Point(x: 100, y: 100)))
+    guard case .form(.rectangle, _, _, "Hello", _) = imported.objects[0].content,
+      case .form(.arrow, _, _, "to", _) = imported.objects[2].content
+    else { return #expect(Bool(false), "\(imported.objects)") }
+    #expect(imported.objects[2].start?.object == 0 && imported.objects[2].end?.object == 1)
+  }
+
   @Test("texts keep their size and the side to which they are aligned") func words() throws {
     let (board, _) = try board(
       #"""

@@ -36,10 +36,16 @@ package struct ImportedBoard: Sendable {
       bytes = document
     }
     let tree: JSONTree
-    do throws(JSONError) { tree = try JSONReader.read(bytes) } catch { throw ImportError(error, length: bytes.count) }
+    do throws(JSONError) { tree = try JSONReader.read(bytes) } catch {
+      // In a drawing of Excalidraw, only the elements with numbers out of range are left out.
+      guard case .malformed = error, let lenient = try? JSONReader.read(bytes, allowsInfinity: true),
+        Excalidraw.isDrawing(lenient)
+      else { throw ImportError(error, length: bytes.count) }
+      tree = lenient
+    }
     if tree["format"]?.string == BoardJSON.format {
       self = try BoardJSONReader.read(tree, hash: hash, photo: photo)
-    } else if let type = tree["type"]?.string, Excalidraw.types.contains(type) {
+    } else if Excalidraw.isDrawing(tree) {
       self = try ExcalidrawReader.read(tree, hash: hash, photo: photo)
     } else {
       throw .unknownFormat

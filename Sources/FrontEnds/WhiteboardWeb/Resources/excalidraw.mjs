@@ -120,6 +120,7 @@ export function colorOf(text) {
 
 const isNumber = (value) => Number.isFinite(value) && Math.abs(value) < LIMIT;
 const word = (value) => typeof value === "string" ? value : undefined;
+const number = (value) => typeof value === "number" ? value : undefined;
 
 class Reader {
   objects = [];
@@ -139,6 +140,7 @@ class Reader {
     const all = (Array.isArray(elements) ? elements : []).filter((element) => element && typeof element === "object" && !element.isDeleted).map((element, index) => ({
       ...element, type: element.type === "draw" ? "line" : element.type, id: word(element.id) ?? `element ${index}`,
       text: word(element.text), originalText: word(element.originalText), name: word(element.name),
+      width: number(element.width), height: number(element.height), opacity: number(element.opacity), strokeWidth: number(element.strokeWidth), fontSize: number(element.fontSize),
     }));
     const containers = new Map(all.filter(({ type }) => ["rectangle", "diamond", "ellipse", "arrow", "line"].includes(type)).map((element) => [element.id, element]));
     for (const element of all) {
@@ -176,7 +178,7 @@ class Reader {
     const share = element.fillStyle === "cross-hatch" ? 3 / 4 : 1 / 2, seen = isPattern ? fill.slice(0, 7) + Math.max(Math.floor(parseInt(fill.slice(7), 16) * share), 1).toString(16).padStart(2, "0") : fill;
     const title = [element.id, element.containerId].find((id) => this.#titled.has(id));
     const base = {
-      id: element.id, scale: 1, angle: isNumber(element.angle) ? element.angle : 0, centerPosition: [box.left + width / 2, box.top + height / 2], size: [Math.max(width, 1 / 64), Math.max(height, 1 / 64)], color,
+      id: element.id, scale: 1, angle: Math.abs(number(element.angle)) <= 1e6 ? element.angle : 0, centerPosition: [box.left + width / 2, box.top + height / 2], size: [Math.max(width, 1 / 64), Math.max(height, 1 / 64)], color,
       opacity: opacity < 100 ? opacity / 100 : undefined, isLocked: element.locked === true, groups: [...(title ? [`title of ${title}`] : []), ...(element.groupIds ?? [])], link,
       lineStyle: ["dashed", "dotted"].includes(element.strokeStyle) ? element.strokeStyle : undefined, fill: isFilled ? seen : undefined,
       lineWidth: Math.min(Math.max((element.strokeWidth ?? 1) * (type === "freedraw" ? BREADTH : 1), 0.25), 256),
@@ -199,7 +201,7 @@ class Reader {
 
   /** Returns the points of a line on the board, before its rotation. */
   #points({ type, points, x, y, width = 0, height = 0 }) {
-    const list = Array.isArray(points) ? points : type === "freedraw" ? [] : [[0, 0], [width, height]];
+    const list = Array.isArray(points) ? points : type === "freedraw" || points !== undefined ? [] : [[0, 0], [width, height]];
     const places = list.map((point) => [x + point?.[0], y + point?.[1]]);
     return places.length && places.flat().every(isNumber) ? places : null;
   }
@@ -231,7 +233,7 @@ class Reader {
       return this.line({ ...element, roundness: { type: 2 } }, base);
     }
     const center = middleOf(boundsOf(points)), { pressures } = element;
-    const hasPressure = element.simulatePressure !== true && pressures?.length === points.length;
+    const hasPressure = element.simulatePressure !== true && pressures?.length === points.length && pressures.every(isNumber);
     if (base.fill && isClosed) this.#lose("freehand lines lost their fill");
     this.objects.push({
       ...base, fill: undefined, type: "drawing", centerPosition: center, points: points.map(([u, v]) => [u - center[0], v - center[1]]),
@@ -241,7 +243,7 @@ class Reader {
 
   #letters(element) {
     const { fontFamily, fontSize, lineHeight, font, customData } = element, old = /^([\d.]+)px (\w*)/.exec(font ?? "");
-    const rows = lineHeight >= 1 ? Math.min(lineHeight, LINE) : LINE, size = (fontSize ?? Number(old?.[1] ?? 20)) * rows;
+    const rows = lineHeight >= 1 ? Math.min(lineHeight, LINE) : LINE, size = (fontSize ?? (Number(old?.[1]) || 20)) * rows;
     const typeface = fontFamily === undefined && old ? { Cascadia: "code", Helvetica: "plain" }[old[2]] ?? "hand" : TYPEFACES[fontFamily ?? 1];
     if (!typeface) this.#lose("typefaces were replaced by similar ones");
     return {
@@ -355,6 +357,18 @@ export async function embedded(file) {
   return compressed ? new Response(document.stream().pipeThrough(new DecompressionStream("deflate"))).text() : document.text();
 }
 
+/** The type of a document with elements of Excalidraw's programming interface, for example from a program that generates diagrams. */
+const SKELETONS = "excalidraw-api/clipboard";
+
+/** Completes an element of this interface, which may have no size, and has its text and its bound ends in a short form. */
+function completed(element, index) {
+  const { type, id = `element ${index}`, label, start, end } = element ?? {}, isLine = ["line", "arrow"].includes(type);
+  const size = (isLine || ["rectangle", "diamond", "ellipse"].includes(type)) && { width: element.width ?? 100, height: element.height ?? (isLine ? 0 : 100) };
+  const whole = { ...element, id, ...size, ...(start?.id && { startBinding: { elementId: start.id } }), ...(end?.id && { endBinding: { elementId: end.id } }) };
+  const { x, y, width, height } = whole;
+  return typeof label?.text === "string" ? [whole, { ...label, type: "text", containerId: id, x, y, width, height }] : [whole];
+}
+
 /**
  * Returns what a drawing or library of Excalidraw contains: `objects` as on a board, `photos` by the `sha256` of their objects, and
  * `losses`, the number for each kind of loss. Null if the value is no such drawing.
@@ -377,9 +391,9 @@ export function fromExcalidraw(tree) {
     for (const one of read) for (const [what, count] of one.losses) losses.set(what, (losses.get(what) ?? 0) + count);
     return { objects: read.flatMap(({ objects }) => objects), photos: new Map(read.flatMap(({ photos }) => [...photos])), losses };
   }
-  const isDrawing = ["excalidraw", "excalidraw/clipboard"].includes(tree?.type) && Array.isArray(tree.elements);
+  const isDrawing = ["excalidraw", "excalidraw/clipboard", SKELETONS].includes(tree?.type) && Array.isArray(tree.elements);
   const isList = isBare && tree.length && tree.every((element) => typeof element?.type === "string" && "x" in element && "y" in element);
   if (!isDrawing && !isList) return null;
-  const { objects, photos, losses } = new Reader(isBare ? tree : tree.elements, tree.files);
+  const { objects, photos, losses } = new Reader(isBare ? tree : tree.type === SKELETONS ? tree.elements.flatMap(completed) : tree.elements, tree.files);
   return { objects, photos, losses };
 }

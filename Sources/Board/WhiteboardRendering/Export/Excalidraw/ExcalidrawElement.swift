@@ -113,6 +113,7 @@ struct ExcalidrawElement {
   var textSize: Double {
     // Old files contain the font like "20px Virgil".
     let old = tree["font"]?.string?.split(separator: "p").first.flatMap { Double($0) }
+      .flatMap { $0.isFinite ? $0 : nil }
     let size = (tree["fontSize"]?.number ?? old ?? 20) * rowHeight
     return min(max((size * 64).rounded() / 64, BoardLimits.leastTextSize), BoardLimits.textSize)
   }

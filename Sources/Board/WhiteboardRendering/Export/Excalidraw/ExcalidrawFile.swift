@@ -65,8 +65,14 @@ enum Excalidraw {
   }
 
   static let typeOfLibraries = "excalidrawlib"
-  /// The values of `type` in documents that can be imported.
-  static let types = ["excalidraw", "excalidraw/clipboard", typeOfLibraries]
+  /// The type of a document with elements of Excalidraw's programming interface, for example from a program that
+  /// generates diagrams.
+  static let typeOfSkeletons = "excalidraw-api/clipboard"
+
+  /// Returns whether a document can be imported.
+  static func isDrawing(_ tree: JSONTree) -> Bool {
+    ["excalidraw", "excalidraw/clipboard", typeOfSkeletons, typeOfLibraries].contains(tree["type"]?.string)
+  }
 
   /// The color of letters without a color of their own on a fill.
   static func letters(on fill: UInt32?) -> UInt32 {

@@ -44,7 +44,8 @@ struct ExcalidrawReader {
       try reader.read(items: items.map { $0["elements"]?.list ?? $0.list ?? [] })
     } else {
       guard let elements = tree["elements"]?.list else { throw .wrongValue("elements", expected: "a list of elements") }
-      try reader.read(elements)
+      let isComplete = tree["type"]?.string != Excalidraw.typeOfSkeletons
+      try reader.read(isComplete ? elements : elements.enumerated().flatMap(completed))
     }
     for (report, count) in reader.reports.sorted(by: { $0.key < $1.key }) {
       reader.result.warnings.append("\(report): \(count)")
@@ -68,6 +69,27 @@ struct ExcalidrawReader {
     self.files = files
     self.hash = hash
     self.photo = photo
+  }
+
+  /// Completes an element of Excalidraw's programming interface, which may have no size, and has its text and its bound
+  /// ends in a short form.
+  private static func completed(_ index: Int, _ element: JSONTree) -> [JSONTree] {
+    guard var members = element.members else { return [element] }
+    let id = element["id"]?.string ?? "element \(index)"
+    members["id"] = .string(id)
+    let isLine = ["line", "arrow"].contains(element["type"]?.string)
+    if isLine || ["rectangle", "diamond", "ellipse"].contains(element["type"]?.string) {
+      members["width"] = element["width"] ?? .number(100)
+      members["height"] = element["height"] ?? .number(isLine ? 0 : 100)
+    }
+    for (end, binding) in [("start", "startBinding"), ("end", "endBinding")] {
+      if let target = element[end]?["id"] { members[binding] = .object(["elementId": target]) }
+    }
+    guard var label = element["label"]?.members, label["text"]?.string != nil else { return [.object(members)] }
+    for key in ["x", "y", "width", "height"] { label[key] = members[key] }
+    label["type"] = .string("text")
+    label["containerId"] = .string(id)
+    return [.object(members), .object(label)]
   }
 
   private mutating func report(_ what: String) { reports[what, default: 0] += 1 }
@@ -300,7 +322,9 @@ struct ExcalidrawReader {
       )
     }
     let exact = ObjectDraft.End(index, at: share(place), isExact: true)
-    if let fixed = binding?["fixedPoint"]?.numbers, fixed.count == 2, let mode = binding?["mode"]?.string {
+    if let fixed = binding?["fixedPoint"]?.numbers, fixed.count == 2,
+      fixed.allSatisfy({ $0.magnitude < BoardLimits.coordinate }), let mode = binding?["mode"]?.string
+    {
       return ObjectDraft.End(index, at: Point(x: fixed[0] - 0.5, y: fixed[1] - 0.5), isExact: mode == "inside")
     }
     let (x, y) = (place.x - from.x, place.y - from.y)
