@@ -73,12 +73,9 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
       switch database.resultCode {
       case .SQLITE_FULL: (.full, "the disk is full; saved changes are not lost; free some space")
       case .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_SCHEMA:
-        (.damaged, "the file is damaged; 'whiteboard-peer boards recover' tries to save what can still be read")
+        (.damaged, "the file is damaged\(recoveryAdvice)")
       case .SQLITE_NOTADB:
-        (
-          .wrongKind,
-          "this is not a whiteboard; if it was one, 'whiteboard-peer boards recover' tries to save what can still be read"
-        )
+        (.wrongKind, "this is not a whiteboard\(recoveryAdviceIfWhiteboard)")
       case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
         (.readOnly, "the file is not writable; saved changes are not lost")
       case .SQLITE_BUSY, .SQLITE_LOCKED:
@@ -101,6 +98,15 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     return (code, words)
   }
 
+  package static let recoveryAdvice = "; 'whiteboard-peer boards recover' tries to save what can still be read"
+  private static let recoveryAdviceIfWhiteboard =
+    "; if it was one, 'whiteboard-peer boards recover' tries to save what can still be read"
+
+  /// The message for a user who is already recovering the file.
+  package var messageOfRecovery: String {
+    message.replacing(Self.recoveryAdviceIfWhiteboard, with: "").replacing(Self.recoveryAdvice, with: "")
+  }
+
   static func removed(_ path: String) -> DocumentError {
     DocumentError(
       .removed,
@@ -113,9 +119,6 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
   }
 
   static func damagedRow(_ what: String, at path: String) -> DocumentError {
-    DocumentError(
-      .damaged,
-      "\(path): \(what) is damaged; 'whiteboard-peer boards recover' tries to save what can still be read"
-    )
+    DocumentError(.damaged, "\(path): \(what) is damaged\(recoveryAdvice)")
   }
 }

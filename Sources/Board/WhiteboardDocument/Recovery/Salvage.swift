@@ -323,7 +323,7 @@ struct Inventory: Sendable {
 
   private mutating func add(_ error: any Error, _ path: String) {
     let loss = "unknown data, because a list in the file cannot be read: "
-    let problem = loss + DocumentError.from(error, at: path).message
+    let problem = loss + DocumentError.from(error, at: path).messageOfRecovery
     if !problems.contains(problem) { problems.append(problem) }
   }
 }

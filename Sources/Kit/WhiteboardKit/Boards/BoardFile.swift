@@ -115,7 +115,10 @@ package enum BoardFile {
     do throws(DocumentError) {
       let report = try await BoardDocument.recover(from: source, to: target, now: now, playing: RecordedBoard.self)
       return (report, try await summarize(target))
-    } catch { throw WhiteboardError(error) }
+    } catch {
+      let advice = error.code == .exists ? "; use it, move it somewhere else, or choose another file with --output" : ""
+      throw WhiteboardError(WhiteboardError(error).code, error.messageOfRecovery + advice)
+    }
   }
 
   /// Counts the objects again, because the summary may include objects that could not be recovered.
@@ -257,8 +260,7 @@ extension DocumentContent {
     } catch {
       throw DocumentError(
         .damaged,
-        "\(document.path): its contents are damaged; "
-          + "'whiteboard-peer boards recover' tries to save what can still be read",
+        "\(document.path): its contents are damaged\(DocumentError.recoveryAdvice)",
         cause: error
       )
     }
