@@ -147,6 +147,24 @@ import WhiteboardDocument
     }
   }
 
+  @Test("a symbolic link that is made later is followed", .timeLimit(.minutes(1))) func laterLink() async throws {
+    let manager = FileManager.default
+    let (path, target) = (directory.file("settings.json"), directory.file("dotfiles/settings.json"))
+    let settings = PersonalSettings(path: path)
+    try await settings.set("name", to: "Ann")
+    var changes = try await settings.changes().makeAsyncIterator()
+    try manager.createDirectory(atPath: directory.file("dotfiles"), withIntermediateDirectories: false)
+    try Data(#"{"name": "Bob"}"#.utf8).write(to: URL(fileURLWithPath: target))
+    try manager.removeItem(atPath: path)
+    try manager.createSymbolicLink(atPath: path, withDestinationPath: "dotfiles/settings.json")
+    while let change = await changes.next() { if change.new == "Bob" { break } }
+    try await PersonalSettings(path: target).set("name", to: "Cid")
+    #expect(await changes.next() == .init(key: "name", old: "Bob", new: "Cid"))
+    try await settings.set("icon", to: "👻")
+    #expect(try manager.destinationOfSymbolicLink(atPath: path) == "dotfiles/settings.json")
+    #expect(try await PersonalSettings(path: target).values() == ["name": "Cid", "icon": "👻"])
+  }
+
   @Test("settings are stored, and unknown keys in the file stay") func keeping() async throws {
     let path = directory.file("settings.json")
     let settings = PersonalSettings(path: path)

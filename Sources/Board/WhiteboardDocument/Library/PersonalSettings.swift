@@ -8,8 +8,19 @@ public actor PersonalSettings {
   /// The maximum size of the settings file, in bytes.
   public static let maximumSize = 65_536
 
-  /// The path of the settings file itself, after following symbolic links.
-  public nonisolated let path: String
+  private let link: String
+
+  /// The path of the settings file itself, after following symbolic links as they are now.
+  public nonisolated var path: String {
+    guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: link) else { return link }
+    let file = URL(fileURLWithPath: target, relativeTo: URL(fileURLWithPath: link).deletingLastPathComponent())
+    return file.resolvingSymlinksInPath().path
+  }
+
+  fileprivate nonisolated var directory: String {
+    let path = path
+    return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+  }
 
   /// The values that the reader of ``changes()`` knows.
   private var known: [String: String] = [:]
@@ -17,14 +28,7 @@ public actor PersonalSettings {
   /// Creates an accessor for the settings file at `path`.
   ///
   /// The file may be missing, but its directory must exist.
-  public init(path: String) {
-    guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else {
-      self.path = path
-      return
-    }
-    let file = URL(fileURLWithPath: target, relativeTo: URL(fileURLWithPath: path).deletingLastPathComponent())
-    self.path = file.resolvingSymlinksInPath().path
-  }
+  public init(path: String) { link = path }
 
   /// Returns all settings whose values are strings.
   /// - Throws: `damaged`, with the remedy in the message; `tooLarge`, `inputOutput`.
@@ -64,9 +68,8 @@ public actor PersonalSettings {
   /// - Throws: The errors of ``values()``.
   public func changes() throws(DocumentError) -> AsyncStream<Change> {
     // Watch the directory first, so that a change after the values were read is noticed.
-    let watch = DirectoryWatch(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+    let watcher = SettingsWatcher(self)
     known = try values()
-    let watcher = SettingsWatcher(self, watch)
     return AsyncStream { await watcher.next() }
   }
 
@@ -196,17 +199,24 @@ public actor PersonalSettings {
 
 private actor SettingsWatcher {
   private let settings: PersonalSettings
-  private let watch: DirectoryWatch
+  private var directory: String
+  private var watch: DirectoryWatch
   private var waiting: [PersonalSettings.Change] = []
 
-  init(_ settings: PersonalSettings, _ watch: DirectoryWatch) {
+  init(_ settings: PersonalSettings) {
     self.settings = settings
-    self.watch = watch
+    directory = settings.directory
+    watch = DirectoryWatch(directory)
   }
 
   func next() async -> PersonalSettings.Change? {
     while waiting.isEmpty {
       guard await watch.tick() else { return nil }
+      if directory != settings.directory {
+        // The file was replaced by a symbolic link.
+        directory = settings.directory
+        watch = DirectoryWatch(directory)
+      }
       waiting = await settings.takeChanges()
     }
     return waiting.removeFirst()
