@@ -281,7 +281,7 @@ let package = Package(
       name: "WhiteboardRelayTests",
       dependencies: [
         "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "WhiteboardDocument",
-        "WhiteboardKit", "WhiteboardRelay", logging, nioCore, nioPosix,
+        "WhiteboardKit", "WhiteboardRelay", "WhiteboardWeb", logging, nioCore, nioPosix,
       ]
     ),
     .testTarget(

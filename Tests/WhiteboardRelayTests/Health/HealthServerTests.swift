@@ -1,6 +1,7 @@
 import PeerCore
 import Testing
 import WhiteboardRelay
+import WhiteboardWeb
 
 struct HealthServerTests {
   private static let reasons = ["the store is being recovered", "line\nend\u{1b}[2J"]
@@ -89,7 +90,7 @@ struct HealthServerTests {
     try await withHealthServer(Self.endpoints(), configuration: Self.configuration) { server in
       var configuration = Self.configuration
       configuration.port = server.port
-      let error = await #expect(throws: HealthServer.BindError.self) {
+      let error = await #expect(throws: HTTPBindError.self) {
         try await withHealthServer(Self.endpoints(), configuration: configuration) { _ in }
       }
       #expect(error?.description == "cannot listen on 127.0.0.1 port \(server.port): Address already in use")

@@ -25,13 +25,11 @@ package struct HealthServer: Sendable {
     package init() {}
   }
 
-  package typealias BindError = HTTPBindError
-
   package let port: Int
 }
 
-/// Runs a health server while `body` runs, and then closes every connection. Throws ``HealthServer/BindError`` if the
-/// server cannot listen on the address.
+/// Runs a health server while `body` runs, and then closes every connection. Throws `HTTPBindError` if the server cannot
+/// listen on the address.
 package func withHealthServer<Result>(
   _ endpoints: HealthEndpoints,
   configuration: HealthServer.Configuration = HealthServer.Configuration(),
