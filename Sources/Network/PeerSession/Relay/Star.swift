@@ -118,17 +118,27 @@ extension RelaySide {
   // MARK: Reaching members through hubs (RLY-20)
 
   func updateStar(_ now: NIODeadline) {
-    let memberCount = 1 + session.entries.values.count { $0.isJoined || session.dialler.policy[$0.id].mayReturn }
     let isChosen = topology == .star
-    let hubs = session.entries.values.filter(\.isSessionRelay).map { hub in
-      Star.Hub(id: hub.id, isConnected: hub.state == .connected, brokenAt: hub.link == nil ? hub.apartSince : nil)
-    }
-    let isActive = !isRelaying && (isChosen || hasRelays && memberCount > session.configuration.meshSize)
+    // A mesh without relays has no hubs, so do not look at its members.
+    let hubs =
+      !isChosen && !hasRelays
+      ? []
+      : session.entries.values.filter(\.isSessionRelay).map { hub in
+        Star.Hub(id: hub.id, isConnected: hub.state == .connected, brokenAt: hub.link == nil ? hub.apartSince : nil)
+      }
+    let isActive = !isRelaying && (isChosen || hasRelays && hasMoreMembersThanMesh)
     let lost = star.update(isActive: isActive, isChosen: isChosen, hubs, now: now)
-    for entry in session.entries.values where entry.relayed.map({ lost.contains($0.route.relay) }) ?? false {
-      session.dialler.plan(entry, after: .zero, in: session)
+    if !lost.isEmpty {
+      for entry in session.entries.values where entry.relayed.map({ lost.contains($0.route.relay) }) ?? false {
+        session.dialler.plan(entry, after: .zero, in: session)
+      }
     }
     reportLargeMesh()
+  }
+
+  private var hasMoreMembersThanMesh: Bool {
+    let others = session.entries.values.count { $0.isJoined || session.dialler.policy[$0.id].mayReturn }
+    return 1 + others > session.configuration.meshSize
   }
 
   /// Returns whether to reach a peer only through hubs instead of dialing it.
@@ -138,7 +148,8 @@ extension RelaySide {
   }
 
   private func reportLargeMesh() {
-    guard session.directory.peerCount > Star.largeMesh, !star.isActive, !isRelaying, isHostHere, !hasReportedLargeMesh
+    guard session.entries.count >= Star.largeMesh, !star.isActive, !isRelaying, isHostHere, !hasReportedLargeMesh,
+      session.directory.peerCount > Star.largeMesh
     else { return }
     hasReportedLargeMesh = true
     session.emit(
