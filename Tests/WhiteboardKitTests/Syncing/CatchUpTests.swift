@@ -3,6 +3,7 @@ import FoundationEssentials
 import PeerSession
 import Synchronization
 import Testing
+import Whiteboard
 
 @testable import WhiteboardKit
 
@@ -41,6 +42,28 @@ import Testing
       try await body(host, ready)
       await host.end()
       try await group.waitForAll()
+    }
+  }
+
+  @Test("objects of the first sync are reported with their authors, whichever member sends them") func authors()
+    async throws
+  {
+    try await withRoom { room in
+      try await withHost(in: room, texts: 0) { host, ready in
+        let ben = try await room.joining(ready)
+        #expect(await script(["text 0,0 kept as=a", "text 9,9 removed as=b"], ben).error == nil)
+        try await host.perform("wait objects=2 timeout=30")
+        let id = try #require(await host.sharedBoard?.objects.first { $0.text == "removed" }?.id)
+        try await host.perform("delete \(id)")
+        try await host.perform("undelete \(id)")
+        var joining = ben
+        (joining.identity, joining.dataDirectory) = (.ephemeral(), room.path("cy"))
+        let events = await script(["wait objects=2 timeout=30"], joining).events
+        var authors: [String?: MemberID?] = [:]
+        for case .change(.added(let object, _), let details) in events { authors[object.text] = details.member }
+        #expect(authors["kept"] == MemberID(ben.identity.peerID), "the host sent Ben's object")
+        #expect(authors["removed"] == MemberID(text: ready.peer), "the host restored this object")
+      }
     }
   }
 

@@ -65,7 +65,9 @@ final class BoardReports {
     objects = [:]
   }
 
-  func objectAdded(_ snapshot: ObjectSnapshot, by member: MemberID?) {
+  /// `sender` is the member that sent the object; nil if it was added here.
+  func objectAdded(_ snapshot: ObjectSnapshot, by sender: MemberID?) {
+    let member = sender.map { restorer(of: snapshot.id) ?? author(of: snapshot.id) ?? $0 }
     objects[snapshot.id] = .some(snapshot)
     games[snapshot.id] = game(snapshot)
     report(games[snapshot.id])
@@ -86,7 +88,14 @@ final class BoardReports {
     report(change, about: snapshot.id, by: member) { description(snapshot, since: old, keys) }
   }
 
-  func objectRemoved(_ id: ObjectID, by member: MemberID?) {
+  /// Returns the member that last deleted or restored an object. A member that answers a request passes on the changes
+  /// of all members, so the sender of an object can be another member.
+  private func restorer(of id: ObjectID) -> MemberID? {
+    board.state.record(id)?[.deleted].flatMap { board.member(of: $0.dot.incarnation) }
+  }
+
+  func objectRemoved(_ id: ObjectID, by sender: MemberID?) {
+    let member = sender.map { restorer(of: id) ?? $0 }
     objects[id] = .some(nil)
     games[id] = nil
     report(.removed(id, by: members.author(member)), about: id, by: member)
