@@ -65,7 +65,31 @@ def a_board_is_recorded_and_what_was_recorded_is_watched_before_it_is_kept_or_no
     assert not pathlib.Path(file).exists(), "nothing was kept"
 
 
+def a_recorder_is_admitted_when_its_user_and_the_host_have_compared_words(directory):
+    ada = Screen("ada", directory, "host sprint --admit ask --accessible")
+    ada.wait("You will be asked")
+    file = f"{directory}/sprint.whiteboard"
+    rec = Screen("rec", directory, "record", "sprint", "-o", file, program=REPLAY)
+    rec.wait("The host must see the words", 30)
+    ada.wait("asks to join")
+    words = re.search(r"the words (\w+) (\w+) (\w+)", " ".join(rec.lines)).groups()
+    assert all(word in " ".join(ada.lines) for word in words), words
+    rec.type("y")
+    rec.key("Enter")
+    rec.wait("Waiting until you are admitted")
+    ada.type("accept 1")
+    ada.key("Enter")
+    rec.wait('recording "sprint"', 30)
+    rec.type("stop")
+    rec.key("Enter")
+    rec.wait("Keep the recording?")
+    rec.type("n")
+    rec.key("Enter")
+    rec.wait("EXIT 0")
+
+
 SCENES = [
     a_recording_is_watched_paused_stepped_through_and_left,
     a_board_is_recorded_and_what_was_recorded_is_watched_before_it_is_kept_or_not,
+    a_recorder_is_admitted_when_its_user_and_the_host_have_compared_words,
 ]

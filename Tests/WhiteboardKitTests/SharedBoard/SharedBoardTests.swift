@@ -441,7 +441,7 @@ import WhiteboardPrograms
         do throws(WhiteboardError) {
           try await SharedBoard(mute, input: nothing, sink: ScriptedBoard()).run()
           isRefused = false
-        } catch { isRefused = error.code == .notAllowed && error.message.contains("has no user") }
+        } catch { isRefused = error.code == .notAllowed && error.message.contains("compare words") }
         #expect(isRefused)
         // The host does not suspect an attack.
         let isExplained = await host.sees {
