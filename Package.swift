@@ -19,8 +19,8 @@ let swiftASN1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 
 // Relays form clusters with NATS if libnats is installed, or with the trait. A trait that is enabled by default would
-// change the flags of all modules. WHITEBOARD_CLUSTER=no excludes libnats.
-let hasNATS = access("/usr/include/nats/nats.h", R_OK) == 0 && Context.environment["WHITEBOARD_CLUSTER"] != "no"
+// change the flags of all modules. WHITEBOARD_NATS=no excludes libnats.
+let hasNATS = access("/usr/include/nats/nats.h", R_OK) == 0 && Context.environment["WHITEBOARD_NATS"] != "no"
 let ofCluster: BuildSettingCondition? = hasNATS ? nil : .when(traits: ["Cluster"])
 let nats = Target.Dependency.target(name: "CNats", condition: hasNATS ? nil : .when(traits: ["Cluster"]))
 let clusterSettings = settings + [.define("CLUSTER", ofCluster)]
@@ -156,16 +156,16 @@ let package = Package(
     .target(
       name: "WhiteboardRelay",
       dependencies: [
-        "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerWire", "WhiteboardDocument", "WhiteboardKit",
-        "WhiteboardWeb", logging, nioCore, nioHTTP1, nioPosix,
+        "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerWire", "RelayCluster", "WhiteboardDocument",
+        "WhiteboardKit", "WhiteboardWeb", logging, nioCore, nioHTTP1, nioPosix,
       ],
       swiftSettings: settings
     ),
     .executableTarget(
       name: "whiteboard-relay",
       dependencies: [
-        "AvahiDiscovery", "CommandLines", "PeerCore", "PeerSession", "WhiteboardKit", "WhiteboardPrograms",
-        "WhiteboardRelay", "WhiteboardWeb", argumentParser, logging,
+        "AvahiDiscovery", "CommandLines", "PeerCore", "PeerSession", "RelayCluster", "WhiteboardKit",
+        "WhiteboardPrograms", "WhiteboardRelay", "WhiteboardWeb", argumentParser, logging,
       ],
       swiftSettings: settings
     ),
@@ -243,9 +243,14 @@ let package = Package(
         nioCore, nioEmbedded, nioPosix, swiftASN1, x509,
       ]
     ),
+    .target(
+      name: "ClusterTestKit",
+      dependencies: ["RelayCluster", nioConcurrencyHelpers],
+      path: "Tests/Cluster/Kit"
+    ),
     .testTarget(
       name: "RelayClusterTests",
-      dependencies: ["RelayCluster", nioConcurrencyHelpers],
+      dependencies: ["ClusterTestKit", "RelayCluster"],
       swiftSettings: [.define("CLUSTER", ofCluster)]
     ),
     .testTarget(
@@ -280,8 +285,8 @@ let package = Package(
     .testTarget(
       name: "WhiteboardRelayTests",
       dependencies: [
-        "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "WhiteboardDocument",
-        "WhiteboardKit", "WhiteboardRelay", "WhiteboardWeb", logging, nioCore, nioPosix,
+        "ClusterTestKit", "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "RelayCluster",
+        "WhiteboardDocument", "WhiteboardKit", "WhiteboardRelay", "WhiteboardWeb", logging, nioCore, nioPosix,
       ]
     ),
     .testTarget(

@@ -152,6 +152,19 @@ tls {{ cert_file: "{c}/server.pem", key_file: "{c}/server.key", ca_file: "{c}/ca
             self.is_ending.wait(0.1)
         return False
 
+    def kill(self, node):
+        """Kills a server of the cluster, which then starts again."""
+        node.killed.write_text(str(node.process.pid))
+        node.process.kill()
+
+    def until_replaced(self):
+        """Waits until the killed servers of the cluster have returned, and have all data."""
+        deadline = time.monotonic() + PATIENCE
+        while any(node.killed.exists() for node in self.cluster):
+            if time.monotonic() > deadline:
+                raise RuntimeError("the servers did not return")
+            self.is_ending.wait(0.1)
+
     def _restart_killed(self):
         while not self.is_ending.wait(1):
             for node in self.cluster:

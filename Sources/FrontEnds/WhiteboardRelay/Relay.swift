@@ -20,6 +20,7 @@ package actor Relay {
   /// The boards that are still to be opened after the start, in this order.
   private var unopened: [SessionID] = []
   private(set) var transport: PeerTransport?
+  var cluster = RelayClusterState()
   let started = ContinuousClock().now
   private var isReady = false
   /// Whether the time limit has expired after which the relay is ready even if boards are still being opened.
@@ -129,8 +130,11 @@ package actor Relay {
     showMetrics()
     await ready(self)
     let upkeep = Task { await self.upkeep() }
+    let clustering = Task { await self.stayInCluster() }
     if !isEnding { await withCheckedContinuation { endWaiter = $0 } }
     upkeep.cancel()
+    clustering.cancel()
+    await clustering.value
     noteVisits()
     await untilNoBoard(\.isOpening)
     let served = boards.filter { if case .serving = $0.value.state { true } else { false } }.keys

@@ -1,7 +1,10 @@
 import Logging
 import PeerDiscovery
 import PeerSession
+import RelayCluster
 import WhiteboardKit
+
+package typealias ClusterConnecting = @Sendable () async throws(ClusterError) -> any ClusterConnection
 
 package struct RelayConfiguration: Sendable {
   package var name: String
@@ -17,6 +20,8 @@ package struct RelayConfiguration: Sendable {
   /// Whether guests can get links on their pages to invite others; `nil` means yes, unless the board has an owner.
   package var guestsInvite: Bool?
   package var discovery: (any Discovery)?
+  /// Connects to the cluster of this relay; `nil` means that the relay belongs to no cluster.
+  package var cluster: ClusterConnecting?
   package var limits = Limits()
   package var passing = RelayLimits()
   /// The topology of boards whose host chose none; `nil` means a mesh.

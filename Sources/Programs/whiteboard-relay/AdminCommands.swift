@@ -46,6 +46,64 @@ struct PeersCommand: AsyncParsableCommand {
   mutating func run() async throws { try await place.tell(ControlRequest(.peers), empty: "No peers are on a board.") }
 }
 
+struct ClusterCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cluster",
+    abstract: "Show the cluster of the running relay.",
+    subcommands: [Status.self, Boards.self],
+    defaultSubcommand: Status.self
+  )
+
+  static let manual = """
+    The relays of a cluster serve each other's boards: each board that is created on
+    one relay is on all of them, people join through any relay, and each relay has
+    a copy. They find each other through NATS servers with JetStream, version 2.9
+    or later; the Debian package is nats-server. Three servers form a NATS cluster.
+    Each needs a configuration like this, with its own name and certificate:
+
+      server_name: n1
+      listen: 0.0.0.0:4222
+      jetstream { store_dir: "/var/lib/nats" }
+      cluster { name: whiteboard, listen: 0.0.0.0:6222,
+                routes: [nats://n1:6222, nats://n2:6222, nats://n3:6222] }
+      tls { cert_file: "/etc/nats/n1.pem", key_file: "/etc/nats/n1.key",
+            ca_file: "/etc/nats/ca.pem", verify: true }
+
+    The settings of each relay, in /etc/whiteboard-relay/relay.conf:
+
+      cluster = tls://n1:4222,tls://n2:4222,tls://n3:4222
+      cluster-ca = /etc/whiteboard-relay/ca.pem
+      cluster-certificate = /etc/whiteboard-relay/relay.pem
+      cluster-key = /etc/whiteboard-relay/relay.key
+
+    The relays must reach each other at their addresses. The contents of boards do
+    not pass through NATS. If the NATS servers fail, the relays continue to serve
+    their boards. Whoever can connect to the servers as a relay receives all boards
+    that relays of the cluster host, with their codes, so protect the servers with
+    client certificates or credentials.
+    """
+
+  struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Show the relays of the cluster, and their states.")
+
+    @OptionGroup var place: PlaceOptions
+
+    mutating func run() async throws { try await place.tell(ControlRequest(.cluster), empty: "") }
+  }
+
+  struct Boards: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "List the boards of this relay, and the relays of the cluster that serve them too."
+    )
+
+    @OptionGroup var place: PlaceOptions
+
+    mutating func run() async throws {
+      try await place.tell(ControlRequest(.clusterBoards), empty: "There are no boards yet.")
+    }
+  }
+}
+
 struct DrainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "drain",
@@ -315,7 +373,7 @@ extension ControlLine {
     return switch self {
     case .status(let report): Self.text(report)
     case .board: Self.table([self])
-    case .person: Self.table([self])
+    case .person, .clusterRelay, .clusterBoard: Self.table([self])
     case .invitation(let report): Self.text(report)
     case .done: ""
     case .error(_, let message): UntrustedText(message).escaped() + "\n"
@@ -364,11 +422,27 @@ extension ControlLine {
         people.isEmpty ? "no members" : people,
       ]
     case .person(let person): return [String(person.peer.prefix(8)), person.name.displayed, "on \(person.boardName)"]
+    case .clusterRelay(let relay):
+      let boards = relay.boards == 1 ? "1 board" : "\(relay.boards) boards"
+      let people = relay.people == 1 ? "1 person" : "\(relay.people) people"
+      return [
+        relay.name.displayed, String(relay.peer.prefix(8)), relay.state.words, boards, people,
+        relay.addresses.joined(separator: ", "),
+      ]
+    case .clusterBoard(let board):
+      let relays = board.relays.map(\.displayed).joined(separator: ", ")
+      return [
+        board.name.displayed, String(board.board.prefix(8)), "hosted by \(board.host.displayed)",
+        relays.isEmpty ? "" : "also on \(relays)",
+      ]
     case .status, .invitation, .done, .error: return nil
     }
   }
 
   private var notes: String {
+    if case .clusterRelay(let relay) = self {
+      return relay.problem.map { "  \(UntrustedText($0).escaped())\n" } ?? ""
+    }
     guard case .board(let report) = self else { return "" }
     return [report.problem.map { UntrustedText($0).escaped() }, report.link, report.webLink].compactMap(\.self).map {
       "  \($0)\n"
@@ -388,5 +462,15 @@ extension ControlLine {
       Link: \(report.link)
 
       """
+  }
+}
+
+extension ClusterRelayReport.State {
+  fileprivate var words: String {
+    switch self {
+    case .connected: "this relay"
+    case .disconnected: "this relay, not connected"
+    case .online, .silent, .leaving: rawValue
+    }
   }
 }

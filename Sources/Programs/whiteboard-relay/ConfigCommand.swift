@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandLines
 import PeerSession
+import RelayCluster
 import WhiteboardKit
 import WhiteboardPrograms
 import WhiteboardRelay
@@ -48,6 +49,7 @@ struct ConfigCommand: AsyncParsableCommand {
     mutating func run() async throws {
       let settings = try options.settings()
       _ = try settings.relayDirectory()
+      _ = try ClusterSettings(settings, name: "")
       let limits = try RelayConfiguration.Limits(settings)
       let bounds = RelayBound.all(limits, RelayLimits(settings))
       if options.place.json {

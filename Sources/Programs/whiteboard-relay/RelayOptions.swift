@@ -4,6 +4,7 @@ import CommandLines
 import FoundationEssentials
 import Logging
 import PeerSession
+import RelayCluster
 import WhiteboardKit
 import WhiteboardPrograms
 import WhiteboardRelay
@@ -107,6 +108,19 @@ struct ServeOptions: ParsableArguments {
 
   @OptionGroup var web: WebOptions
 
+  @Option(help: .of(.cluster, "URL,URL")) var cluster: String?
+
+  @Option(name: .customLong("cluster-credentials"), help: .of(.clusterCredentials, "FILE"), completion: .file())
+  var clusterCredentials: String?
+
+  @Option(name: .customLong("cluster-ca"), help: .of(.clusterAuthorities, "FILE"), completion: .file())
+  var clusterAuthorities: String?
+
+  @Option(name: .customLong("cluster-certificate"), help: .of(.clusterCertificate, "FILE"), completion: .file())
+  var clusterCertificate: String?
+
+  @Option(name: .customLong("cluster-key"), help: .of(.clusterKey, "FILE"), completion: .file()) var clusterKey: String?
+
   @Option(name: .customLong("log-level"), help: .of(.relayLogLevel, "LEVEL"), completion: .of(.relayLogLevel))
   var logLevel: String?
 
@@ -137,6 +151,11 @@ struct ServeOptions: ParsableArguments {
     flags[.retain] = retain
     flags[.lostAfter] = lostAfter
     web.add(to: &flags)
+    flags[.cluster] = cluster
+    flags[.clusterCredentials] = clusterCredentials
+    flags[.clusterAuthorities] = clusterAuthorities
+    flags[.clusterCertificate] = clusterCertificate
+    flags[.clusterKey] = clusterKey
     flags[.relayLogLevel] = logLevel
     flags[.logFormat] = logFormat
     return try place.settings(flags)
@@ -179,6 +198,9 @@ struct ServeOptions: ParsableArguments {
       )
     }
     configuration.guestsInvite = settings.value(.webInvite)
+    if let cluster = try ClusterSettings(settings, name: configuration.name) {
+      configuration.cluster = { () async throws(ClusterError) in try await cluster.connect() }
+    }
     return configuration
   }
 }

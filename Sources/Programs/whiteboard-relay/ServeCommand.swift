@@ -169,7 +169,8 @@ extension LogFormat {
       """,
     version: ProgramVersion.text,
     subcommands: [
-      ServeCommand.self, StatusCommand.self, BoardsCommand.self, PeersCommand.self, DrainCommand.self,
+      ServeCommand.self, StatusCommand.self, BoardsCommand.self, PeersCommand.self, ClusterCommand.self,
+      DrainCommand.self,
       BackupCommand.self, RestoreCommand.self, CompactCommand.self, HealthCommand.self, UnitCommand.self,
       ConfigCommand.self, CompletionsCommand<WhiteboardRelayProgram>.self, ManualCommand<WhiteboardRelayProgram>.self,
     ],
@@ -178,7 +179,7 @@ extension LogFormat {
 
   static let about = ManualPage.Program(
     settings: SettingEntry.ofRelay,
-    sections: [],
+    sections: [("CLUSTERS", ClusterCommand.manual)],
     files: [
       ("/etc/whiteboard-relay/relay.conf", "The configuration file."),
       (

@@ -7,6 +7,8 @@ import WhiteboardKit
 package struct ControlRequest: Codable, Equatable, Sendable {
   package enum Command: String, Codable, CaseIterable, Sendable {
     case status, boards, create, pin, unpin, delete, peers, invite, revoke, role, kick, compact, drain
+    case cluster
+    case clusterBoards = "cluster-boards"
   }
 
   package var command: Command
@@ -87,11 +89,48 @@ package struct InvitationReport: Codable, Equatable, Sendable {
   }
 }
 
+/// A relay of the cluster.
+package struct ClusterRelayReport: Codable, Equatable, Sendable {
+  package enum State: String, Codable, Sendable {
+    /// This relay, which is connected to the cluster.
+    case connected
+    /// This relay, which is not connected to the cluster at the moment.
+    case disconnected
+    /// Another relay, which was heard in the last 15 seconds.
+    case online
+    /// Another relay, which was not heard in the last 15 seconds.
+    case silent
+    /// Another relay, which is shutting down or has stopped.
+    case leaving
+  }
+
+  package let peer: String
+  package let name: UntrustedText
+  package let addresses: [String]
+  package let boards: Int
+  package let people: Int
+  package let state: State
+  /// The reason why this relay is not connected.
+  package let problem: String?
+}
+
+/// A board that this relay serves, with the other relays of the cluster that serve it.
+package struct ClusterBoardReport: Codable, Equatable, Sendable {
+  package let board: String
+  package let name: UntrustedText
+  /// The name of the relay or peer that hosts the board; its id if the name is not known.
+  package let host: UntrustedText
+  /// The names of the other relays that keep the board; only the hosting relay knows them.
+  package let relays: [UntrustedText]
+}
+
 package enum ControlLine: Sendable {
   case status(RelayReport)
   case board(BoardReport)
   case person(PersonReport)
   case invitation(InvitationReport)
+  case clusterRelay(ClusterRelayReport)
+  case clusterBoard(ClusterBoardReport)
   /// The request was executed; this is the last line.
   case done
   /// The request failed, with the reason; this is the last line.
@@ -110,6 +149,8 @@ package enum ControlLine: Sendable {
     case .board(let report): EventLine.json("board", report)
     case .person(let report): EventLine.json("person", report)
     case .invitation(let report): EventLine.json("invitation", report)
+    case .clusterRelay(let report): EventLine.json("cluster-relay", report)
+    case .clusterBoard(let report): EventLine.json("cluster-board", report)
     case .done: EventLine.json("done", Nothing())
     case .error(let code, let message): EventLine.json("error", Failure(code: code, message: message))
     }
@@ -124,6 +165,8 @@ package enum ControlLine: Sendable {
     case "board": self = .board(try decoder.decode(BoardReport.self, from: data))
     case "person": self = .person(try decoder.decode(PersonReport.self, from: data))
     case "invitation": self = .invitation(try decoder.decode(InvitationReport.self, from: data))
+    case "cluster-relay": self = .clusterRelay(try decoder.decode(ClusterRelayReport.self, from: data))
+    case "cluster-board": self = .clusterBoard(try decoder.decode(ClusterBoardReport.self, from: data))
     case "done": self = .done
     case "error":
       let failure = try decoder.decode(Failure.self, from: data)

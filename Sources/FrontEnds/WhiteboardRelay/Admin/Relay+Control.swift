@@ -29,6 +29,8 @@ extension Relay {
     case .kick: return try await kick(request)
     case .peers: return people().map(ControlLine.person)
     case .compact: return try await compact(request).map(ControlLine.board)
+    case .cluster: return try await clusterReports().map(ControlLine.clusterRelay)
+    case .clusterBoards: return try clusterBoards().map(ControlLine.clusterBoard)
     case .drain:
       requestEnd()
       return []
@@ -126,7 +128,8 @@ extension Relay {
     try register.entry(request.board ?? "")
   }
 
-  private func status() async -> RelayReport {
+  /// The addresses of this relay with the port, best first.
+  func addresses() async -> [HostPort] {
     let port = transport?.port ?? 0
     var hosts: [String] = []
     if let listen = configuration.listen, !["0.0.0.0", "::"].contains(listen.host) {
@@ -134,14 +137,21 @@ extension Relay {
     } else if let transport {
       hosts = await transport.addresses()
     }
-    return RelayReport(
+    return hosts.compactMap { HostPort(host: $0, port: port) }
+  }
+
+  /// The number of peers on the boards, each counted once.
+  var peopleCount: Int { Set(boards.values.flatMap { $0.people.keys }).count }
+
+  private func status() async -> RelayReport {
+    RelayReport(
       name: configuration.name,
       peer: configuration.identity.peerID.text,
-      addresses: hosts.compactMap { HostPort(host: $0, port: port)?.description },
+      addresses: await addresses().map(\.description),
       boards: register.entries.count,
       failed: boards.values.count { if case .failed = $0.state { true } else { false } },
       unsaved: boards.values.count { $0.unsaved != nil },
-      people: Set(boards.values.flatMap { $0.people.keys }).count,
+      people: peopleCount,
       uptime: Int((ContinuousClock().now - started) / .seconds(1))
     )
   }

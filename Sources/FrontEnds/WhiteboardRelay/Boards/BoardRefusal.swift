@@ -59,6 +59,11 @@ extension RelayConfiguration.Limits {
     return atAddress < maximumBoardsPerAddress ? nil : .address(maximumBoardsPerAddress)
   }
 
+  /// A relay accepts all boards of the other relays of its cluster, up to its maximum.
+  func refusalOfCluster(_ entries: [BoardRegister.Entry]) -> BoardRefusal? {
+    entries.count < maximumBoards ? nil : .full(maximumBoards)
+  }
+
   /// Returns the number of days that a board is kept without a visitor; `nil` if the board is kept forever.
   func retention(of entry: BoardRegister.Entry) -> Int? {
     guard !entry.isPinned else { return nil }

@@ -137,6 +137,8 @@ struct ServedBoard {
   }
 
   let name: String
+  /// Whether this relay is the host of the board.
+  let isHosted: Bool
   let sharedBoard: SharedBoard
   var state = State.opening
   var isOpening: Bool { if case .opening = state { true } else { false } }
@@ -153,6 +155,10 @@ struct ServedBoard {
   /// The relayed messages that are already included in the metrics.
   var passed = RelayTally()
   var problem: WhiteboardError?
+  /// The relays of the cluster that keep this board too.
+  var keepers: Set<PeerID> = []
+  /// The relays that did not accept this board when they were asked last, with their reasons.
+  var refusals: [PeerID: String] = [:]
 }
 
 package struct BoardReport: Codable, Equatable, Sendable {

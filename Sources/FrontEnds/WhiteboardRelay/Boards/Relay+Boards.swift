@@ -82,7 +82,7 @@ extension Relay {
     boardConfiguration.code = entry.code.flatMap { try? JoinCode(words: $0) }
     let sink = BoardSink { [weak self] event in await self?.happened(event, on: id) }
     let served = SharedBoard(boardConfiguration, input: nil, sink: sink)
-    boards[id] = ServedBoard(name: entry.name, sharedBoard: served)
+    boards[id] = ServedBoard(name: entry.name, isHosted: entry.carriage == nil, sharedBoard: served)
     spawn { relay in await relay.serve(id, served) }
   }
 
@@ -105,6 +105,7 @@ extension Relay {
     case .news(.ready(let ready)):
       board.state = .serving
       board.link = ready.link
+      spawn { relay in relay.spreadBoards() }
       logger.info("Board opened.", metadata: ["board": "\(id.short)"])
     case .news(.note(let note)) where note.code == SharedBoard.News.Remark.webRevoked: board.webLink = nil
     case .news(.web(let web)) where !web.isOn: board.webLink = nil
@@ -198,6 +199,7 @@ extension Relay {
   func delete(_ entry: BoardRegister.Entry) async throws(WhiteboardError) {
     guard let id = entry.id else { return }
     try register.remove(id)
+    if entry.carriage == nil { deleteInCluster(id) }
     if let board = boards[id] {
       await board.sharedBoard.requestEnd()
       while boards[id] != nil {

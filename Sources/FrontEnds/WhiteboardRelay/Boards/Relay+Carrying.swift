@@ -17,7 +17,10 @@ extension Relay {
       if entry.carriage?.address == nil { entry.carriage?.address = request.addressBlock }
       return note(entry)
     }
-    let refusal = limits.refusal(of: request.host, at: request.addressBlock, among: register.entries)
+    let refusal =
+      cluster.relays[request.host] == nil
+      ? limits.refusal(of: request.host, at: request.addressBlock, among: register.entries)
+      : limits.refusalOfCluster(register.entries)
     if let refusal {
       metrics.add(.boardsRefused, of: refusal.label)
       logger.notice(

@@ -2,6 +2,7 @@ import CommandLines
 import Logging
 import PeerSession
 import PeerWire
+import RelayCluster
 import WhiteboardKit
 
 package enum BoardsTaken: String, CaseIterable, Sendable {
@@ -197,6 +198,69 @@ extension SettingKey<BoardRetention> {
   }
 }
 
+extension SettingKey<[String]> {
+  package static let cluster = SettingKey(
+    "cluster",
+    "The NATS servers through which this relay finds the other relays of its cluster",
+    allowed: "addresses like nats://HOST:PORT or tls://HOST:PORT, separated by commas",
+    standard: .words("none")
+  ) { text throws(SettingFault) in
+    let addresses = text.split(separator: ",").map { String($0.filter { !$0.isWhitespace }) }
+    guard !addresses.isEmpty, addresses.allSatisfy(ClusterSettings.isAddress) else { throw SettingFault() }
+    return addresses
+  }
+}
+
+extension SettingKey<String> {
+  package static let clusterCredentials = SettingKey(
+    "cluster-credentials",
+    "The file with the credentials for the NATS servers",
+    allowed: "a credentials file of NATS",
+    standard: .words("none"),
+    parse: nonempty
+  )
+  package static let clusterAuthorities = SettingKey(
+    "cluster-ca",
+    "The file with the certificates of the authorities that sign the certificates of the NATS servers",
+    allowed: "a PEM file",
+    standard: .words("the authorities of the operating system"),
+    parse: nonempty
+  )
+  package static let clusterCertificate = SettingKey(
+    "cluster-certificate",
+    "The file with the certificate of this relay for the NATS servers; requires cluster-key",
+    allowed: "a PEM file",
+    standard: .words("none"),
+    parse: nonempty
+  )
+  package static let clusterKey = SettingKey(
+    "cluster-key",
+    "The file with the private key of cluster-certificate",
+    allowed: "a PEM file without a password",
+    standard: .words("none"),
+    parse: nonempty
+  )
+}
+
+extension ClusterSettings {
+  /// Returns `nil` if the relay belongs to no cluster. Throws if the settings contradict each other, or if this program
+  /// was built without libnats.
+  package init?(_ settings: Settings, name: String) throws(WhiteboardError) {
+    guard let servers = settings.value(.cluster) else { return nil }
+    guard Self.isSupported else {
+      throw WhiteboardError(.badConfiguration, "`cluster` is set, but this program was built without libnats")
+    }
+    self.init(servers: servers, name: name)
+    credentials = settings.value(.clusterCredentials)
+    authorities = settings.value(.clusterAuthorities)
+    switch (settings.value(.clusterCertificate), settings.value(.clusterKey)) {
+    case (nil, nil): break
+    case (let chain?, let key?): certificate = (chain, key)
+    default: throw WhiteboardError(.badConfiguration, "cluster-certificate and cluster-key require each other")
+    }
+  }
+}
+
 extension SettingEntry {
   package static let ofRelay: [SettingEntry] = [
     SettingKey.relayName.entry, SettingKey.relayDirectory.entry, SettingKey.listen.entry, SettingKey.interface.entry,
@@ -206,8 +270,9 @@ extension SettingEntry {
     SettingKey.maximumBoardMegabytes.entry,
     SettingKey.maximumCopies.entry, SettingKey.maximumCopiedMegabytes.entry, SettingKey.maximumWaitingMegabytes.entry,
     SettingKey.retain.entry, SettingKey.lostAfter.entry, SettingKey.web.entry, SettingKey.webInvite.entry,
-    SettingKey.webPort.entry, SettingKey.webCertificate.entry, SettingKey.webKey.entry, SettingKey.relayLogLevel.entry,
-    SettingKey.logFormat.entry,
+    SettingKey.webPort.entry, SettingKey.webCertificate.entry, SettingKey.webKey.entry, SettingKey.cluster.entry,
+    SettingKey.clusterCredentials.entry, SettingKey.clusterAuthorities.entry, SettingKey.clusterCertificate.entry,
+    SettingKey.clusterKey.entry, SettingKey.relayLogLevel.entry, SettingKey.logFormat.entry,
   ]
 }
 

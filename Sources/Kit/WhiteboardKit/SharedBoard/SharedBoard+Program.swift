@@ -33,6 +33,15 @@ extension SharedBoard {
 
   package func relayTally() async -> RelayTally { await session?.relayTally() ?? RelayTally() }
 
+  /// Asks another relay to keep this hosted board online too. From then on, the session stays connected to that relay.
+  /// Throws `notConnected` if the board is not open, and the errors of ``Session/carry(by:relay:terms:)``.
+  package func keep(at relay: PeerID, _ addresses: [PeerAddress]) async throws(SessionError) {
+    guard let board = serving?.board else { throw SessionError(.notConnected, "The board is not open.") }
+    let terms = CarryTerms(name: board.name, admission: board.policy)
+    _ = try await board.session.carry(by: addresses, relay: relay, terms: terms)
+    serving?.active.roles.admit(relay: relay)
+  }
+
   // MARK: - Photos
 
   /// Returns the path of a photo's file; nil if there is no photo. The file exists until ``closePhoto(_:)``. Each call

@@ -1,9 +1,8 @@
 import NIOConcurrencyHelpers
-
-@testable import RelayCluster
+import RelayCluster
 
 /// A cluster in memory. Its rules are those of ``ClusterConnection``, so the contract suite checks both.
-final class MemoryCluster: Sendable {
+package final class MemoryCluster: Sendable {
   private struct State {
     var feeds: [(connection: Int, subject: String, source: ClusterFeed.Source)] = []
     var log: [(subject: ClusterSubject, id: String, entry: LogEntry)] = []
@@ -20,7 +19,9 @@ final class MemoryCluster: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  func connect() -> any ClusterConnection {
+  package init() {}
+
+  package func connect() -> any ClusterConnection {
     Connection(
       cluster: self,
       number: state.withLockedValue { state in

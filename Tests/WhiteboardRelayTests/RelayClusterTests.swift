@@ -1,0 +1,113 @@
+import ClusterTestKit
+import FoundationEssentials
+import PeerSession
+import RelayCluster
+import Testing
+
+@testable import WhiteboardKit
+@testable import WhiteboardRelay
+
+/// Relays of one cluster, with members on loopback.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct RelayClusterTests {
+  private func relay(_ name: String, in room: RelayRoom, of cluster: MemoryCluster) throws -> Relay {
+    let place = "\(room.directory)/\(name)"
+    try FileManager.default.createDirectory(
+      atPath: place,
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+    return try room.relay(in: place) { configuration in
+      configuration.name = name
+      configuration.cluster = { cluster.connect() }
+    }
+  }
+
+  private func wait(_ relay: Relay, until holds: ([BoardReport]) -> Bool) async throws {
+    // The test has a time limit.
+    while !holds(await relay.reports()) { try await ContinuousClock().sleep(for: .milliseconds(20)) }
+  }
+
+  @Test("a board that one relay hosts is served by the others too, and outlives the loss of its relay")
+  func spread() async throws {
+    try await RelayRoom.make { room in
+      let cluster = MemoryCluster()
+      let (one, two, three) = (
+        try relay("one", in: room, of: cluster), try relay("two", in: room, of: cluster),
+        try relay("three", in: room, of: cluster)
+      )
+      try await room.running(two) { two in
+        try await room.running(three) { three in
+          try await room.running(one) { one in
+            let link = try await one.createBoard(name: "standup").link
+            for other in [two, three] { try await wait(other) { $0.first?.state == "serving" } }
+            let other = try #require(await two.onlyReport?.link)
+            #expect(other != link)
+            // Both members see each other's changes, although they joined through different relays.
+            try await room.joined(link, as: "ann") { ann in
+              try await room.joined(other, as: "ben") { ben in
+                try await ann.perform("text 0,0 \"from ann\"")
+                try await ben.perform("text 9,9 \"from ben\"")
+                try await ann.perform("wait objects=2 timeout=30")
+                try await ben.perform("wait objects=2 timeout=30")
+              }
+            }
+            let reports = try await one.clusterReports()
+            #expect(Set(reports.map(\.name)) == ["one", "two", "three"])
+            #expect(reports[0].state == .connected)
+            #expect(reports[1...].allSatisfy { $0.state == .online })
+            #expect(try await one.clusterBoards().first?.relays.sorted() == ["three", "two"])
+          }
+          // The relay that hosts the board is gone.
+          #expect(try await two.clusterReports().contains { $0.name == "one" && $0.state == .leaving })
+          try await room.joined(try #require(await three.onlyReport?.link), as: "cy") { cy in
+            try await cy.perform("wait objects=2 timeout=30")
+          }
+        }
+      }
+    }
+  }
+
+  @Test("a relay that joins later gets the boards too, and deletes them with their relay") func deleted() async throws {
+    try await RelayRoom.make { room in
+      let cluster = MemoryCluster()
+      try await room.running(try relay("one", in: room, of: cluster)) { one in
+        _ = try await one.createBoard(name: "standup")
+        let own = try await one.createBoard(name: "other")
+        let two = try relay("two", in: room, of: cluster)
+        try await room.running(two) { two in
+          try await wait(two) { $0.count == 2 && $0.allSatisfy { $0.state == "serving" } }
+          let created = try await two.createBoard(name: "third")
+          try await wait(one) { $0.count == 3 && $0.allSatisfy { $0.state == "serving" } }
+          for case .error(_, let message) in await one.answer(ControlRequest(.delete, board: own.board)) {
+            Issue.record("\(message)")
+          }
+          try await wait(two) { $0.count == 2 }
+          #expect(Set(await two.reports().map(\.name)) == ["standup", "third"])
+          // Another relay may serve a board without its host's permission to delete it.
+          _ = await one.answer(ControlRequest(.delete, board: created.board))
+          #expect(await two.reports().contains { $0.board == created.board })
+        }
+      }
+    }
+  }
+
+  @Test("a relay without a cluster accepts no boards of other relays, and says that it has no cluster")
+  func noCluster() async throws {
+    try await RelayRoom.make { room in
+      let cluster = MemoryCluster()
+      try await room.running(try room.relay()) { alone in
+        try await room.running(try relay("one", in: room, of: cluster)) { one in
+          let own = try await one.createBoard(name: "standup")
+          #expect(try await one.clusterBoards().first?.relays == [])
+          let id = try #require(SessionID(text: own.board))
+          let board = try #require(await one.sharedBoard(of: id))
+          let addresses = await alone.addresses().map { PeerAddress(host: $0.host, port: $0.port) }
+          await #expect { try await board.keep(at: alone.configuration.identity.peerID, addresses) } throws: {
+            ($0 as? SessionError)?.code == .notCarried
+          }
+        }
+        await #expect { try await alone.clusterReports() } throws: { ($0 as? WhiteboardError)?.code == .usage }
+      }
+    }
+  }
+}
