@@ -7,24 +7,32 @@ import Testing
 
 /// Joining by a link whose host has left, or has another address now.
 @Suite("[DSC-28] links whose address is dead", .serialized, .timeLimit(.minutes(5))) struct DeadLinkTests: BoardSuite {
-  /// Runs a host that admits by code, and a member that joined by name; `body` receives the host's link, and a function
-  /// that ends the host.
-  private func withBoard(_ body: (BoardRoom, BoardLink, _ hostLeaves: () async -> Void) async throws -> Void)
-    async throws
-  {
+  /// Runs a host, and a member that joined by name; `body` receives the host's link, and a function that ends the host.
+  private func withBoard(
+    _ admission: BoardConfiguration.Admission = .code,
+    _ body: (BoardRoom, BoardLink, _ hostLeaves: () async -> Void) async throws -> Void
+  ) async throws {
     try await withRoom { room in
       let (host, member) = (ScriptedBoard(), ScriptedBoard())
       try await withThrowingTaskGroup(of: Void.self) { group in
-        let hosting = await room.configuration(.host(boardName: "plan"), "ada")
-        group.addTask { try await host.run(hosting) }
+        var hosting = await room.configuration(.host(boardName: "plan"), "ada")
+        hosting.admission = admission
+        let (hostEnd, hostEndSource) = AsyncStream<Void>.makeStream()
+        group.addTask { [hosting] in
+          defer { hostEndSource.finish() }
+          try await host.run(hosting)
+        }
         let link = try BoardLink(try #require(await host.ready()).link)
         var joining = await room.configuration(.join(.name("plan"), patience: .seconds(60)), "ben")
-        joining.code = try JoinCode(words: link.code.joined(separator: "-"))
+        joining.code = try link.code.isEmpty ? nil : JoinCode(words: link.code.joined(separator: "-"))
         let started = joining
         group.addTask { try await member.run(started) }
         _ = try #require(await member.ready())
         try await member.perform("wait peers=1 timeout=30")
-        try await body(room, link) { await host.end() }
+        try await body(room, link) {
+          await host.end()
+          for await _ in hostEnd {}
+        }
         await host.end()
         await member.end()
         try await group.waitForAll()
@@ -67,6 +75,21 @@ import Testing
         if case .news(.warning(let warning)) = $0 { warning.code == "peer-refused" } else { false }
       }
       #expect(!isRefused)
+    }
+  }
+
+  @Test("[MEM-8] without a code, the ticket of the host that the link names proves a member") func ticketProves()
+    async throws
+  {
+    try await withBoard(.anyone) { room, link, hostLeaves in
+      #expect(link.code.isEmpty)
+      await hostLeaves()
+      try await withMallory(.anyone, on: link, in: room) {
+        let events = try await join(link, in: room)
+        #expect(isReady(events, link))
+        let joined = events.compactMap { if case .change(.joined, let details) = $0 { details.name?.raw } else { nil } }
+        #expect(joined.first == "ben")
+      }
     }
   }
 

@@ -76,8 +76,14 @@ final class Joining {
     fail(.cancelled)
   }
 
-  private var storedMembership: Membership? {
-    guard let record = request.membership, let id = request.session else { return nil }
+  /// What the local peer knew of the session before, or else the peer that the join link names, whose ticket proves
+  /// other members (MEM-8, DSC-28).
+  private var knownMembership: Membership? {
+    guard let id = request.session else { return nil }
+    guard let record = request.membership else {
+      guard request.trust == .pinnedByLink, let named = request.peer else { return nil }
+      return Membership(local: transport.localPeer, session: id, host: named)
+    }
     var membership = Membership(local: transport.localPeer, session: id, host: record.host)
     membership.restore(record)
     return membership
@@ -100,7 +106,7 @@ final class Joining {
       let half = transport.configuration.stepTimeout / 2
       limitAnswer(max(AnnouncedListeners.answerTimeout, half))
     }
-    let membership = storedMembership
+    let membership = knownMembership
     // Send the pass only to a listener whose key the join link named (ADM-4).
     let pass = requestedTrust == .pinnedByLink ? request.pass : nil
     let hello = Control.DiallerHello(
