@@ -9,7 +9,12 @@ import Testing
 
 /// Relays of one cluster, with members on loopback.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct RelayClusterTests {
-  private func relay(_ name: String, in room: RelayRoom, of cluster: MemoryCluster) throws -> Relay {
+  private func relay(
+    _ name: String,
+    in room: RelayRoom,
+    of cluster: MemoryCluster,
+    _ change: (inout RelayConfiguration) -> Void = { _ in }
+  ) throws -> Relay {
     let place = "\(room.directory)/\(name)"
     try FileManager.default.createDirectory(
       atPath: place,
@@ -19,6 +24,7 @@ import Testing
     return try room.relay(in: place) { configuration in
       configuration.name = name
       configuration.cluster = { cluster.connect() }
+      change(&configuration)
     }
   }
 
@@ -83,9 +89,42 @@ import Testing
           }
           try await wait(two) { $0.count == 2 }
           #expect(Set(await two.reports().map(\.name)) == ["standup", "third"])
-          // Another relay may serve a board without its host's permission to delete it.
+          // Any relay of the cluster may delete a board, also one that another relay hosts.
           _ = await one.answer(ControlRequest(.delete, board: created.board))
-          #expect(await two.reports().contains { $0.board == created.board })
+          try await wait(two) { $0.count == 1 }
+        }
+      }
+    }
+  }
+
+  @Test(
+    "[RLY-22] a board that its host moved to one relay is on all relays of the cluster, and stays there without its host",
+    arguments: [false, true]
+  ) func accepted(isOwned: Bool) async throws {
+    try await RelayRoom.make { room in
+      let cluster = MemoryCluster()
+      let ada = try PeerIdentity.loadOrCreate(inDirectory: room.directory + "/ada")
+      let one = try relay("one", in: room, of: cluster) { $0.limits.allowed = [ada.peerID] }
+      try await room.running(one) { one in
+        try await room.running(try relay("two", in: room, of: cluster)) { two in
+          try await room.hosted(at: one, isOwned: isOwned) { host in
+            try await host.perform("text 0,0 \"from ada\"")
+            try await wait(two) { $0.first?.state == "serving" }
+            try await host.perform("wait peers=2 timeout=30")
+            try await host.perform("wait synced timeout=30")
+          }
+          let links = try [await one.onlyReport?.link, await two.onlyReport?.link].map { try #require($0) }
+          try await room.joined(links[0], as: "ann") { ann in
+            try await room.joined(links[1], as: "ben") { ben in
+              try await ben.perform("wait objects=1 timeout=30")
+              try await ben.perform("text 5,5 \"from ben\"")
+              try await ann.perform("wait objects=2 timeout=30")
+            }
+          }
+        }
+        // A relay that the host does not know cannot serve the board.
+        try await room.running(try relay("three", in: room, of: cluster)) { three in
+          #expect(await three.reports().isEmpty)
         }
       }
     }

@@ -70,6 +70,36 @@ struct RelayRoom {
     }
   }
 
+  /// Hosts a board that moves to a relay, while `body` runs.
+  func hosted(
+    at relay: Relay,
+    isOwned: Bool = false,
+    _ body: (ScriptedBoard) async throws -> Void
+  ) async throws {
+    let port = try #require(await relay.transport?.port)
+    var hosting = BoardConfiguration(
+      part: .host(boardName: "standup"),
+      displayName: "ada",
+      identity: try PeerIdentity.loadOrCreate(inDirectory: directory + "/ada"),
+      dataDirectory: directory + "/ada",
+      logger: logger
+    )
+    hosting.listen = PeerAddress(host: "127.0.0.1", port: 0)
+    hosting.isOwned = isOwned
+    hosting.carrier = .at(
+      try #require(HostPort(host: "127.0.0.1", port: port)),
+      await relay.configuration.identity.peerID
+    )
+    let host = ScriptedBoard()
+    try await withThrowingTaskGroup(of: Void.self) { [hosting] group in
+      group.addTask { try await host.run(hosting) }
+      if await host.ready() == nil { try await group.next() }
+      try await body(host)
+      await host.end()
+      try await group.waitForAll()
+    }
+  }
+
   /// Joins a board by its link while `body` runs.
   func joined(_ link: String?, as name: String = "ben", _ body: (ScriptedBoard) async throws -> Void) async throws {
     let link = try BoardLink(try #require(link))

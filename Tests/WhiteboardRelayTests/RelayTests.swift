@@ -294,44 +294,13 @@ import WhiteboardDocument
     }
   }
 
-  /// Hosts a board that moves to a relay, while `body` runs.
-  private func hosted(
-    _ room: RelayRoom,
-    at relay: Relay,
-    isOwned: Bool = false,
-    _ body: (ScriptedBoard) async throws -> Void
-  ) async throws {
-    let port = try #require(await relay.transport?.port)
-    var hosting = BoardConfiguration(
-      part: .host(boardName: "standup"),
-      displayName: "ada",
-      identity: try PeerIdentity.loadOrCreate(inDirectory: room.directory + "/ada"),
-      dataDirectory: room.directory + "/ada",
-      logger: room.logger
-    )
-    hosting.listen = PeerAddress(host: "127.0.0.1", port: 0)
-    hosting.isOwned = isOwned
-    hosting.carrier = .at(
-      try #require(HostPort(host: "127.0.0.1", port: port)),
-      await relay.configuration.identity.peerID
-    )
-    let host = ScriptedBoard()
-    try await withThrowingTaskGroup(of: Void.self) { [hosting] group in
-      group.addTask { try await host.run(hosting) }
-      if await host.ready() == nil { try await group.next() }
-      try await body(host)
-      await host.end()
-      try await group.waitForAll()
-    }
-  }
-
   @Test("[RLY-2] a board that moved to a relay is available without its host, and after a restart") func carried()
     async throws
   {
     try await RelayRoom.make { room in
       var link: String?
       try await room.running(try room.relay { $0.limits.boards = .any }) { relay in
-        try await hosted(room, at: relay) { host in
+        try await room.hosted(at: relay) { host in
           let isCarried = await host.sees { if case .news(.carried) = $0 { true } else { false } }
           #expect(isCarried)
           try await host.perform("wait peers=1 timeout=30")
@@ -354,7 +323,7 @@ import WhiteboardDocument
   {
     try await RelayRoom.make { room in
       try await room.running(try room.relay { $0.limits.boards = .any }) { relay in
-        try await hosted(room, at: relay, isOwned: true) { host in
+        try await room.hosted(at: relay, isOwned: true) { host in
           let isGranted = await host.sees {
             if case .news(.role(let told)) = $0 { told.role == "relay" } else { false }
           }
@@ -381,7 +350,7 @@ import WhiteboardDocument
   {
     try await RelayRoom.make { room in
       try await room.running(try room.relay { $0.limits.boards = .any }) { relay in
-        try await hosted(room, at: relay, isOwned: true) { host in
+        try await room.hosted(at: relay, isOwned: true) { host in
           let isGranted = await host.sees {
             if case .news(.role(let told)) = $0 { told.role == "relay" } else { false }
           }
@@ -466,7 +435,7 @@ import WhiteboardDocument
   @Test("[RLY-2] a relay that refuses a board gives the reason and the peer to allow") func notCarried() async throws {
     try await RelayRoom.make { room in
       try await room.running(try room.relay()) { relay in
-        try await hosted(room, at: relay) { host in
+        try await room.hosted(at: relay) { host in
           let isTold = await host.sees { event in
             guard case .news(.warning(let warning)) = event else { return false }
             return warning.code == "not-carried" && warning.message.contains("do not allow")

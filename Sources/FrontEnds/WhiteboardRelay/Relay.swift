@@ -273,7 +273,7 @@ extension Relay {
         now - entry.visited > Int64(days) * 86_400_000
       else { continue }
       logger.notice("Board removed because no peer visited it.", metadata: ["board": "\(id.short)", "days": "\(days)"])
-      do throws(WhiteboardError) { try await delete(entry) } catch {
+      do throws(WhiteboardError) { try await delete(entry, inCluster: false) } catch {
         logger.error("\(error.message)", metadata: ["board": "\(id.short)"])
       }
     }

@@ -79,8 +79,8 @@ struct ClusterCommand: AsyncParsableCommand {
     The relays must reach each other at their addresses. The contents of boards do
     not pass through NATS. If the NATS servers fail, the relays continue to serve
     their boards. Whoever can connect to the servers as a relay receives all boards
-    that relays of the cluster host, with their codes, so protect the servers with
-    client certificates or credentials.
+    of the cluster with their codes, and can delete them, so protect the servers
+    with client certificates or credentials.
     """
 
   struct Status: AsyncParsableCommand {
@@ -351,7 +351,8 @@ struct BoardsCommand: AsyncParsableCommand {
 
   struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Stop serving a board, and delete its file; its members keep their copies."
+      abstract: "Stop serving a board, and delete its file; its members keep their copies.",
+      discussion: "If the relay belongs to a cluster, all relays of the cluster delete the board."
     )
 
     @OptionGroup var confirmation: Confirmation

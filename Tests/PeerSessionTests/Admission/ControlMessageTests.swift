@@ -18,6 +18,7 @@ struct ControlMessageTests {
   static let member =
     "{\"addresses\":[\"10.0.0.1\",\"fe80::1\"],\"incarnation\":\"aaaaaaaaaaaaa\",\"name\":\"Mia\","
     + "\"peer\":\"\(peer.text)\",\"port\":26273,\"role\":\"relay\"}"
+  static let recommended = "{\"addresses\":[\"10.0.0.1\"],\"peer\":\"\(peer.text)\",\"port\":1}"
   static let introduction =
     "\"addresses\":[],\"incarnation\":\"aaaaaaaaaaaac\",\"links\":3,\"name\":\"Zoë\",\"port\":0,"
     + "\"protocol\":[1,2],\"role\":\"member\",\"session\":\"\(session.text)\""
@@ -47,6 +48,7 @@ struct ControlMessageTests {
     (Control.ShortWordsNonce.self, "{\"nonce\":\"\(proof)\"}"),
     (Control.ShortWordsReveal.self, "{\"nonce\":\"\(proof)\"}"),
     (Control.Members.self, "{\"members\":[\(member),\(member)]}"),
+    (Control.Members.self, "{\"members\":[],\"relays\":[\(recommended),\(recommended)]}"),
     (Control.Kick.self, "{\"peer\":\"\(peer.text)\",\"reason\":\"noise\"}"),
     (Control.Addresses.self, "{\"addresses\":[\"::1\"],\"port\":1}"), (Control.BulkRequest.self, "{\"count\":8}"),
     (RelayGrant.self, "{\"key\":\"AAEC\",\"signature\":\"AA==\"}"),
@@ -95,7 +97,7 @@ struct ControlMessageTests {
   }
 
   @Test("[FRM-5] the error names a required key that is missing, and a value of the wrong type") func keys() throws {
-    let optional: Set = ["resume", "ticket", "invitation", "proof", "modified"]
+    let optional: Set = ["resume", "ticket", "invitation", "proof", "modified", "relays"]
     var tried = 0
     for (type, text) in Self.valid {
       let object = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
@@ -135,6 +137,10 @@ struct ControlMessageTests {
       let list = Array(repeating: Self.member, count: count).joined(separator: ",")
       return (Control.Members.self, "{\"members\":[\(list)]}")
     }
+    func relays(_ count: Int, port: Int = 1) -> (any ControlPayload.Type, String) {
+      let list = Array(repeating: Self.recommended, count: count).joined(separator: ",")
+      return (Control.Members.self, "{\"members\":[],\"relays\":[\(list.replacing(":1}", with: ":\(port)}"))]}")
+    }
     func invitation(_ text: String) -> (any ControlPayload.Type, String) {
       (Control.DiallerHello.self, "{\(Self.introduction),\"invitation\":\(text)}")
     }
@@ -150,7 +156,7 @@ struct ControlMessageTests {
       hello("\"port\":0", "\"port\":65535"), hello("\"role\":\"member\"", "\"role\":\"future\",\"zz\":[1.5e3,-0.0]"),
       hello("\"port\":0", "\"port\":-0"), invitation("null"), invitation("{\"timeout\":null,\"context\":null}"),
       addresses([]), addresses(Array(repeating: "1.2.3.4", count: 16)), addresses(["::ffff:1.2.3.4"]), members(0),
-      members(256), invitation("{}"), invitation("{\"timeout\":600000}"),
+      members(256), relays(16), relays(1, port: 65_535), invitation("{}"), invitation("{\"timeout\":600000}"),
       invitation("{\"context\":\"\(context(1_024))\"}"), offer("9007199254740991", "x"), offer("1", name(16_384)),
       close(name(512)), (Control.StreamOpen.self, "{\"id\":\"\(Self.id.text)\",\"name\":\"\(name(1_024))\"}"),
       (Control.Close.self, "{\"code\":\"from-the-future\",\"message\":\"\"}"),
@@ -172,6 +178,7 @@ struct ControlMessageTests {
       (addresses(Array(repeating: "1.2.3.4", count: 17)), "addresses"), (addresses(["fe80::1%eth0"]), "addresses"),
       (addresses(["example.org"]), "addresses"), (addresses(["1.2.3.4 "]), "addresses"), (addresses([""]), "addresses"),
       (addresses(["1.2.3.4\\u0000"]), "addresses"), (members(257), "members"),
+      (relays(17), "relays"), (relays(1, port: 0), "relays"), (relays(1, port: 65_536), "relays"),
       (invitation("{\"timeout\":999}"), "invitation.timeout"),
       (invitation("{\"timeout\":600001}"), "invitation.timeout"),
       (invitation("{\"context\":\"\(context(1_025))\"}"), "invitation.context"),

@@ -7,6 +7,27 @@ import Testing
 @testable import PeerSession
 
 @Suite("Relay", .timeLimit(.minutes(5))) struct RelayTests {
+  @Test("[RLY-22] the host moves its session to the relays that its relay recommends too") func recommended()
+    async throws
+  {
+    try await withPeer("one", configure: RelayWorld.makeRelay) { one in
+      try await withPeer("two", configure: RelayWorld.makeRelay) { two in
+        try await withPeer("alice") { alice in
+          for relay in [one, two] { await relay.startAccepting() }
+          let hosted = try await alice.host(.random(), admission: .anyone)
+          _ = try await hosted.carry(by: [one.loopback], terms: RelayWorld.terms)
+          let atOne = try await one.nextCarried()
+          #expect(await !hosted.isCarried(by: two.peerID))
+          atOne.recommend([two.peerID: [two.loopback]])
+          let atTwo = try await two.nextCarried()
+          #expect(atTwo.id == hosted.id)
+          #expect(await hosted.isCarried(by: two.peerID))
+          for session in [hosted, atOne, atTwo] { await session.leave() }
+        }
+      }
+    }
+  }
+
   @Test("[RLY-4] two peers that cannot dial each other exchange messages through a relay, in order") func messages()
     async throws
   {

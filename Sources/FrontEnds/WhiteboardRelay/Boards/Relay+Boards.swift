@@ -138,6 +138,8 @@ extension Relay {
     if let name = details.name { metadata["name"] = "\(name)" }
     if case .joined = change {
       board.people[member.description] = details.name
+      // The host of the board may have returned.
+      if !board.isHosted, cluster.connection != nil { spawn { relay in relay.spreadBoards() } }
       metrics.add(.joins)
       logger.notice("Peer joined.", metadata: metadata)
     } else if let departure = details.departure {
@@ -194,12 +196,13 @@ extension Relay {
     return report(entry)
   }
 
-  /// Stops serving a board, and deletes its file. Throws if the list of boards cannot be saved or the file cannot be
-  /// deleted. The members keep their copies of the board.
-  func delete(_ entry: BoardRegister.Entry) async throws(WhiteboardError) {
+  /// Stops serving a board, and deletes its file; if `inCluster` is true, the other relays of the cluster delete it too.
+  /// Throws if the list of boards cannot be saved or the file cannot be deleted. The members keep their copies of the
+  /// board.
+  func delete(_ entry: BoardRegister.Entry, inCluster: Bool = true) async throws(WhiteboardError) {
     guard let id = entry.id else { return }
     try register.remove(id)
-    if entry.carriage == nil { deleteInCluster(id) }
+    if inCluster { deleteInCluster(id, hostedBy: host(of: entry)) }
     if let board = boards[id] {
       await board.sharedBoard.requestEnd()
       while boards[id] != nil {

@@ -18,9 +18,11 @@ extension Relay {
       return note(entry)
     }
     let refusal =
-      cluster.relays[request.host] == nil
-      ? limits.refusal(of: request.host, at: request.addressBlock, among: register.entries)
-      : limits.refusalOfCluster(register.entries)
+      await isOfCluster(request)
+      ? limits.refusalOfCluster(register.entries)
+      : limits.refusal(of: request.host, at: request.addressBlock, among: register.entries)
+    // Another request for the same board may have been answered in the meantime.
+    guard register[request.session] == nil else { return await answer(request) }
     if let refusal {
       metrics.add(.boardsRefused, of: refusal.label)
       logger.notice(
@@ -29,6 +31,7 @@ extension Relay {
       )
       return .refuse(reason: refusal.reason)
     }
+    acceptInCluster(request.session, hostedBy: request.host)
     let now = BoardFile.now
     let name = request.name.escaped()
     return note(
@@ -42,6 +45,16 @@ extension Relay {
         visited: now
       )
     )
+  }
+
+  /// Returns whether another relay of the cluster hosts the board or has accepted it.
+  private func isOfCluster(_ request: CarryRequest) async -> Bool {
+    if cluster.relays[request.host] != nil { return true }
+    guard let connection = cluster.connection,
+      let value = try? await connection.value(of: SharedBoardRecord.key(request.session)),
+      let record = SharedBoardRecord(value)
+    else { return false }
+    return !record.isDeleted && record.host == request.host.text
   }
 
   private func note(_ entry: BoardRegister.Entry) -> CarryAnswer {

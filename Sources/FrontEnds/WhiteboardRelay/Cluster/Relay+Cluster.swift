@@ -23,8 +23,8 @@ struct RelayClusterState {
   var problem: String?
   /// The relays to which boards are being moved.
   var targets: Set<PeerID> = []
-  /// The deleted boards of this relay that the other relays must delete too.
-  var deleted: Set<SessionID> = []
+  /// The shared values to store, by board; a value with the revision 0 is stored only if there is none.
+  var unpublished: [SessionID: (record: SharedBoardRecord, revision: UInt64?)] = [:]
 }
 
 /// What a relay announces to the others: every ``interval``, and when it joins or leaves the cluster.
@@ -50,13 +50,24 @@ struct ClusterAnnouncement: Codable, Equatable, Sendable {
   }
 }
 
-/// A shared value of the cluster: a board that its relay deleted.
-private struct DeletedBoard: Codable {
-  static let prefix = "deleted."
+/// A shared value of the cluster: a board of another host that a relay accepted, or a board that a relay deleted.
+struct SharedBoardRecord: Codable, Equatable {
+  static let prefix = "boards."
 
   let host: String
+  let isDeleted: Bool
 
-  static func key(_ board: SessionID) -> ClusterSubject { ClusterSubject("deleted", board.text) }
+  init(host: String, isDeleted: Bool) {
+    self.host = host
+    self.isDeleted = isDeleted
+  }
+
+  init?(_ value: ClusterValue?) {
+    guard let value, let record = try? JSONDecoder().decode(Self.self, from: Data(value.bytes)) else { return nil }
+    self = record
+  }
+
+  static func key(_ board: SessionID) -> ClusterSubject { ClusterSubject("boards", board.text) }
 }
 
 extension Relay {
@@ -88,6 +99,10 @@ extension Relay {
     let announcements = try await connection.feed(of: ClusterAnnouncement.subject)
     let changes = try await connection.valueChanges()
     logger.notice("Cluster joined.")
+    for entry in register.entries {
+      guard let id = entry.id, let host = entry.carriage.flatMap({ PeerID(text: $0.host) }) else { continue }
+      acceptInCluster(id, hostedBy: host, isNew: false)
+    }
     let listening = Task { for await event in announcements { await self.heard(event, connection) } }
     let deleting = Task {
       await self.deleteBoards(connection)
@@ -97,7 +112,7 @@ extension Relay {
     while !Task.isCancelled {
       await announce(connection) { $0.isJoining = isJoining }
       isJoining = false
-      await publishDeletions(connection)
+      await publishRecords(connection)
       spreadBoards()
       metrics.set(.clusterConnected, connection.isConnected ? 1 : 0)
       metrics.set(.clusterRelays, Double(cluster.relays.values.count(where: \.isOnline)))
@@ -142,6 +157,7 @@ extension Relay {
   /// Moves the boards that this relay hosts to the other relays too, so that each of them serves the boards.
   func spreadBoards() {
     guard !isEnding else { return }
+    recommendRelays()
     for (peer, relay) in cluster.relays where relay.isOnline && !cluster.targets.contains(peer) {
       guard boards.values.contains(where: { $0.needs(peer) }) else { continue }
       cluster.targets.insert(peer)
@@ -149,6 +165,20 @@ extension Relay {
         await relay.spreadBoards(to: peer)
         relay.cluster.targets.remove(peer)
       }
+    }
+  }
+
+  /// Asks the other hosts of boards, while they are online, to move their boards to the other relays too (RLY-22).
+  private func recommendRelays() {
+    let online = cluster.relays.filter(\.value.isOnline)
+    guard !online.isEmpty else { return }
+    for (id, board) in boards {
+      guard !board.isHosted, case .serving = board.state, let host = register[id]?.carriage?.host,
+        board.people[host] != nil, cluster.relays.keys.allSatisfy({ $0.text != host })
+      else { continue }
+      let missing = online.filter { board.people[$0.key.text] == nil }.mapValues(\.announcement.dialable)
+      guard !missing.isEmpty else { continue }
+      spawn { _ in await board.sharedBoard.recommend(missing) }
     }
   }
 
@@ -177,35 +207,50 @@ extension Relay {
     }
   }
 
-  /// Deletes the boards that their relays deleted.
+  /// Deletes the boards that another relay deleted.
   private func deleteBoards(_ connection: any ClusterConnection) async {
     // If the cluster does not answer, the next change or connection repeats this.
     guard let values = try? await connection.values() else { return }
-    for (key, value) in values where key.hasPrefix(DeletedBoard.prefix) {
-      guard let id = SessionID(text: String(key.dropFirst(DeletedBoard.prefix.count))), let entry = register[id],
-        let deleted = try? JSONDecoder().decode(DeletedBoard.self, from: Data(value.bytes)),
-        entry.carriage?.host == deleted.host
+    for (key, value) in values where key.hasPrefix(SharedBoardRecord.prefix) {
+      guard let id = SessionID(text: String(key.dropFirst(SharedBoardRecord.prefix.count))), let entry = register[id],
+        cluster.unpublished[id] == nil, let record = SharedBoardRecord(value), record.isDeleted,
+        record.host == host(of: entry)
       else { continue }
-      do throws(WhiteboardError) { try await delete(entry) } catch {
+      do throws(WhiteboardError) { try await delete(entry, inCluster: false) } catch {
         logger.error("\(error.message)", metadata: ["board": "\(id.short)"])
       }
     }
   }
 
-  func deleteInCluster(_ board: SessionID) {
-    guard configuration.cluster != nil else { return }
-    cluster.deleted.insert(board)
-    guard let connection = cluster.connection else { return }
-    spawn { relay in await relay.publishDeletions(connection) }
+  func host(of entry: BoardRegister.Entry) -> String { entry.carriage?.host ?? configuration.identity.peerID.text }
+
+  func deleteInCluster(_ board: SessionID, hostedBy host: String) {
+    share(board, SharedBoardRecord(host: host, isDeleted: true), ifRevision: nil)
   }
 
-  private func publishDeletions(_ connection: any ClusterConnection) async {
-    for id in cluster.deleted {
-      let deleted = DeletedBoard(host: configuration.identity.peerID.text)
-      guard let bytes = try? JSONEncoder().encode(deleted),
-        (try? await connection.set(Array(bytes), of: DeletedBoard.key(id), ifRevision: nil)) != nil
-      else { return }
-      cluster.deleted.remove(id)
+  /// Lets the other relays of the cluster accept a board that this relay accepted.
+  func acceptInCluster(_ board: SessionID, hostedBy host: PeerID, isNew: Bool = true) {
+    guard cluster.relays[host] == nil else { return }
+    share(board, SharedBoardRecord(host: host.text, isDeleted: false), ifRevision: isNew ? nil : 0)
+  }
+
+  private func share(_ board: SessionID, _ record: SharedBoardRecord, ifRevision revision: UInt64?) {
+    guard configuration.cluster != nil else { return }
+    cluster.unpublished[board] = (record, revision)
+    guard let connection = cluster.connection else { return }
+    spawn { relay in await relay.publishRecords(connection) }
+  }
+
+  private func publishRecords(_ connection: any ClusterConnection) async {
+    for (id, (record, revision)) in cluster.unpublished {
+      guard let bytes = try? JSONEncoder().encode(record) else { continue }
+      do throws(ClusterError) {
+        try await connection.set(Array(bytes), of: SharedBoardRecord.key(id), ifRevision: revision)
+      } catch {
+        // A conflict means that there is already a value.
+        guard error.code == .conflict else { return }
+      }
+      if cluster.unpublished[id]?.record == record { cluster.unpublished[id] = nil }
     }
   }
 

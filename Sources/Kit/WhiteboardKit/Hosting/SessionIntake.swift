@@ -241,9 +241,19 @@ extension SessionIntake {
     board.perform(replica.peerJoined(MemberID(id), now: runtime.now))
     if id == session.hostPeer { localRemoval.readmitted() }
     board.roles.admit(peer)
+    if peer.isRelay, board.configuration.isHosting(board.session) { admitRelay(id) }
     board.browsers.links.joined(peer)
     if isNew { discovery.announcementChanged() }
     runtime.call { $0.admissionChanged() }
+  }
+
+  /// Gives the rights of a relay to a peer that the session asked to relay it, perhaps because another relay recommended
+  /// it (RLY-22).
+  private func admitRelay(_ peer: PeerID) {
+    runtime.spawn { [session = board.session] sharedBoard in
+      guard await session.isCarried(by: peer) else { return }
+      sharedBoard.board?.roles.admit(relay: peer)
+    }
   }
 
   private func changed(_ peer: PeerID, to state: PeerState) {

@@ -42,6 +42,9 @@ extension SharedBoard {
     serving?.active.roles.admit(relay: relay)
   }
 
+  /// Recommends other relays to the host of a board that this program relays (RLY-22).
+  package func recommend(_ relays: [PeerID: [PeerAddress]]) { session?.recommend(relays) }
+
   // MARK: - Photos
 
   /// Returns the path of a photo's file; nil if there is no photo. The file exists until ``closePhoto(_:)``. Each call

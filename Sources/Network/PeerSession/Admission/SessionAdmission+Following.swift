@@ -64,9 +64,10 @@ extension SessionAdmission {
   func sendTerms(to entry: PeerEntry) {
     guard let link = entry.link, !entry.member.isGuest else { return }
     let (own, topology) = (ownTerms, session.relaying.statedTopology)
-    guard own != nil || topology != nil else { return }
+    let relays = session.relaying.recommendations(for: entry.id)
+    guard own != nil || topology != nil || relays != nil else { return }
     var terms = Control.Members(members: [])
-    (terms.admission, terms.code, terms.topology) = (own?.mode, own?.code, topology)
+    (terms.admission, terms.code, terms.topology, terms.relays) = (own?.mode, own?.code, topology, relays)
     if membership.givesRight,
       let ticket = membership.renewed(for: entry.id, showing: entry.shownTicket, by: session.configuration.identity)
     {

@@ -43,12 +43,30 @@ extension Control {
     var code: JoinCode?
     /// The topology that the host or a relay states (RLY-18).
     var topology: SessionTopology?
+    /// The relays that a relay recommends to the host (RLY-22).
+    var relays: [RecommendedRelay]?
 
     mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
       try fields.required("members", &members, .list(of: .object, maximum: Limits.members))
       try fields.optional("ticket", &ticket, .object)
       try fields.terms(&admission, &code)
       try fields.word("topology", &topology)
+      try fields.optional("relays", &relays, .list(of: .object, maximum: RecommendedRelay.maximum))
+    }
+  }
+
+  /// A relay that another relay recommends to the host (RLY-22).
+  struct RecommendedRelay: ControlObject, Equatable {
+    static let maximum = 16
+
+    var peer = PeerID.none
+    var port = 0
+    var addresses: [String] = []
+
+    mutating func list(_ fields: inout ControlFields) throws(ControlMessageError) {
+      try fields.required("peer", &peer, .id)
+      try fields.required("port", &port, .integer(in: 1...65_535))
+      try fields.required("addresses", &addresses, .addresses)
     }
   }
 

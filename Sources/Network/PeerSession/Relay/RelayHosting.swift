@@ -55,6 +55,27 @@ public struct CarryTerms: Sendable {
   }
 }
 
+extension Session {
+  /// Recommends to the host, as a relay of the session, that other relays relay the session too (RLY-22). The host gets
+  /// the recommendation on each new link. At most 16 relays are recommended.
+  ///
+  /// - Parameter relays: The ports and addresses of the relays, by their keys.
+  package func recommend(_ relays: [PeerID: [PeerAddress]]) {
+    let recommended = relays.sorted { $0.key < $1.key }.compactMap { peer, addresses -> Control.RecommendedRelay? in
+      guard let port = addresses.first?.port else { return nil }
+      // All addresses of a relay have the same port.
+      let hosts = addresses.filter { $0.port == port }.map(\.host).prefix(Limits.addresses)
+      return Control.RecommendedRelay(peer: peer, port: port, addresses: Array(hosts))
+    }
+    execute { $0.relaying.recommend(recommended) }
+  }
+
+  /// Returns whether the local peer, as the host, asked a relay to relay this session.
+  package func isCarried(by relay: PeerID) async -> Bool {
+    (try? await onLoop { $0.relaying.carriers[relay] != nil }) ?? false
+  }
+}
+
 extension Control {
   /// The part of HELLO that asks a relay to relay the session (11.1).
   struct Carry: ControlObject {

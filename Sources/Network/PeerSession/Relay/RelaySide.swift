@@ -17,6 +17,10 @@ final class RelaySide {
   }
   /// The terms for each relay of a session that the local peer hosts, indexed by the relay's key (RLY-2).
   var carriers: [PeerID: CarryTerms] = [:]
+  /// The relays that this relay recommends to the host (RLY-22).
+  private var recommended: [Control.RecommendedRelay] = []
+  /// The recommended relays that the host is asking.
+  private var asked: Set<PeerID> = []
 
   private var relayed = RelayedPeers()
   var star = Star()
@@ -372,6 +376,32 @@ extension RelaySide {
     guard !wasRelaying else { return }
     becameRelay()
     for entry in session.entries.values { if let link = entry.link { linkOpened(entry, link) } }
+  }
+
+  func recommend(_ relays: [Control.RecommendedRelay]) {
+    recommended = Array(relays.prefix(Control.RecommendedRelay.maximum))
+    if let entry = session.entries[session.host] { session.admission.sendTerms(to: entry) }
+  }
+
+  func recommendations(for peer: PeerID) -> [Control.RecommendedRelay]? {
+    guard !recommended.isEmpty, isRelaying, peer == session.host else { return nil }
+    return recommended
+  }
+
+  /// Asks the relays that a relay of the hosted session recommends to relay the session too (RLY-22).
+  func received(_ relays: [Control.RecommendedRelay], from relay: PeerID, at remote: PeerAddress?) {
+    guard let terms = carriers[relay] else { return }
+    for other in relays where carriers[other.peer] == nil && !asked.contains(other.peer) {
+      let addresses = usableAddresses(other.addresses, from: remote).map { PeerAddress(host: $0, port: other.port) }
+      guard other.peer != session.localPeer, !addresses.isEmpty,
+        carriers.count + asked.count <= Control.RecommendedRelay.maximum
+      else { continue }
+      asked.insert(other.peer)
+      // If the relay refuses or cannot be reached, the next recommendation causes another attempt.
+      RelayMove(session, terms).start(addresses, relay: other.peer).assumeIsolated().whenComplete { [self] _ in
+        asked.remove(other.peer)
+      }
+    }
   }
 
   func codeReplaced(with code: JoinCode) {

@@ -208,6 +208,7 @@ extension SessionCore: LinkDelegate {
       guard !link.isFromBrowser else { return }
       directory.learn(members.members, from: entry.id)
       if let ticket = members.ticket { directory.received(ticket) }
+      relaying.received(members.relays ?? [], from: entry.id, at: link.remote)
       if speaksForHost(entry) {
         admission.received(members.admission, members.code)
         relaying.heard(members.topology, from: entry.id)
