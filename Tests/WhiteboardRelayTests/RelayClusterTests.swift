@@ -130,6 +130,38 @@ import Testing
     }
   }
 
+  @Test("who is removed from a board on one relay is removed on all, and cannot return through another") func removed()
+    async throws
+  {
+    try await RelayRoom.make { room in
+      let cluster = MemoryCluster()
+      try await room.running(try relay("one", in: room, of: cluster)) { one in
+        try await room.running(try relay("two", in: room, of: cluster)) { two in
+          let board = try await one.createBoard(name: "standup").board
+          try await wait(two) { $0.first?.state == "serving" }
+          let former = try #require(await two.onlyReport?.link)
+          let identity = PeerIdentity.ephemeral()
+          try await room.joined(former, as: "ben", identity: identity) { ben in
+            try await ben.perform("wait peers=2 timeout=30")
+            var kick = ControlRequest(.kick, board: board)
+            kick.peer = "ben"
+            for case .error(_, let message) in await one.answer(kick) { Issue.record("\(message)") }
+            #expect(await ben.sees { if case .news(.removed) = $0 { true } else { false } })
+            try await wait(two) { $0.first?.people == ["one"] }
+          }
+          // Neither the key that was removed nor the former code is accepted by the other relay.
+          for key in [identity, .ephemeral()] {
+            await #expect { try await room.joined(former, as: "cy", identity: key) { _ in } } throws: {
+              ($0 as? WhiteboardError)?.code == .notAllowed
+            }
+          }
+          let link = try #require(await one.onlyReport?.link)
+          try await room.joined(link, as: "dan") { dan in try await dan.perform("wait peers=2 timeout=30") }
+        }
+      }
+    }
+  }
+
   @Test("a relay without a cluster accepts no boards of other relays, and says that it has no cluster")
   func noCluster() async throws {
     try await RelayRoom.make { room in

@@ -101,12 +101,17 @@ struct RelayRoom {
   }
 
   /// Joins a board by its link while `body` runs.
-  func joined(_ link: String?, as name: String = "ben", _ body: (ScriptedBoard) async throws -> Void) async throws {
+  func joined(
+    _ link: String?,
+    as name: String = "ben",
+    identity: PeerIdentity = .ephemeral(),
+    _ body: (ScriptedBoard) async throws -> Void
+  ) async throws {
     let link = try BoardLink(try #require(link))
     var joining = BoardConfiguration(
       part: .join(.link(link), patience: .seconds(10)),
       displayName: name,
-      identity: .ephemeral(),
+      identity: identity,
       dataDirectory: "\(directory)/\(name)",
       logger: logger
     )

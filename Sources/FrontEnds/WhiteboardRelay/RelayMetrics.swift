@@ -57,6 +57,8 @@ package final class RelayMetrics: Sendable {
       }
     }
 
+    var isOfCluster: Bool { self == .clusterConnected || self == .clusterRelays }
+
     var label: String? {
       switch self {
       case .boards: "state"
@@ -84,13 +86,13 @@ package final class RelayMetrics: Sendable {
 
   package func logLineWasDropped() { add(.droppedLogLines) }
 
-  /// A metric without a label is included as 0 even before it gets a value.
+  /// A metric without a label is included as 0 even before it gets a value, except the metrics of clusters.
   package func text() -> String {
     readProcess()
     let values = values.withLock { $0 }
     return Name.allCases.map { name in
       let kind = name.rawValue.hasSuffix("_total") ? "counter" : "gauge"
-      let found = values[name] ?? (name.label == nil ? ["": 0] : [:])
+      let found = values[name] ?? (name.label == nil && !name.isOfCluster ? ["": 0] : [:])
       let lines = found.sorted { $0.key < $1.key }.map { value, number in
         "\(name.rawValue)\(name.label.map { "{\($0)=\"\(value)\"}" } ?? "") \(Self.shown(number))\n"
       }

@@ -74,6 +74,7 @@ extension Relay {
   /// Stays in the cluster until the task is canceled. A relay without a connection continues to serve its boards.
   func stayInCluster() async {
     guard let connect = configuration.cluster else { return }
+    showClusterMetrics()
     var pause = Duration.milliseconds(500)
     while !Task.isCancelled {
       do throws(ClusterError) {
@@ -87,6 +88,11 @@ extension Relay {
       do { try await ContinuousClock().sleep(for: pause) } catch { return }
       pause = min(pause * 2, .seconds(15))
     }
+  }
+
+  private func showClusterMetrics() {
+    metrics.set(.clusterConnected, cluster.connection?.isConnected == true ? 1 : 0)
+    metrics.set(.clusterRelays, Double(cluster.relays.values.count(where: \.isOnline)))
   }
 
   private func report(_ error: ClusterError) {
@@ -114,8 +120,7 @@ extension Relay {
       isJoining = false
       await publishRecords(connection)
       spreadBoards()
-      metrics.set(.clusterConnected, connection.isConnected ? 1 : 0)
-      metrics.set(.clusterRelays, Double(cluster.relays.values.count(where: \.isOnline)))
+      showClusterMetrics()
       try? await ContinuousClock().sleep(for: ClusterAnnouncement.interval)
     }
     await announce(connection) { $0.isLeaving = true }
