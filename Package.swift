@@ -286,7 +286,8 @@ let package = Package(
       name: "WhiteboardRelayTests",
       dependencies: [
         "ClusterTestKit", "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "RelayCluster",
-        "WhiteboardDocument", "WhiteboardKit", "WhiteboardRelay", "WhiteboardWeb", logging, nioCore, nioPosix,
+        "WhiteboardDocument", "WhiteboardKit", "WhiteboardRelay", "WhiteboardWeb", logging, nioConcurrencyHelpers,
+        nioCore, nioPosix,
       ]
     ),
     .testTarget(

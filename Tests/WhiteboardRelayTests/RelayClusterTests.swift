@@ -1,5 +1,6 @@
 import ClusterTestKit
 import FoundationEssentials
+import NIOConcurrencyHelpers
 import PeerSession
 import RelayCluster
 import Testing
@@ -61,7 +62,16 @@ import Testing
             #expect(Set(reports.map(\.name)) == ["one", "two", "three"])
             #expect(reports[0].state == .connected)
             #expect(reports[1...].allSatisfy { $0.state == .online })
-            #expect(try await one.clusterBoards().first?.relays.sorted() == ["three", "two"])
+            for (name, relay) in [("one", one), ("two", two), ("three", three)] {
+              let others = ["three", "two"].filter { $0 != name }
+              // The relays that do not host the board dial each other 3 s after they learned of each other (MEM-2).
+              while try await relay.clusterBoards().first?.relays.map(\.raw).sorted() != others {
+                try await ContinuousClock().sleep(for: .milliseconds(20))
+              }
+              let board = try #require(try await relay.clusterBoards().first)
+              #expect(board.host == "one")
+              #expect(board.missing == [])
+            }
           }
           // The relay that hosts the board is gone.
           #expect(try await two.clusterReports().contains { $0.name == "one" && $0.state == .leaving })
@@ -157,6 +167,53 @@ import Testing
           }
           let link = try #require(await one.onlyReport?.link)
           try await room.joined(link, as: "dan") { dan in try await dan.perform("wait peers=2 timeout=30") }
+        }
+      }
+    }
+  }
+
+  @Test("a relay that cannot reach its cluster serves its boards and names the reason, and joins later")
+  func unreachable()
+    async throws
+  {
+    try await RelayRoom.make { room in
+      let cluster = MemoryCluster()
+      let isReachable = NIOLockedValueBox(false)
+      let one = try relay("one", in: room, of: cluster) { configuration in
+        configuration.cluster = { () async throws(ClusterError) in
+          guard isReachable.withLockedValue({ $0 }) else { throw ClusterError(.unreachable, "no server answers") }
+          return cluster.connect()
+        }
+      }
+      try await room.running(one) { one in
+        let link = try await one.createBoard(name: "standup").link
+        try await room.joined(link, as: "ann") { ann in try await ann.perform("text 0,0 \"from ann\"") }
+        let report = try #require(try await one.clusterReports().first)
+        #expect(report.state == .disconnected)
+        #expect(report.problem == "no server answers")
+        isReachable.withLockedValue { $0 = true }
+        try await room.running(try relay("two", in: room, of: cluster)) { two in
+          try await wait(two) { $0.first?.state == "serving" }
+          #expect(try await one.clusterReports().first?.state == .connected)
+        }
+      }
+    }
+  }
+
+  @Test("a relay that is full names the reason on the relay that hosts the board") func full() async throws {
+    try await RelayRoom.make { room in
+      let cluster = MemoryCluster()
+      let two = try relay("two", in: room, of: cluster) { $0.limits.maximumBoards = 1 }
+      try await room.running(two) { two in
+        _ = try await two.createBoard(name: "first")
+        try await room.running(try relay("one", in: room, of: cluster)) { one in
+          let board = try await one.createBoard(name: "standup").board
+          var missing: [ClusterBoardReport.Missing] = []
+          while missing.first?.reason.raw.contains("1 boards and accepts no more") != true {
+            try await ContinuousClock().sleep(for: .milliseconds(20))
+            missing = try await one.clusterBoards().first { $0.board == board }?.missing ?? []
+          }
+          #expect(missing.map(\.relay) == ["two"])
         }
       }
     }

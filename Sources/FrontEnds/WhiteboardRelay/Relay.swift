@@ -270,7 +270,7 @@ extension Relay {
   func removeForgotten(now: Int64) async {
     for entry in register.entries {
       guard let days = limits.retention(of: entry), let id = entry.id, boards[id]?.people.isEmpty ?? true,
-        now - entry.visited > Int64(days) * 86_400_000
+        now - entry.visited > Int64(days) * 86_400_000, !isHostedInCluster(entry)
       else { continue }
       logger.notice("Board removed because no peer visited it.", metadata: ["board": "\(id.short)", "days": "\(days)"])
       do throws(WhiteboardError) { try await delete(entry, inCluster: false) } catch {

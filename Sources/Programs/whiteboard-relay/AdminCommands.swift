@@ -444,6 +444,9 @@ extension ControlLine {
     if case .clusterRelay(let relay) = self {
       return relay.problem.map { "  \(UntrustedText($0).escaped())\n" } ?? ""
     }
+    if case .clusterBoard(let board) = self {
+      return board.missing.map { "  not on \($0.relay.displayed): \($0.reason.displayed)\n" }.joined()
+    }
     guard case .board(let report) = self else { return "" }
     return [report.problem.map { UntrustedText($0).escaped() }, report.link, report.webLink].compactMap(\.self).map {
       "  \($0)\n"

@@ -120,8 +120,16 @@ package struct ClusterBoardReport: Codable, Equatable, Sendable {
   package let name: UntrustedText
   /// The name of the relay or peer that hosts the board; its id if the name is not known.
   package let host: UntrustedText
-  /// The names of the other relays that keep the board; only the hosting relay knows them.
+  /// The names of the other relays that are on the board now.
   package let relays: [UntrustedText]
+  /// The other relays of the cluster that are not on the board now.
+  package let missing: [Missing]
+
+  package struct Missing: Codable, Equatable, Sendable {
+    package let relay: UntrustedText
+    /// The reason of the relay for refusing the board, or of this relay for not reaching it.
+    package let reason: UntrustedText
+  }
 }
 
 package enum ControlLine: Sendable {

@@ -9,6 +9,8 @@ enum BoardRefusal: Equatable {
   case reserved(Int)
   case host(Int)
   case address(Int)
+  /// A relay of the cluster deleted the board.
+  case deleted
 
   var reason: String {
     switch self {
@@ -22,6 +24,7 @@ enum BoardRefusal: Equatable {
     case .address(let count):
       "The relay has \(count) boards of peers at this address and accepts no more "
         + "(max-boards-per-address). \(Self.remedy)"
+    case .deleted: "The board was deleted on a relay of the cluster."
     }
   }
 
@@ -34,6 +37,7 @@ enum BoardRefusal: Equatable {
     case .reserved: "reserved"
     case .host: "host"
     case .address: "address"
+    case .deleted: "deleted"
     }
   }
 }

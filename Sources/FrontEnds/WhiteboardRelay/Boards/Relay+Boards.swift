@@ -144,6 +144,8 @@ extension Relay {
       logger.notice("Peer joined.", metadata: metadata)
     } else if let departure = details.departure {
       board.people[member.description] = nil
+      // A relay that left for good, for example because its operator deleted the board, is asked again.
+      board.keepers.remove(PeerID(member))
       board.visited = BoardFile.now
       // The protocol has a fixed set of reasons, so the metric has few label values.
       metrics.add(.departures, of: departure.reason)

@@ -17,10 +17,12 @@ extension Relay {
       if entry.carriage?.address == nil { entry.carriage?.address = request.addressBlock }
       return note(entry)
     }
-    let refusal =
-      await isOfCluster(request)
-      ? limits.refusalOfCluster(register.entries)
-      : limits.refusal(of: request.host, at: request.addressBlock, among: register.entries)
+    let refusal: BoardRefusal? =
+      switch await clusterStanding(of: request) {
+      case .none: limits.refusal(of: request.host, at: request.addressBlock, among: register.entries)
+      case .accepted: limits.refusalOfCluster(register.entries)
+      case .deleted: .deleted
+      }
     // Another request for the same board may have been answered in the meantime.
     guard register[request.session] == nil else { return await answer(request) }
     if let refusal {
@@ -47,14 +49,18 @@ extension Relay {
     )
   }
 
-  /// Returns whether another relay of the cluster hosts the board or has accepted it.
-  private func isOfCluster(_ request: CarryRequest) async -> Bool {
-    if cluster.relays[request.host] != nil { return true }
-    guard let connection = cluster.connection,
-      let value = try? await connection.value(of: SharedBoardRecord.key(request.session)),
-      let record = SharedBoardRecord(value)
-    else { return false }
-    return !record.isDeleted && record.host == request.host.text
+  private enum ClusterStanding { case none, accepted, deleted }
+
+  /// Returns whether another relay of the cluster hosts the board or has accepted it, or has deleted a board that a relay
+  /// hosts. Only the relay that the host of any other board named may accept the board again.
+  private func clusterStanding(of request: CarryRequest) async -> ClusterStanding {
+    let isOfRelay = cluster.relays[request.host] != nil
+    var record = cluster.unpublished[request.session]?.record
+    if record == nil, let connection = cluster.connection {
+      record = SharedBoardRecord(try? await connection.value(of: SharedBoardRecord.key(request.session)))
+    }
+    guard let record, record.host == request.host.text else { return isOfRelay ? .accepted : .none }
+    return record.isDeleted ? (isOfRelay ? .deleted : .none) : .accepted
   }
 
   private func note(_ entry: BoardRegister.Entry) -> CarryAnswer {

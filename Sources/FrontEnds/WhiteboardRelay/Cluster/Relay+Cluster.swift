@@ -227,6 +227,11 @@ extension Relay {
     }
   }
 
+  /// Returns whether another relay of the cluster hosts a board. That relay decides how long the board is kept.
+  func isHostedInCluster(_ entry: BoardRegister.Entry) -> Bool {
+    entry.carriage.flatMap { PeerID(text: $0.host) }.map { cluster.relays[$0] != nil } ?? false
+  }
+
   func host(of entry: BoardRegister.Entry) -> String { entry.carriage?.host ?? configuration.identity.peerID.text }
 
   func deleteInCluster(_ board: SessionID, hostedBy host: String) {
@@ -290,13 +295,18 @@ extension Relay {
   func clusterBoards() throws(WhiteboardError) -> [ClusterBoardReport] {
     try requireCluster()
     return register.entries.map { entry in
-      let keepers = entry.id.flatMap { boards[$0]?.keepers } ?? []
+      let served = entry.id.flatMap { boards[$0] }
+      let (members, others) = (served?.people ?? [:], cluster.relays.keys.sorted())
       let host = entry.carriage?.host ?? configuration.identity.peerID.text
       return ClusterBoardReport(
         board: entry.board,
         name: UntrustedText(entry.name),
         host: entry.carriage == nil ? UntrustedText(configuration.name) : clusterName(of: host),
-        relays: keepers.map(\.text).sorted().map { clusterName(of: $0) }
+        relays: others.filter { members[$0.text] != nil && $0.text != host }.map { clusterName(of: $0.text) },
+        missing: others.filter { members[$0.text] == nil && $0.text != host }.map { peer in
+          let reason = served?.refusals[peer] ?? "it is not connected"
+          return ClusterBoardReport.Missing(relay: clusterName(of: peer.text), reason: UntrustedText(reason))
+        }
       )
     }
   }
