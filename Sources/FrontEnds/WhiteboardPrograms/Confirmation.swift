@@ -97,19 +97,18 @@ extension PeerTransport {
   /// Requests to join a session, and asks on the terminal whether the verification words are the same. Throws the error
   /// with which the program exits.
   package func joinFromTerminal(_ request: JoinRequest) async throws(WhiteboardError) -> Session {
-    let hasNoUser = Locked(false)
+    let problem = Locked<WhiteboardError?>(nil)
     do throws(SessionError) {
       return try await join(
         request,
         comparing: { verification in
           let answer = Console.compare(verification)
-          if answer == .noUser { hasNoUser.withLock { $0 = true } }
+          problem.withLock { $0 = answer.problem }
           return answer
         }
       )
     } catch {
-      guard !hasNoUser.withLock({ $0 }) else { throw WhiteboardError.noUserToCompareWords }
-      throw WhiteboardError(refusing: request, error) ?? WhiteboardError(error)
+      throw problem.withLock { $0 } ?? WhiteboardError(refusing: request, error) ?? WhiteboardError(error)
     }
   }
 }

@@ -422,6 +422,35 @@ import WhiteboardPrograms
     }
   }
 
+  @Test("a program without commands compares words in its own way", arguments: [WordComparison.different, .noUser])
+  func comparingByProgram(answer: WordComparison) async throws {
+    try await withRoom { room in
+      let host = ScriptedBoard()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        var hosting = await room.configuration(.host(boardName: "board"), "ada")
+        hosting.admission = .ask
+        let first = hosting
+        group.addTask { try await host.run(first) }
+        let text = try #require(await host.ready()?.addresses.first)
+        let target = JoinTarget.address(try #require(HostPort(text)))
+        var joining = await room.configuration(.join(target, patience: .seconds(1)), "recorder")
+        let asked = Locked<[String]>([])
+        joining.compareWords = { verification in
+          asked.withLock { $0 = verification.words }
+          return verification.mustBeCompared ? answer : .same
+        }
+        let error = await #expect(throws: WhiteboardError.self) {
+          try await SharedBoard(joining, input: nil, sink: ScriptedBoard()).run()
+        }
+        #expect(error?.message == answer.problem?.message)
+        let question = try #require(await invitation(host, from: "recorder"))
+        #expect(asked.withLock { $0.joined(separator: " ") } == question.words)
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
   @Test("without a user, comparing words fails at once; a script can compare them") func comparingByScript()
     async throws
   {

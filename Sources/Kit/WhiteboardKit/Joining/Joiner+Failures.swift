@@ -121,13 +121,6 @@ extension WhiteboardError {
     )
   }
 
-  /// The host asks its user, and no user of the local program can compare the verification words (ADM-8).
-  package static let noUserToCompareWords = WhiteboardError(
-    .notAllowed,
-    "You must compare words with the host of this board. Run the command on a terminal, without a pipe, or use the "
-      + "board's link."
-  )
-
   /// Creates an error that tells the user why a request to join was refused, and what to do; returns nil if the message
   /// of `error` says enough.
   package init?(refusing request: JoinRequest, _ error: SessionError) {
@@ -156,6 +149,22 @@ extension WhiteboardError {
         "You host that board yourself. To join it as another peer, use a different --data-dir."
       )
     default: return nil
+    }
+  }
+}
+
+extension WordComparison {
+  /// The error that tells the user why this answer ended the attempt to join (ADM-8); nil if the answer did not end it.
+  package var problem: WhiteboardError? {
+    switch self {
+    case .same, .stopped: nil
+    case .different: WhiteboardError(.notAllowed, "The words are not the same on both screens.")
+    case .noUser:
+      WhiteboardError(
+        .notAllowed,
+        "You must compare words with the host of this board. Run the command on a terminal, without a pipe, or use the "
+          + "board's link."
+      )
     }
   }
 }

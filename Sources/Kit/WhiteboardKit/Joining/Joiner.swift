@@ -331,7 +331,7 @@ extension Joiner {
     guard runtime.ending == nil else { return .stopped }
     if let compareWords = configuration.compareWords {
       let answer = await withTaskExecutorPreference(globalConcurrentExecutor) { await compareWords(verification) }
-      if answer == .noUser { attempt.problem = .noUserToCompareWords }
+      attempt.problem = answer.problem
       return answer
     }
     let mustAnswer = verification.mustBeCompared
@@ -375,8 +375,8 @@ extension Joiner {
   }
 
   private func reportNoUser() {
-    attempt.problem = .noUserToCompareWords
-    let message = WhiteboardError.noUserToCompareWords.message
+    attempt.problem = WordComparison.noUser.problem
+    let message = attempt.problem?.message ?? ""
     runtime.emit(.warning(.init(code: SharedBoard.News.Remark.noUser, message: message)))
   }
 }

@@ -209,11 +209,7 @@ final class Invitations {
       guard !isAlways else {
         throw CommandError(.badArgument, "`always` works only for a peer that asks to join this board")
       }
-      if answer != .accept {
-        runtime.call {
-          $0.joiner?.attempt.problem = WhiteboardError(.notAllowed, "The words are not the same on both screens.")
-        }
-      }
+      if answer != .accept { runtime.call { $0.joiner?.attempt.problem = WordComparison.different.problem } }
       answerComparison(id, answer == .accept ? .same : .different)
     case .incoming(let invitation):
       pending[id] = nil
