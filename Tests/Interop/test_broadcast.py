@@ -1,8 +1,10 @@
 """Tests broadcasts (broadcast.md) with the real programs: a host that broadcasts its board, and viewers."""
 
+import hashlib
 import os
 import signal
 import socket
+import ssl
 import struct
 import subprocess
 import threading
@@ -196,13 +198,6 @@ class Broadcasts(SwiftCase):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        for address in ("0.0.0.0:8080", "192.168.1.2:8080", "[::]:8080"):
-            done = subprocess.run(
-                [str(BINARY), "broadcast", "Other", "--http", address, "--data-dir", str(self.directory())],
-                capture_output=True, text=True, timeout=30 * PATIENCE,
-            )
-            self.assertEqual(done.returncode, 64, done.stderr)
-            self.assertIn("127.0.0.1", done.stderr)
         other = self.program(
             "broadcast", "Other", admit="anyone", name="Ben",
             options=["--size", f"{WIDTH}x{HEIGHT}", "--http", f"127.0.0.1:{port}"],
@@ -238,6 +233,75 @@ class Broadcasts(SwiftCase):
                 while last != previous:
                     previous, last = last, self.part(stream)
                 stream.close()
+
+    def test_cst_17_pictures_for_other_computers(self):
+        with socket.socket() as free:
+            free.bind(("0.0.0.0", 0))
+            port = free.getsockname()[1]
+        other = self.program(
+            "broadcast", "Other", admit="anyone", name="Ben",
+            options=["--size", f"{WIDTH}x{HEIGHT}", "--http", f"0.0.0.0:{port}", "--log-level", "trace"],
+        )
+        other.ready()
+        links = []
+        for is_again in (False, True):
+            if is_again:
+                other.do("broadcast", action="finish")
+                other.do("broadcast", action="start", size=f"{WIDTH}x{HEIGHT}")
+            while not (note := other.events.wait("note", 30, code="broadcast")).get("links"):
+                pass
+            links.append(note["links"][0])
+            self.assertRegex(links[-1], rf"^https://[^/]+:{port}/[a-z2-7]{{26}}/$")
+            self.assertEqual(note["message"], f"pictures: {links[-1]}")
+        self.assertNotEqual(*links)
+        # The certificate is that of the gateway for browsers.
+        trusting = ssl.create_default_context(cafile=other.directory / "web-authority.pem")
+        digest = hashlib.sha256(ssl.PEM_cert_to_DER_cert(
+            ssl.get_server_certificate(("127.0.0.1", port), timeout=30)
+        )).hexdigest()
+        self.assertEqual(note["fingerprint"].replace(":", "").lower(), digest)
+
+        def get(url):
+            return urllib.request.urlopen(url, timeout=30, context=trusting)
+
+        with get(links[1] + "still") as answer:
+            self.assertEqual(answer.headers["Content-Type"], "image/jpeg")
+            self.assertEqual(size_of_jpeg(answer.read()), (WIDTH, HEIGHT))
+        origin, _, secret = links[1].rstrip("/").rpartition("/")
+        for path in ("/", "/still", f"/{links[0].rstrip('/').rpartition('/')[2]}/still", f"/{secret[:-1]}/", "/favicon.ico"):
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                get(origin + path)
+            self.assertEqual(refused.exception.code, 404, path)
+        with self.assertRaises(OSError):
+            urllib.request.urlopen(links[1].replace("https:", "http:"), timeout=30)
+        with get(links[1]) as stream:
+            self.assertIn("multipart/x-mixed-replace", stream.headers["Content-Type"])
+            for step in range(3):
+                self.assertEqual(size_of_jpeg(self.part(stream)), (WIDTH, HEIGHT))
+                other.do("stroke", points=[[0, step * 10], [100, step * 10 + 5]])
+            other.do("broadcast", action="finish")
+            # The stream ends, and so does the server.
+            while line := stream.readline():
+                self.assertNotIn(b"404", line[:16])
+        with self.assertRaises(urllib.error.URLError):
+            get(links[1] + "still")
+        for link in links:
+            secret = link.rstrip("/").rpartition("/")[2]
+            self.assertNotIn(secret, other.log)
+            self.assertEqual([b'"links":' in line for line in other.lines if secret.encode() in line], [True])
+
+    def test_cst_18_only_the_owner_shows_an_owned_board_to_other_computers(self):
+        host = self.program("host", "Owned", admit="code", name="Ben", options=["--owned"])
+        host.ready()
+        done = subprocess.run(
+            [
+                str(BINARY), "broadcast", host.link, "--http", "0.0.0.0:8443", "--json", "--data-dir", str(self.directory()),
+            ],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60 * PATIENCE,
+        )
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("only the owner of the board can show it", done.stderr)
+        self.assertNotIn("https:", done.stdout)
 
     def part(self, stream):
         """The picture in the next part of a stream."""

@@ -1,5 +1,7 @@
+import Foundation
 import NIOCore
 import NIOPosix
+import NIOSSL
 import PeerCore
 import Testing
 import WhiteboardKit
@@ -51,6 +53,7 @@ private struct Client {
 
   static func with<Result: Sendable>(
     _ server: BroadcastServer,
+    trusting authority: [UInt8]? = nil,
     _ request: String,
     _ body: @Sendable (inout Reader) async throws -> Result
   ) async throws -> Result {
@@ -59,7 +62,14 @@ private struct Client {
       port: server.port
     ) { channel in
       channel.eventLoop.makeCompletedFuture {
-        try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+        if let authority {
+          var configuration = TLSConfiguration.makeClientConfiguration()
+          configuration.trustRoots = .certificates([try NIOSSLCertificate(bytes: authority, format: .der)])
+          configuration.applicationProtocols = ["h2", "http/1.1"]
+          let context = try NIOSSLContext(configuration: configuration)
+          try channel.pipeline.syncOperations.addHandler(NIOSSLClientHandler(context: context, serverHostname: nil))
+        }
+        return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
       }
     }
     return try await channel.executeThenClose { inbound, outbound in
@@ -114,14 +124,15 @@ private struct Client {
   }
 }
 
-@Suite("Broadcasts for programs on this computer", .timeLimit(.minutes(5))) struct BroadcastServerTests {
+@Suite("Broadcasts over HTTP", .timeLimit(.minutes(5))) struct BroadcastServerTests {
   private static func get(_ path: String, host: String = "127.0.0.1", _ rest: String = "") -> String {
     "GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\(rest)\r\n"
   }
 
-  private func withServer(_ body: @Sendable (BroadcastServer, NumberedSource, Broadcast) async throws -> Void)
-    async throws
-  {
+  private func withServer(
+    _ security: PictureSecurity? = nil,
+    _ body: @Sendable (BroadcastServer, NumberedSource, Broadcast) async throws -> Void
+  ) async throws {
     var options = Broadcast.Options()
     options.size = try #require(FrameSize(width: 16, height: 16))
     options.rate = 60
@@ -130,7 +141,7 @@ private struct Client {
     await broadcast.start()
     try await withThrowingTaskGroup { group in
       group.addTask { await broadcast.run() }
-      try await withBroadcastServer(of: broadcast, host: "127.0.0.1", port: 0) { server in
+      try await withBroadcastServer(of: broadcast, host: "127.0.0.1", port: 0, security: security) { server in
         try await body(server, source, broadcast)
       }
       await broadcast.finish()
@@ -138,8 +149,32 @@ private struct Client {
     }
   }
 
-  private func answer(_ server: BroadcastServer, _ request: String) async throws -> String {
-    try await Client.with(server, request) { try await $0.rest() }
+  /// Runs a server as on an address that other computers can reach. `body` also gets the certificate of the authority,
+  /// and the secret in the links.
+  private func withSecretServer(
+    _ body: @Sendable (BroadcastServer, Broadcast, _ authority: [UInt8], _ secret: String) async throws -> Void
+  ) async throws {
+    let directory = NSTemporaryDirectory() + "whiteboard-pictures-" + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let certificate = try WebCertificate(inDirectory: directory, for: ["127.0.0.1"])
+    let authority = try #require(certificate.authority)
+    let security = PictureSecurity(certificate: certificate) { port in
+      let origins = ["https://127.0.0.1:\(port)", "https://board.local:\(port)"]
+      return BrowserPage(origins: origins, fingerprint: certificate.fingerprint, isSelfMade: true)
+    }
+    try await withServer(security) { server, _, broadcast in
+      let link = try #require(server.links.first)
+      let secret = String(link.dropFirst("https://127.0.0.1:\(server.port)/".count).dropLast())
+      #expect(server.links == ["127.0.0.1", "board.local"].map { "https://\($0):\(server.port)/\(secret)/" })
+      #expect(server.fingerprint == certificate.fingerprint)
+      try await body(server, broadcast, authority, secret)
+    }
+  }
+
+  private func answer(_ server: BroadcastServer, trusting authority: [UInt8]? = nil, _ request: String) async throws
+    -> String
+  {
+    try await Client.with(server, trusting: authority, request) { try await $0.rest() }
   }
 
   @Test("/still is the newest picture") func still() async throws {
@@ -215,7 +250,9 @@ private struct Client {
     (get("/still", "Name: \(String(repeating: "x", count: 9_000))\r\n"), 400), ("\u{16}\u{3}\u{1}", 400),
   ]
 
-  @Test("a bad request gets its status, and shows no picture", arguments: faults.indices) func badRequests(index: Int)
+  @Test("[CST-16] a bad request gets its status, and shows no picture", arguments: faults.indices) func badRequests(
+    index: Int
+  )
     async throws
   {
     let fault = Self.faults[index]
@@ -227,12 +264,71 @@ private struct Client {
     }
   }
 
-  @Test("addresses that other computers can reach are refused, with advice", arguments: ["0.0.0.0", "::", "192.0.2.1"])
+  @Test("[CST-17] with TLS and the secret, other computers get pictures, and the stream ends with the broadcast")
+  func secretServer() async throws {
+    try await withSecretServer { server, broadcast, authority, secret in
+      for path in ["/\(secret)/still", "/\(secret)/still.jpg", "/\(secret)/still?1"] {
+        // The name is not in the certificate: another site could only use the name if it knew the secret.
+        let answer = try await answer(server, trusting: authority, Self.get(path, host: "board.example"))
+        #expect(answer.hasPrefix("HTTP/1.1 200 ") && answer.contains("picture 0 "))
+        #expect(answer.lowercased().contains("referrer-policy: no-referrer\r\n"))
+      }
+      for path in ["/\(secret)/", "/\(secret)"] {
+        try await Client.with(server, trusting: authority, Self.get(path)) { reader in
+          let head = try #require(try await reader.next(through: "\r\n\r\n"))
+          #expect(head.lowercased().contains("content-type: multipart/x-mixed-replace; boundary=picture\r\n"))
+          #expect(try await reader.nextPicture() == 0)
+        }
+      }
+      try await Client.with(server, trusting: authority, Self.get("/\(secret)/")) { reader in
+        _ = try #require(try await reader.next(through: "\r\n\r\n"))
+        _ = try await reader.nextPicture()
+        await broadcast.finish()
+        while try await reader.nextPicture() != nil {}
+      }
+    }
+  }
+
+  @Test("[CST-17] without the secret or without TLS, a client gets no picture") func wrongSecrets() async throws {
+    try await withSecretServer { server, _, authority, secret in
+      let other = String(secret.dropLast()) + (secret.hasSuffix("a") ? "b" : "a")
+      for path in [
+        "/", "/still", "/\(other)/", "/\(other)/still", "/\(secret.dropLast())/still", "/\(secret)a/still",
+        "/\(secret.uppercased())/still", "//\(secret)/still", "/still/\(secret)", "/?/\(secret)/still",
+        "/%\(String(secret.utf8.first ?? 0, radix: 16))\(secret.dropFirst())/still", "/\(secret)/other", "/\(secret)//",
+      ] {
+        let answer = try await answer(server, trusting: authority, Self.get(path))
+        #expect(answer.hasPrefix("HTTP/1.1 404 ") && !answer.contains(secret), "\(path)")
+        #expect(answer.lowercased().contains("connection: close\r\n"))
+      }
+      let post = try await answer(
+        server,
+        trusting: authority,
+        "POST /\(secret)/still HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
+      )
+      #expect(post.hasPrefix("HTTP/1.1 405 "))
+      #expect(try await !answer(server, Self.get("/\(secret)/still")).contains("picture"))
+      // However many wrong secrets an address sends, users at this address get the pictures.
+      let right = try await answer(server, trusting: authority, Self.get("/\(secret)/still"))
+      #expect(right.contains("picture 0 "))
+    }
+  }
+
+  @Test("[CST-17] each broadcast has its own secret") func newSecrets() async throws {
+    let secrets = Locked<Set<String>>([])
+    for _ in 0..<2 { try await withSecretServer { _, _, _, secret in secrets.withLock { _ = $0.insert(secret) } } }
+    #expect(secrets.withLock { $0.map(\.count) } == [26, 26])
+  }
+
+  @Test(
+    "[CST-17] without a certificate, addresses that other computers can reach are refused",
+    arguments: ["0.0.0.0", "::", "192.0.2.1"]
+  )
   func otherComputers(host: String) async throws {
     let broadcast = Broadcast(NumberedSource())
     let error = await #expect(throws: HTTPBindError.self) {
       try await withBroadcastServer(of: broadcast, host: host, port: 0) { _ in }
     }
-    #expect(error?.description.contains("whiteboard-peer watch") == true)
+    #expect(error?.description.contains("needs a certificate") == true)
   }
 }

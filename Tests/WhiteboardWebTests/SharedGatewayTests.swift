@@ -108,6 +108,24 @@ import WhiteboardKit
     return false
   }
 
+  @Test("[CST-17] a server of pictures has the certificate of the gateway, which then names its address too")
+  func security() async throws {
+    try await withAddresses(["127.0.0.1"]) { transport, settings, _ in
+      let shared = SharedGateway(settings)
+      let security = try await shared.security(ofServerOn: "FD00:0::2", interface: "no such interface")
+      #expect(security.page(8_080).origins == ["https://[fd00::2]:8080"])
+      #expect(security.certificate.hosts.isSuperset(of: ["fd00::2", "localhost"]))
+      #expect(security.page(8_080).fingerprint == security.certificate.fingerprint)
+      let named = try await shared.security(ofServerOn: "Board.example", interface: "no such interface")
+      #expect(named.page(443).origins == ["https://board.example"])
+      let open = try await shared.open(on: transport, for: .random(), invite: noInvitation)
+      #expect(open.page.fingerprint == named.certificate.fingerprint)
+      await open.close()
+      let again = try await shared.security(ofServerOn: "0.0.0.0", interface: nil)
+      #expect(again.page(8_080).origins.allSatisfy { $0.hasSuffix(":8080") && !$0.contains("0.0.0.0") })
+    }
+  }
+
   @Test("after a failure, the gateway can be opened") func failure() async throws {
     try await withTransport { transport, settings in
       let other = try await WebGateway.open(settings, on: transport, invite: noInvitation)

@@ -44,6 +44,14 @@ package actor SharedGateway: BrowserGateway {
     self.init(configuration)
   }
 
+  /// Returns the certificate for a server of pictures on an address that other computers can reach. `interface` limits
+  /// the addresses of this computer to those of one network interface.
+  package func security(ofServerOn host: String, interface: String?) throws(WebGatewayError) -> PictureSecurity {
+    let addresses = PeerTransport.addresses(listen: nil, interface: interface)
+    let (certificate, page) = try WebGateway.certificate(configuration, forServerOn: host, addresses: addresses)
+    return PictureSecurity(certificate: certificate, page: page)
+  }
+
   package func open(on transport: PeerTransport, for session: SessionID, invite: @escaping PageInvitation.Answer)
     async throws(WhiteboardError) -> OpenGateway
   {

@@ -87,11 +87,28 @@ package actor WebGateway {
 
   /// Returns the hosts at which browsers can reach this machine, best first; an empty array if there is no network.
   private static func reachableHosts(_ configuration: Configuration, _ transport: PeerTransport) async -> [String] {
-    if let host = configuration.host, host != "::", host != "0.0.0.0" { return [host] }
+    if let host = configuration.host, !isWildcard(host) { return [host] }
     let addresses = await configuration.addresses(transport)
     guard !addresses.isEmpty, let name = HostName.local else { return addresses }
     return addresses + [name]
   }
+
+  /// Returns the certificate of the gateway for another server, which listens on `host`, and the page that the gateway
+  /// would have on a port of that server. A certificate that the gateway creates also names the hosts of the gateway,
+  /// so that the gateway does not replace it.
+  static func certificate(_ configuration: Configuration, forServerOn host: String, addresses: [String])
+    throws(WebGatewayError) -> (WebCertificate, @Sendable (Int) -> BrowserPage)
+  {
+    let own = configuration.host.map { [$0] } ?? []
+    let all = addresses + [HostName.local].compactMap(\.self)
+    // The certificate names hosts in this form.
+    let host = IPAddressBytes(host)?.text ?? host.lowercased()
+    let shown = isWildcard(host) ? all : [host]
+    let certificate = try load(configuration, all + shown + own.filter { !isWildcard($0) }, now: .now)
+    return (certificate, { port in page(configuration, certificate, shown, port, orElse: shown.first) })
+  }
+
+  private static func isWildcard(_ host: String) -> Bool { host == "::" || host == "0.0.0.0" }
 
   private static func load(_ configuration: Configuration, _ hosts: [String], now: Date) throws(WebGatewayError)
     -> WebCertificate
@@ -106,10 +123,11 @@ package actor WebGateway {
     _ configuration: Configuration,
     _ certificate: WebCertificate,
     _ hosts: [String],
-    _ port: Int
+    _ port: Int,
+    orElse last: String? = nil
   ) -> BrowserPage {
     var hosts = configuration.certificate == nil ? hosts.filter(certificate.hosts.contains) : certificate.shownHosts
-    if hosts.isEmpty { hosts = ["127.0.0.1"] }
+    if hosts.isEmpty { hosts = [last ?? "127.0.0.1"] }
     return BrowserPage(
       origins: hosts.map { "https://\(WebOrigin.authority(host: $0, port: port))" },
       fingerprint: certificate.fingerprint,

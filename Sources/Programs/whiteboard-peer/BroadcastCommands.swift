@@ -53,8 +53,9 @@ struct BroadcastCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Also serve the pictures to programs on this computer: / is a stream of pictures, /still is the last picture.",
-      valueName: "127.0.0.1:PORT"
+      "Also serve the pictures over HTTP: / is a stream of pictures, /still is the last picture. With an address that "
+        + "other computers can reach, the server uses HTTPS, and people need the link that is shown.",
+      valueName: "ADDRESS:PORT"
     )
   ) var http: String?
 
@@ -84,14 +85,10 @@ struct BroadcastCommand: AsyncParsableCommand {
     } catch { throw WhiteboardError(.usage, error.message) }
   }
 
-  /// Throws if the address is not on this computer, because the server requires no code.
   private func httpAddress() throws(WhiteboardError) -> HostPort? {
     guard let http else { return nil }
     guard let address = HostPort(http) else {
       throw WhiteboardError(.usage, "--http must be an address like 127.0.0.1:8080")
-    }
-    guard BroadcastServer.isLoopback(address.host) else {
-      throw WhiteboardError(.usage, "--http: \(BroadcastServer.refusal(port: address.port))")
     }
     return address
   }
@@ -107,9 +104,16 @@ struct BroadcastCommand: AsyncParsableCommand {
     configuration.boardFile = hosted?.file
     configuration.broadcast = broadcast
     if let address = try httpAddress() {
-      configuration.serveBroadcast = { broadcast, report in
-        try await withBroadcastServer(of: broadcast, host: address.host, port: address.port) { server in
-          await report("pictures: http://\(HostPort(host: address.host, port: server.port)?.description ?? "")/")
+      let gateway = BroadcastServer.isLoopback(address.host) ? nil : try options.gateway(settings)
+      configuration.servesBroadcastToOthers = gateway != nil
+      configuration.serveBroadcast = { [interface = configuration.interface] broadcast, report in
+        try await withBroadcastServer(
+          of: broadcast,
+          host: address.host,
+          port: address.port,
+          security: gateway?.security(ofServerOn: address.host, interface: interface)
+        ) { server in
+          await report(server.links, server.fingerprint)
           // The events end with the broadcast, or when the task is canceled.
           for await _ in broadcast.events {}
         }

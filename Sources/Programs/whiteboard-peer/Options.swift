@@ -197,16 +197,20 @@ struct BoardOptions: ParsableArguments {
     configuration.photos = Photos()
     configuration.framePainter = BoardPainter()
     configuration.discovery = AvahiDiscovery(interface: configuration.interface)
-    configuration.browserGateway = try SharedGateway(
-      directory: directory,
-      host: configuration.listen?.host,
+    configuration.browserGateway = try gateway(settings)
+    configuration.servesBrowsers = settings.value(.web) ?? false
+    configuration.guestsInvite = settings.value(.webInvite)
+    return configuration
+  }
+
+  func gateway(_ settings: Settings) throws(WhiteboardError) -> SharedGateway {
+    try SharedGateway(
+      directory: directory(settings),
+      host: settings.value(.listen)?.host,
       port: settings.value(.webPort),
       certificate: settings.value(.webCertificate),
       key: settings.value(.webKey)
     )
-    configuration.servesBrowsers = settings.value(.web) ?? false
-    configuration.guestsInvite = settings.value(.webInvite)
-    return configuration
   }
 
   /// With `--ephemeral`, returns a temporary directory if the usual one cannot be written, for example because the disk

@@ -100,7 +100,8 @@ import Testing
     "PersonalSettingChange": ["key", "old", "new"],
     "PeerDescription": ["peer", "address", "through", "role", "admittedBy"], "PeerState": ["peer", "address"],
     "Profile": ["peer"], "Ready": ["peer", "addresses", "board", "admit", "code", "link"],
-    "Remark": ["code", "message", "peer", "invitation", "deadline"], "Removed": ["peer", "message"],
+    "Remark": ["code", "message", "peer", "invitation", "deadline", "links", "fingerprint"],
+    "Removed": ["peer", "message"],
     "ResourceFinished": ["transfer", "peer", "path", "sha256"], "ResourceOffered": ["transfer", "peer", "deadline"],
     "ResourceProgress": ["transfer", "peer"], "ResourceStarted": ["transfer", "peer"], "Role": ["peer", "role"],
     "SaveProblem": ["message", "copy"],
@@ -180,7 +181,8 @@ import Testing
             )
           )
         )
-      ), .news(.note(.init(code: text, message: text))), .news(.warning(.init(code: text, message: text))),
+      ), .news(.note(.init(code: text, message: text, links: [text], fingerprint: text))),
+      .news(.warning(.init(code: text, message: text))),
     ]
     return people(text) + boards(text) + answers(text) + transfers(text) + outcomes
   }

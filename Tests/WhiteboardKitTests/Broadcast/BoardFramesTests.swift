@@ -307,7 +307,7 @@ import WhiteboardTerminal
         #expect(open.withLock { $0 } == 0)
         open.withLock { $0 += 1 }
         defer { open.withLock { $0 -= 1 } }
-        await report("pictures: \(number)")
+        await report(["\(number)"], nil)
         for await _ in broadcast.events {}
       }
     }

@@ -3,6 +3,7 @@ import FoundationEssentials
 import PeerCore
 import PeerSession
 import Testing
+import WhiteboardTerminal
 
 @testable import WhiteboardKit
 
@@ -63,6 +64,74 @@ import Testing
         count += 1
         return count
       }
+    }
+  }
+
+  @Test("[CST-18] only the owner may show the board to people who are not members") func pictures() async throws {
+    try await withRoom { room in
+      try await withOwner(in: room, Self.showToOthers) { host, ready in
+        #expect(
+          await host.sees {
+            guard case .news(.note(let note)) = $0 else { return false }
+            return note.message == "pictures: https://192.0.2.7:8080/secret/" && note.links?.count == 2
+              && note.fingerprint == "4F:4F"
+          }
+        )
+        for command in ["invite", "invite view"] {
+          let link = try await invited(host, command).link
+          var joining = await room.configuration(.join(.link(try BoardLink(link)), patience: .seconds(10)), command)
+          Self.showToOthers(&joining)
+          let (guest, configuration) = (ScriptedBoard(), joining)
+          let error = await #expect(throws: WhiteboardError.self) { try await guest.run(configuration) }
+          #expect(error?.message.hasPrefix("only the owner of the board can show it") == true)
+          let isServed = await guest.events.contains {
+            if case .news(.note(let note)) = $0 { note.links != nil } else { false }
+          }
+          #expect(!isServed)
+        }
+      }
+    }
+  }
+
+  @Test("[CST-18] a member that cannot admit people may not show the board to others; other members may")
+  func picturesByMembers() async throws {
+    try await withRoom { room in
+      for admission in [BoardConfiguration.Admission.code, .ask] {
+        let (host, guest) = (ScriptedBoard(), ScriptedBoard())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          var hosting = await room.configuration(.host(boardName: "\(admission)"), "ada \(admission)")
+          hosting.admission = admission
+          hosting.membersAdmit = false
+          let asking = hosting
+          group.addTask { try await host.run(asking) }
+          var joining = try await room.joining(try #require(await host.ready()))
+          Self.showToOthers(&joining)
+          let configuration = joining
+          let outcome = Task { try await guest.run(configuration) }
+          if admission == .ask {
+            #expect(await host.sees { if case .news(.invitation) = $0 { true } else { false } })
+            try await host.perform("accept ben")
+            let error = await #expect(throws: WhiteboardError.self) { try await outcome.value }
+            #expect(error?.message.hasPrefix("you cannot admit people to this board, so") == true)
+          } else {
+            #expect(await guest.sees { if case .news(.note(let note)) = $0 { note.links != nil } else { false } })
+            await guest.end()
+            try await outcome.value
+          }
+          await host.end()
+          try await group.waitForAll()
+        }
+      }
+    }
+  }
+
+  private static func showToOthers(_ configuration: inout BoardConfiguration) {
+    configuration.framePainter = BoardPainter()
+    configuration.broadcast = Broadcast.Options()
+    configuration.servesBroadcastToOthers = true
+    configuration.serveBroadcast = { broadcast, report in
+      await report(["https://192.0.2.7:8080/secret/", "https://ada.local:8080/secret/"], "4F:4F")
+      for await _ in broadcast.events {}
     }
   }
 

@@ -209,6 +209,26 @@ import WhiteboardRendering
     #expect(desk.type("^") == [] && desk.client.overlay == nil)
   }
 
+  @Test("a link to the pictures of a broadcast is shown as text and as a QR code, with the fingerprint") func pictures()
+    throws
+  {
+    var desk = try Desk()
+    desk.client.resize(columns: 100, rows: 40)
+    let link = "https://192.0.2.7:8080/" + String(repeating: "s", count: 26) + "/"
+    let fingerprint = [String](repeating: "4F", count: 32).joined(separator: ":")
+    _ = desk.client.receive(
+      .news(.note(.init(code: "broadcast", message: "pictures: \(link)", links: [link], fingerprint: fingerprint)))
+    )
+    let lines = desk.lines()
+    #expect(lines.contains { $0.contains("▀▀▀▀▀▀▀") })
+    let seen = lines.joined().filter { !" │█▀▄".contains($0) }
+    #expect(seen.contains(link))
+    #expect(seen.contains(fingerprint.prefix(23)))
+    #expect(desk.type("^") == [] && desk.client.overlay == nil)
+    _ = desk.client.receive(.news(.note(.init(code: "broadcast", message: "a", links: ["http://127.0.0.1:8080/"]))))
+    #expect(desk.client.overlay == nil)
+  }
+
   @Test("beside the QR code, no line of the invitation is cut off", arguments: [24, 40]) func invitationWithCode(
     _ rows: Int
   ) throws {

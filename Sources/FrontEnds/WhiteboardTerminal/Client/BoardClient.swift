@@ -379,6 +379,8 @@ extension BoardClient {
       session.board.discoveryProblem = nil
       return
     case SharedBoard.News.Remark.discoveryAvailable: session.board.discoveryProblem = nil
+    // The box shows the link as text that can be copied, and as a QR code.
+    case SharedBoard.News.Remark.broadcast: if let link = BrowserInvitation(note) { overlay = .invitation(link) }
     default: break
     }
     say(Notice.causeFirst(note.message))

@@ -11,6 +11,14 @@ struct BrowserInvitation: Hashable, Sendable {
   /// The SHA-256 hash of the certificate; nil if browsers do not warn about it.
   let fingerprint: String?
 
+  /// A link to the pictures of a broadcast, for people at other computers; nil if the note has no such link.
+  init?(_ note: SharedBoard.News.Remark) {
+    guard let link = note.links?.first, link.hasPrefix("https:") else { return nil }
+    self.link = link
+    terms = "To watch the broadcast in a browser, until it ends"
+    fingerprint = note.fingerprint
+  }
+
   init(_ invited: SharedBoard.News.Invited) {
     link = invited.link
     fingerprint = invited.fingerprint

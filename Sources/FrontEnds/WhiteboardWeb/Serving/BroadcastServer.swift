@@ -1,23 +1,23 @@
+import Crypto
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import PeerCore
+import PeerSession
 import WhiteboardKit
 
-/// A server that shows a broadcast to programs on this computer: `/` as a stream of pictures
-/// (`multipart/x-mixed-replace`), and `/still` as the last picture. The server listens only on a loopback address, because
-/// it requires no code.
+/// A server that shows a broadcast over HTTP (`Protocol/broadcast.md`, section 4): `/` as a stream of pictures
+/// (`multipart/x-mixed-replace`), and `/still` as the last picture. On a loopback address, programs on this computer need
+/// no code. On any other address, the server uses TLS, and a secret precedes the paths.
 package struct BroadcastServer: Sendable {
-  /// The maximum number of open connections.
+  /// The maximum number of open connections on a loopback address.
   static let connectionLimit = 32
 
   package let port: Int
-
-  /// The reason why an address that other computers can reach is refused, and what the user can do.
-  package static func refusal(port: Int) -> String {
-    "the server requires no code and has no certificate, so it serves the pictures only to this computer: use "
-      + "127.0.0.1:\(port). On other computers, run `whiteboard-peer watch`, or open the board in a browser (--web)"
-  }
+  /// The links to the stream, best first.
+  package let links: [String]
+  /// The SHA-256 hash of the certificate, as browsers show it; nil if browsers do not warn about the certificate.
+  package let fingerprint: String?
 
   package static func isLoopback(_ host: String) -> Bool {
     host == "localhost" || host == "::1"
@@ -25,39 +25,78 @@ package struct BroadcastServer: Sendable {
   }
 }
 
-/// Serves a broadcast while `body` runs, and then closes every connection. Throws ``HTTPBindError`` if the
-/// address is not a loopback address, or the server cannot listen on it.
+/// The certificate of a server of pictures on an address that other computers can reach.
+package struct PictureSecurity: Sendable {
+  let certificate: WebCertificate
+  /// Returns the origins of a server on a port, and the fingerprint of its certificate.
+  let page: @Sendable (_ port: Int) -> BrowserPage
+}
+
+/// Serves a broadcast while `body` runs, and then closes every connection. Throws ``HTTPBindError`` if the server cannot
+/// listen on the address, or the address is not a loopback address and `security` is nil.
 package func withBroadcastServer<Result>(
   of broadcast: Broadcast,
   host: String,
   port: Int,
+  security: PictureSecurity? = nil,
   group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
   isolation: isolated (any Actor)? = #isolation,
   _ body: (BroadcastServer) async throws -> Result
 ) async throws -> Result {
-  guard BroadcastServer.isLoopback(host) else { throw HTTPBindError(BroadcastServer.refusal(port: port)) }
-  return try await withHTTPServer(BroadcastRoutes(broadcast), host: host, port: port, group: group) { port in
-    try await body(BroadcastServer(port: port))
+  guard let security else {
+    guard BroadcastServer.isLoopback(host) else {
+      throw HTTPBindError("other computers can reach \(host), so the server needs a certificate")
+    }
+    return try await withHTTPServer(BroadcastRoutes(broadcast), host: host, port: port, group: group) { port in
+      let link = "http://\(WebOrigin.authority(host: host, port: port))/"
+      return try await body(BroadcastServer(port: port, links: [link], fingerprint: nil))
+    }
+  }
+  let secret = GuestSecret.random()
+  return try await withHTTPServer(
+    BroadcastRoutes(broadcast, secret),
+    host: host,
+    port: port,
+    group: group,
+    security: WebServer.security(security.certificate)
+  ) { port in
+    let page = security.page(port)
+    let links = page.origins.map { "\($0)/\(secret.text)/" }
+    return try await body(
+      BroadcastServer(port: port, links: links, fingerprint: page.isSelfMade ? page.fingerprint : nil)
+    )
   }
 }
 
 private final class BroadcastRoutes: HTTPServerRoutes {
   private let broadcast: Broadcast
+  /// The secret in the paths; nil on a loopback address.
+  private let secret: GuestSecret?
   private var clients: [ObjectIdentifier: any Channel] = [:]
+  private var connections = WebConnections()
 
-  init(_ broadcast: Broadcast) { self.broadcast = broadcast }
+  init(_ broadcast: Broadcast, _ secret: GuestSecret? = nil) {
+    self.broadcast = broadcast
+    self.secret = secret
+  }
 
   var channels: [any Channel] { Array(clients.values) }
 
   func accept(_ channel: any Channel) throws {
-    let isFull = clients.count >= BroadcastServer.connectionLimit
     let id = ObjectIdentifier(channel)
+    guard connections.enter(id, from: channel.remoteAddress?.ipAddress ?? "") else {
+      throw ChannelError.ioOnClosedChannel
+    }
+    let isFull = secret == nil && clients.count >= BroadcastServer.connectionLimit
     clients[id] = channel
     let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
-    channel.closeFuture.whenComplete { _ in bound.value.clients[id] = nil }
+    channel.closeFuture.whenComplete { _ in
+      bound.value.connections.leave(id)
+      bound.value.clients[id] = nil
+    }
     let connection = HTTPConnection(
       self,
-      requestTime: .seconds(10),
+      requestTime: secret == nil ? .seconds(10) : .seconds(30),
       refusal: isFull ? .broadcast(.serviceUnavailable, "too many connections") : nil
     )
     try connection.addHandlers(to: channel, maximumHead: 8_192)
@@ -69,12 +108,24 @@ private final class BroadcastRoutes: HTTPServerRoutes {
     guard head.method == .GET || head.method == .HEAD else {
       throw .broadcast(.methodNotAllowed, "method not allowed; use GET")
     }
-    // A page of another site could otherwise show the board under a name that it controls (DNS rebinding).
-    guard head.headers["host"].count == 1, let host = head.headers["host"].first.flatMap({ HostPort($0) })?.host,
-      BroadcastServer.isLoopback(host)
-    else { throw .broadcast(.misdirectedRequest, "use the address 127.0.0.1") }
+    var path = head.uri.prefix { $0 != "?" && $0 != "#" }
+    if let secret {
+      let given = path.dropFirst().prefix { $0 != "/" }
+      // Digests are compared in constant time.
+      guard SHA256.hash(data: Array(given.utf8)) == SHA256.hash(data: Array(secret.text.utf8)) else {
+        throw .broadcast(.notFound, "not found; use the whole link, and only while the broadcast is running")
+      }
+      path = path.dropFirst(1 + given.count)
+      if path.isEmpty { path = "/" }
+    } else {
+      // A page of another site could otherwise show the board under a name that it controls (DNS rebinding). With a
+      // secret, such a page does not know the path.
+      guard head.headers["host"].count == 1, let host = head.headers["host"].first.flatMap({ HostPort($0) })?.host,
+        BroadcastServer.isLoopback(host)
+      else { throw .broadcast(.misdirectedRequest, "use the address 127.0.0.1") }
+    }
     let broadcast = broadcast
-    switch String(head.uri.prefix { $0 != "?" && $0 != "#" }) {
+    switch path {
     case "/" where head.method == .GET: return .takeOver { channel in try Self.stream(broadcast, on: channel) }
     case "/still", "/still.jpg":
       return .get { Self.still(broadcast, on: channel) }
@@ -129,7 +180,7 @@ extension HTTPAnswer {
   fileprivate static func broadcastHeaders(type: String) -> HTTPHeaders {
     [
       "Content-Type": type, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
-      "Cross-Origin-Resource-Policy": "same-origin",
+      "Cross-Origin-Resource-Policy": "same-origin", "Referrer-Policy": "no-referrer",
     ]
   }
 }

@@ -1,8 +1,9 @@
 import NIOCore
 import NIOPosix
+import NIOSSL
 import WhiteboardKit
 
-/// The routes of a server without TLS, and its connections. Confined to the event loop of the server.
+/// The routes of a server, and its connections. Confined to the event loop of the server.
 package protocol HTTPServerRoutes: HTTPRoutes {
   /// Adds the handlers of HTTP to a new connection.
   func accept(_ channel: any Channel) throws
@@ -18,13 +19,14 @@ package struct HTTPBindError: Error, Sendable, CustomStringConvertible {
   package init(_ description: String) { self.description = description }
 }
 
-/// Runs a server without TLS while `body` runs, and then closes every connection. `body` gets the port. Throws
-/// ``HTTPBindError`` if the server cannot listen on the address.
+/// Runs a server while `body` runs, and then closes every connection. `body` gets the port. If `security` is nil, the
+/// server does not use TLS. Throws ``HTTPBindError`` if the server cannot listen on the address.
 package func withHTTPServer<Result>(
   _ routes: sending any HTTPServerRoutes,
   host: String,
   port: Int,
   group: any EventLoopGroup,
+  security: NIOSSLContext? = nil,
   isolation: isolated (any Actor)? = #isolation,
   _ body: (Int) async throws -> Result
 ) async throws -> Result {
@@ -35,7 +37,10 @@ package func withHTTPServer<Result>(
   do {
     listener = try await ServerBootstrap(group: loop).serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.allowRemoteHalfClosure, value: true).childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try routes.value.accept(channel) }
+        channel.eventLoop.makeCompletedFuture {
+          if let security { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: security)) }
+          try routes.value.accept(channel)
+        }
       }.bind(host: host, port: port).get()
   } catch {
     let reason = (error as? IOError).map { SystemError.words(for: $0.errnoCode) } ?? "\(error)"
@@ -45,6 +50,8 @@ package func withHTTPServer<Result>(
   do { result = .success(try await body(listener.localAddress?.port ?? port)) } catch { result = .failure(error) }
   // Ignore errors, because the channels may already be closed.
   try? await listener.close()
-  for channel in try await loop.submit({ routes.value.channels }).get() { try? await channel.close() }
+  // Close all at once, because a client that does not answer delays the end of TLS.
+  let closed = try await loop.submit { routes.value.channels.map { $0.close() } }.get()
+  for future in closed { try? await future.get() }
   return try result.get()
 }

@@ -84,7 +84,7 @@ final class WebServer: HTTPRoutes {
     return (first, same)
   }
 
-  private static func security(_ certificate: WebCertificate) throws -> NIOSSLContext {
+  static func security(_ certificate: WebCertificate) throws -> NIOSSLContext {
     var configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: certificate.chain.map { .certificate($0) },
       privateKey: .privateKey(certificate.key)

@@ -260,7 +260,8 @@ extension JSONWriter {
   private mutating func remark(_ name: String, _ remark: SharedBoard.News.Remark) {
     line([
       "event": name, "code": remark.code, "deadline": remark.deadline, "difference": remark.difference,
-      "invitation": remark.invitation, "message": remark.message, "peer": remark.peer,
+      "fingerprint": remark.fingerprint, "invitation": remark.invitation, "links": remark.links,
+      "message": remark.message, "peer": remark.peer,
     ])
   }
 

@@ -49,9 +49,13 @@ extension EventText {
 
   static func webLine(_ web: SharedBoard.News.Web) -> String {
     guard web.isOn else { return "browsers cannot join the board" }
-    let line = "people with a browser link can join the board"
-    guard web.isSelfMade == true, let fingerprint = web.fingerprint else { return line }
-    return "\(line)\n  \(BrowserPage.warning)\n  \(UntrustedText(fingerprint).escaped())"
+    let fingerprint = web.isSelfMade == true ? web.fingerprint : nil
+    return "people with a browser link can join the board\(certificateLines(fingerprint))"
+  }
+
+  /// Returns the lines after a line with a link. If browsers do not warn about the certificate, `fingerprint` is nil.
+  static func certificateLines(_ fingerprint: String?) -> String {
+    fingerprint.map { "\n  \(BrowserPage.warning)\n  \(UntrustedText($0).escaped())" } ?? ""
   }
 
   /// Returns a sentence about a member that left. `reason` is the word of the event `left`.

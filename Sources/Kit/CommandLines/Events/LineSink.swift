@@ -206,7 +206,7 @@ extension EventText {
       nil
     case .note(let remark) where remark.code == SharedBoard.News.Remark.announced:
       UntrustedText(remark.message).escaped()
-    case .note(let remark): "- \(UntrustedText(remark.message).escaped())"
+    case .note(let remark): "- \(UntrustedText(remark.message).escaped())\(certificateLines(remark.fingerprint))"
     case .warning(let remark): "! \(UntrustedText(remark.message).escaped())"
     }
   }

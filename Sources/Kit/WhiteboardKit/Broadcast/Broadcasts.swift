@@ -123,8 +123,7 @@ final class Broadcasts {
     }
   }
 
-  /// Serves a broadcast to other programs of this computer, after the broadcast before it, because both use the same
-  /// address.
+  /// Serves a broadcast over HTTP, after the broadcast before it, because both use the same address.
   private func serve(_ broadcast: Broadcast) {
     guard let serve = configuration.serveBroadcast else { return }
     if served == nil {
@@ -134,13 +133,17 @@ final class Broadcasts {
         var isFirst = true
         for await broadcast in broadcasts {
           do {
-            try await serve(broadcast) { [weak sharedBoard] line in
-              await sharedBoard?.emit(.note(.init(code: SharedBoard.News.Remark.broadcast, message: line)))
+            if sharedBoard.configuration.servesBroadcastToOthers {
+              try sharedBoard.board?.admission.checkMayShowToOthers()
+            }
+            try await serve(broadcast) { [weak sharedBoard] links, fingerprint in
+              await sharedBoard?.emit(.note(.pictures(at: links, fingerprint)))
             }
           } catch is CancellationError { return } catch {
+            let failure = (error as? CommandError).map { WhiteboardError($0) }
             // The program was started with this address, so it is of no use without it.
-            if isFirst { return sharedBoard.end(.failed(WhiteboardError(.cannotCreate, "\(error)"))) }
-            sharedBoard.broadcasts.warn("\(error)")
+            if isFirst { return sharedBoard.end(.failed(failure ?? WhiteboardError(.cannotCreate, "\(error)"))) }
+            sharedBoard.broadcasts.warn(failure?.message ?? "\(error)")
           }
           isFirst = false
         }

@@ -255,6 +255,11 @@ extension SharedBoard.News {
     package var invitation: String?
     /// The deadline, in RFC 3339 format.
     package var deadline: String?
+    /// The links to the pictures of a broadcast, best first.
+    package var links: [String]?
+    /// The SHA-256 hash of the certificate at ``links``, as browsers show it; nil if browsers do not warn about the
+    /// certificate.
+    package var fingerprint: String?
 
     /// The code of the note that a request to join is no longer pending.
     package static let invitationEnded = "invitation-ended"
@@ -285,6 +290,11 @@ extension SharedBoard.News.Remark {
       message: "The boards here and at \(member) differed although both had received the same "
         + "changes. They are being made equal again."
     )
+  }
+
+  /// `links` lead to the pictures of a broadcast, best first.
+  static func pictures(at links: [String], _ fingerprint: String?) -> Self {
+    Self(code: broadcast, message: "pictures: \(links.first ?? "")", links: links, fingerprint: fingerprint)
   }
 
   static func boardFull(for member: String) -> Self {

@@ -71,6 +71,19 @@ final class BoardAdmission {
     guard replica.mayGrant else { throw CommandError(.viewer, "only the owner of the board can make view-only codes") }
   }
 
+  /// Throws if the local member may not show the board to people who are not members (CST-18).
+  func checkMayShowToOthers() throws(CommandError) {
+    let advice = "to show it on this computer only, use --http 127.0.0.1:PORT"
+    guard replica.isOwned ? replica.mayGrant : board.admitsNewcomers(configuration) else {
+      throw CommandError(
+        .refused,
+        replica.isOwned
+          ? "only the owner of the board can show it to people who are not members; \(advice)"
+          : "you cannot admit people to this board, so you cannot show it to people who are not members; \(advice)"
+      )
+    }
+  }
+
   private func link(with code: JoinCode) -> String { runtime.call { $0.phase.serving?.link(code: code) ?? "" } }
 
   // MARK: - Removing members

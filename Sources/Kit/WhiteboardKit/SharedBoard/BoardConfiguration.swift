@@ -162,10 +162,16 @@ package struct BoardConfiguration: Sendable {
   package var framePainter: (any FramePainter)?
   /// The broadcast that starts when the board opens; nil for none.
   package var broadcast: Broadcast.Options?
-  /// Serves each broadcast of the board to other programs of this computer until it ends or the task is canceled, and
-  /// reports a line for the user; nil if only members watch the broadcasts.
+  /// Serves each broadcast of the board over HTTP until it ends or the task is canceled, and reports the links to the
+  /// pictures and the fingerprint of the server's certificate; nil if only members watch the broadcasts.
   package var serveBroadcast:
-    (@Sendable (Broadcast, _ report: @escaping @Sendable (String) async -> Void) async throws -> Void)?
+    (
+      @Sendable (Broadcast, _ report: @escaping @Sendable (_ links: [String], _ fingerprint: String?) async -> Void)
+        async throws -> Void
+    )?
+  /// Whether other computers can reach the server of ``serveBroadcast``. Then the local member must have the right to
+  /// admit people who view the board (CST-18).
+  package var servesBroadcastToOthers = false
   /// Whether browsers can join a hosted board from the start.
   package var servesBrowsers = false
   /// Whether the pages of guests can get links to invite others; nil means that the pages can, unless the board has an
