@@ -59,10 +59,12 @@ struct ClusterCommand: AsyncParsableCommand {
     one relay is on all of them, people join through any relay, and each relay has
     a copy. They find each other through NATS servers with JetStream, version 2.9
     or later; the Debian package is nats-server. Three servers form a NATS cluster.
-    Each needs a configuration like this, with its own name and certificate:
+    Each needs a folder, which `install -d -o nats -g nats /var/lib/nats` creates, and
+    a file /etc/nats-server.conf like this. The certificate contains the host name:
 
       server_name: n1
       listen: 0.0.0.0:4222
+      client_advertise: n1:4222
       jetstream { store_dir: "/var/lib/nats" }
       cluster { name: whiteboard, listen: 0.0.0.0:6222,
                 routes: [nats://n1:6222, nats://n2:6222, nats://n3:6222] }
