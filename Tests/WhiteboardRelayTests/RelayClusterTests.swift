@@ -75,6 +75,7 @@ import Testing
           }
           // The relay that hosts the board is gone.
           #expect(try await two.clusterReports().contains { $0.name == "one" && $0.state == .leaving })
+          #expect(try await two.clusterBoards().first?.missing.map(\.relay) == ["one"])
           try await room.joined(try #require(await three.onlyReport?.link), as: "cy") { cy in
             try await cy.perform("wait objects=2 timeout=30")
           }

@@ -120,9 +120,9 @@ package struct ClusterBoardReport: Codable, Equatable, Sendable {
   package let name: UntrustedText
   /// The name of the relay or peer that hosts the board; its id if the name is not known.
   package let host: UntrustedText
-  /// The names of the other relays that are on the board now.
+  /// The names of the other relays that are connected on this board now, without its host.
   package let relays: [UntrustedText]
-  /// The other relays of the cluster that are not on the board now.
+  /// The other relays of the cluster that are not connected on this board now.
   package let missing: [Missing]
 
   package struct Missing: Codable, Equatable, Sendable {

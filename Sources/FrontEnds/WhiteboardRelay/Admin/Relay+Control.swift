@@ -30,7 +30,7 @@ extension Relay {
     case .peers: return people().map(ControlLine.person)
     case .compact: return try await compact(request).map(ControlLine.board)
     case .cluster: return try await clusterReports().map(ControlLine.clusterRelay)
-    case .clusterBoards: return try clusterBoards().map(ControlLine.clusterBoard)
+    case .clusterBoards: return try await clusterBoards().map(ControlLine.clusterBoard)
     case .drain:
       requestEnd()
       return []

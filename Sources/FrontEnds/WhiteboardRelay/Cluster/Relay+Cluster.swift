@@ -292,23 +292,28 @@ extension Relay {
     return [own] + others
   }
 
-  func clusterBoards() throws(WhiteboardError) -> [ClusterBoardReport] {
+  func clusterBoards() async throws(WhiteboardError) -> [ClusterBoardReport] {
     try requireCluster()
-    return register.entries.map { entry in
+    var reports: [ClusterBoardReport] = []
+    for entry in register.entries {
       let served = entry.id.flatMap { boards[$0] }
-      let (members, others) = (served?.people ?? [:], cluster.relays.keys.sorted())
+      let reached = await served?.sharedBoard.reachedPeers ?? []
+      let others = cluster.relays.keys.sorted()
       let host = entry.carriage?.host ?? configuration.identity.peerID.text
-      return ClusterBoardReport(
-        board: entry.board,
-        name: UntrustedText(entry.name),
-        host: entry.carriage == nil ? UntrustedText(configuration.name) : clusterName(of: host),
-        relays: others.filter { members[$0.text] != nil && $0.text != host }.map { clusterName(of: $0.text) },
-        missing: others.filter { members[$0.text] == nil && $0.text != host }.map { peer in
-          let reason = served?.refusals[peer] ?? "it is not connected"
-          return ClusterBoardReport.Missing(relay: clusterName(of: peer.text), reason: UntrustedText(reason))
-        }
+      reports.append(
+        ClusterBoardReport(
+          board: entry.board,
+          name: UntrustedText(entry.name),
+          host: entry.carriage == nil ? UntrustedText(configuration.name) : clusterName(of: host),
+          relays: others.filter { reached.contains($0) && $0.text != host }.map { clusterName(of: $0.text) },
+          missing: others.filter { !reached.contains($0) }.map { peer in
+            let reason = served?.refusals[peer] ?? "it is not connected"
+            return ClusterBoardReport.Missing(relay: clusterName(of: peer.text), reason: UntrustedText(reason))
+          }
+        )
       )
     }
+    return reports
   }
 
   private func clusterName(of peer: String) -> UntrustedText {

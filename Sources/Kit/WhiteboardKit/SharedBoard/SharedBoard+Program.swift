@@ -42,6 +42,9 @@ extension SharedBoard {
     serving?.active.roles.admit(relay: relay)
   }
 
+  /// The members that are connected now.
+  package var reachedPeers: Set<PeerID> { Set(members.filter(\.value.isReached).map(\.key)) }
+
   /// Recommends other relays to the host of a board that this program relays (RLY-22).
   package func recommend(_ relays: [PeerID: [PeerAddress]]) { session?.recommend(relays) }
 
