@@ -119,8 +119,8 @@ export function colorOf(text) {
 }
 
 const isNumber = (value) => Number.isFinite(value) && Math.abs(value) < LIMIT;
+const bytesOf = (latin) => Uint8Array.from(latin, (letter) => letter.charCodeAt(0));
 const word = (value) => typeof value === "string" ? value : undefined;
-const number = (value) => typeof value === "number" ? value : undefined;
 
 class Reader {
   objects = [];
@@ -135,14 +135,21 @@ class Reader {
   #titled = new Set();
   #files;
 
-  constructor(elements, files) {
+  /**
+   * `isSkeleton`: whether the elements are those of Excalidraw's programming interface, for example from a program that
+   * generates diagrams. They may have no size, and have their text and bound ends in short forms.
+   */
+  constructor(elements, files, isSkeleton) {
     this.#files = files ?? {};
     const all = (Array.isArray(elements) ? elements : []).filter((element) => element && typeof element === "object" && !element.isDeleted).map((element, index) => ({
+      ...(isSkeleton && element.type !== "text" && {
+        width: 100, height: /line|arrow/.test(element.type) ? 0 : 100, startBinding: element.start, endBinding: element.end,
+      }),
       ...element, type: element.type === "draw" ? "line" : element.type, id: word(element.id) ?? `element ${index}`,
       text: word(element.text), originalText: word(element.originalText), name: word(element.name),
-      width: number(element.width), height: number(element.height), opacity: number(element.opacity), strokeWidth: number(element.strokeWidth), fontSize: number(element.fontSize),
     }));
     const containers = new Map(all.filter(({ type }) => ["rectangle", "diamond", "ellipse", "arrow", "line"].includes(type)).map((element) => [element.id, element]));
+    for (const { id, label } of all) if (label?.text) this.#labels.set(id, label);
     for (const element of all) {
       const { type, containerId: id } = element, shape = containers.get(id);
       if (type !== "text" || !shape || this.#labels.has(id) || this.#titled.has(id)) continue;
@@ -178,10 +185,10 @@ class Reader {
     const share = element.fillStyle === "cross-hatch" ? 3 / 4 : 1 / 2, seen = isPattern ? fill.slice(0, 7) + Math.max(Math.floor(parseInt(fill.slice(7), 16) * share), 1).toString(16).padStart(2, "0") : fill;
     const title = [element.id, element.containerId].find((id) => this.#titled.has(id));
     const base = {
-      id: element.id, scale: 1, angle: Math.abs(number(element.angle)) <= 1e6 ? element.angle : 0, centerPosition: [box.left + width / 2, box.top + height / 2], size: [Math.max(width, 1 / 64), Math.max(height, 1 / 64)], color,
+      id: element.id, scale: 1, angle: isNumber(element.angle) ? element.angle : 0, centerPosition: [box.left + width / 2, box.top + height / 2], size: [Math.max(width, 1 / 64), Math.max(height, 1 / 64)], color,
       opacity: opacity < 100 ? opacity / 100 : undefined, isLocked: element.locked === true, groups: [...(title ? [`title of ${title}`] : []), ...(element.groupIds ?? [])], link,
       lineStyle: ["dashed", "dotted"].includes(element.strokeStyle) ? element.strokeStyle : undefined, fill: isFilled ? seen : undefined,
-      lineWidth: Math.min(Math.max((element.strokeWidth ?? 1) * (type === "freedraw" ? BREADTH : 1), 0.25), 256),
+      lineWidth: Math.min(Math.max((+element.strokeWidth || 1) * (type === "freedraw" ? BREADTH : 1), 0.25), 256),
     };
     if (["shape", "line"].includes(known)) {
       if (isPattern) this.#lose("fills with a pattern became translucent");
@@ -233,7 +240,7 @@ class Reader {
       return this.line({ ...element, roundness: { type: 2 } }, base);
     }
     const center = middleOf(boundsOf(points)), { pressures } = element;
-    const hasPressure = element.simulatePressure !== true && pressures?.length === points.length && pressures.every(isNumber);
+    const hasPressure = element.simulatePressure !== true && pressures?.length === points.length;
     if (base.fill && isClosed) this.#lose("freehand lines lost their fill");
     this.objects.push({
       ...base, fill: undefined, type: "drawing", centerPosition: center, points: points.map(([u, v]) => [u - center[0], v - center[1]]),
@@ -243,7 +250,7 @@ class Reader {
 
   #letters(element) {
     const { fontFamily, fontSize, lineHeight, font, customData } = element, old = /^([\d.]+)px (\w*)/.exec(font ?? "");
-    const rows = lineHeight >= 1 ? Math.min(lineHeight, LINE) : LINE, size = (fontSize ?? (Number(old?.[1]) || 20)) * rows;
+    const rows = lineHeight >= 1 ? Math.min(lineHeight, LINE) : LINE, size = (+fontSize || +old?.[1] || 20) * rows;
     const typeface = fontFamily === undefined && old ? { Cascadia: "code", Helvetica: "plain" }[old[2]] ?? "hand" : TYPEFACES[fontFamily ?? 1];
     if (!typeface) this.#lose("typefaces were replaced by similar ones");
     return {
@@ -290,7 +297,7 @@ class Reader {
     const cut = sides?.map((side, index) => Math.min(Math.max(side / (index % 2 ? part.naturalHeight : part.naturalWidth), 0), 1)) ?? [];
     const crop = cut.every(isNumber) && cut[2] > cut[0] && cut[3] > cut[1] ? cut : undefined;
     try {
-      this.photos.set(element.fileId, new Blob([Uint8Array.from(atob(data), (character) => character.charCodeAt(0))], { type }));
+      this.photos.set(element.fileId, new Blob([bytesOf(atob(data))], { type }));
       this.objects.push({ ...base, type: "photo", sha256: element.fileId, crop, isFlippedHorizontally: across < 0 || undefined, isFlippedVertically: down < 0 || undefined });
     } catch {
       this.#lose("damaged pictures were left out");
@@ -308,7 +315,7 @@ class Reader {
       const { element } = object;
       delete object.element;
       for (const [key, side] of [["startBinding", 0], ["endBinding", -1]]) {
-        const binding = element?.[key], target = targets.get(binding?.elementId);
+        const binding = element?.[key], target = targets.get(binding?.elementId ?? binding?.id);
         if (!target) {
           if (binding) this.#lose("ends of lines are no longer bound");
           continue;
@@ -348,25 +355,13 @@ export async function embedded(file) {
     }
   } else {
     const svg = new TextDecoder().decode(bytes), [, data] = svg.includes(`payload-type:${TYPE}`) ? /<!-- payload-start -->([\s\S]*?)<!-- payload-end -->/.exec(svg) ?? [] : [];
-    if (data) text = svg.includes("payload-version:2") ? atob(data) : new TextDecoder().decode(Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0)));
+    if (data) text = svg.includes("payload-version:2") ? atob(data) : new TextDecoder().decode(bytesOf(atob(data)));
   }
   if (text === null) return null;
   const { encoded, compressed } = JSON.parse(text);
   if (typeof encoded !== "string") return text;
-  const document = new Blob([Uint8Array.from(encoded, (letter) => letter.charCodeAt(0))]);
+  const document = new Blob([bytesOf(encoded)]);
   return compressed ? new Response(document.stream().pipeThrough(new DecompressionStream("deflate"))).text() : document.text();
-}
-
-/** The type of a document with elements of Excalidraw's programming interface, for example from a program that generates diagrams. */
-const SKELETONS = "excalidraw-api/clipboard";
-
-/** Completes an element of this interface, which may have no size, and has its text and its bound ends in a short form. */
-function completed(element, index) {
-  const { type, id = `element ${index}`, label, start, end } = element ?? {}, isLine = ["line", "arrow"].includes(type);
-  const size = (isLine || ["rectangle", "diamond", "ellipse"].includes(type)) && { width: element.width ?? 100, height: element.height ?? (isLine ? 0 : 100) };
-  const whole = { ...element, id, ...size, ...(start?.id && { startBinding: { elementId: start.id } }), ...(end?.id && { endBinding: { elementId: end.id } }) };
-  const { x, y, width, height } = whole;
-  return typeof label?.text === "string" ? [whole, { ...label, type: "text", containerId: id, x, y, width, height }] : [whole];
 }
 
 /**
@@ -391,9 +386,8 @@ export function fromExcalidraw(tree) {
     for (const one of read) for (const [what, count] of one.losses) losses.set(what, (losses.get(what) ?? 0) + count);
     return { objects: read.flatMap(({ objects }) => objects), photos: new Map(read.flatMap(({ photos }) => [...photos])), losses };
   }
-  const isDrawing = ["excalidraw", "excalidraw/clipboard", SKELETONS].includes(tree?.type) && Array.isArray(tree.elements);
-  const isList = isBare && tree.length && tree.every((element) => typeof element?.type === "string" && "x" in element && "y" in element);
+  const isDrawing = /^excalidraw(-api)?(\/clipboard)?$/.test(tree?.type) && Array.isArray(tree.elements);
+  const isList = isBare && tree.length && tree.every((element) => word(element?.type) && "x" in element && "y" in element);
   if (!isDrawing && !isList) return null;
-  const { objects, photos, losses } = new Reader(isBare ? tree : tree.type === SKELETONS ? tree.elements.flatMap(completed) : tree.elements, tree.files);
-  return { objects, photos, losses };
+  return new Reader(isBare ? tree : tree.elements, tree.files, /-api/.test(tree.type));
 }
