@@ -566,9 +566,9 @@ class Peer:
             link.abort()
             raise
 
-    def dial(self, address):
+    def dial(self, address, **options):
         """Opens a link to a listener."""
-        return Link.connect(address, self.identity)
+        return Link.connect(address, self.identity, **options)
 
     def code_key(self, code, listener):
         """Returns the key with which both sides prove that they know a code."""
