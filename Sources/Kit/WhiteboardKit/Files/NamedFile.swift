@@ -1,6 +1,7 @@
 import Dispatch
 import FoundationEssentials
 import PeerCore
+import PeerSession
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -256,10 +257,8 @@ enum FileQueue {
   static func runInBackground<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
       background.async {
-        // On Linux, this call concerns only the current thread, and only this queue uses threads of its quality of
-        // service. C libraries declare the constant with different types.
-        let prioProcess: Int32 = 0
-        setpriority(prioProcess, 0, 5)
+        // Only this queue uses threads of its quality of service.
+        preferOtherThreads()
         continuation.resume(returning: work())
       }
     }
@@ -270,6 +269,7 @@ enum FileQueue {
   ) async throws(Failure) -> Value {
     let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
       queue.async {
+        preferOtherThreads()
         do throws(Failure) { continuation.resume(returning: .success(try work())) } catch {
           continuation.resume(returning: .failure(error))
         }
@@ -288,6 +288,7 @@ enum FileQueue {
     let result = Locked<Result<Value, CommandError>?>(nil)
     let wake = runtime.wake
     queue.async {
+      preferOtherThreads()
       let ended: Result<Value, CommandError>
       do throws(CommandError) { ended = .success(try work()) } catch { ended = .failure(error) }
       result.withLock { $0 = ended }

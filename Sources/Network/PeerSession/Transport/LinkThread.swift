@@ -2,6 +2,21 @@ import NIOCore
 import NIOPosix
 import PeerCore
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Lets the system prefer other threads to the current thread, because links and users must not wait for files.
+package func preferOtherThreads() {
+  // On Linux, this call concerns only the current thread. C libraries declare the constant with different types.
+  let prioProcess: Int32 = 0
+  setpriority(prioProcess, 0, 5)
+}
+
 /// A thread that serves links and runs tasks, and that exists as long as the process.
 package struct LinkThread: Sendable {
   let eventLoop: any EventLoop

@@ -398,6 +398,7 @@ public struct TransportThreads: Sendable {
     bulk = MultiThreadedEventLoopGroup(numberOfThreads: count)
     files = NIOThreadPool(numberOfThreads: 2)
     files.start()
+    for eventLoop in bulk.makeIterator() { eventLoop.execute(preferOtherThreads) }
   }
 
   /// Runs `body` with new threads, which exist until `body` returns.

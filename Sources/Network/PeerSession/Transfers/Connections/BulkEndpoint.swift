@@ -302,7 +302,12 @@ struct BulkContext: Sendable {
 
   /// Throws the error of `body`, or `cancelled` if the task was canceled before the work began.
   func work<T: Sendable>(_ body: @escaping @Sendable () throws(SessionError) -> T) async throws(SessionError) -> T {
-    do { return try await threads.runIfActive { try body() } } catch {
+    do {
+      return try await threads.runIfActive {
+        preferOtherThreads()
+        return try body()
+      }
+    } catch {
       if let error = error as? SessionError { throw error }
       if error is CancellationError { throw .cancelled }
       throw SessionError(.system, "The thread pool is not running.")

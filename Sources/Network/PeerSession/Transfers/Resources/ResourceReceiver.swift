@@ -251,7 +251,8 @@ actor ResourceReceiver {
     guard phase == .receiving, batch == nil, let file = admission?.file, let next = writes.nextBatch() else { return }
     isWriting.withLock { $0 = true }
     let batch = endpoint.context.threads.runIfActive(eventLoop: link.writer.channel.eventLoop) {
-      try file.write(next.pieces, at: next.offset, after: next.hash)
+      preferOtherThreads()
+      return try file.write(next.pieces, at: next.offset, after: next.hash)
     }
     batch.whenComplete { [isWriting] _ in isWriting.withLock { $0 = false } }
     self.batch = batch
