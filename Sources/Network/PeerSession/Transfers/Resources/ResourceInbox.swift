@@ -195,8 +195,10 @@ actor ResourceInbox {
   func deliver(_ offer: Control.ResourceOffer, from peer: PeerID, _ file: StagingFile, hash: SHA256)
     async throws(SessionError) -> ReceivedResource
   {
-    let directory = directory
-    let path = try await Self.run(threads) { () throws(SessionError) in try directory.deliver(offer.id, file) }
+    let (directory, isTemporary) = (directory, isTemporary(offer.name))
+    let path = try await Self.run(threads) { () throws(SessionError) in
+      try directory.deliver(offer.id, file, isTemporary: isTemporary)
+    }
     let resource = ReceivedResource(path: path, sha256: hash.digest, size: offer.size)
     files[offer.id] = nil
     if let entry = active.removeValue(forKey: offer.id), !entry.claim.isRequested {

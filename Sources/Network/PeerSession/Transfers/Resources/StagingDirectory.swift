@@ -164,9 +164,9 @@ final class StagingDirectory: Sendable {
   }
 
   /// Moves a complete file to the place where the application finds it, and returns its path. Throws if a file with
-  /// that id already exists.
-  func deliver(_ id: TransferID, _ file: StagingFile) throws(SessionError) -> String {
-    try file.synchronize()
+  /// that id already exists. A temporary file need not survive a power cut.
+  func deliver(_ id: TransferID, _ file: StagingFile, isTemporary: Bool) throws(SessionError) -> String {
+    if !isTemporary { try file.synchronize() }
     guard Self.status(inbox, id.text) == nil else {
       throw SessionError(.declined, "A resource with that id already exists.")
     }
@@ -174,7 +174,7 @@ final class StagingDirectory: Sendable {
       throw .system("Cannot deliver a resource", errno: errno)
     }
     unlinkat(partial, id.text + ".json", 0)
-    _ = fsync(inbox)
+    if !isTemporary { _ = fsync(inbox) }
     return path + "/" + id.text
   }
 
