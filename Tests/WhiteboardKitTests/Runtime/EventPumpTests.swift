@@ -368,4 +368,12 @@ import Testing
     _ = pump.end(nil)
     #expect(pump.hasRoom)
   }
+
+  @Test("a long list is not written on the thread of the links, and does not stop the board") mutating func list() {
+    let list = ListedObjects(count: 20_000, ids: { [] }, describe: { _ in nil })
+    pump.append(.answer(.objects(list)))
+    #expect(pump.begin()?.count == 1)
+    #expect(pump.tellingBytes > EventPump.byteBacklog)
+    #expect(pump.hasRoom)
+  }
 }
