@@ -270,8 +270,10 @@ struct Activity {
 
 /// Detects whether replicas with equal contexts have different boards (SYN-42).
 struct DivergenceCheck {
-  /// The number of cells that are added in one step. A board with more cells is called large.
+  /// A board with more cells is called large.
   var step = 50_000
+  /// The maximum number of cells of a large board that are added at once, which takes about 5 ms.
+  private static let part = 10_000
   private var known: (revision: UInt64, sums: [UInt64])?
   private var partial: BucketSums.Partial?
 
@@ -283,7 +285,7 @@ struct DivergenceCheck {
     if let known, known.revision == state.revision { return known.sums }
     var partial = partial.flatMap { $0.revision == state.revision ? $0 : nil } ?? BucketSums.Partial(of: state)
     self.partial = nil
-    if partial.add(step, of: state) {
+    if partial.add(state.cellCount > step ? min(step, Self.part) : step, of: state) {
       known = (state.revision, partial.sums)
       return partial.sums
     }
