@@ -22,13 +22,16 @@ extension SessionCore {
     return due.map(Self.tickTime)
   }
 
+  private static let tenth: UInt64 = 100_000_000
+  /// The timers of different processes on one computer do not fire together, because each would wait for the others.
+  private static let phase = UInt64.random(in: 0..<tenth)
+
   /// Returns the time of the tick for work that is due at a time, rounded up to 0.1 s so that the timers of all sessions
   /// in a process fire together.
   private static func tickTime(_ due: NIODeadline) -> NIODeadline {
-    let tenth: UInt64 = 100_000_000
     // Work that is due but cannot start yet, such as another dial, is retried later.
-    let next = max(due, .now() + .milliseconds(20)).uptimeNanoseconds + tenth - 1
-    return .uptimeNanoseconds(next / tenth * tenth)
+    let next = max(due, .now() + .milliseconds(20)).uptimeNanoseconds + tenth - 1 - phase
+    return .uptimeNanoseconds(next / tenth * tenth + phase)
   }
 
   private func nextDue(_ entry: PeerEntry) -> NIODeadline? {
