@@ -75,6 +75,8 @@ package final class FileReading: Sendable {
 
   private static func whole(_ descriptor: Int32, _ file: String, limit: Int) throws(CommandError) -> [UInt8] {
     var bytes: [UInt8] = []
+    var status = stat()
+    if fstat(descriptor, &status) == 0 { bytes.reserveCapacity(min(Int(status.st_size), limit)) }
     var piece = [UInt8](repeating: 0, count: 256 * 1024)
     while true {
       let got = read(descriptor, &piece, piece.count)
