@@ -519,10 +519,12 @@ CALLS = "About ten are SQLite's locks, writes and checks of the file; most other
 READY = ("The Swift runtime takes 31 % (half of it looks for conformances to protocols), dynamic linking 18 %, the kernel 26 %, and "
          "SQLite 9 % (2026-11-30).")
 TRANSFERS = {
-    "file": "16 peers on two cores encrypt, decrypt and hash 405 MB. A lower priority for the threads of transfers made no clear "
-            "difference (2026-11-30).",
-    "photo": "16 peers on two cores encrypt, decrypt and hash 405 MB, and SQLite writes the photo in one transaction (2026-11-30)."}
-JOINS = "The guests encode and merge 90,000 objects on the same two cores, each answer in one piece (2026-11-30)."
+    "file": "16 peers on two cores encrypt, decrypt and hash 405 MB, on threads with a lower priority than those of links and boards "
+            "(2026-11-30).",
+    "photo": "16 peers on two cores encrypt, decrypt and hash 405 MB. SQLite stores the photo in one transaction of 60 to 90 ms, for "
+             "which the entries of edits wait (2026-11-30)."}
+JOINS = ("The guests encode and merge 90,000 objects on the same two cores, each answer in one piece. No work of the two members takes "
+         "more than 10 ms at a time (2026-11-30).")
 LISTED = "Reading the objects takes 34 %, memory and reference counts 23 %, writing JSON 17 %, and the runtime 14 % (2026-11-30)."
 GUEST = ("The replica and the board take 35 %, memory and reference counts 22 %, the runtime 10 %, writing JSON 7 %, and page faults "
          "5 % (2026-11-30).")
