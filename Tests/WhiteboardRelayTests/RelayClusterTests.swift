@@ -75,7 +75,9 @@ import Testing
           }
           // The relay that hosts the board is gone.
           #expect(try await two.clusterReports().contains { $0.name == "one" && $0.state == .leaving })
-          #expect(try await two.clusterBoards().first?.missing.map(\.relay) == ["one"])
+          while try await two.clusterBoards().first?.missing.map(\.relay) != ["one"] {
+            try await ContinuousClock().sleep(for: .milliseconds(20))
+          }
           try await room.joined(try #require(await three.onlyReport?.link), as: "cy") { cy in
             try await cy.perform("wait objects=2 timeout=30")
           }
@@ -153,7 +155,7 @@ import Testing
           let former = try #require(await two.onlyReport?.link)
           let identity = PeerIdentity.ephemeral()
           try await room.joined(former, as: "ben", identity: identity) { ben in
-            try await ben.perform("wait peers=2 timeout=30")
+            try await wait(one) { $0.first?.people.contains("ben") == true }
             var kick = ControlRequest(.kick, board: board)
             kick.peer = "ben"
             for case .error(_, let message) in await one.answer(kick) { Issue.record("\(message)") }
