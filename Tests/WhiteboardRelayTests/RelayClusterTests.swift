@@ -153,6 +153,10 @@ import Testing
           let board = try await one.createBoard(name: "standup").board
           try await wait(two) { $0.first?.state == "serving" }
           let former = try #require(await two.onlyReport?.link)
+          func code(of relay: Relay) async throws -> String? {
+            try BoardRegister(inDataDirectory: await relay.configuration.dataDirectory).entries.first?.code
+          }
+          let formerCode = try await code(of: two)
           let identity = PeerIdentity.ephemeral()
           try await room.joined(former, as: "ben", identity: identity) { ben in
             try await wait(one) { $0.first?.people.contains("ben") == true }
@@ -160,8 +164,12 @@ import Testing
             kick.peer = "ben"
             for case .error(_, let message) in await one.answer(kick) { Issue.record("\(message)") }
             #expect(await ben.sees { if case .news(.removed) = $0 { true } else { false } })
-            try await wait(two) { $0.first?.people == ["one"] }
+            try await wait(two) { $0.first?.people == [] }
           }
+          // After a restart without the host, the other relay must not admit peers by the former code.
+          #expect(try await code(of: one) != formerCode)
+          while try await code(of: two) != code(of: one) { try await ContinuousClock().sleep(for: .milliseconds(20)) }
+          try await wait(two) { $0.first?.link != former }
           // Neither the key that was removed nor the former code is accepted by the other relay.
           for key in [identity, .ephemeral()] {
             await #expect { try await room.joined(former, as: "cy", identity: key) { _ in } } throws: {

@@ -72,9 +72,12 @@ package struct Confirmation: ParsableArguments {
 
 extension Console {
   /// Asks a question on the terminal. Returns false unless the user answers yes.
-  package static func asks(_ question: String) throws(WhiteboardError) -> Bool {
+  package static func asks(_ question: String) throws(WhiteboardError) -> Bool { try answer(to: question) ?? false }
+
+  /// Returns nil if the input ended instead of an answer.
+  private static func answer(to question: String) throws(WhiteboardError) -> Bool? {
     try tell("\(question) [y]es, [n]o: ")
-    return ["y", "yes"].contains(readLine()?.lowercased())
+    return readLine().map { ["y", "yes"].contains($0.lowercased()) }
   }
 
   /// Shows the verification words while the host's user decides about the local peer. If the words must be compared,
@@ -85,7 +88,7 @@ extension Console {
       complain("Waiting until you are admitted. The host sees these words: \(words)")
       return .same
     }
-    guard isTerminal, let isSame = try? asks("The host must see the words \(words). Is this so?") else {
+    guard isTerminal, let isSame = try? answer(to: "The host must see the words \(words). Is this so?") else {
       return .noUser
     }
     if isSame { complain("Waiting until you are admitted.") }

@@ -256,7 +256,7 @@ extension Relay {
     var changed: [BoardRegister.Entry] = []
     for entry in register.entries {
       guard let id = entry.id, let board = boards[id] else { continue }
-      let visited = board.people.isEmpty ? board.visited : now
+      let visited = visitors(of: board).isEmpty ? board.visited : now
       guard let visited, visited > entry.visited else { continue }
       var entry = entry
       entry.visited = visited
@@ -269,8 +269,9 @@ extension Relay {
   /// Removes the boards that no peer has visited for longer than the limits allow.
   func removeForgotten(now: Int64) async {
     for entry in register.entries {
-      guard let days = limits.retention(of: entry), let id = entry.id, boards[id]?.people.isEmpty ?? true,
-        now - entry.visited > Int64(days) * 86_400_000, !isHostedInCluster(entry)
+      guard let days = limits.retention(of: entry), let id = entry.id,
+        boards[id].map({ visitors(of: $0).isEmpty }) ?? true, now - entry.visited > Int64(days) * 86_400_000,
+        !isHostedInCluster(entry)
       else { continue }
       logger.notice("Board removed because no peer visited it.", metadata: ["board": "\(id.short)", "days": "\(days)"])
       do throws(WhiteboardError) { try await delete(entry, inCluster: false) } catch {

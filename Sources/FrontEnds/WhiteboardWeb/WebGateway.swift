@@ -103,7 +103,8 @@ package actor WebGateway {
     let all = addresses + [HostName.local].compactMap(\.self)
     // The certificate names hosts in this form.
     let host = IPAddressBytes(host)?.text ?? host.lowercased()
-    let shown = isWildcard(host) ? all : [host]
+    // A server on 0.0.0.0 does not listen on IPv6.
+    let shown = host == "0.0.0.0" ? all.filter { !$0.contains(":") } : isWildcard(host) ? all : [host]
     let certificate = try load(configuration, all + shown + own.filter { !isWildcard($0) }, now: .now)
     return (certificate, { port in page(configuration, certificate, shown, port, orElse: shown.first) })
   }

@@ -141,7 +141,7 @@ extension Relay {
   }
 
   /// The number of peers on the boards, each counted once.
-  var peopleCount: Int { Set(boards.values.flatMap { $0.people.keys }).count }
+  var peopleCount: Int { Set(boards.values.flatMap { visitors(of: $0).keys }).count }
 
   private func status() async -> RelayReport {
     RelayReport(
@@ -158,7 +158,7 @@ extension Relay {
 
   private func people() -> [PersonReport] {
     register.entries.flatMap { entry in
-      (entry.id.flatMap { boards[$0]?.people } ?? [:]).sorted { $0.key < $1.key }.map {
+      (entry.id.flatMap { boards[$0] }.map(visitors) ?? [:]).sorted { $0.key < $1.key }.map {
         PersonReport(board: entry.board, boardName: UntrustedText(entry.name), peer: $0.key, name: $0.value)
       }
     }

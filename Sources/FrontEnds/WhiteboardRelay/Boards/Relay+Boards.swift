@@ -107,6 +107,9 @@ extension Relay {
       board.link = ready.link
       spawn { relay in relay.spreadBoards() }
       logger.info("Board opened.", metadata: ["board": "\(id.short)"])
+    case .news(.admission(let ready)):
+      board.link = ready.link
+      followHost(ready, of: id, board)
     case .news(.note(let note)) where note.code == SharedBoard.News.Remark.webRevoked: board.webLink = nil
     case .news(.web(let web)) where !web.isOn: board.webLink = nil
     case .news(.invited(let invited)): return showBrowserLink(invited, of: id)
@@ -124,6 +127,23 @@ extension Relay {
     }
     boards[id] = board
     boardsChanged()
+  }
+
+  /// Stores how the host of another peer's board admits newcomers now, because the relay opens the board that way after
+  /// a restart, perhaps without the host (MEM-17).
+  private func followHost(_ ready: SharedBoard.News.Ready, of id: SessionID, _ board: ServedBoard) {
+    guard !board.isHosted, var entry = register[id] else { return }
+    let former = entry
+    (entry.admission, entry.code) = (ready.admit, ready.code)
+    guard entry != former else { return }
+    do throws(WhiteboardError) { try register.set(entry) } catch { logger.error("\(error.message)") }
+  }
+
+  /// The peers on a board, by id, without the other relays of the cluster.
+  func visitors(of board: ServedBoard) -> [String: UntrustedText] {
+    guard !cluster.relays.isEmpty else { return board.people }
+    let relays = Set(cluster.relays.keys.map(\.text))
+    return board.people.filter { !relays.contains($0.key) }
   }
 
   private func record(
@@ -182,7 +202,7 @@ extension Relay {
       admit: entry.admission,
       link: served.flatMap { $0.link.isEmpty ? nil : $0.link },
       webLink: served?.webLink,
-      people: served?.people.values.sorted() ?? [],
+      people: served.map { visitors(of: $0).values.sorted() } ?? [],
       since: BoardFile.time(entry.since),
       visited: BoardFile.time(entry.visited)
     )

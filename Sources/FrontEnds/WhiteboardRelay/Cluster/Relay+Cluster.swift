@@ -19,7 +19,7 @@ struct RelayClusterState {
   /// The other relays that were heard since this relay started.
   var relays: [PeerID: Known] = [:]
   var connection: (any ClusterConnection)?
-  /// The reason why there is no connection.
+  /// The reason why there is no connection, or the shared values cannot be read.
   var problem: String?
   /// The relays to which boards are being moved.
   var targets: Set<PeerID> = []
@@ -95,10 +95,10 @@ extension Relay {
     metrics.set(.clusterRelays, Double(cluster.relays.values.count(where: \.isOnline)))
   }
 
-  private func report(_ error: ClusterError) {
+  private func report(_ error: ClusterError, _ problem: Logger.Message = "Cluster not joined.") {
     guard cluster.problem != error.description, !Task.isCancelled else { return }
     cluster.problem = error.description
-    logger.error("Cluster not joined.", metadata: ["reason": "\(error)"])
+    logger.error(problem, metadata: ["reason": "\(error)"])
   }
 
   private func work(with connection: any ClusterConnection) async throws(ClusterError) {
@@ -215,7 +215,11 @@ extension Relay {
   /// Deletes the boards that another relay deleted.
   private func deleteBoards(_ connection: any ClusterConnection) async {
     // If the cluster does not answer, the next change or connection repeats this.
-    guard let values = try? await connection.values() else { return }
+    let values: [String: ClusterValue]
+    do throws(ClusterError) {
+      values = try await connection.values()
+      cluster.problem = nil
+    } catch { return report(error, "Boards of the cluster cannot be compared.") }
     for (key, value) in values where key.hasPrefix(SharedBoardRecord.prefix) {
       guard let id = SessionID(text: String(key.dropFirst(SharedBoardRecord.prefix.count))), let entry = register[id],
         cluster.unpublished[id] == nil, let record = SharedBoardRecord(value), record.isDeleted,
@@ -276,7 +280,7 @@ extension Relay {
       boards: register.entries.count,
       people: peopleCount,
       state: isConnected ? .connected : .disconnected,
-      problem: isConnected ? nil : cluster.problem
+      problem: cluster.problem
     )
     let others = cluster.relays.sorted { $0.key.text < $1.key.text }.map { peer, known in
       ClusterRelayReport(
