@@ -1,4 +1,4 @@
-"""NATS servers on loopback for tests: a cluster with JetStream, and servers of which something is missing."""
+"""NATS servers on loopback for tests: a cluster with JetStream, and servers that lack something."""
 
 import pathlib
 import signal

@@ -35,7 +35,7 @@ package struct ClusterFeed: AsyncSequence, Sendable {
   /// The end of a feed to which an implementation of ``ClusterConnection`` writes, from any thread.
   package final class Source: Sendable {
     fileprivate struct State {
-      /// The messages before the gap, of which the first ``read`` were read.
+      /// The messages before the gap. The first ``read`` of them were read.
       var waiting: [ClusterMessage] = []
       var read = 0
       var hasGap = false

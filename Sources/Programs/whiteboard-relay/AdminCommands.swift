@@ -80,7 +80,7 @@ struct ClusterCommand: AsyncParsableCommand {
 
     The relays must reach each other at their addresses. The contents of boards do
     not pass through NATS. If the NATS servers fail, the relays continue to serve
-    their boards. Whoever can connect to the servers as a relay receives all boards
+    their boards. Every client that can connect as a relay receives all boards
     of the cluster with their codes, and can delete them, so protect the servers
     with client certificates or credentials.
     """
