@@ -12,6 +12,10 @@ extension Relay {
         return .refuse(reason: "The relay already has this board from another host.")
       }
       entry.admission = word
+      if entry.code != code, let link = boards[request.session]?.link, var changed = try? BoardLink(link) {
+        changed.code = code?.split(separator: "-").map(String.init) ?? []
+        boards[request.session]?.link = changed.text
+      }
       entry.code = code
       // Files from earlier versions contain no address.
       if entry.carriage?.address == nil { entry.carriage?.address = request.addressBlock }
