@@ -11,7 +11,7 @@ import time
 
 from . import wire
 from .link_base import LinkBroken
-from .tls import ALPN, ATTACH_LABEL, BULK_ALPN
+from .tls import ATTACH_LABEL
 from .wire import Violation, base32, malformed, parse_base32, parse_base64
 
 CHUNK = 65_536
@@ -363,7 +363,7 @@ class BulkMixin:
         self.idle_bulk.put(bulk)
 
     def _dial_bulk(self, control, opener):
-        link = self.peer.dial(control.link.remote_address[:2], alpn=(ALPN, BULK_ALPN))
+        link = self.peer.dial(control.link.remote_address[:2])
         if link.peer_id != self.peer_id:
             link.abort()
             raise LinkBroken("another peer answers at the address")

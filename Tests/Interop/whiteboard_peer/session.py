@@ -566,9 +566,9 @@ class Peer:
             link.abort()
             raise
 
-    def dial(self, address, **options):
+    def dial(self, address):
         """Opens a link to a listener."""
-        return Link.connect(address, self.identity, **options)
+        return Link.connect(address, self.identity)
 
     def code_key(self, code, listener):
         """Returns the key with which both sides prove that they know a code."""

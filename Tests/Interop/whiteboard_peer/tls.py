@@ -16,8 +16,6 @@ from .link_base import FramedLink, LinkBroken, prepare, receive
 from .wire import CLOSE, Violation, base32
 
 ALPN = b"whiteboard-p2p"
-# A dialler of a bulk link also offers this name (LNK-8).
-BULK_ALPN = b"whiteboard-p2p-bulk"
 BINDING = b"EXPORTER-whiteboard-p2p binding"
 ATTACH_LABEL = b"EXPORTER-whiteboard-p2p attach"
 DATAGRAM_LABEL = b"EXPORTER-whiteboard-p2p datagram"

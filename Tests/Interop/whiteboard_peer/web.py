@@ -470,7 +470,7 @@ class Guest(BoardPeer):
         """Joins with the secret of the page's link."""
         return self.join(("127.0.0.1", self.page.address[1]), code=self.page.secret)
 
-    def dial(self, address, **_):
+    def dial(self, address):
         return WebLink.connect(address, self.identity, self.page.origin, self.carrier)
 
     def code_key(self, code, listener):

@@ -28,8 +28,6 @@ final class LinkFacts: Sendable {
 /// Creates the TLS handlers of links (LNK-1 to LNK-4).
 struct LinkSecurity: Sendable {
   static let applicationProtocol = "whiteboard-p2p"
-  /// The name that a dialler of a bulk link offers in addition; never selected (LNK-8).
-  static let bulkProtocol = "whiteboard-p2p-bulk"
 
   private let certificate: NIOSSLCertificate
   private let key: NIOSSLPrivateKey
@@ -42,9 +40,7 @@ struct LinkSecurity: Sendable {
   /// Creates the TLS handler for one connection, and an object in which the handler stores what it learns about the
   /// link. Throws the TLS library's error about the local key or certificate. Each connection has its own TLS context,
   /// because the key log callback that provides the exporter secret belongs to the context.
-  func makeHandler(_ side: LinkSide, expecting expected: PeerID?, isBulk: Bool = false) throws -> (
-    handler: NIOSSLHandler, facts: LinkFacts
-  ) {
+  func makeHandler(_ side: LinkSide, expecting expected: PeerID?) throws -> (handler: NIOSSLHandler, facts: LinkFacts) {
     let facts = LinkFacts()
     var configuration =
       switch side {
@@ -64,7 +60,7 @@ struct LinkSecurity: Sendable {
     // Peers check only the key. Without this setting, each connection would read the system's certificates on the event
     // loop.
     configuration.trustRoots = .certificates([])
-    configuration.applicationProtocols = [Self.applicationProtocol] + (isBulk ? [Self.bulkProtocol] : [])
+    configuration.applicationProtocols = [Self.applicationProtocol]
     // How long the other end may take to close the link (CLS-1).
     configuration.shutdownTimeout = .seconds(2)
     configuration.keyLogCallback = { line in

@@ -16,8 +16,6 @@ final class ListenerHandshake: LinkDelegate {
   private var number = 0
   private var ownRole = Control.Role.member
   private var timer: Scheduled<Void>?
-  /// The connection, if it announced a bulk link and is served on another event loop (LNK-8).
-  private var moved: EventLoopFuture<any Channel>?
   private var invitation: InvitationID?
   /// Whether the answer to HELLO waits for a session that is being opened (HEL-2).
   private var isAwaitingSession = false
@@ -44,7 +42,6 @@ final class ListenerHandshake: LinkDelegate {
   /// Closes the connection immediately, without sending CLOSE, because another address needs the slot of the connection
   /// (LNK-6).
   func drop() {
-    closeMoved()
     // This handshake no longer exists when the link ends, so report the lost link now.
     advance { $0.linkLost() }
     link?.abort()
@@ -52,33 +49,7 @@ final class ListenerHandshake: LinkDelegate {
   }
 
   func cancel(_ code: CloseCode) {
-    closeMoved()
     link?.close(code)
-    finish()
-  }
-
-  private func closeMoved() { moved?.whenSuccess { $0.close(promise: nil) } }
-
-  /// Continues on an event loop for transfers, but keeps the slot of the connection until ATTACH has arrived (LNK-6).
-  func move(_ socket: NIOBSDSocket.Handle, after first: ByteBuffer) {
-    _ = link?.handOver()
-    timer?.cancel()
-    let (handshake, control) = (NIOLoopBound(self, eventLoop: transport.eventLoop), transport.eventLoop)
-    let means = transport.means(on: transport.bulkGroup.next())
-    let moved = BulkOpening.start(socket, after: first, means, from: link?.remote) { link, attach in
-      control.execute { handshake.value.attach(link, attach) }
-    }
-    moved.flatMap(\.closeFuture).whenComplete { _ in control.execute { handshake.value.finish() } }
-    self.moved = moved
-    self.link = nil
-  }
-
-  private func attach(_ link: AcceptedLink, _ attach: Control.Attach) {
-    if let session = transport.sessions[attach.session] {
-      session.bulk.attach(link, attach, in: session)
-    } else {
-      link.close(.notAttached)
-    }
     finish()
   }
 
@@ -130,7 +101,10 @@ final class ListenerHandshake: LinkDelegate {
       switch type {
       case .hello: helloReceived(link, try Control.DiallerHello.decode(bytes))
       case .attach:
-        attach(AcceptedLink(link, transport.eventLoop), try Control.Attach.decode(bytes))
+        let attach = try Control.Attach.decode(bytes)
+        guard let session = transport.sessions[attach.session] else { return link.close(.notAttached) }
+        session.bulk.attach(link, attach, in: session)
+        finish()
       default: link.close(.protocolError, "The first frame is neither HELLO nor ATTACH.")
       }
     } catch { link.close(.protocolError, CloseMessage.invalid(type, error)) }

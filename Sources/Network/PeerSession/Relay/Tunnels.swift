@@ -86,7 +86,7 @@ final class Tunnels {
   private var opening: [[PeerID]] = []
 
   func attach(
-    _ link: AcceptedLink,
+    _ link: ControlLink,
     _ opener: Control.Opener,
     from member: PeerID,
     to far: PeerID,
@@ -98,13 +98,16 @@ final class Tunnels {
       guard waiters[key]?.isEmpty == false, let waiter = waiters[key]?.removeFirst() else {
         return link.close(.notAttached)
       }
-      waiter.promise.completeWith(link.open(TunnelLeg.wrap))
+      link.send(.attached, Control.Attached().encoded())
+      waiter.promise.completeWith(makeBulkLink(link, TunnelLeg.wrap))
     case .dialler:
       guard session.relaying.table.isOpen(member, far) else { return link.close(.notAttached) }
       open(member, far, in: session) {
         link.close(.busy, "The peer cannot be reached now.")
       } near: {
-        link.open(TunnelLeg.wrap).hop(to: session.eventLoop)
+        guard link.isOpen else { return session.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
+        link.send(.attached, Control.Attached().encoded())
+        return makeBulkLink(link, TunnelLeg.wrap)
       }
     }
   }

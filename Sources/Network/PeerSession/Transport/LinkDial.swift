@@ -23,8 +23,6 @@ final class LinkDial: LinkDelegate {
     var eventLoop: any EventLoop
     var localPeer: PeerID
     var timeout: TimeAmount
-    /// Whether the dial announces a bulk link (LNK-8).
-    var isBulk = false
   }
 
   private let means: Means
@@ -126,11 +124,7 @@ final class LinkDial: LinkDelegate {
     ).channelInitializer { channel in
       channel.eventLoop.makeCompletedFuture {
         let dial = bound.value
-        let (handler, facts) = try dial.means.security.makeHandler(
-          .dialler,
-          expecting: target.peer,
-          isBulk: dial.means.isBulk
-        )
+        let (handler, facts) = try dial.means.security.makeHandler(.dialler, expecting: target.peer)
         let link = ControlLink(side: .dialler, facts: facts, remote: address, delegate: dial)
         try channel.pipeline.syncOperations.addHandlers([handler, link])
         dial.underway.append((link, target))

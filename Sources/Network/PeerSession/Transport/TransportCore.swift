@@ -78,13 +78,12 @@ final class TransportCore {
     self.localPeer = configuration.identity.peerID
   }
 
-  func means(on eventLoop: (any EventLoop)? = nil, isBulk: Bool = false) -> LinkDial.Means {
+  func means(on eventLoop: (any EventLoop)? = nil) -> LinkDial.Means {
     .init(
       security: security,
       eventLoop: eventLoop ?? self.eventLoop,
       localPeer: localPeer,
-      timeout: TimeAmount(configuration.stepTimeout * 2),
-      isBulk: isBulk
+      timeout: TimeAmount(configuration.stepTimeout * 2)
     )
   }
 
@@ -127,10 +126,7 @@ final class TransportCore {
 
   private func accept(_ channel: any Channel) throws {
     let (handler, facts) = try security.makeHandler(.listener, expecting: nil)
-    try accept(channel, facts) { link, handshake in
-      let first = FirstBytes { handshake.move($0, after: $1) }
-      try channel.pipeline.syncOperations.addHandlers([first, handler, link])
-    }
+    try accept(channel, facts) { link, _ in try channel.pipeline.syncOperations.addHandlers([handler, link]) }
   }
 
   /// Accepts a connection from a browser, or refuses it immediately (WEB-1).

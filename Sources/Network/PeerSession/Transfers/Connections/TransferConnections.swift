@@ -18,8 +18,8 @@ final class TransferConnections {
   private var linkWaiters: [PeerID: [EventLoopPromise<Void>]] = [:]
   private var attachWaiters: [PeerID: [AttachWaiter]] = [:]
   private var nextWaiter = 0
-  /// The number of links that are being dialed because a peer requested them, or that are being accepted (BLK-4).
-  private var opening: [PeerID: Int] = [:]
+  /// The number of links that are being dialed because a peer requested them (BLK-4).
+  private var dialling: [PeerID: Int] = [:]
   /// The attach secrets of each peer's current and previous control link (BLK-1).
   private var secrets: [PeerID: (current: [UInt8], previous: [UInt8]?, replacedAt: NIODeadline)] = [:]
 
@@ -94,25 +94,14 @@ final class TransferConnections {
     }
     let peer = request.route ?? entry.id
     guard let endpoint = running[peer] else { return }
-    for _ in 0..<request.count where hasRoom(endpoint) {
-      open(endpoint, dial(entry, link, opener: .listener, route: request.route, in: session, BulkLink.wrap)) {
-        endpoint.accept($0)
+    for _ in 0..<request.count where endpoint.linkCount + dialling[peer, default: 0] < Limits.bulkLinks {
+      dialling[peer, default: 0] += 1
+      let dialled = dial(entry, link, opener: .listener, route: request.route, in: session, BulkLink.wrap)
+      dialled.assumeIsolated().whenComplete { [self] result in
+        let left = dialling[peer, default: 1] - 1
+        dialling[peer] = left > 0 ? left : nil
+        if case .success(let link) = result { endpoint.accept(link) }
       }
-    }
-  }
-
-  private func hasRoom(_ endpoint: BulkEndpoint) -> Bool {
-    endpoint.linkCount + opening[endpoint.peer, default: 0] < Limits.bulkLinks
-  }
-
-  /// Counts a link with a peer until it is open.
-  private func open(_ endpoint: BulkEndpoint, _ link: EventLoopFuture<BulkLink>, then use: @escaping (BulkLink) -> Void)
-  {
-    opening[endpoint.peer, default: 0] += 1
-    link.assumeIsolated().whenComplete { [self] result in
-      let left = opening[endpoint.peer, default: 1] - 1
-      opening[endpoint.peer] = left > 0 ? left : nil
-      if case .success(let link) = result { use(link) }
     }
   }
 
@@ -170,7 +159,7 @@ final class TransferConnections {
     guard let remote = link.remote, let secret = secrets[entry.id]?.current else {
       return session.eventLoop.makeFailedFuture(SessionError.notInSession(entry.id))
     }
-    let means = session.transport.means(on: session.transport.bulkGroup.next(), isBulk: true)
+    let means = session.transport.means(on: session.transport.bulkGroup.next())
     let attach = Control.Attach(session: session.id, incarnation: session.incarnation, opener: opener, route: route)
     let peer = entry.id
     return means.eventLoop.flatSubmit {
@@ -180,7 +169,7 @@ final class TransferConnections {
 
   // MARK: Incoming links
 
-  func attach(_ link: AcceptedLink, _ attach: Control.Attach, in session: SessionCore) {
+  func attach(_ link: ControlLink, _ attach: Control.Attach, in session: SessionCore) {
     guard let peer = link.facts.peer, let entry = session.entries[peer], let control = entry.link,
       control.side == .listener, entry.delivery?.incarnation == attach.incarnation, let known = secrets[peer],
       let exported = link.facts.exporter?.export(.attach)
@@ -196,8 +185,9 @@ final class TransferConnections {
     }
     let owner = attach.route ?? peer
     guard let endpoint = running[owner] else { return link.close(.notAttached) }
-    guard hasRoom(endpoint) else { return link.close(.busy) }
-    open(endpoint, link.open(BulkLink.wrap).hop(to: session.eventLoop)) { [self] bulk in
+    guard endpoint.linkCount < Limits.bulkLinks else { return link.close(.busy) }
+    link.send(.attached, Control.Attached().encoded())
+    makeBulkLink(link, BulkLink.wrap).assumeIsolated().whenSuccess { [self] bulk in
       switch attach.opener {
       case .dialler: endpoint.accept(bulk)
       case .listener: give(bulk, owner)
