@@ -1,4 +1,4 @@
-"""Measures a board with many browser guests on one host, and opens the page on a screen as on a phone.
+"""Measures a board with many browser guests on one host, and opens the page on a phone-size screen.
 
 The host is the real program. Each guest is a complete board as in the page: a replica in a WebAssembly instance of its
 own, a key, and a WebSocket to the host under the machine's LAN name. Only the drawing on the screen is omitted. A headless
@@ -436,7 +436,7 @@ def rows(count, strokes=0):
         Row("browser", f"{at}: processor time while two draw, cores of the browser with all guests"))
 
 
-GROWN = "The goal is older than forms, labels, connectors, frames, votes and comments. CI limits the size."
+GROWN = "The goal was set before forms, labels, connectors, frames, votes and comments were added. CI limits the size."
 PHONE = "from opening the link on a phone-size page, 4 times slower, until"
 WORKS = (
     Work("opening", 8, opened, (

@@ -1,6 +1,6 @@
 """Measures how smoothly the page for browser guests draws a full board.
 
-A headless Chromium shows a board with 5,000 strokes of 60 points, as on a phone with three pixels per point, or on a
+A headless Chromium shows a board with 5,000 strokes of 60 points, on a phone screen with three pixels per point, or on a
 desktop. Another member, whose board runs in a worker, draws all the time. In the rows about forms, the board has 10,000
 labeled boxes and 5,000 arrows, of which 500 are bound to the first box. Chromium slows down the page's thread by a factor
 of 4, except in the rows that say so. It paints without a GPU, so a real device should be faster.

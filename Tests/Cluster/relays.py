@@ -49,7 +49,7 @@ def write(peer, text):
 
 
 def until_all_have(peers, count, seconds=20):
-    """Waits until the boards have so many objects and are equal; returns the seconds that it took."""
+    """Waits until the boards have the given number of objects and are equal; returns the seconds that it took."""
     began = time.monotonic()
     until(lambda: all(len(peer.objects()) == count for peer in peers) and len({peer.digest for peer in peers}) == 1,
           lambda: f"{[(peer.name, len(peer.objects())) for peer in peers]} objects instead of {count}", seconds)

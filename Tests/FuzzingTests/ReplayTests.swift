@@ -51,13 +51,13 @@ private func replayInputs(of name: String) {
   }
 }
 
-/// Returns the files in an archive, which is a compressed `ustar` file of `Tests/Fuzzing/corpus.py`.
+/// Returns the files in an archive: a compressed `ustar` file that `Tests/Fuzzing/corpus.py` wrote.
 private func archivedInputs(_ path: String) -> [(name: String, bytes: [UInt8])] {
   guard let file = gzopen(path, "rb") else { fatalError("\(path) cannot be read") }
   defer { gzclose(file) }
   func read(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
-    precondition(gzread(file, &bytes, UInt32(count)) == count, "\(path) is whole")
+    precondition(gzread(file, &bytes, UInt32(count)) == count, "\(path) is complete")
     return bytes
   }
   var inputs: [(name: String, bytes: [UInt8])] = []
@@ -72,7 +72,7 @@ private func archivedInputs(_ path: String) -> [(name: String, bytes: [UInt8])] 
   }
 }
 
-/// Runs a function on a thread with the stack of a main thread.
+/// Runs a function on a thread whose stack is as large as that of a main thread.
 ///
 /// The function may block, and some fuzzers need the same thread for all inputs.
 private func onThread(_ body: @escaping @Sendable () -> Void) async {

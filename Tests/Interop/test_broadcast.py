@@ -34,7 +34,7 @@ class Viewer:
         self._reader.start()
 
     def read(self, count, timeout=30):
-        """Reads exactly so many bytes of pictures."""
+        """Reads the given number of bytes of pictures."""
         timer = threading.Timer(timeout * PATIENCE, self.process.kill)
         timer.start()
         try:

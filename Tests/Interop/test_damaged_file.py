@@ -37,7 +37,7 @@ class DamagedFile(InteropCase):
         return [json.loads(line) for line in output.splitlines()]
 
     def killed(self, count):
-        """Returns the file of a host that was killed while writing, after so many acknowledged texts."""
+        """Returns the file of a host that was killed while writing, after the given number of acknowledged texts."""
         host = Program("host", "sketch", directory=self.data)
         self.addCleanup(host.stop)
         host.ready()

@@ -80,7 +80,7 @@ class Editor:
         return [self.number(), self.number()]
 
     def change(self, own, field, value, kind, verb, **keys):
-        """Changes an own object, and updates the oracle."""
+        """Changes one of the peer's own objects, and updates the oracle."""
         slot = own.fields.setdefault(field, Field(None))
         slot.begin(value)
         self.begin(kind, verb, lambda _: slot.done(value), id=own.id, **keys)
@@ -147,7 +147,7 @@ class Editor:
             self.change(own, "deleted", False, "undelete", "undelete")
 
     def lock(self):
-        """Locks and unlocks an object directly, so that no own command is refused afterwards."""
+        """Locks and unlocks an object directly, so that no later command of this peer is refused."""
         if own := self.pick():
             self.begin("lock", "lock", id=own.id)
             self.begin("unlock", "unlock", id=own.id)

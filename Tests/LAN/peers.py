@@ -318,7 +318,7 @@ class Scene:
     def check_output(self):
         """Expects that no peer wrote an invalid line, answered a command twice, or crashed."""
         for peer in self.peers:
-            expect(not peer.not_events, f"{peer} wrote what is no event: {peer.not_events[:3]}")
+            expect(not peer.not_events, f"{peer} wrote lines that are not events: {peer.not_events[:3]}")
             crash = [line for _, line in peer.errors if "Fatal error" in line or "Crash:" in line]
             expect(not crash, f"{peer} crashed: {crash[:3]}")
 

@@ -27,7 +27,7 @@ struct TestServers: Sendable {
     return TestServers(settings: settings, plain: plain, locked: locked, folder: folder)
   }()
 
-  /// Connects, also while the servers elect a leader, because another test has killed one.
+  /// Connects. Tries again while the servers elect a leader, because another test may have killed one of them.
   func connect() async throws -> any ClusterConnection { try await settings.connectPatiently() }
 }
 

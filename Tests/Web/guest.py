@@ -152,7 +152,7 @@ class BoardPage:
 
 
 class Guest(BoardPage, browser.Page):
-    """A Chromium under the LAN name, as on a phone or on a desktop.
+    """A Chromium that opens the page by the LAN name, on a phone or a desktop screen.
 
     It reaches the port through a proxy. With `host` instead of `port`, it is on a host of the LAN rig. `trusts` is
     the certificate of an authority to install; with `warns`, the browser has no such certificate, and shows its

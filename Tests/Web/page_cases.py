@@ -14,7 +14,7 @@ TURNED = {
     "png": "iVBORw0KGgoAAAANSUhEUgAAAFAAAAB4CAIAAADqjOKhAAAAGmVYSWZNTQAqAAAACAABARIAAwAAAAEABgAAAAAAANZnS2kAAAC5SURBVHic7dtBDcNADADBu+Ar3IIIrJC4tNJ6BoDlld/ea91rkuvfC/ya4DrBdYLrBNcJrhNcJ7hOcJ3gOsF1gusE1wmuE1wnuE5wneA6wXWC6wTXCa4TXCe4TnCd4DrBdYLrBNcJrtuzPg8HXlhwneA6wXWC6wTXCa4TXCe4TnCd4DrBdYLrBNcJrhNcJ7huXPBe32Oz7s+xUe8Zd2HBdYLrBNcJrhNcJ7hOcJ3gOsF1gusE140LfgAaZARGd38rGwAAAABJRU5ErkJggg==",
     "webp": "UklGRnIAAABXRUJQVlA4WAoAAAAIAAAATwAAdwAAVlA4TDEAAAAvT8AdABcwtGLBZFj5X2GJBZNh5X+FNf/BnWEwE4CMkoSUUwG2K6L/E4B3ldPtqLIBAEVYSUYaAAAATU0AKgAAAAgAAQESAAMAAAABAAYAAAAAAAA=",
 }
-#: Counts what is painted from now on: the paths and the lines of text.
+#: Counts the paths and the lines of text that are painted from now on.
 COUNT = """
 globalThis.painted = 0;
 for (const name of ["fill", "stroke", "fillText"]) {

@@ -744,7 +744,7 @@ return [0, 1, 2].map((channel) => {
 
 
 def check_seams(page, checks):
-    """Each pixel is drawn once, also at the edges of tiles and while the tiles are scaled."""
+    """Each pixel is drawn once, even at the edges of tiles and while the tiles are scaled."""
     script(page, """
       board.createDrawing([[-2000, 0], [2000, 0]], { lineWidth: 60, color: "#3b8fd980" });
       // A stroke with different pressures, and one of many points, consist of several paths.

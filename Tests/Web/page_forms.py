@@ -586,7 +586,7 @@ return { during, middle, after, end: seen(between(place)), from: board.objects.g
 
 
 def check_following(page, checks):
-    """While an object is dragged, the arrows that are bound to it follow in each frame, also if there are many of them."""
+    """While an object is dragged, the arrows that are bound to it follow in each frame, even many arrows."""
     check = checks.check
     clear(page)
     count, most = script(page, ENDS)

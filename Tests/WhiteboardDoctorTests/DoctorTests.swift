@@ -28,7 +28,8 @@ import WhiteboardKit
     \t\t\t\t010000E0     1 0:00000000\t\t0
     """
 
-  @Test("a firewall whose rules cannot be read is no fault; the command that shows them is named") func unreadable() {
+  @Test("a firewall whose rules cannot be read is not a fault; the command that shows them is named") func unreadable()
+  {
     let findings = doctor(files: ["/proc/modules": "nf_tables 311296 0 - Live 0x0\n"]).firewallFindings()
     #expect(findings.map(\.verdict) == [.note])
     #expect(findings[0].advice?.hasSuffix("sudo nft list ruleset") == true)

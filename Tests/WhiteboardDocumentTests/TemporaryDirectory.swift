@@ -20,7 +20,7 @@ final class TemporaryDirectory: Sendable {
 let someBoard: [UInt8] = Array(1...16)
 let otherBoard: [UInt8] = Array(17...32)
 
-/// Returns the entry of a number, whose bytes contain the number.
+/// Returns an entry whose bytes contain `number`.
 func numbered(_ number: Int, size: Int = 16) -> DocumentEntry {
   .batch(bytes: numberedBytes(number, size: size), time: 1_700_000_000_000 + Int64(number))
 }

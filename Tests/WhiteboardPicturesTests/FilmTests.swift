@@ -51,7 +51,7 @@ import WhiteboardRendering
 
   // MARK: - Files
 
-  /// A picture to which frames are added as a reader of films does it.
+  /// A picture to which frames are applied, as a film player applies them.
   struct Canvas {
     let width: Int
     let height: Int

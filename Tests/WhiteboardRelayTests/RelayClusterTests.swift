@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test("who is removed from a board on one relay is removed on all, and cannot return through another") func removed()
+  @Test("a peer that one relay removes from a board is removed on all, and cannot return") func removed()
     async throws
   {
     try await RelayRoom.make { room in

@@ -19,7 +19,7 @@ enum Golden {
     guard known != text else { return }
     if ProcessInfo.processInfo.environment["WHITEBOARD_WRITE_GOLDENS"] == "1" {
       do { try Data(text.utf8).write(to: file) } catch { Issue.record(error, sourceLocation: sourceLocation) }
-      Issue.record("\(name) was written anew", sourceLocation: sourceLocation)
+      Issue.record("\(name) was written again", sourceLocation: sourceLocation)
     } else {
       Issue.record(
         "\(name) is not as it was:\n\(text)\nit was:\n\(known ?? "not there")",

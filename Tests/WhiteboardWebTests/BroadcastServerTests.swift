@@ -85,7 +85,7 @@ private struct Client {
 
     fileprivate init(iterator: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator) { self.iterator = iterator }
 
-    /// Returns the next bytes, up to and including a text; nil at the end.
+    /// Returns the next bytes, up to and including `end`; nil if the connection ends first.
     mutating func next(through end: String) async throws -> String? {
       while true {
         if let range = buffer.readableBytesView.firstRange(of: Array(end.utf8)) {

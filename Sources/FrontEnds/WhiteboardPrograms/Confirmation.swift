@@ -88,7 +88,7 @@ extension Console {
       complain("Waiting until you are admitted. The host sees these words: \(words)")
       return .same
     }
-    guard isTerminal, let isSame = try? answer(to: "The host must see the words \(words). Is this so?") else {
+    guard isTerminal, let isSame = try? answer(to: "The host must see the words \(words). Are they the same?") else {
       return .noUser
     }
     if isSame { complain("Waiting until you are admitted.") }

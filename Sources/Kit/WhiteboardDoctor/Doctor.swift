@@ -165,7 +165,7 @@ package struct Doctor: Sendable {
     ("systemctl restart avahi-daemon", "avahi-daemon --kill; avahi-daemon --daemonize"),
   ]
 
-  /// Returns advice with commands that work on this computer, also without systemd, for example in a container or with
+  /// Returns advice with commands that work on this computer, even without systemd, for example in a container or with
   /// WSL.
   private func adapted(_ advice: String) -> String {
     guard !reading.exists("/run/systemd/system") else { return advice }

@@ -12,7 +12,7 @@ public struct JoinRequest: Sendable {
   public var peer: PeerID?
   /// How to verify the key.
   public var trust: JoinTrust
-  /// Whether to accept, with a warning, a host that proves nothing and whose key is unknown.
+  /// Whether to accept, with a warning, a host that does not prove its identity and whose key is unknown.
   ///
   /// The setting applies only if the trust is `unverified` and there is no code. Otherwise, such a host is refused
   /// (HEL-4).

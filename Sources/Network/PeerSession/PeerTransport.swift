@@ -251,7 +251,7 @@ public final class PeerTransport: Sendable {
   /// Requests to join a session, and waits until the local peer is admitted.
   ///
   /// - Parameters:
-  ///   - request: The address of the host, and what is known about it.
+  ///   - request: The address of the host, and the known facts about the host.
   ///   - progress: Receives each step of the attempt. The closure is called on an event loop and must not block.
   ///   - verify: Receives the verification words when the host asks its user. If the local user must compare the words,
   ///     `verify` returns whether they match, and the session starts only after that (ADM-8). Otherwise, the result is

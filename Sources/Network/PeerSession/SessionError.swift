@@ -46,7 +46,7 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
     case disconnected
     /// No address of the peer answered.
     case unreachable
-    /// The peer was silent for too long and was given up.
+    /// The peer was silent for too long and is considered lost.
     case peerLost = "peer-lost"
     /// The peer is not in the session.
     case notConnected = "not-connected"

@@ -42,7 +42,7 @@ final class MP4Encoder: FilmEncoder {
       "/dev/stdout",
     ]
     process.standardInput = input
-    // Through its standard output, ffmpeg can open the file even if it has no name any more, and creates no other.
+    // ffmpeg writes to its standard output, so that the file needs no name and ffmpeg creates no other file.
     process.standardOutput = FileHandle(fileDescriptor: file, closeOnDealloc: false)
     let errors = Pipe()
     process.standardError = errors

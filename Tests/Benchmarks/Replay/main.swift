@@ -46,7 +46,7 @@ struct Person {
     random = SeededGenerator(seed: number)
   }
 
-  /// Performs one action of several batches.
+  /// Performs one random user action, and returns its batches.
   mutating func act(at time: UInt64) throws -> [Batch] {
     board.wallClock = time
     let kind = objects.count < 10 ? 9 : random.below(10)

@@ -28,7 +28,7 @@ extension BoardWorld {
     if let cell = record[operation.property] {
       return board.isOwn(cell.dot.incarnation) ? nil : "an undo overwrites \(cell.dot) by \(operation)"
     }
-    // If the cell is missing, the operation must be on an own object, or remove an own write.
+    // If the cell is missing, the operation must be on one of the board's own objects, or remove one of its own writes.
     let isFresh = [129, 130].contains(operation.property.number)
     return isFresh || board.isOwn(operation.object.dot.incarnation)
       ? nil : "an undo writes \(operation), where nothing was"

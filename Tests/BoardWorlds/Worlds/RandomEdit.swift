@@ -70,7 +70,7 @@ struct RandomEdit {
     return asset
   }
 
-  /// Continues an own unfinished stroke, or finishes it.
+  /// Continues or finishes an unfinished stroke of the local member.
   private mutating func draw(_ ids: [ObjectID]) throws(BoardError) {
     let strokes = ids.filter { board.object($0).map { $0 is DrawingObject } ?? false }
     guard let id = random.element(of: strokes), let stroke = board.object(id) as? DrawingObject else { return }

@@ -404,7 +404,7 @@ import Whiteboard
     }
   }
 
-  @Test("blank lines and comments contain no command, and a # inside a word is no comment") func comments() throws {
+  @Test("blank lines and comments contain no command, and a # inside a word begins no comment") func comments() throws {
     for line in ["", "   ", "# text 1,1 hi", "\t# x", "\r"] { #expect(try CommandParser.parse(line) == nil) }
     #expect(try verb("say hi # there") == .say(words: "hi"))
     #expect(try verb("say hi #") == .say(words: "hi"))

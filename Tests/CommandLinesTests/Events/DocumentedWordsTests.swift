@@ -40,7 +40,7 @@ import Testing
     return all
   }()
 
-  @Test func `every reason, error and state is in the document of lines`() throws {
+  @Test func `the documentation of lines contains every reason, error and state`() throws {
     let words =
       Self.reasons.map(\.word) + CommandError.Code.allCases.map(\.rawValue) + [
         "connecting", "connected", "suspect", "reconnecting", "lost", "ending",
@@ -48,7 +48,7 @@ import Testing
     #expect(try Set(words).subtracting(documented()) == [])
   }
 
-  @Test func `every code of a note or warning is in the document of lines`() throws {
+  @Test func `the documentation of lines contains every code of a note or warning`() throws {
     var codes: Set<String> = []
     for target in ["Kit/WhiteboardKit", "Network/PeerSession"] {
       let files = FileManager.default.enumerator(atPath: "\(Self.sources)/\(target)")
@@ -62,7 +62,7 @@ import Testing
     #expect(try codes.subtracting(documented()) == [])
   }
 
-  @Test func `every command, its help and its keys are in the documents of commands`() throws {
+  @Test func `the documentation of commands contains every command, its help and its keys`() throws {
     let manual = try Self.text("FrontEnds/WhiteboardPrograms/WhiteboardPrograms.docc/BoardCommands.md")
     let lines = try Self.text("Kit/CommandLines/CommandLines.docc/JSONLines.md").split(separator: "\n")
     let table = lines.drop { !$0.hasPrefix("| `verb` |") }.dropFirst().prefix { $0.hasPrefix("|") }

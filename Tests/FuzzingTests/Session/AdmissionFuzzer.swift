@@ -180,8 +180,8 @@ private struct Run {
       default: if !toDialler.isEmpty { toDialler.removeFirst() }
       }
     }
-    insist(!isListenerOver || listener.deadline == nil, "what is over waits for nothing")
-    insist(!isDiallerOver || dialler.deadline == nil, "what is over waits for nothing")
+    insist(!isListenerOver || listener.deadline == nil, "a side that has ended has no deadline")
+    insist(!isDiallerOver || dialler.deadline == nil, "a side that has ended has no deadline")
   }
 
   private mutating func give(toListener type: FrameType, _ payload: [UInt8]) {

@@ -82,7 +82,7 @@ final class LinkWorld: Sendable {
     }
   }
 
-  /// An application that accepts every second stranger and answers messages.
+  /// An application that accepts every other stranger and answers messages.
   private static func consume(_ session: Session) async {
     for await event in session.events {
       switch event {

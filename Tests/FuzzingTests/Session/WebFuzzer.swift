@@ -227,7 +227,7 @@ private struct Connection {
     }
     while received.count >= 2 {
       insist(received[1] & 0x80 == 0, "a server masks no frame")
-      insist(received[0] & 0xF0 == 0x80, "a server's frame is whole")
+      insist(received[0] & 0xF0 == 0x80, "a server's frame is not divided and has no reserved bits")
       var length = Int(received[1])
       var offset = 2
       if length >= 126 {

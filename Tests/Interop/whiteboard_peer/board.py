@@ -145,7 +145,7 @@ class BoardPeer(Peer):
                             self._request(remote)
 
     def _is_given_up(self, waiting):
-        """Whether no answer arrived in time, or no answer can arrive any more (SYN-11)."""
+        """Whether no answer arrived in time, or an answer can no longer arrive (SYN-11)."""
         is_gone = self._replica(waiting.remote).delivery is not waiting.remote.delivery
         is_gone = is_gone or waiting.remote.state in ("left", "lost", "violation")
         return is_gone or waiting.until < time.monotonic()

@@ -255,7 +255,7 @@ def line_width_of(state, identifier):
 
 
 class Placement:
-    """Where the own coordinates of an object are shown: at `place` + `scale` x rotate(`steps`, point)."""
+    """Where an object's own coordinates are shown: at `place` + `scale` x rotate(`steps`, point)."""
 
     def __init__(self, place, scale, steps):
         self.place, self.scale, self.steps = place, scale, steps

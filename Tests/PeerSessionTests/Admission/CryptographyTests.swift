@@ -159,7 +159,7 @@ struct TicketTests {
     #expect(throws: TicketError.unknownAdmitter) { try read.verify(session: session, member: member) { _ in false } }
   }
 
-  @Test("[MEM-3] a chain through a removed member admits nobody, although it leads to the host") func removedAdmitter()
+  @Test("[MEM-3] a chain through a removed member admits no peer, although it leads to the host") func removedAdmitter()
     throws
   {
     let (host, ana, ben) = (PeerIdentity.ephemeral(), PeerIdentity.ephemeral(), PeerIdentity.ephemeral().peerID)

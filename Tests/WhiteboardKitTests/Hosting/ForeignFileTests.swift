@@ -70,7 +70,7 @@ import WhiteboardDocument
       #expect(first.code != code.text && first.code != nil)
       #expect(first.host != stranger && first.members == 0)
       #expect(first.warnings.contains("foreign-file"))
-      // The board is this computer's own from now on.
+      // From now on, the board belongs to this computer.
       let again = try await hosted(path, in: room, trusted: false)
       #expect(again.code == first.code && again.host == first.host)
       #expect(!again.warnings.contains("foreign-file"))

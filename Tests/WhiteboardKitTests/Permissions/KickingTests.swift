@@ -97,7 +97,9 @@ import Testing
     if case .join(.link(let link), _) = configuration.part { link } else { nil }
   }
 
-  @Test("[MEM-12] a kicked peer is no known peer after a restart, also for another board") func known() async throws {
+  @Test("[MEM-12] a kicked peer is no longer a known peer after a restart, even for another board") func known()
+    async throws
+  {
     try await withRoom { room in
       var hosting = await room.configuration(.host(boardName: "board"), "ada")
       let peers = room.path("ada-peers/peers.json")

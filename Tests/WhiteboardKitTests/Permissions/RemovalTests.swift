@@ -51,7 +51,7 @@ import WhiteboardDocument
     }
   }
 
-  @Test("only a removed user continues on an own copy") func nothingToContinue() async throws {
+  @Test("only a removed user continues with a copy") func nothingToContinue() async throws {
     try await withPair { _, host, guest in
       #expect(await error(guest, "continue") == .refused)
       #expect(await error(host, "continue") == .refused)
@@ -118,7 +118,7 @@ import WhiteboardDocument
     }
   }
 
-  @Test("a copy of a board with another owner stays read-only, with advice how to make an own board") func owned()
+  @Test("a copy of a board with another owner stays read-only, with advice on how to create a board") func owned()
     async throws
   {
     try await withRoom { room in

@@ -312,7 +312,7 @@ import WhiteboardPrograms
     }
   }
 
-  @Test("all that an author made is removed for good, locked objects too") func purgeAuthor() async throws {
+  @Test("all objects of an author are permanently removed, including locked objects") func purgeAuthor() async throws {
     try await withHost { host in
       _ = try await id(host, "text 0,0 a as=a")
       _ = try await id(host, "text 0,9 b as=b")

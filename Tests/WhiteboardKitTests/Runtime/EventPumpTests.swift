@@ -113,12 +113,12 @@ import Testing
     return pending.dropFirst(EventPump.backlog).map(line)
   }
 
-  @Test mutating func `a reader that is not behind gets every change`() {
+  @Test mutating func `a reader that keeps up gets every change`() {
     for number in 1...3 { pump.append(changed("a", scale: Double(number))) }
     #expect(pump.begin()?.map(line) == ["~a scale 1.0 anna", "~a scale 2.0 anna", "~a scale 3.0 anna"])
   }
 
-  @Test mutating func `the last state of an object wins, and the order of objects stays`() {
+  @Test mutating func `only the last state of an object is reported, and the order of objects is kept`() {
     let lines = behind(
       added("a"),
       changed("b", ["angle"]),
@@ -129,17 +129,17 @@ import Testing
     #expect(lines == ["+a 2.0 anna", "~b angle,scale 3.0 anna", "+c 1.0 anna"])
   }
 
-  @Test mutating func `a removal takes the place of a change, and follows an addition`() {
+  @Test mutating func `a removal replaces a change, and follows an addition`() {
     #expect(behind(changed("a"), added("b"), removed("a"), removed("b")) == ["-a", "+b 1.0 anna", "-b"])
     #expect(behind(changed("a"), removed("a"), added("a"), changed("a", scale: 4)) == ["-a", "+a 4.0 anna"])
   }
 
-  @Test mutating func `changes of different authors stay apart`() {
+  @Test mutating func `changes of different authors are not combined`() {
     let lines = behind(changed("a"), changed("a", scale: 2, by: "ben"), removed("a", by: "anna"))
     #expect(lines == ["~a scale 1.0 anna", "~a scale 2.0 ben", "-a"])
   }
 
-  @Test mutating func `no change passes an answer or the selection of its object`() {
+  @Test mutating func `no change is moved past an answer or the selection of its object`() {
     let done = SharedBoard.Output.answer(.done(.move, CommandOutcome()))
     let selected = SharedBoard.Output.change(.selected(id("a"), by: nil), .init())
     #expect(behind(changed("a"), done, changed("a", scale: 2)) == ["~a scale 1.0 anna", "done", "~a scale 2.0 anna"])
@@ -150,7 +150,7 @@ import Testing
     )
   }
 
-  @Test mutating func `thousands of changes of one large stroke hold one copy of it`() {
+  @Test mutating func `thousands of changes of one large stroke store one copy of it`() {
     for number in 0..<2500 { pump.append(changed("a", ["erased"], scale: Double(number), points: 16_384)) }
     #expect(pump.pendingBytes < EventPump.byteCapacity)
     #expect(pump.hasRoom)
@@ -197,7 +197,7 @@ import Testing
     known.replaceSubrange(first..<known.count - (total - first - new.count), with: new)
   }
 
-  @Test func `a growing drawing is reported with its new points, and whole at its end`() throws {
+  @Test func `a growing drawing is reported with its new points, and completely at its end`() throws {
     var known = try #require(try drawing(ink(100)).points)
     var (count, last) = (0, ink(100))
     for size in stride(from: 128, through: 4096, by: 128) {
@@ -230,7 +230,7 @@ import Testing
     #expect(known == (try drawing(Array(ink(1000).dropFirst(300))).points))
   }
 
-  @Test func `combined events about a large drawing leave out no point`() throws {
+  @Test func `combined events about a large drawing contain all points`() throws {
     let (a, b, c) = (ink(300), ink(600), ink(900))
     var added = try #require(try drawing(a).points)
     let events = [try event(a, b), try event(b, b, ["color"]), try event(b, c), try event(c, c, ["scale"])]
@@ -292,7 +292,7 @@ import Testing
     #expect(try event(drawing(ink(4096)), old).erased?.ranges.count == 930)
   }
 
-  @Test func `combined events about erasures leave out no range`() throws {
+  @Test func `combined events about erasures contain all ranges`() throws {
     let states = try [200, 300, 250, 400].map { try erased(0..<$0) }
     var joined = event(states[0], states[1])
     for (old, new) in zip(states.dropFirst(), states.dropFirst(2)) { joined = event(old, new).joined(after: joined) }
@@ -331,7 +331,7 @@ import Testing
     #expect(event.wholeText?.raw == after)
   }
 
-  @Test func `a short text, and one that is mostly new, is reported whole`() throws {
+  @Test func `a short text, and a text that is mostly new, are reported completely`() throws {
     let short = String(repeating: "é", count: 1999)
     #expect(try event(text(short), text(short + "a")).text.whole?.raw == short + "a")
     #expect(try event(text(short + "a"), text(short + "ab")).text.whole == nil)
@@ -341,7 +341,7 @@ import Testing
     #expect(moved.text.whole == nil && moved.text.change == nil && moved.wholeText?.raw == other)
   }
 
-  @Test func `combined events about a long text leave out no character`() throws {
+  @Test func `combined events about a long text contain all characters`() throws {
     let start = String(repeating: "word ", count: 1000)
     let states = try [start, start + "a", start + "ab", start + "b"].map { try text($0) }
     var joined = event(states[0], states[1])
@@ -352,7 +352,7 @@ import Testing
     #expect(added.text.whole?.raw == start + "b" && added.text.change == nil)
   }
 
-  @Test mutating func `large objects count by their bytes`() {
+  @Test mutating func `large objects are counted in bytes`() {
     pump.append(changed("a", points: 16_384))
     #expect(pump.hasRoom)
     pump.append(changed("b", points: 16_384))
@@ -361,7 +361,7 @@ import Testing
     #expect(pump.hasRoom)
   }
 
-  @Test mutating func `there is no room while a very large event is told`() {
+  @Test mutating func `there is no room while a very large event is being reported`() {
     pump.append(changed("a", points: 65_536))
     _ = pump.begin()
     #expect(!pump.hasRoom)

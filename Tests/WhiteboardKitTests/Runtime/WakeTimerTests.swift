@@ -3,7 +3,7 @@ import Testing
 @testable import WhiteboardKit
 
 @Suite struct WakeTimerTests {
-  @Test func `a wakeTimer ends when something is due earlier, and not for what is due later`() async {
+  @Test func `an earlier deadline ends the timer, and a later deadline does not`() async {
     var wakeTimer = WakeTimer()
     let now = ContinuousClock.now
     await wakeTimer.begin(until: now, on: nil).wait()

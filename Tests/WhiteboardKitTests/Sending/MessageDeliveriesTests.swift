@@ -49,7 +49,7 @@ import Testing
     #expect(deliveries.hasRoom)
   }
 
-  @Test mutating func `one question covers all that were taken meanwhile, and no more`() {
+  @Test mutating func `one confirmation covers all messages that were sent before it, and no others`() {
     let first = deliveries.add(request("a"), byteCount: 1, to: [anna])
     let second = deliveries.add(request("b"), byteCount: 1, to: [anna])
     _ = deliveries.add(request("c"), byteCount: 1, to: [anna])
@@ -61,7 +61,7 @@ import Testing
     #expect(!deliveries.isEmpty && deliveries.lastTaken(for: anna) == nil)
   }
 
-  @Test mutating func `a recipient that leaves ends all that it did not confirm, queued or taken`() {
+  @Test mutating func `if a recipient leaves, its unconfirmed messages end, whether queued or sent`() {
     let first = deliveries.add(request("a"), byteCount: 1, to: [anna, ben])
     let second = deliveries.add(request("b"), byteCount: 1, to: [anna])
     _ = deliveries.add(request("c"), byteCount: 1, to: [anna])
@@ -81,7 +81,7 @@ import Testing
     #expect(deliveries.isEmpty && deliveries.hasRoom)
   }
 
-  @Test mutating func `what was meant for one process of a peer is not confirmed by the next`() {
+  @Test mutating func `a message to one process of a peer is not confirmed by the peer's next process`() {
     let old = deliveries.add(request("a"), byteCount: 1, to: [anna])
     _ = deliveries.left(anna, name: "anna", reason: "restarted")
     let new = deliveries.add(request("b"), byteCount: 1, to: [anna])
@@ -90,7 +90,7 @@ import Testing
     #expect(deliveries.taken(new, receipt([anna])) == [anna])
   }
 
-  @Test mutating func `there is room for so many messages and so many bytes`() {
+  @Test mutating func `the numbers of messages and bytes are limited`() {
     let (messages, bytes) = MessageDeliveries.capacity
     var number = 0
     for _ in 0..<messages { number = deliveries.add(request("a"), byteCount: 1, to: [anna]) }

@@ -19,7 +19,7 @@ import Testing
   /// Returns the next pending message, or nil if there will be none.
   private mutating func next() async -> SendQueue.Message? { await withCheckedContinuation { queue.dequeue($0) } }
 
-  @Test mutating func `a message to many waits once, and goes to all of them`() async {
+  @Test mutating func `a message to several peers is queued once, and sent to all of them`() async {
     queue.enter(anna, joining: 7)
     queue.enter(ben, joining: 8)
     queue.append([1, 2, 3], to: [anna, ben])
@@ -29,7 +29,7 @@ import Testing
     #expect(queue.isEmpty)
   }
 
-  @Test mutating func `who comes later, or anew, hears only what is said from then on`() async {
+  @Test mutating func `a peer that joins later, or again, receives only later messages`() async {
     queue.enter(anna, joining: 7)
     queue.append([1], to: [anna, ben])
     queue.enter(ben, joining: 8)
@@ -46,7 +46,7 @@ import Testing
     #expect(queue.isEmpty)
   }
 
-  @Test mutating func `nothing waits for those who have left, nor after the end`() async {
+  @Test mutating func `no message is queued for peers that left, or after the queue is closed`() async {
     queue.enter(anna, joining: 7)
     queue.append([1], to: [anna])
     #expect(queue.isLast(anna))
@@ -60,7 +60,7 @@ import Testing
     #expect(await next() == nil)
   }
 
-  @Test mutating func `how much waits is told where others go by it`() async {
+  @Test mutating func `the load and the deadline follow the number of queued bytes`() async {
     queue.enter(anna, joining: 7)
     #expect(queue.load == .light && queue.nextDeadline(after: .now) == nil)
     queue.append([UInt8](repeating: 0, count: SendQueue.patience), to: [anna])

@@ -71,7 +71,7 @@ import WhiteboardRendering
     }
   }
 
-  @Test("a file that its sender no longer offers cannot be accepted any more") func withdrawn() async throws {
+  @Test("a file that its sender no longer offers cannot be accepted") func withdrawn() async throws {
     try await withPair(guestFiles: .ask) { room, host, guest in
       let file = try file(room)
       async let sent = error(host, "resource \(file) --name photo.bin")

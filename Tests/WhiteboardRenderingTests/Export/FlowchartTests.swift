@@ -258,7 +258,7 @@ import Whiteboard
     #expect(try row("D") == row("B") && row("E") == row("C"))
   }
 
-  @Test("what is not understood is reported with its line") func reports() throws {
+  @Test("unknown statements are reported with their line") func reports() throws {
     let warnings = try Self.read(Self.charts[6].text).warnings
     #expect(
       warnings == [
@@ -328,7 +328,7 @@ import Whiteboard
     #expect(imported.warnings == warnings)
   }
 
-  @Test("a byte order mark is no part of a chart, and a label of many < takes no time") func marks() throws {
+  @Test("a byte order mark is not part of a chart, and a label of many < takes no time") func marks() throws {
     let imported = try Self.read("\u{FEFF}graph TD\nA[\"" + String(repeating: "<", count: 100_000) + "\"]")
     #expect(try Self.board(imported).snapshots.compactMap(\.text).first?.hasPrefix("<<<") == true)
   }

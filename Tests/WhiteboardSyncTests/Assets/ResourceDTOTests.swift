@@ -43,7 +43,7 @@ import Testing
     #expect(throws: ResourceDTOError.malformed) { try ResourceDTO(name: #"{"id":"\#(long)","type":"text"}"#) }
   }
 
-  @Test func `names damaged anywhere do not trap`() {
+  @Test func `damaged names do not trap`() {
     let name = ResourceDTO(id: "1-a", type: .imageData, sha256: World.asset(1).id).name
     var accepted = 0
     for index in name.utf8.indices {

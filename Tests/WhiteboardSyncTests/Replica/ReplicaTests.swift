@@ -54,7 +54,7 @@ import Testing
 
   private func report(_ hash: UInt64) -> [UInt8] { SyncMessage.state(ReplicaReport(contextHash: hash)).encode() }
 
-  @Test func `nothing is heard from one who has not joined`() throws {
+  @Test func `messages from a peer that has not joined are ignored`() throws {
     receive(scriptedReplica.hello())
     receive(try scriptedReplica.sendText())
     #expect(log.take().isEmpty)
@@ -391,7 +391,7 @@ import Testing
   }
 
   @Test(arguments: [([0x0A], "reserved"), ([], "truncated"), ([0x11, 1], "reserved")])
-  func `unknown messages that may be skipped are, and others are refused`(bytes: [UInt8], code: String) {
+  func `unknown messages are skipped if allowed, and otherwise refused`(bytes: [UInt8], code: String) {
     join()
     receive([0x80, 1, 2])
     log += anna.replica.receivedDatagram([0xFF], from: peer, now: start)
@@ -406,7 +406,7 @@ import Testing
     #expect(violations(log.take()).map(\.code) == ["reserved"])
   }
 
-  @Test func `the application's bytes pass as they are`() {
+  @Test func `the application's bytes are not changed`() {
     join()
     log += anna.replica.sendData([1, 2], isReliable: true, now: start)
     log += anna.replica.sendData([3], to: [peer], isReliable: false, now: start)

@@ -15,7 +15,7 @@ import Testing
     )
   }
 
-  @Test("a box shows the host and the reason, and one key continues with the own copy") func box() throws {
+  @Test("a box shows the host and the reason, and one key continues with the local copy") func box() throws {
     var desk = try Desk()
     _ = desk.client.receive(.news(.removed(try Self.removed())))
     #expect(desk.lines().contains { $0.contains("Bob removed you from this board: too loud.") })

@@ -176,7 +176,7 @@ import WhiteboardSync
       let bytes = SyncDatagram.presence(counter: counter, presence).encode()
       return TrafficEntry(.datagram, [member.bytes], time: 5_000 + time, bytes: bytes)
     }
-    // The pointer moves immediately and after weeks; in between, presence repeats without a movement.
+    // The pointer moves at the beginning and again after weeks. In between, presence repeats the same position.
     var sent = [TrafficEntry(.joined, [member.bytes], time: 5_000, text: "Ada")]
     sent.append(try traffic(100, 1, x: 0))
     for beat in 1...100 { sent.append(try traffic(20 * day + Int64(beat) * 9_000, UInt64(beat + 1), x: 50)) }

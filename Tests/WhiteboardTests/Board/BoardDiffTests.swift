@@ -7,7 +7,7 @@ import Testing
     Board(incarnation: Incarnation(number), member: RandomEditing.member(UInt8(number)), wallClock: 1_700_000_000_000)
   }
 
-  @Test func `a board does not differ from itself, nor by what nobody sees`() throws {
+  @Test func `equal boards have no differences, and invisible changes are not differences`() throws {
     let board = board(1)
     let id = try board.createText("x", at: Point(x: 1, y: 2))
     let before = board.state
@@ -19,7 +19,7 @@ import Testing
     #expect(BoardDiff.between(before, board.state).isEmpty)
   }
 
-  @Test func `what was added, removed and changed is told by the keys of the JSON, in order`() throws {
+  @Test func `additions, removals and changes are listed in order, with the keys of the JSON`() throws {
     let board = board(1)
     let kept = try board.createText("old", at: Point(x: 1, y: 2))
     let gone = try board.createText("gone", at: Point(x: 0, y: 0))
@@ -42,7 +42,7 @@ import Testing
     #expect(back.changes.map(\.fate) == [.changed, .added, .removed])
   }
 
-  @Test func `settings, properties to come and moves are in it`() throws {
+  @Test func `a difference includes settings, unknown properties and moves`() throws {
     let board = board(1)
     let id = try board.createText("x", at: Point(x: 0, y: 0))
     let before = board.state

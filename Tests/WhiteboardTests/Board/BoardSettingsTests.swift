@@ -137,7 +137,7 @@ import Testing
     #expect(board.chat.first?.icon == nil)
   }
 
-  @Test func `looks are changed by class and by board, of a group too`() throws {
+  @Test func `color and line width can be set on an object, and on a group through the board`() throws {
     let board = boards.anna
     let drawing = try board.createDrawing([InkPoint(x: 0, y: 0)])
     let photo = try board.createPhoto(RandomEditing.asset(1), at: Point(x: 0, y: 0))

@@ -12,7 +12,7 @@ import Testing
     for batch in from.takeBatches() { try to.receive(batch) }
   }
 
-  @Test func `each operation is one cell write and shows at once`() throws {
+  @Test func `each operation writes one cell and is visible immediately`() throws {
     let board = board(1)
     let id = try board.createText("hi", at: Point(x: 10, y: -20))
     _ = board.takeBatches()
@@ -53,7 +53,7 @@ import Testing
     #expect(board.takeBatches().isEmpty)
   }
 
-  @Test("a change to the values that a new stroke has is no undo step") func nothingChanged() throws {
+  @Test("a change to the values that a new stroke has is not an undo step") func nothingChanged() throws {
     let board = board(1)
     let id = try board.createDrawing([try InkPoint(Point(x: 5, y: 5)), try InkPoint(Point(x: 9, y: 9))], lineWidth: 2)
     _ = board.takeBatches()
@@ -66,7 +66,7 @@ import Testing
     #expect(board.objectIDs.isEmpty)
   }
 
-  @Test func `a gesture of more operations than a batch holds is several batches, and one undo step`() throws {
+  @Test func `a gesture that does not fit in one batch makes several batches, and one undo step`() throws {
     let (board, other) = (board(1), board(2))
     let ids = try board.gesture {
       try (0..<BoardLimits.operationsPerBatch).map { _ in try board.createText("", at: Point(x: 0, y: 0)) }
@@ -299,7 +299,7 @@ import Testing
     try bob.object(id)?.move(to: Point(x: 1, y: 1))
   }
 
-  @Test func `a drawing's frame is its points' and its line's, until it is moved`() throws {
+  @Test func `a drawing's center and size follow from its points and its line width until it is moved`() throws {
     let board = board(1)
     let id = try board.createDrawing([InkPoint(x: 0, y: 0), InkPoint(x: 1600, y: 800)], lineWidth: 4)
     let object = try #require(board.object(id) as? DrawingObject)
@@ -325,7 +325,7 @@ import Testing
     #expect(anna.snapshots.allSatisfy { $0.zIndex.count == 5 })
   }
 
-  @Test func `changes tell what became of each object, once`() throws {
+  @Test func `each change of an object is reported once`() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("x", at: Point(x: 0, y: 0))
     #expect(anna.takeChanges() == [.added(id)])

@@ -6,7 +6,7 @@ import Testing
 @Suite struct HitTestingTests {
   private let board = TwoBoards.board(1)
 
-  @Test func `a place finds objects from front to back, turned and scaled`() throws {
+  @Test func `objects at a point are found from front to back, even if rotated and scaled`() throws {
     let size = Size(width: 200, height: 50)
     let back = try board.createPhoto(RandomEditing.asset(1), at: Point(x: 0, y: 0), size: size)
     let front = try board.createPhoto(RandomEditing.asset(1), at: Point(x: 0, y: 0), size: size)
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `a stroke is hit on its line, with its width, where it was not erased`() throws {
+  @Test func `a stroke is found within its line width, except where it was erased`() throws {
     let id = try board.createDrawing(
       [InkPoint(x: 0, y: 0), InkPoint(x: 1600, y: 0), InkPoint(x: 1600, y: 1600)],
       lineWidth: 4
@@ -92,7 +92,7 @@ import Testing
     #expect(outcomes.count == 2)
   }
 
-  @Test func `a turn is exact at quarters and right everywhere`() {
+  @Test func `a rotation is exact at quarter turns, and accurate at all others`() {
     #expect(Rotation(steps: 0).cosine == 1 && Rotation(steps: 0).sine == 0)
     #expect(Rotation(steps: 1024).cosine == 0 && Rotation(steps: 1024).sine == 1)
     #expect(Rotation(steps: 2048).cosine == -1)
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func `the bounds of objects hold all of them`() throws {
+  @Test func `the bounds of several objects contain all of them`() throws {
     let size = Size(width: 200, height: 50)
     let first = try board.createPhoto(RandomEditing.asset(1), at: Point(x: 0, y: 0), size: size)
     let second = try board.createPhoto(RandomEditing.asset(1), at: Point(x: 300, y: 0), size: size)

@@ -162,7 +162,7 @@ import Testing
     #expect(throws: BoardError.unknownObject(ids[0])) { try board.reorder([ids[1]], .above(ids[0])) }
   }
 
-  @Test func `objects that one gesture creates are stacked in their order`() throws {
+  @Test func `objects that one gesture creates are stacked in the order of their creation`() throws {
     let board = boards.anna
     let ids = try board.gesture { try (0..<300).map { try board.createText("\($0)", at: Point(x: 0, y: 0)) } }
     #expect(board.objectIDs == ids)

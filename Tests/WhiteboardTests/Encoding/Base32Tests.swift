@@ -3,7 +3,7 @@ import Testing
 @testable import Whiteboard
 
 @Suite struct Base32Tests {
-  @Test func `an incarnation's text is 13 characters and reads back`() {
+  @Test func `an incarnation's text has 13 characters and decodes to the same incarnation`() {
     #expect(Incarnation(1).description == "aaaaaaaaaaaac")
     #expect(Incarnation(UInt64.max).description == "7777777777776")
     #expect(Incarnation("aaaaaaaaaaaac") == Incarnation(1))
@@ -23,7 +23,7 @@ import Testing
     #expect(ObjectID(text) == nil)
   }
 
-  @Test func `an object id reads back`() {
+  @Test func `the text of an object id decodes to the same id`() {
     let id = ObjectID(Dot(Incarnation(7), 281_474_976_710_655))
     #expect(ObjectID(id.description) == id)
   }

@@ -35,11 +35,11 @@ import Testing
     (0, "1970-01-01T00:00:00.000Z"), (951_782_399_999, "2000-02-28T23:59:59.999Z"),
     (951_782_400_000, "2000-02-29T00:00:00.000Z"), (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
     (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
-  ]) func `times are written as RFC 3339 has them`(milliseconds: Int, text: String) {
+  ]) func `times are written in the format of RFC 3339`(milliseconds: Int, text: String) {
     #expect(Timestamp.text(milliseconds: UInt64(milliseconds)) == text)
   }
 
-  @Test func `a time beyond four digits of years is written as the last one`() {
+  @Test func `a time after the year 9999 is written as the last time of that year`() {
     #expect(Timestamp.text(milliseconds: .max) == "9999-12-31T23:59:59.999Z")
   }
 }

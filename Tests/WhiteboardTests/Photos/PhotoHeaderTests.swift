@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `what is no photo is refused`() {
+  @Test func `bytes that are not a photo are refused`() {
     #expect(throws: PhotoError.unknownFormat) { try PhotoHeader(reading: []) }
     #expect(throws: PhotoError.unknownFormat) { try PhotoHeader(reading: Array("GIF89a".utf8)) }
     #expect(throws: PhotoError.malformed) { try PhotoHeader(reading: png(width: 1, height: 1, depth: 3)) }
@@ -92,7 +92,7 @@ import Testing
     #expect(throws: PhotoError.truncated) { try PhotoHeader(ofWhole: jpeg() + [0xFF, 0xD9]) }
   }
 
-  @Test func `headers cut anywhere or flipped anywhere do not trap`() {
+  @Test func `headers that are cut or have a flipped bit do not trap`() {
     for original in [png(width: 20, height: 30), jpeg()] {
       for length in 0..<(original.count - 13) {
         #expect(throws: PhotoError.self) { try PhotoHeader(reading: Array(original.prefix(length))) }

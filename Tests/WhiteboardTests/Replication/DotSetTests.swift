@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `a union holds both and is a superset of each`() {
+  @Test func `a union contains both sets and is a superset of each`() {
     var left = DotSet()
     left.insert(1...5, of: Incarnation(1))
     left.insert(9...9, of: Incarnation(1))

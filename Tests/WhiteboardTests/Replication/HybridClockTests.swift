@@ -8,7 +8,7 @@ import Testing
   /// Far ahead of a wall clock of 1000.
   private let far = HybridTime(9_000_000 << 16)
 
-  @Test func `times grow strictly though the wall clock stands or goes back a little`() throws {
+  @Test func `times increase strictly even if the wall clock stops or goes back a little`() throws {
     var clock = HybridClock()
     var last = HybridTime(0)
     for wall: UInt64 in [1000, 1000, 999, 5, 1001] {
@@ -65,7 +65,7 @@ import Testing
     )
   }
 
-  @Test func `where no later time exists there is none`() {
+  @Test func `after the last possible time, the clock returns nil`() {
     var clock = HybridClock()
     #expect(clock.next(wall: 1000, after: [HybridTime(BoardLimits.time)]) == nil)
     let last = HybridTime(BoardLimits.time - 1)

@@ -77,7 +77,7 @@ import Testing
     for word in words { #expect(result.split(separator: word).count <= 2 && result.contains(word)) }
   }
 
-  @Test func `replacing a text keeps what others type at its ends`() throws {
+  @Test func `replacing a text keeps the text that others type at its ends`() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("the quick fox", at: Point(x: 0, y: 0))
     for batch in anna.takeBatches() { try bob.receive(batch) }
@@ -87,7 +87,7 @@ import Testing
     #expect(text(bob, id) == "the slow fox jumps")
   }
 
-  @Test func `a text beyond its limit is refused and nothing of it is kept`() throws {
+  @Test func `a text over the limit is refused, and no part of it is stored`() throws {
     let board = board(1)
     let id = try board.createText(String(repeating: "x", count: BoardLimits.textBytes), at: Point(x: 0, y: 0))
     _ = board.takeBatches()
@@ -100,7 +100,7 @@ import Testing
     #expect(text(board, id)?.utf8.count == BoardLimits.textBytes)
   }
 
-  @Test func `runs that hang on themselves or on nothing show nothing and do not hang us`() throws {
+  @Test func `runs that follow themselves or missing characters are not shown, and cause no endless loop`() throws {
     let author = Incarnation(1)
     let id = ObjectID(Dot(author, 1))
     func run(_ sequence: UInt64, _ anchor: TextTree.Anchor) -> Operation {

@@ -47,7 +47,7 @@ public final class Board: BoardReplica {
 }
 
 extension Board {
-  /// Restores an earlier state of the board by means of ordinary writes.
+  /// Restores an earlier state of the board with ordinary writes.
   ///
   /// The method deletes newer objects, undeletes deleted objects, and creates purged objects again under new ids. Newer
   /// chat lines, moves of games, and points of strokes are kept. If the writes do not fit in one batch, they are split

@@ -10,7 +10,7 @@ extension BoardDocument {
   /// - Parameters:
   ///   - path: The path of the file; it is only read.
   ///   - played: The type of the board to which the history is applied.
-  /// - Returns: One line for each problem; empty if the file is whole.
+  /// - Returns: One line for each problem; empty if the file is intact.
   /// - Throws: An error if the file cannot be read at all.
   /// - Complexity: O(*n*), where *n* is the size of the file.
   public static func damages(at path: String, playing played: any PlayedBoard.Type) async throws(DocumentError)
@@ -130,7 +130,7 @@ struct Replay {
   }
 }
 
-/// A repair that makes a recovered document whole, and reports the data that it removed.
+/// A repair of the invalid parts of a recovered document, which reports the data that it removed.
 struct WholenessRepair {
   private let db: Database
   private let path: String

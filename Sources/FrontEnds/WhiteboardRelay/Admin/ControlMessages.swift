@@ -120,14 +120,14 @@ package struct ClusterBoardReport: Codable, Equatable, Sendable {
   package let name: UntrustedText
   /// The name of the relay or peer that hosts the board; its id if the name is not known.
   package let host: UntrustedText
-  /// The names of the other relays that are connected on this board now, without its host.
+  /// The names of the other relays that are connected to this board now, except its host.
   package let relays: [UntrustedText]
-  /// The other relays of the cluster that are not connected on this board now.
+  /// The other relays of the cluster that are not connected to this board now.
   package let missing: [Missing]
 
   package struct Missing: Codable, Equatable, Sendable {
     package let relay: UntrustedText
-    /// The reason of the relay for refusing the board, or of this relay for not reaching it.
+    /// The reason why the relay refused the board, or why this relay could not reach the other relay.
     package let reason: UntrustedText
   }
 }

@@ -20,7 +20,7 @@ extension Relay {
     guard admission != .ask else {
       throw WhiteboardError(.usage, "a relay cannot ask a user; set `admit` to `code`, `known` or `anyone`")
     }
-    guard !isEnding else { throw WhiteboardError(.unreachable, "the relay is shutting down; try again when it runs") }
+    guard !isEnding else { throw WhiteboardError(.unreachable, "the relay is stopping; try again after its start") }
     guard register.entries.count < limits.maximumBoards else {
       throw WhiteboardError(
         .notAllowed,

@@ -195,7 +195,7 @@ extension Relay {
         boards[id]?.keepers.insert(peer)
         boards[id]?.refusals[peer] = nil
         logger.notice(
-          "Board moved to a relay of the cluster too.",
+          "Board added to another relay of the cluster.",
           metadata: ["board": "\(id.short)", "peer": "\(peer.short)"]
         )
       } catch {
@@ -203,7 +203,7 @@ extension Relay {
         guard boards[id]?.refusals[peer] != error.message else { continue }
         boards[id]?.refusals[peer] = error.message
         logger.warning(
-          "Board not moved to a relay of the cluster.",
+          "Board not added to another relay of the cluster.",
           metadata: [
             "board": "\(id.short)", "peer": "\(peer.short)", "reason": "\(UntrustedText(error.message).escaped())",
           ]

@@ -135,7 +135,7 @@ extension SettingKey<Int> {
   )
   package static let maximumWaitingMegabytes = count(
     "max-waiting-mb",
-    "The maximum number of megabytes that wait for a member that does not read its data",
+    "The maximum number of megabytes queued for a member that reads too slowly",
     in: 1...1_024,
     standard: RelayLimits().queuedBytes >> 20
   )

@@ -118,8 +118,8 @@ private final class BroadcastRoutes: HTTPServerRoutes {
       path = path.dropFirst(1 + given.count)
       if path.isEmpty { path = "/" }
     } else {
-      // A page of another site could otherwise show the board under a name that it controls (DNS rebinding). With a
-      // secret, such a page does not know the path.
+      // Without this check, a page of another site could read the board through a host name that the site controls
+      // (DNS rebinding). With a secret, the check is not needed, because such a page does not know the path.
       guard head.headers["host"].count == 1, let host = head.headers["host"].first.flatMap({ HostPort($0) })?.host,
         BroadcastServer.isLoopback(host)
       else { throw .broadcast(.misdirectedRequest, "use the address 127.0.0.1") }

@@ -116,8 +116,8 @@ package final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
     send(refusal, context)
   }
 
-  /// Closes the connection when a time has passed, and cancels the previous timeout. The timeout does not wait for the
-  /// client to be idle, because a slow client can send or read a byte now and then.
+  /// Closes the connection after `time`, and cancels the previous timeout. The timeout applies even to a client that
+  /// is not idle, because a slow client can send or read a byte now and then.
   private func close(_ context: ChannelHandlerContext, in time: TimeAmount) {
     timeout?.cancel()
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)

@@ -56,7 +56,7 @@ actor BoardFrames: FrameSource {
   private var target: Rectangle?
   private var targetFrame: ObjectID?
 
-  /// `changes` are the changes of the board, also of its local member.
+  /// `changes` are the changes of the board, including those of its local member.
   init(_ board: SharedBoard, _ painter: any FramePainter, _ area: BroadcastArea, _ changes: SharedBoard.Changes) {
     self.board = board
     self.changes = changes

@@ -2,7 +2,7 @@ import PeerCore
 
 /// One record of a broadcast's stream (CST-2): a type, a length and a payload.
 package enum BroadcastRecord: Hashable, Sendable {
-  /// The format of the pictures that follow; the next picture is whole.
+  /// The format of the pictures that follow; the next picture is complete.
   case start(BroadcastFormat)
   case picture(BroadcastPicture)
   /// The broadcast is paused; the time is in milliseconds since 1970.

@@ -63,7 +63,7 @@ final class Broadcasts {
     if let presence = runtime.call({ $0.replica?.shownPresence }) { presenceChanged(presence) }
     announcePreviews()
     await broadcast.start()
-    // Drawing and encoding take long, so they must not run on the thread of the board and its links.
+    // Drawing and encoding take a long time, so they must not run on the thread of the board and its links.
     runtime.spawn { _ in await withTaskExecutorPreference(globalConcurrentExecutor) { await broadcast.run() } }
     runtime.spawn { sharedBoard in
       for await event in broadcast.reports { sharedBoard.broadcasts.report(event) }

@@ -149,7 +149,7 @@ extension CommandError {
     case .shareUsed:
       self.init(
         .refused,
-        "you have reached the most that one author may write on this board; delete some of your objects and `purge` them"
+        "you have reached the limit for one author on this board; delete some of your objects and `purge` them"
       )
     case .photosUsed:
       self.init(

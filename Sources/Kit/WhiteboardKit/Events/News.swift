@@ -301,7 +301,7 @@ extension SharedBoard.News.Remark {
     Self(
       code: "board-full",
       message: "There is no room here for some changes by \(member): the board is full, or an "
-        + "author has written the most that one author may write. Purge deleted objects on either "
+        + "author has reached the limit for one author. Purge deleted objects on either "
         + "side. The missing data then arrives within a minute."
     )
   }

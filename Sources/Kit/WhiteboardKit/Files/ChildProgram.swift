@@ -55,7 +55,7 @@ struct ChildProgram {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, ends[1], Self.childEnd)
-    // The sockets of SwiftNIO have no close-on-exec flag. With them, a child could hold the port of a listener.
+    // SwiftNIO's sockets have no close-on-exec flag. A child that inherits them could keep a listener's port open.
     let inherited = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     for descriptor in inherited.compactMap({ Int32($0) }) where descriptor > Self.childEnd {
       posix_spawn_file_actions_addclose(&actions, descriptor)

@@ -128,7 +128,7 @@ extension SharedBoard.Output {
     case .change(_, let details): details.object?.weight ?? 0
     case .news(.streamData(let event)): event.bytes.count * 4 / 3
     case .answer(.object(let object), _): object.weight
-    // A list is written in parts, so it occupies little memory, but writing it takes long.
+    // A list is written in parts, so it occupies little memory, but writing it takes a long time.
     case .answer(.objects(let objects), _): min(objects.count * 512, 2 * EventPump.byteBacklog)
     case .answer(.found(let objects, _, _), _): objects.reduce(0) { $0 + $1.weight }
     case .answer(.chat(let lines), _): lines.reduce(0) { $0 + $1.text.utf8.count }

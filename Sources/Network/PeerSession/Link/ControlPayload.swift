@@ -102,7 +102,7 @@ struct ControlFields {
   func missing(_ key: String) -> ControlMessageError { .missing(path + key) }
 }
 
-/// The functions are closures and not key paths, which are looked up each time that a form is made.
+/// The functions are closures, because key paths would be looked up each time a form is created.
 struct ControlForm<Value>: Sendable {
   /// Reads a value; the string is the path of its key, for errors.
   let read: @Sendable (JSONTree, String) throws(ControlMessageError) -> Value

@@ -171,7 +171,7 @@ final class MemberDialler {
 
   private func refused(_ entry: PeerEntry, _ error: SessionError, in session: SessionCore) {
     if policy[entry.id].isLost {
-      // The peer's departure was already reported when the peer was given up.
+      // The peer's departure was already reported when the peer was considered lost.
       session.emit(
         .warning(
           SessionWarning(

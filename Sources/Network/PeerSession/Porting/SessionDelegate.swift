@@ -4,7 +4,7 @@ import PeerDiscovery
 extension Session {
   /// Whether messages can be sent to a peer, in the three states of MultipeerConnectivity.
   public enum MemberState: Int, Sendable {
-    /// The peer is not in the session, or was given up.
+    /// The peer is not in the session, or is considered lost.
     case notConnected = 0
     /// The peer is being dialed for the first time.
     case connecting = 1

@@ -27,7 +27,7 @@ final class RelaySide {
   /// The topology that a member named whose statement is not stored (RLY-18).
   var heardTopology: SessionTopology?
   var hasReportedLargeMesh = false
-  /// The members whose links a route can replace, and since when (RLY-21).
+  /// The members whose links a route can replace, and the time since which it can (RLY-21).
   var replacedLinks: [PeerID: NIODeadline] = [:]
 
   // The local peer's state as a relay.

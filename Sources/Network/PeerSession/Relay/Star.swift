@@ -39,10 +39,10 @@ struct Star: Sendable {
   private var hubs: Set<PeerID> = []
   /// The hubs whose links broke more than ``wait`` ago.
   private(set) var lostHubs: Set<PeerID> = []
-  /// Since when a hub has been connected; `nil` while no hub is connected.
+  /// The time since which a hub has been connected; `nil` while no hub is connected.
   private var connectedSince: NIODeadline?
 
-  /// Updates the star; returns the hubs that have come out of reach, so that the members behind them must be dialed.
+  /// Updates the star; returns the hubs that are now out of reach. The members behind them must be dialed.
   mutating func update(isActive: Bool, isChosen: Bool, _ hubs: [Hub], now: NIODeadline) -> Set<PeerID> {
     self.isActive = isActive
     self.isChosen = isChosen
