@@ -110,6 +110,82 @@ import Testing
     }
   }
 
+  @Test("a board that was deleted while the cluster was away is deleted everywhere, even if its relay was restarted")
+  func deletedWithoutCluster() async throws {
+    try await RelayRoom.make { room in
+      let cluster = MemoryCluster()
+      try await room.running(try relay("two", in: room, of: cluster)) { two in
+        try await room.running(try relay("one", in: room, of: cluster)) { one in
+          _ = try await one.createBoard(name: "standup")
+          _ = try await one.createBoard(name: "other")
+          try await wait(two) { $0.count == 2 && $0.allSatisfy { $0.state == "serving" } }
+        }
+        let away = try relay("one", in: room, of: cluster) { configuration in
+          configuration.cluster = { () async throws(ClusterError) in throw ClusterError(.unreachable, "away") }
+        }
+        try await room.running(away) { one in
+          for case .error(_, let message) in await one.answer(ControlRequest(.delete, board: "standup")) {
+            Issue.record("\(message)")
+          }
+        }
+        #expect(await two.reports().count == 2)
+        try await room.running(try relay("one", in: room, of: cluster)) { one in
+          try await wait(two) { $0.map(\.name) == ["other"] }
+          #expect(await one.reports().map(\.name) == ["other"])
+          while await !one.cluster.unpublished.entries.isEmpty {
+            try await ContinuousClock().sleep(for: .milliseconds(20))
+          }
+        }
+        #expect(try UnpublishedRecords(inDataDirectory: room.directory + "/one").entries.isEmpty)
+      }
+    }
+  }
+
+  @Test("a deletion that a crash interrupted is finished at the next start") func interruptedDeletion() async throws {
+    try await RelayRoom.make { room in
+      let cluster = MemoryCluster()
+      let one = try relay("one", in: room, of: cluster)
+      let host = await one.configuration.identity.peerID.text
+      try await room.running(one) { one in
+        let board = try await one.createBoard(name: "standup").board
+        let id = try #require(SessionID(text: board))
+        var records = try UnpublishedRecords(inDataDirectory: room.directory + "/one")
+        try records.set(id, .init(record: SharedBoardRecord(host: host, isDeleted: true)))
+      }
+      try await room.running(try relay("one", in: room, of: cluster)) { one in try await wait(one) { $0.isEmpty } }
+    }
+  }
+
+  @Test("the records that wait for the cluster are private, and survive a restart unless they can be derived")
+  func unpublished() async throws {
+    try await RelayRoom.make { room in
+      let path = room.data + "/cluster.json"
+      let (first, second) = (SessionID.random(), SessionID.random())
+      let deleted = UnpublishedRecords.Entry(record: SharedBoardRecord(host: "ada", isDeleted: true))
+      var accepted = UnpublishedRecords.Entry(record: SharedBoardRecord(host: "ada", isDeleted: false))
+      accepted.isFirstOnly = true
+      var records = try UnpublishedRecords(inDataDirectory: room.data)
+      try records.set(second, accepted)
+      #expect(!FileManager.default.fileExists(atPath: path))
+      try records.set(first, deleted)
+      #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+      #expect(try UnpublishedRecords(inDataDirectory: room.data).entries == [first: deleted])
+      // A record that was replaced in the meantime stays.
+      try records.remove([first: accepted, second: accepted])
+      #expect(try UnpublishedRecords(inDataDirectory: room.data).entries == [first: deleted])
+      #expect(records.entries == [first: deleted])
+      try records.remove([first: deleted])
+      #expect(try UnpublishedRecords(inDataDirectory: room.data).entries.isEmpty)
+      for text in ["", "{", #"{"version":2,"records":{}}"#, #"{"version":1,"records":{"a":{}}}"#] {
+        try PrivateFile(path: path).replace(Array(text.utf8))
+        #expect { () throws in try UnpublishedRecords(inDataDirectory: room.data) } throws: {
+          ($0 as? WhiteboardError)?.code == .badData
+        }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+      }
+    }
+  }
+
   @Test(
     "[RLY-22] a board that its host moved to one relay is on all relays of the cluster, and stays there without its host",
     arguments: [false, true]

@@ -39,12 +39,15 @@ package actor Relay {
 
   typealias Job = @Sendable (isolated Relay) async -> Void
 
-  /// Throws if the list of boards cannot be read. The relay does nothing until ``run(ready:)`` is called.
+  /// Throws if a list of boards cannot be read. The relay does nothing until ``run(ready:)`` is called.
   package init(_ configuration: RelayConfiguration) throws(WhiteboardError) {
     self.configuration = configuration
     logger = configuration.logger
     limits = configuration.limits
     register = try BoardRegister(inDataDirectory: configuration.dataDirectory)
+    if configuration.cluster != nil {
+      cluster.unpublished = try UnpublishedRecords(inDataDirectory: configuration.dataDirectory)
+    }
     (jobs, jobSource) = AsyncStream.makeStream()
     (ending, endSource) = AsyncStream.makeStream()
   }

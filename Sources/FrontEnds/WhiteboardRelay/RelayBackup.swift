@@ -5,7 +5,7 @@ import WhiteboardKit
 
 /// A directory with what a relay needs to continue on another computer: its key, the known peers, and its boards.
 package enum RelayBackup {
-  private static let files = ["identity.pem", "peers.json", "relay.json"]
+  private static let files = ["identity.pem", "peers.json", "relay.json", "cluster.json"]
 
   /// Copies a relay's data, even while the relay runs. Returns the number of copied boards. The copy of each board is a
   /// consistent snapshot, and the directory exists only if it is complete.

@@ -185,7 +185,8 @@ extension LogFormat {
       (
         "$STATE_DIRECTORY",
         "The data directory; by default $XDG_DATA_HOME/whiteboard/relay, or ~/.local/share/whiteboard/relay. It "
-          + "holds identity.pem, the key of the relay; relay.json, the list of its boards; boards, their files."
+          + "holds identity.pem, the key of the relay; relay.json, the list of its boards; boards, their files; "
+          + "cluster.json, the deletions that the other relays of a cluster do not know yet."
       ), ("$RUNTIME_DIRECTORY/control.sock", "The socket for commands; by default, it is in the data directory."),
     ]
   )

@@ -223,8 +223,7 @@ extension Relay {
   /// board.
   func delete(_ entry: BoardRegister.Entry, inCluster: Bool = true) async throws(WhiteboardError) {
     guard let id = entry.id else { return }
-    try register.remove(id)
-    if inCluster { deleteInCluster(id, hostedBy: host(of: entry)) }
+    if inCluster { try removeInCluster(id, hostedBy: host(of: entry)) } else { try register.remove(id) }
     if let board = boards[id] {
       await board.sharedBoard.requestEnd()
       while boards[id] != nil {

@@ -23,8 +23,7 @@ struct RelayClusterState {
   var problem: String?
   /// The relays to which boards are being moved.
   var targets: Set<PeerID> = []
-  /// The shared values to store, by board; a value with the revision 0 is stored only if there is none.
-  var unpublished: [SessionID: (record: SharedBoardRecord, revision: UInt64?)] = [:]
+  var unpublished = UnpublishedRecords()
 }
 
 /// What a relay announces to the others: every ``interval``, and when it joins or leaves the cluster.
@@ -75,6 +74,7 @@ extension Relay {
   func stayInCluster() async {
     guard let connect = configuration.cluster else { return }
     showClusterMetrics()
+    await finishDeletions()
     var pause = Duration.milliseconds(500)
     while !Task.isCancelled {
       do throws(ClusterError) {
@@ -238,34 +238,66 @@ extension Relay {
 
   func host(of entry: BoardRegister.Entry) -> String { entry.carriage?.host ?? configuration.identity.peerID.text }
 
-  func deleteInCluster(_ board: SessionID, hostedBy host: String) {
-    share(board, SharedBoardRecord(host: host, isDeleted: true), ifRevision: nil)
+  /// Removes a board from the list of boards, and lets the other relays of the cluster delete it, now or as soon as the
+  /// cluster can be reached, even if this relay is restarted before. Throws if this cannot be saved; the board is then
+  /// not removed.
+  func removeInCluster(_ board: SessionID, hostedBy host: String) throws(WhiteboardError) {
+    let record = UnpublishedRecords.Entry(record: SharedBoardRecord(host: host, isDeleted: true))
+    // If the relay is killed after the first of these steps, it deletes the board when it starts again.
+    try share(board, record)
+    do throws(WhiteboardError) { try register.remove(board) } catch {
+      try? cluster.unpublished.remove([board: record])
+      throw error
+    }
+    publishSoon()
+  }
+
+  /// Deletes the boards whose deletion was interrupted by the end of this program.
+  private func finishDeletions() async {
+    for (id, unpublished) in cluster.unpublished.entries where unpublished.record.isDeleted {
+      guard let entry = register[id], host(of: entry) == unpublished.record.host else { continue }
+      do throws(WhiteboardError) { try await delete(entry, inCluster: false) } catch {
+        logger.error("\(error.message)", metadata: ["board": "\(id.short)"])
+      }
+    }
   }
 
   /// Lets the other relays of the cluster accept a board that this relay accepted.
   func acceptInCluster(_ board: SessionID, hostedBy host: PeerID, isNew: Bool = true) {
-    guard cluster.relays[host] == nil else { return }
-    share(board, SharedBoardRecord(host: host.text, isDeleted: false), ifRevision: isNew ? nil : 0)
+    // A newer record for the cluster decides.
+    guard cluster.relays[host] == nil, isNew || cluster.unpublished[board] == nil else { return }
+    let record = SharedBoardRecord(host: host.text, isDeleted: false)
+    do throws(WhiteboardError) { try share(board, .init(record: record, isFirstOnly: !isNew)) } catch {
+      logger.error("\(error.message)", metadata: ["board": "\(board.short)"])
+    }
+    publishSoon()
   }
 
-  private func share(_ board: SessionID, _ record: SharedBoardRecord, ifRevision revision: UInt64?) {
+  private func share(_ board: SessionID, _ entry: UnpublishedRecords.Entry) throws(WhiteboardError) {
     guard configuration.cluster != nil else { return }
-    cluster.unpublished[board] = (record, revision)
+    try cluster.unpublished.set(board, entry)
+  }
+
+  private func publishSoon() {
     guard let connection = cluster.connection else { return }
     spawn { relay in await relay.publishRecords(connection) }
   }
 
   private func publishRecords(_ connection: any ClusterConnection) async {
-    for (id, (record, revision)) in cluster.unpublished {
-      guard let bytes = try? JSONEncoder().encode(record) else { continue }
+    var published: [SessionID: UnpublishedRecords.Entry] = [:]
+    for (id, entry) in cluster.unpublished.entries {
+      guard let bytes = try? JSONEncoder().encode(entry.record) else { continue }
+      let revision: UInt64? = entry.isFirstOnly ? 0 : nil
       do throws(ClusterError) {
         try await connection.set(Array(bytes), of: SharedBoardRecord.key(id), ifRevision: revision)
       } catch {
         // A conflict means that there is already a value.
-        guard error.code == .conflict else { return }
+        guard error.code == .conflict else { break }
       }
-      if cluster.unpublished[id]?.record == record { cluster.unpublished[id] = nil }
+      published[id] = entry
     }
+    // If this fails, the records are stored in the cluster once more, which changes nothing.
+    do throws(WhiteboardError) { try cluster.unpublished.remove(published) } catch { logger.error("\(error.message)") }
   }
 
   // MARK: - Reports
