@@ -287,6 +287,30 @@ import Testing
     }
   }
 
+  private func announcement(_ peer: PeerID, isLeaving: Bool = false) -> ClusterAnnouncement {
+    var announcement = ClusterAnnouncement(
+      peer: peer.text,
+      name: "two",
+      addresses: ["127.0.0.1:1"],
+      boards: 0,
+      people: 0
+    )
+    announcement.isLeaving = isLeaving
+    return announcement
+  }
+
+  @Test("a relay that left for good is forgotten after a day, and one that is heard is not", arguments: [false, true])
+  func forgotten(isLeaving: Bool) {
+    let (gone, stays) = (PeerIdentity.ephemeral().peerID, PeerIdentity.ephemeral().peerID)
+    var state = RelayClusterState()
+    state.relays[gone] = .init(announcement: announcement(gone, isLeaving: isLeaving), heard: .now)
+    for round in 1...17_280 {
+      state.relays[stays] = .init(announcement: announcement(stays), heard: .now)
+      #expect(state.noteAnnouncement() == (round == 17_280 ? [gone] : []))
+    }
+    #expect(Array(state.relays.keys) == [stays])
+  }
+
   @Test("a relay that is full names the reason on the relay that hosts the board") func full() async throws {
     try await RelayRoom.make { room in
       let cluster = MemoryCluster()

@@ -86,7 +86,13 @@ struct ClusterCommand: AsyncParsableCommand {
     """
 
   struct Status: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show the relays of the cluster, and their states.")
+    static let configuration = CommandConfiguration(
+      abstract: "Show the relays of the cluster, and their states.",
+      discussion: """
+        A relay is offline if it was not heard for 15 seconds, and stopped if it shut down. A relay that was not heard \
+        for a day is not listed.
+        """
+    )
 
     @OptionGroup var place: PlaceOptions
 
@@ -476,7 +482,9 @@ extension ClusterRelayReport.State {
     switch self {
     case .connected: "this relay"
     case .disconnected: "this relay, not connected"
-    case .online, .silent, .leaving: rawValue
+    case .online: rawValue
+    case .silent: "offline"
+    case .leaving: "stopped"
     }
   }
 }

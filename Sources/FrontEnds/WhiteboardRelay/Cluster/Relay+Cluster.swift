@@ -10,13 +10,19 @@ struct RelayClusterState {
   struct Known {
     var announcement: ClusterAnnouncement
     var heard: ContinuousClock.Instant
+    /// The number of announcements of this relay since then. Unlike the time, it does not grow while the cluster cannot
+    /// be reached.
+    var missed = 0
 
     var isOnline: Bool {
       !announcement.isLeaving && ContinuousClock.now - heard < ClusterAnnouncement.interval * 3
     }
   }
 
-  /// The other relays that were heard since this relay started.
+  /// The number of announcements of this relay, a day's worth, after which a relay that was not heard is forgotten.
+  static let patience = Int(Duration.seconds(86_400) / ClusterAnnouncement.interval)
+
+  /// The other relays that were heard, until they are forgotten.
   var relays: [PeerID: Known] = [:]
   var connection: (any ClusterConnection)?
   /// The reason why there is no connection, or the shared values cannot be read.
@@ -24,6 +30,15 @@ struct RelayClusterState {
   /// The relays to which boards are being moved.
   var targets: Set<PeerID> = []
   var unpublished = UnpublishedRecords()
+
+  /// Returns the relays that are now forgotten, because none of their announcements came after the last
+  /// ``patience`` announcements of this relay.
+  mutating func noteAnnouncement() -> [PeerID] {
+    for peer in relays.keys { relays[peer]?.missed += 1 }
+    let forgotten = relays.filter { $0.value.missed >= Self.patience }.keys
+    for peer in forgotten { relays[peer] = nil }
+    return Array(forgotten)
+  }
 }
 
 /// What a relay announces to the others: every ``interval``, and when it joins or leaves the cluster.
@@ -118,6 +133,7 @@ extension Relay {
     while !Task.isCancelled {
       await announce(connection) { $0.isJoining = isJoining }
       isJoining = false
+      forgetRelays(connection)
       await publishRecords(connection)
       spreadBoards()
       showClusterMetrics()
@@ -155,6 +171,14 @@ extension Relay {
     guard isNew else { return }
     logger.notice("Relay of the cluster found.", metadata: ["peer": "\(peer.short)"])
     spreadBoards()
+  }
+
+  private func forgetRelays(_ connection: any ClusterConnection) {
+    guard connection.isConnected else { return }
+    for peer in cluster.noteAnnouncement() {
+      for board in boards.keys { boards[board]?.refusals[peer] = nil }
+      logger.notice("Relay of the cluster forgotten, because it was not heard.", metadata: ["peer": "\(peer.short)"])
+    }
   }
 
   // MARK: - Boards
