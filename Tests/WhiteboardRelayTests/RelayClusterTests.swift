@@ -311,6 +311,75 @@ import Testing
     #expect(Array(state.relays.keys) == [stays])
   }
 
+  @Test("too many relays are ignored, unless one of the known relays is offline") func bounded() {
+    var state = RelayClusterState()
+    let start = ContinuousClock.now
+    let peers = (0..<18).map { _ in PeerIdentity.ephemeral().peerID }
+    for (number, peer) in peers[..<16].enumerated() {
+      let now = start + .milliseconds(number)
+      #expect(state.note(announcement(peer), of: peer, now: now)?.isNew == true)
+      #expect(state.note(announcement(peer), of: peer, now: now)?.isNew == false)
+    }
+    #expect(state.note(announcement(peers[16]), of: peers[16], now: start + .seconds(14)) == nil)
+    #expect(Set(state.relays.keys) == Set(peers[..<16]))
+    // The relays that are offline make room, beginning with the one that was not heard for the longest time.
+    let later = start + .seconds(16)
+    #expect(state.note(announcement(peers[0]), of: peers[0], now: later)?.isNew == true)
+    #expect(state.note(announcement(peers[16]), of: peers[16], now: later)?.isNew == true)
+    #expect(Set(state.relays.keys) == Set(peers[..<17]).subtracting([peers[1]]))
+    #expect(state.note(announcement(peers[5], isLeaving: true), of: peers[5], now: later) != nil)
+    for peer in peers[2..<16] { #expect(state.note(announcement(peer), of: peer, now: later) != nil) }
+    #expect(state.note(announcement(peers[17]), of: peers[17], now: later) == nil)
+    #expect(state.note(announcement(peers[5], isLeaving: true), of: peers[5], now: later) != nil)
+    #expect(state.note(announcement(peers[17]), of: peers[17], now: later)?.isNew == true)
+    #expect(state.relays[peers[5]] == nil)
+  }
+
+  @Test("a relay that joins is answered, but at most once a second") func answered() {
+    var state = RelayClusterState()
+    let start = ContinuousClock.now
+    let peer = PeerIdentity.ephemeral().peerID
+    var joining = announcement(peer)
+    #expect(state.note(joining, of: peer, now: start)?.mustAnswer == false)
+    joining.isJoining = true
+    for (milliseconds, isAnswered) in [(0, true), (999, false), (1_000, true), (1_001, false)] {
+      let noted = state.note(joining, of: peer, now: start + .milliseconds(milliseconds))
+      #expect(noted?.mustAnswer == isAnswered)
+    }
+  }
+
+  @Test("boards are moved to few relays at the same time, in order") func paced() {
+    var state = RelayClusterState()
+    let peers = (0..<6).map { _ in PeerIdentity.ephemeral().peerID }
+    state.waiting = peers
+    #expect((0..<5).map { _ in state.nextTarget() } == [peers[0], peers[1], peers[2], peers[3], nil])
+    state.targets.remove(peers[2])
+    #expect((0..<2).map { _ in state.nextTarget() } == [peers[4], nil])
+    #expect(state.waiting == [peers[5]])
+  }
+
+  @Test("2,000 forged announcements do not make a relay dial or list 2,000 relays") func forged() async throws {
+    try await RelayRoom.make { room in
+      let cluster = MemoryCluster()
+      try await room.running(try relay("one", in: room, of: cluster)) { one in
+        _ = try await one.createBoard(name: "standup")
+        while try await one.clusterReports().first?.state != .connected {
+          try await ContinuousClock().sleep(for: .milliseconds(20))
+        }
+        let bus = cluster.connect()
+        for _ in 0..<2_000 {
+          let forged = try JSONEncoder().encode(announcement(PeerIdentity.ephemeral().peerID))
+          try bus.publish(Array(forged), to: ClusterAnnouncement.subject)
+        }
+        while await !one.cluster.isFull { try await ContinuousClock().sleep(for: .milliseconds(20)) }
+        #expect(try await one.clusterReports().count == 17)
+        #expect(await one.cluster.targets.count <= 4)
+        #expect(await one.cluster.waiting.count <= 16)
+        await bus.close()
+      }
+    }
+  }
+
   @Test("a relay that is full names the reason on the relay that hosts the board") func full() async throws {
     try await RelayRoom.make { room in
       let cluster = MemoryCluster()

@@ -13,11 +13,20 @@ struct RelayClusterState {
     /// The number of announcements of this relay since then. Unlike the time, it does not grow while the cluster cannot
     /// be reached.
     var missed = 0
+    /// The time of the last reply to an announcement with ``ClusterAnnouncement/isJoining``.
+    var answered: ContinuousClock.Instant?
 
-    var isOnline: Bool {
-      !announcement.isLeaving && ContinuousClock.now - heard < ClusterAnnouncement.interval * 3
+    var isOnline: Bool { isOnline(at: .now) }
+
+    func isOnline(at now: ContinuousClock.Instant) -> Bool {
+      !announcement.isLeaving && now - heard < ClusterAnnouncement.interval * 3
     }
   }
+
+  /// The maximum number of other relays in a cluster. The host of a board asks no more relays either (RLY-22).
+  static let maximumRelays = 16
+  /// The maximum number of relays to which boards are moved at the same time.
+  static let maximumTargets = 4
 
   /// The number of announcements of this relay, a day's worth, after which a relay that was not heard is forgotten.
   static let patience = Int(Duration.seconds(86_400) / ClusterAnnouncement.interval)
@@ -29,7 +38,37 @@ struct RelayClusterState {
   var problem: String?
   /// The relays to which boards are being moved.
   var targets: Set<PeerID> = []
+  /// The relays to which boards are moved next.
+  var waiting: [PeerID] = []
+  /// Whether a relay was ignored, because the cluster has too many.
+  var isFull = false
   var unpublished = UnpublishedRecords()
+
+  /// Returns nil if the relay is ignored, because there are too many others that are online; otherwise whether the relay
+  /// is new or has returned, and whether it must be answered. A relay that joins again within a second is not answered.
+  mutating func note(_ announcement: ClusterAnnouncement, of peer: PeerID, now: ContinuousClock.Instant)
+    -> (isNew: Bool, mustAnswer: Bool)?
+  {
+    if relays[peer] == nil, relays.count >= Self.maximumRelays {
+      let offline = relays.filter { !$0.value.isOnline(at: now) }
+      guard let oldest = offline.min(by: { $0.value.heard < $1.value.heard }) else { return nil }
+      relays[oldest.key] = nil
+    }
+    let former = relays[peer]
+    var known = Known(announcement: announcement, heard: now, answered: former?.answered)
+    let mustAnswer = announcement.isJoining && known.answered.map { now - $0 >= .seconds(1) } ?? true
+    if mustAnswer { known.answered = now }
+    relays[peer] = known
+    return (!(former?.isOnline(at: now) ?? false), mustAnswer)
+  }
+
+  /// Returns the next relay to which boards are moved; nil if there is none, or enough others are being served.
+  mutating func nextTarget() -> PeerID? {
+    guard targets.count < Self.maximumTargets, !waiting.isEmpty else { return nil }
+    let peer = waiting.removeFirst()
+    targets.insert(peer)
+    return peer
+  }
 
   /// Returns the relays that are now forgotten, because none of their announcements came after the last
   /// ``patience`` announcements of this relay.
@@ -45,6 +84,7 @@ struct RelayClusterState {
 struct ClusterAnnouncement: Codable, Equatable, Sendable {
   static let interval = Duration.seconds(5)
   static let subject = ClusterSubject("relays")
+  static let maximumSize = 16_384
   private static let maximumAddresses = 16
 
   let peer: String
@@ -161,14 +201,22 @@ extension Relay {
   }
 
   private func heard(_ event: ClusterEvent, _ connection: any ClusterConnection) async {
-    guard case .message(let message) = event,
+    guard case .message(let message) = event, message.payload.count <= ClusterAnnouncement.maximumSize,
       let announcement = try? JSONDecoder().decode(ClusterAnnouncement.self, from: Data(message.payload)),
       let peer = PeerID(text: announcement.peer), peer != configuration.identity.peerID
     else { return }
-    let isNew = !(cluster.relays[peer]?.isOnline ?? false)
-    cluster.relays[peer] = .init(announcement: announcement, heard: .now)
-    if announcement.isJoining { await announce(connection) { _ in } }
-    guard isNew else { return }
+    guard let noted = cluster.note(announcement, of: peer, now: .now) else {
+      if !cluster.isFull {
+        logger.warning(
+          "Relay ignored, because the cluster has too many relays.",
+          metadata: ["peer": "\(peer.short)", "maximum": "\(RelayClusterState.maximumRelays)"]
+        )
+      }
+      cluster.isFull = true
+      return
+    }
+    if noted.mustAnswer { await announce(connection) { _ in } }
+    guard noted.isNew else { return }
     logger.notice("Relay of the cluster found.", metadata: ["peer": "\(peer.short)"])
     spreadBoards()
   }
@@ -176,8 +224,10 @@ extension Relay {
   private func forgetRelays(_ connection: any ClusterConnection) {
     guard connection.isConnected else { return }
     for peer in cluster.noteAnnouncement() {
-      for board in boards.keys { boards[board]?.refusals[peer] = nil }
       logger.notice("Relay of the cluster forgotten, because it was not heard.", metadata: ["peer": "\(peer.short)"])
+    }
+    for (id, board) in boards where !board.refusals.isEmpty {
+      boards[id]?.refusals = board.refusals.filter { cluster.relays[$0.key] != nil }
     }
   }
 
@@ -187,12 +237,19 @@ extension Relay {
   func spreadBoards() {
     guard !isEnding else { return }
     recommendRelays()
-    for (peer, relay) in cluster.relays where relay.isOnline && !cluster.targets.contains(peer) {
-      guard boards.values.contains(where: { $0.needs(peer) }) else { continue }
-      cluster.targets.insert(peer)
+    for (peer, relay) in cluster.relays
+    where relay.isOnline && !cluster.targets.contains(peer) && !cluster.waiting.contains(peer) {
+      if boards.values.contains(where: { $0.needs(peer) }) { cluster.waiting.append(peer) }
+    }
+    spreadToNext()
+  }
+
+  private func spreadToNext() {
+    while let peer = cluster.nextTarget() {
       spawn { relay in
         await relay.spreadBoards(to: peer)
         relay.cluster.targets.remove(peer)
+        relay.spreadToNext()
       }
     }
   }
@@ -223,15 +280,18 @@ extension Relay {
           metadata: ["board": "\(id.short)", "peer": "\(peer.short)"]
         )
       } catch {
-        // The next announcement of the other relay causes another attempt.
-        guard boards[id]?.refusals[peer] != error.message else { continue }
-        boards[id]?.refusals[peer] = error.message
-        logger.warning(
-          "Board not added to another relay of the cluster.",
-          metadata: [
-            "board": "\(id.short)", "peer": "\(peer.short)", "reason": "\(UntrustedText(error.message).escaped())",
-          ]
-        )
+        // The next announcement of this relay causes another attempt.
+        if cluster.relays[peer] != nil, boards[id]?.refusals[peer] != error.message {
+          boards[id]?.refusals[peer] = error.message
+          logger.warning(
+            "Board not added to another relay of the cluster.",
+            metadata: [
+              "board": "\(id.short)", "peer": "\(peer.short)", "reason": "\(UntrustedText(error.message).escaped())",
+            ]
+          )
+        }
+        // A relay that cannot be reached must not delay the others by one attempt for each board.
+        if [.unreachable, .timedOut, .wrongPeer].contains(error.code) { return }
       }
     }
   }
