@@ -4,6 +4,50 @@ import Testing
 
 @testable import RelayCluster
 
+/// Whether the description of an error contains no words of libnats or OpenSSL.
+private func isSentence(_ error: ClusterError) -> Bool {
+  !["nats: ", ".c:", "natsConn", "SSL", "error", "Error"].contains { error.description.contains($0) }
+}
+
+@Suite("ClusterError") struct ClusterErrorTests {
+  @Test("a failure is described in sentences that say what to do; the words of libnats are only in its details")
+  func unreachable() async {
+    await #expect {
+      _ = try await ClusterSettings(servers: ["nats://127.0.0.1:1"], name: "test").connect()
+    } throws: { error in
+      guard let error = error as? ClusterError else { return false }
+      return isSentence(error) && error.details?.isEmpty == false
+        && error.description == "cannot connect to the cluster: no NATS server can be reached; check that the servers "
+          + "run, and their addresses in cluster"
+    }
+  }
+
+  @Test("a file that is missing or invalid is an error that names the file, without a connection")
+  func files() throws {
+    let folder = FileManager.default.temporaryDirectory.path + "/whiteboard-cluster-\(UUID())"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let (empty, none) = (folder + "/empty.pem", folder + "/none.pem")
+    try Data().write(to: URL(fileURLWithPath: empty))
+    func expect(_ problem: String, _ change: (inout ClusterSettings) -> Void) {
+      var settings = ClusterSettings(servers: ["tls://127.0.0.1:1"], name: "test")
+      change(&settings)
+      #expect { try settings.check() } throws: { error in
+        guard let error = error as? ClusterError else { return false }
+        return error.code == .badConfiguration && error.description == problem
+      }
+    }
+    #expect(throws: Never.self) { try ClusterSettings(servers: ["tls://127.0.0.1:1"], name: "test").check() }
+    expect("the file \(none) in cluster-ca does not exist") { $0.authorities = none }
+    expect("the file \(empty) in cluster-ca contains no certificates") { $0.authorities = empty }
+    expect("the file \(none) in cluster-credentials does not exist") { $0.credentials = none }
+    expect("the file \(none) in cluster-key does not exist") { $0.certificate = (empty, none) }
+    expect("the files \(empty) in cluster-certificate and \(empty) in cluster-key are not a certificate and its key") {
+      $0.certificate = (empty, empty)
+    }
+  }
+}
+
 /// These tests kill servers, so they run after each other.
 @Suite("NATSConnection", .serialized, .enabled(if: TestServers.current != nil)) struct NATSConnectionTests {
   private let servers: TestServers
@@ -37,7 +81,10 @@ import Testing
       let connection = try await settings.connect()
       await connection.close()
       Issue.record("the connection must fail with \(code)")
-    } catch { #expect(error.code == code, "\(error)") }
+    } catch {
+      #expect(error.code == code, "\(error)")
+      #expect(isSentence(error), "\(error)")
+    }
   }
 
   @Test("while servers are killed one after another, each entry is stored once, in order")

@@ -1,4 +1,5 @@
 import ClusterTestKit
+import CommandLines
 import FoundationEssentials
 import NIOConcurrencyHelpers
 import PeerSession
@@ -7,6 +8,51 @@ import Testing
 
 @testable import WhiteboardKit
 @testable import WhiteboardRelay
+
+@Suite struct ClusterSettingsTests {
+  private func settings(_ flags: [String: String]) throws -> Settings {
+    try Settings(SettingEntry.ofRelay, flags: flags, environment: { _ in nil }, file: nil)
+  }
+
+  @Test(
+    "the addresses of NATS servers have a scheme, a host and a valid port",
+    arguments: [
+      ("nats://localhost", true), ("tls://n1:4222,tls://n2:4222", true), ("nats://user:secret@10.0.0.1:65535", true),
+      ("nats://[::1]:4222", true), ("nats://localhost:99999", false), ("nats://localhost:0", false),
+      ("nats://localhost:", false), ("nats://:4222", false), ("nats://", false), ("nats://a@", false),
+      ("nats://n1:4222,nats://n2:65536", false), ("localhost:4222", false), ("http://localhost", false),
+      ("nats://n1:4222/path", false), ("nats://::1", false),
+    ]
+  ) func addresses(text: String, isValid: Bool) throws {
+    if isValid {
+      #expect(try settings(["cluster": text]).value(.cluster) == text.split(separator: ",").map(String.init))
+    } else {
+      #expect { try settings(["cluster": text]) } throws: { ($0 as? WhiteboardError)?.code == .usage }
+    }
+  }
+
+  @Test(
+    "an option that needs another option is refused without it",
+    arguments: ["cluster-ca", "cluster-credentials", "cluster-certificate", "cluster-key"]
+  ) func incomplete(name: String) throws {
+    let alone = try settings([name: "/none"])
+    #expect { try ClusterSettings(alone, name: "test") } throws: {
+      let error = $0 as? WhiteboardError
+      return error?.code == .usage && error?.message == "--\(name) requires --cluster"
+    }
+  }
+
+  @Test("a missing file is an error that names the file", .enabled(if: ClusterSettings.isSupported))
+  func missing() throws {
+    #expect(try ClusterSettings(try settings([:]), name: "test") == nil)
+    #expect(try ClusterSettings(try settings(["cluster": "tls://n1"]), name: "test")?.servers == ["tls://n1"])
+    let given = try settings(["cluster": "tls://n1", "cluster-ca": "/none/ca.pem"])
+    #expect { try ClusterSettings(given, name: "test") } throws: {
+      let error = $0 as? WhiteboardError
+      return error?.code == .badConfiguration && error?.message == "the file /none/ca.pem in cluster-ca does not exist"
+    }
+  }
+}
 
 /// Relays of one cluster, with members on loopback.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct RelayClusterTests {

@@ -153,12 +153,15 @@ package struct ClusterError: Error, Equatable, Sendable, CustomStringConvertible
   }
 
   package let code: Code
-  /// The problem, in one line.
+  /// The problem and what the operator can do, in one line.
   package let description: String
+  /// The words of the library that reported the problem, for developers; nil if it reported none.
+  package let details: String?
 
-  package init(_ code: Code, _ description: String) {
+  package init(_ code: Code, _ description: String, details: String? = nil) {
     self.code = code
     self.description = description
+    self.details = details
   }
 
   package static func == (one: ClusterError, other: ClusterError) -> Bool { one.code == other.code }

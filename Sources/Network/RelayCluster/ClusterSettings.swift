@@ -23,20 +23,19 @@ package struct ClusterSettings: Equatable, Sendable {
       && one.certificate?.key == other.certificate?.key
   }
 
-  /// Returns whether a text is the address of a server: `nats://HOST:PORT` or `tls://HOST:PORT`. The port and a user
-  /// with a password may be omitted.
-  package static func isAddress(_ text: String) -> Bool {
-    guard let scheme = ["nats://", "tls://"].first(where: text.hasPrefix) else { return false }
-    let rest = text.dropFirst(scheme.count)
-    return !rest.isEmpty && !rest.hasPrefix(":") && !rest.contains("/")
-  }
-
   /// Whether this program was built with libnats.
   package static var isSupported: Bool {
     #if CLUSTER
     true
     #else
     false
+    #endif
+  }
+
+  /// Checks the files of the settings, without connecting. Throws `badConfiguration` if a file cannot be used.
+  package func check() throws(ClusterError) {
+    #if CLUSTER
+    try NATSConnection.check(self)
     #endif
   }
 

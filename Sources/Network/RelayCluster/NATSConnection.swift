@@ -32,6 +32,13 @@ final class NATSConnection: ClusterConnection {
     self.events = events
   }
 
+  static func check(_ settings: ClusterSettings) throws(ClusterError) {
+    var options: OpaquePointer?
+    natsOptions_Create(&options)
+    defer { natsOptions_Destroy(options) }
+    try NATSHandle.apply(settings, to: options)
+  }
+
   static func connect(_ settings: ClusterSettings) async throws(ClusterError) -> NATSConnection {
     // A read of a log or of all values occupies a thread until it ends.
     let threads = NIOThreadPool(numberOfThreads: 4)
@@ -248,8 +255,8 @@ final class NATSConnection: ClusterConnection {
       guard status == NATS_OK else {
         let error = ClusterError(status, "store a shared value")
         // libnats has no code for this failure.
-        guard revision != nil, error.description.contains("wrong last sequence") else { throw error }
-        throw ClusterError(.conflict, "the shared value \(key.text) has changed")
+        guard revision != nil, error.details?.contains("wrong last sequence") == true else { throw error }
+        throw ClusterError(.conflict, "the shared value \(key.text) has changed", details: error.details)
       }
       return new
     }
@@ -338,7 +345,14 @@ final class NATSConnection: ClusterConnection {
     while true {
       do throws(ClusterError) { return try await onThread(body) } catch {
         // The servers do not answer a request that they refuse.
-        if error.code == .unavailable, let refusal = events.refusal { throw ClusterError(.unauthorized, refusal) }
+        if error.code == .unavailable, let refusal = events.refusal {
+          throw ClusterError(
+            .unauthorized,
+            "the NATS servers do not permit what this relay needs; allow its user to publish and subscribe to wb.>, "
+              + "$KV.whiteboard.>, $JS.API.> and _INBOX.>",
+            details: refusal
+          )
+        }
         guard error.code == .unavailable, ContinuousClock.now + pause < deadline else { throw error }
       }
       do { try await ContinuousClock().sleep(for: pause) } catch {
@@ -483,7 +497,14 @@ private final class NATSHandle: @unchecked Sendable {
       let error = ClusterError(status, "connect to the cluster")
       // With TLS 1.3, a server refuses a certificate by closing the connection after the handshake.
       guard error.code == .unavailable else { throw error }
-      throw ClusterError(settings.usesTLS ? .unauthorized : .unreachable, error.description)
+      throw settings.usesTLS
+        ? ClusterError(
+          .unauthorized,
+          "cannot connect to the cluster: the NATS servers closed the connection; check that their authority signed "
+            + "cluster-certificate",
+          details: error.details
+        )
+        : ClusterError(NATS_NO_SERVER, "connect to the cluster", details: error.details)
     }
     do throws(ClusterError) {
       jetStream = try Self.jetStream(of: connection)
@@ -499,21 +520,22 @@ private final class NATSHandle: @unchecked Sendable {
     natsConnection_Destroy(connection)
   }
 
-  private static func apply(_ settings: ClusterSettings, to options: OpaquePointer?) throws(ClusterError) {
-    func require(_ status: natsStatus, _ what: String) throws(ClusterError) {
+  static func apply(_ settings: ClusterSettings, to options: OpaquePointer?) throws(ClusterError) {
+    func require(_ status: natsStatus, _ problem: String) throws(ClusterError) {
       guard status != NATS_OK else { return }
-      throw ClusterError(.badConfiguration, "\(what): \(ClusterError.words(status))")
+      throw ClusterError(.badConfiguration, problem, details: ClusterError.words(status))
     }
-    for file in settings.files where access(file, R_OK) != 0 {
-      throw ClusterError(.badConfiguration, "\(file) cannot be read")
+    for (setting, file) in settings.files where access(file, R_OK) != 0 {
+      let reason = errno == ENOENT ? "does not exist" : "cannot be read: \(String(cString: strerror(errno)))"
+      throw ClusterError(.badConfiguration, "the file \(file) in \(setting) \(reason)")
     }
     var servers = settings.servers.map { UnsafePointer(strdup($0)) }
     defer { for server in servers { free(UnsafeMutablePointer(mutating: server)) } }
     try require(
       natsOptions_SetServers(options, &servers, Int32(servers.count)),
-      "the addresses of the servers are invalid"
+      "an address in cluster is invalid; use nats://HOST:PORT or tls://HOST:PORT"
     )
-    try require(natsOptions_SetName(options, settings.name), "the name is invalid")
+    try require(natsOptions_SetName(options, settings.name), "NATS does not allow the name of this relay")
     natsOptions_SetNoEcho(options, true)
     natsOptions_SetTimeout(options, 2_000)
     natsOptions_SetMaxReconnect(options, -1)
@@ -523,13 +545,22 @@ private final class NATSHandle: @unchecked Sendable {
     // Otherwise, each feed would have a thread.
     natsOptions_UseGlobalMessageDelivery(options, true)
     if let file = settings.credentials {
-      try require(natsOptions_SetUserCredentialsFromFiles(options, file, nil), "\(file) is invalid")
+      try require(
+        natsOptions_SetUserCredentialsFromFiles(options, file, nil),
+        "the file \(file) in cluster-credentials is invalid"
+      )
     }
     if let file = settings.authorities {
-      try require(natsOptions_LoadCATrustedCertificates(options, file), "\(file) has no certificates")
+      try require(
+        natsOptions_LoadCATrustedCertificates(options, file),
+        "the file \(file) in cluster-ca contains no certificates"
+      )
     }
     if let (chain, key) = settings.certificate {
-      try require(natsOptions_LoadCertificatesChain(options, chain, key), "\(chain) and \(key) do not match")
+      try require(
+        natsOptions_LoadCertificatesChain(options, chain, key),
+        "the files \(chain) in cluster-certificate and \(key) in cluster-key are not a certificate and its key"
+      )
     }
     // libnats ignores the scheme.
     if settings.usesTLS { natsOptions_SetSecure(options, true) }
@@ -568,23 +599,26 @@ private final class NATSHandle: @unchecked Sendable {
     }
     var (context, code): (OpaquePointer?, jsErrCode) = (nil, jsErrCode(0))
     var account: UnsafeMutablePointer<jsAccountInfo>?
-    guard natsConnection_JetStream(&context, connection, nil) == NATS_OK, let context else {
-      throw ClusterError(.noJetStream, "JetStream cannot be used")
-    }
+    let made = natsConnection_JetStream(&context, connection, nil)
+    guard made == NATS_OK, let context else { throw ClusterError(made, "use JetStream") }
     let status = js_GetAccountInfo(&account, context, nil, &code)
     jsAccountInfo_Destroy(account)
     guard status == NATS_OK else {
       let error = ClusterError(status, "use JetStream", code)
       jsCtx_Destroy(context)
-      throw status == NATS_NO_RESPONDERS ? ClusterError(.noJetStream, "the NATS servers have no JetStream") : error
+      guard status == NATS_NO_RESPONDERS else { throw error }
+      throw ClusterError(NATS_ERR, "use JetStream", JSNotEnabledErr, details: error.details)
     }
     return context
   }
 }
 
 extension ClusterSettings {
-  fileprivate var files: [String] {
-    [credentials, authorities, certificate?.chain, certificate?.key].compactMap { $0 }
+  fileprivate var files: [(setting: String, path: String)] {
+    [
+      ("cluster-credentials", credentials), ("cluster-ca", authorities), ("cluster-certificate", certificate?.chain),
+      ("cluster-key", certificate?.key),
+    ].compactMap { setting, path in path.map { (setting, $0) } }
   }
 
   fileprivate var usesTLS: Bool {
@@ -594,25 +628,52 @@ extension ClusterSettings {
 
 extension ClusterError {
   /// Call this function on the thread of the failed call, because libnats stores the details of errors per thread.
-  fileprivate init(_ status: natsStatus, _ action: String, _ code: jsErrCode = jsErrCode(0)) {
-    let problem: Code
-    switch (status, code) {
-    // libnats then also sets the code for missing JetStream, but a stream may only lack a leader.
-    case (NATS_NO_RESPONDERS, _): problem = .unavailable
-    case (_, JSNotEnabledErr), (_, JSNotEnabledForAccountErr), (_, JSStreamReplicasNotSupportedErr),
-      (_, JSClusterNoPeersErr):
-      problem = .noJetStream
-    case (NATS_CONNECTION_AUTH_FAILED, _), (NATS_SECURE_CONNECTION_REQUIRED, _), (NATS_SECURE_CONNECTION_WANTED, _),
-      (NATS_SSL_ERROR, _), (NATS_NOT_PERMITTED, _):
-      problem = .unauthorized
-    case (NATS_NO_SERVER, _): problem = .unreachable
-    case (NATS_MAX_PAYLOAD, _): problem = .tooLarge
-    case (NATS_CONNECTION_CLOSED, _), (NATS_DRAINING, _): problem = .closed
-    case (NATS_ADDRESS_MISSING, _), (NATS_INVALID_ARG, _): problem = .badConfiguration
-    default: problem = .unavailable
-    }
-    self.init(problem, "cannot \(action): \(Self.words(status))")
+  fileprivate init(
+    _ status: natsStatus,
+    _ action: String,
+    _ code: jsErrCode = jsErrCode(0),
+    details: String? = nil
+  ) {
+    let (problem, sentence): (Code, String) =
+      switch (status, code) {
+      // libnats then also sets the code for missing JetStream, but a stream may only lack a leader.
+      case (NATS_NO_RESPONDERS, _): (.unavailable, Self.noAnswer)
+      case (_, JSNotEnabledErr), (_, JSNotEnabledForAccountErr):
+        (
+          .noJetStream,
+          "the NATS servers have no JetStream; add `jetstream` to the configuration of each server, and allow it for "
+            + "the account of this relay"
+        )
+      case (_, JSStreamReplicasNotSupportedErr), (_, JSClusterNoPeersErr):
+        (.noJetStream, "there are not enough NATS servers; start at least three that form a cluster with JetStream")
+      case (NATS_CONNECTION_AUTH_FAILED, _), (NATS_NOT_PERMITTED, _):
+        (
+          .unauthorized,
+          "the NATS servers do not accept this relay; check cluster-credentials, or cluster-certificate and cluster-key"
+        )
+      case (NATS_SECURE_CONNECTION_REQUIRED, _):
+        (.unauthorized, "the NATS servers require TLS; use tls:// in cluster")
+      case (NATS_SECURE_CONNECTION_WANTED, _):
+        (.unauthorized, "the NATS servers do not use TLS; add `tls` to the configuration of each server")
+      case (NATS_SSL_ERROR, _):
+        (
+          .unauthorized,
+          "no secure connection is possible; check that cluster-ca contains the authority of the NATS servers, that "
+            + "their certificates contain the host names in cluster and have not expired, and that their authority "
+            + "signed cluster-certificate"
+        )
+      case (NATS_NO_SERVER, _):
+        (.unreachable, "no NATS server can be reached; check that the servers run, and their addresses in cluster")
+      case (NATS_MAX_PAYLOAD, _): (.tooLarge, "the message is larger than the NATS servers allow")
+      case (NATS_CONNECTION_CLOSED, _), (NATS_DRAINING, _): (.closed, "the connection to the NATS servers is closed")
+      case (NATS_ADDRESS_MISSING, _), (NATS_INVALID_ARG, _):
+        (.badConfiguration, "an address in cluster is invalid; use nats://HOST:PORT or tls://HOST:PORT")
+      default: (.unavailable, Self.noAnswer)
+      }
+    self.init(problem, "cannot \(action): \(sentence)", details: details ?? Self.words(status))
   }
+
+  private static let noAnswer = "the NATS servers do not answer; the relay tries again"
 
   fileprivate static func words(_ status: natsStatus) -> String {
     var last = NATS_OK

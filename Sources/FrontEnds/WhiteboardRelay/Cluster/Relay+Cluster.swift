@@ -154,6 +154,8 @@ extension Relay {
     guard cluster.problem != error.description, !Task.isCancelled else { return }
     cluster.problem = error.description
     logger.error(problem, metadata: ["reason": "\(error)"])
+    guard let details = error.details else { return }
+    logger.debug("Details of the problem with the cluster.", metadata: ["details": "\(details)"])
   }
 
   private func work(with connection: any ClusterConnection) async throws(ClusterError) {

@@ -206,8 +206,15 @@ extension SettingKey<[String]> {
     standard: .words("none")
   ) { text throws(SettingFault) in
     let addresses = text.split(separator: ",").map { String($0.filter { !$0.isWhitespace }) }
-    guard !addresses.isEmpty, addresses.allSatisfy(ClusterSettings.isAddress) else { throw SettingFault() }
+    guard !addresses.isEmpty, addresses.allSatisfy(isNATSAddress) else { throw SettingFault() }
     return addresses
+  }
+
+  /// The port may be omitted, and a user with a password may precede the host.
+  private static func isNATSAddress(_ text: String) -> Bool {
+    guard let scheme = ["nats://", "tls://"].first(where: text.hasPrefix) else { return false }
+    let parts = text.dropFirst(scheme.count).split(separator: "@", omittingEmptySubsequences: false)
+    return parts.last.flatMap { HostPort($0, isInLink: true) } != nil
   }
 }
 
@@ -243,10 +250,19 @@ extension SettingKey<String> {
 }
 
 extension ClusterSettings {
-  /// Returns `nil` if the relay belongs to no cluster. Throws if the settings contradict each other, or if this program
-  /// was built without libnats.
+  /// Returns `nil` if the relay belongs to no cluster. Throws if the settings contradict each other, if a file cannot be
+  /// used, or if this program was built without libnats.
   package init?(_ settings: Settings, name: String) throws(WhiteboardError) {
-    guard let servers = settings.value(.cluster) else { return nil }
+    func require(_ needed: String, for key: SettingKey<String>) throws(WhiteboardError) {
+      guard let origin = settings.origin(key) else { return }
+      if case .flag(let name) = origin { throw WhiteboardError(.usage, "\(name) requires --\(needed)") }
+      throw WhiteboardError(.badConfiguration, "\(origin.description): \(key.entry.name) requires \(needed)")
+    }
+    guard let servers = settings.value(.cluster) else {
+      let keys: [SettingKey<String>] = [.clusterCredentials, .clusterAuthorities, .clusterCertificate, .clusterKey]
+      for key in keys { try require("cluster", for: key) }
+      return nil
+    }
     guard Self.isSupported else {
       throw WhiteboardError(.badConfiguration, "`cluster` is set, but this program was built without libnats")
     }
@@ -256,8 +272,10 @@ extension ClusterSettings {
     switch (settings.value(.clusterCertificate), settings.value(.clusterKey)) {
     case (nil, nil): break
     case (let chain?, let key?): certificate = (chain, key)
-    default: throw WhiteboardError(.badConfiguration, "cluster-certificate and cluster-key require each other")
+    case (_?, nil): try require("cluster-key", for: .clusterCertificate)
+    case (nil, _?): try require("cluster-certificate", for: .clusterKey)
     }
+    do throws(ClusterError) { try check() } catch { throw WhiteboardError(.badConfiguration, error.description) }
   }
 }
 
