@@ -234,6 +234,15 @@ class Broadcasts(SwiftCase):
                     previous, last = last, self.part(stream)
                 stream.close()
 
+    def test_the_address_for_programs_needs_a_port(self):
+        for address in ("0.0.0.0", "localhost", "::1", "[::1]", "127.0.0.1:0", "127.0.0.1:65536"):
+            done = subprocess.run(
+                [str(BINARY), "broadcast", "Other", "--http", address, "--data-dir", str(self.directory())],
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60 * PATIENCE,
+            )
+            self.assertEqual(done.returncode, 64, address)
+            self.assertIn("--http must be an address with a port, like 127.0.0.1:8080", done.stderr)
+
     def test_cst_17_pictures_for_other_computers(self):
         with socket.socket() as free:
             free.bind(("0.0.0.0", 0))

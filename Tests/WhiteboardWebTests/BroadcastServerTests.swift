@@ -131,11 +131,13 @@ private struct Client {
 
   private func withServer(
     _ security: PictureSecurity? = nil,
+    viewerLimit: Int = 64,
     _ body: @Sendable (BroadcastServer, NumberedSource, Broadcast) async throws -> Void
   ) async throws {
     var options = Broadcast.Options()
     options.size = try #require(FrameSize(width: 16, height: 16))
     options.rate = 60
+    options.viewerLimit = viewerLimit
     let source = NumberedSource()
     let broadcast = Broadcast(source, options: options, coder: TextCoder())
     await broadcast.start()
@@ -192,6 +194,32 @@ private struct Client {
       }
       let head = try await answer(server, "HEAD /still HTTP/1.1\r\nHost: localhost\r\n\r\n")
       #expect(head.hasPrefix("HTTP/1.1 200 ") && head.hasSuffix("\r\n\r\n"))
+    }
+  }
+
+  @Test("[CST-15] HEAD gets the headers of GET, and no picture") func head() async throws {
+    try await withServer { server, _, _ in
+      let get = try await Client.with(server, Self.get("/")) { try await $0.next(through: "\r\n\r\n") }
+      #expect(get?.hasPrefix("HTTP/1.1 200 ") == true)
+      #expect(try await answer(server, "HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n") == get)
+    }
+  }
+
+  @Test("[CST-15] if there is no picture, /still says why, and when to try again") func noPicture() async throws {
+    try await withServer(viewerLimit: 1) { server, _, broadcast in
+      await broadcast.pause()
+      let paused = try await answer(server, Self.get("/still"))
+      #expect(paused.hasPrefix("HTTP/1.1 503 ") && paused.contains("the broadcast is paused, and has no picture yet"))
+      #expect(paused.lowercased().contains("retry-after: 5\r\n"))
+      await broadcast.resume()
+      try await Client.with(server, Self.get("/")) { reader in
+        _ = try #require(try await reader.next(through: "\r\n\r\n"))
+        #expect(try await reader.nextPicture() == 0)
+        let full = try await answer(server, Self.get("/still"))
+        #expect(full.hasPrefix("HTTP/1.1 503 ") && full.contains("has the maximum number of viewers"))
+        #expect(full.lowercased().contains("retry-after: 5\r\n"))
+        #expect(!full.contains("picture 0"))
+      }
     }
   }
 
@@ -330,5 +358,20 @@ private struct Client {
       try await withBroadcastServer(of: broadcast, host: host, port: 0) { _ in }
     }
     #expect(error?.description.contains("needs a certificate") == true)
+  }
+
+  @Test("an unknown host name is an error that says so") func unknownHost() async throws {
+    let directory = NSTemporaryDirectory() + "whiteboard-pictures-" + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let certificate = try WebCertificate(inDirectory: directory, for: ["127.0.0.1"])
+    let security = PictureSecurity(certificate: certificate) { _ in
+      BrowserPage(origins: [], fingerprint: certificate.fingerprint, isSelfMade: true)
+    }
+    // No server of names is asked for a name with an empty part.
+    let error = await #expect(throws: HTTPBindError.self) {
+      let broadcast = Broadcast(NumberedSource())
+      try await withBroadcastServer(of: broadcast, host: "no..host", port: 0, security: security) { _ in }
+    }
+    #expect(error?.description == "cannot listen on no..host port 0: this host name is unknown")
   }
 }

@@ -87,8 +87,9 @@ struct BroadcastCommand: AsyncParsableCommand {
 
   private func httpAddress() throws(WhiteboardError) -> HostPort? {
     guard let http else { return nil }
-    guard let address = HostPort(http) else {
-      throw WhiteboardError(.usage, "--http must be an address like 127.0.0.1:8080")
+    // `HostPort` would add the port of boards, which is usually in use.
+    guard PeerAddress(http) != nil, let address = HostPort(http) else {
+      throw WhiteboardError(.usage, "--http must be an address with a port, like 127.0.0.1:8080")
     }
     return address
   }

@@ -126,7 +126,9 @@ private final class BroadcastRoutes: HTTPServerRoutes {
     }
     let broadcast = broadcast
     switch path {
-    case "/" where head.method == .GET: return .takeOver { channel in try Self.stream(broadcast, on: channel) }
+    case "/":
+      let isHeadOnly = head.method == .HEAD
+      return .takeOver { channel in try Self.stream(broadcast, isHeadOnly: isHeadOnly, on: channel) }
     case "/still", "/still.jpg":
       return .get { Self.still(broadcast, on: channel) }
     default: throw .broadcast(.notFound, "not found; the paths are / and /still")
@@ -140,20 +142,22 @@ private final class BroadcastRoutes: HTTPServerRoutes {
     return channel.eventLoop.makeFutureWithTask {
       await broadcast.serve(BroadcastRequest(codecs: [.jpeg, .png], acceptsChanges: false), over: viewer)
       guard let (bytes, codec) = viewer.picture else {
-        return .broadcast(.serviceUnavailable, "there is no picture now")
+        return .broadcast(.serviceUnavailable, viewer.problem)
       }
       return .broadcast(.ok, type: "image/\(codec.rawValue)", ByteBuffer(bytes: bytes))
     }
   }
 
-  private static func stream(_ broadcast: Broadcast, on channel: any Channel) throws {
+  private static func stream(_ broadcast: Broadcast, isHeadOnly: Bool, on channel: any Channel) throws {
     // A client that closes its side has stopped watching. Without this option, the channel would stay open, and the
     // viewer would keep its place, until the next picture.
     try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: false)
     var headers = HTTPAnswer.broadcastHeaders(type: "multipart/x-mixed-replace; boundary=\(StreamViewer.boundary)")
     headers.add(name: "Connection", value: "close")
     let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)
-    channel.writeAndFlush(HTTPServerResponsePart.head(head), promise: nil)
+    let written = channel.writeAndFlush(HTTPServerResponsePart.head(head))
+    // The end of the response would be a part of its body.
+    guard !isHeadOnly else { return written.whenComplete { _ in channel.close(promise: nil) } }
     let viewer = StreamViewer(channel)
     // This task ends when the channel closes, or the broadcast ends, which closes the channel.
     let task = Task {
@@ -173,7 +177,9 @@ extension HTTPAnswer {
   }
 
   fileprivate static func broadcast(_ status: HTTPResponseStatus, type: String, _ body: ByteBuffer) -> HTTPAnswer {
-    HTTPAnswer(status, headers: broadcastHeaders(type: type), body: body)
+    var headers = broadcastHeaders(type: type)
+    if status == .serviceUnavailable { headers.add(name: "Retry-After", value: "5") }
+    return HTTPAnswer(status, headers: headers, body: body)
   }
 
   /// The headers of every answer. They forbid pages of other sites to embed the pictures.
@@ -187,10 +193,18 @@ extension HTTPAnswer {
 
 /// A viewer that receives one picture.
 private final class StillViewer: ViewerConnection {
-  private let state = Locked((picture: Optional<([UInt8], FrameCodec)>.none, codec: FrameCodec.jpeg))
+  private struct State {
+    var picture: ([UInt8], FrameCodec)?
+    var codec = FrameCodec.jpeg
+    var problem = "there is no picture now; try again later"
+  }
+
+  private let state = Locked(State())
   private let left = AsyncStream<Void>.makeStream()
 
   var picture: ([UInt8], FrameCodec)? { state.withLock { $0.picture } }
+  /// The reason why there is no picture.
+  var problem: String { state.withLock { $0.problem } }
 
   func write(_ record: BroadcastRecord) async throws {
     switch record {
@@ -199,9 +213,11 @@ private final class StillViewer: ViewerConnection {
       guard case .whole(let bytes) = picture.content else { return }
       state.withLock { $0.picture = (bytes, $0.codec) }
       leave()
-    // PAUSE comes after the picture, so if PAUSE arrives first, the broadcast has no picture. After an error, the next
-    // picture may come only when the board changes.
-    case .pause, .finish, .error: leave()
+    // PAUSE comes after the picture, so if PAUSE arrives first, the broadcast has no picture.
+    case .pause: leave(because: "the broadcast is paused, and has no picture yet; try again when it continues")
+    // After an error, the next picture may come only when the board changes.
+    case .finish(let notice), .error(let notice):
+      leave(because: notice.message.isEmpty ? nil : notice.message.escaped())
     default: break
     }
   }
@@ -209,6 +225,11 @@ private final class StillViewer: ViewerConnection {
   func read() async throws -> BroadcastRecord? {
     for await _ in left.stream {}
     return nil
+  }
+
+  private func leave(because problem: String?) {
+    if let problem { state.withLock { $0.problem = problem } }
+    leave()
   }
 
   func leave() { left.continuation.finish() }

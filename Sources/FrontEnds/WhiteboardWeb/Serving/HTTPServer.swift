@@ -43,7 +43,12 @@ package func withHTTPServer<Result>(
         }
       }.bind(host: host, port: port).get()
   } catch {
-    let reason = (error as? IOError).map { SystemError.words(for: $0.errnoCode) } ?? "\(error)"
+    let reason =
+      switch error {
+      case let error as IOError: SystemError.words(for: error.errnoCode)
+      case is SocketAddressError: "this host name is unknown"
+      default: "\(error)"
+      }
     throw HTTPBindError("cannot listen on \(host) port \(port): \(reason)")
   }
   let result: Swift.Result<Result, any Error>
