@@ -217,10 +217,11 @@ import Testing
       #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
       #expect(try UnpublishedRecords(inDataDirectory: room.data).entries == [first: deleted])
       // A record that was replaced in the meantime stays.
-      try records.remove([first: accepted, second: accepted])
+      try records.remove(first, ifStill: accepted)
+      try records.remove(second, ifStill: accepted)
       #expect(try UnpublishedRecords(inDataDirectory: room.data).entries == [first: deleted])
       #expect(records.entries == [first: deleted])
-      try records.remove([first: deleted])
+      try records.remove(first, ifStill: deleted)
       #expect(try UnpublishedRecords(inDataDirectory: room.data).entries.isEmpty)
       for text in ["", "{", #"{"version":2,"records":{}}"#, #"{"version":1,"records":{"a":{}}}"#] {
         try PrivateFile(path: path).replace(Array(text.utf8))

@@ -332,7 +332,7 @@ extension Relay {
     // If the relay is killed after the first of these steps, it deletes the board when it starts again.
     try share(board, record)
     do throws(WhiteboardError) { try register.remove(board) } catch {
-      try? cluster.unpublished.remove([board: record])
+      try? cluster.unpublished.remove(board, ifStill: record)
       throw error
     }
     publishSoon()
@@ -356,7 +356,7 @@ extension Relay {
     do throws(WhiteboardError) { try share(board, .init(record: record, isFirstOnly: !isNew)) } catch {
       logger.error("\(error.message)", metadata: ["board": "\(board.short)"])
     }
-    publishSoon()
+    if isNew { publishSoon() }
   }
 
   private func share(_ board: SessionID, _ entry: UnpublishedRecords.Entry) throws(WhiteboardError) {
@@ -370,20 +370,21 @@ extension Relay {
   }
 
   private func publishRecords(_ connection: any ClusterConnection) async {
-    var published: [SessionID: UnpublishedRecords.Entry] = [:]
-    for (id, entry) in cluster.unpublished.entries {
+    // While this waits for the cluster, another task may publish a record.
+    for (id, entry) in cluster.unpublished.entries where cluster.unpublished[id] == entry {
       guard let bytes = try? JSONEncoder().encode(entry.record) else { continue }
       let revision: UInt64? = entry.isFirstOnly ? 0 : nil
       do throws(ClusterError) {
         try await connection.set(Array(bytes), of: SharedBoardRecord.key(id), ifRevision: revision)
       } catch {
         // A conflict means that there is already a value.
-        guard error.code == .conflict else { break }
+        guard error.code == .conflict else { return }
       }
-      published[id] = entry
+      // If this fails, the record is stored in the cluster once more later.
+      do throws(WhiteboardError) { try cluster.unpublished.remove(id, ifStill: entry) } catch {
+        return logger.error("\(error.message)")
+      }
     }
-    // If this fails, the records are stored in the cluster once more, which changes nothing.
-    do throws(WhiteboardError) { try cluster.unpublished.remove(published) } catch { logger.error("\(error.message)") }
   }
 
   // MARK: - Reports

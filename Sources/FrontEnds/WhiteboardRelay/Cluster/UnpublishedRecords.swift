@@ -51,31 +51,27 @@ struct UnpublishedRecords {
   subscript(_ board: SessionID) -> Entry? { entries[board] }
 
   /// Throws if the file cannot be written; the records are then unchanged.
-  mutating func set(_ board: SessionID, _ entry: Entry) throws(WhiteboardError) {
-    var all = entries
-    all[board] = entry
-    try replace(all)
-  }
+  mutating func set(_ board: SessionID, _ entry: Entry) throws(WhiteboardError) { try replace(board, entry) }
 
-  /// Removes the records that still have these values. Throws if the file cannot be written; the records are then
+  /// Removes a record, unless it was replaced by another one. Throws if the file cannot be written; the records are then
   /// unchanged.
-  mutating func remove(_ published: [SessionID: Entry]) throws(WhiteboardError) {
-    try replace(entries.filter { published[$0.key] != $0.value })
+  mutating func remove(_ board: SessionID, ifStill entry: Entry) throws(WhiteboardError) {
+    if entries[board] == entry { try replace(board, nil) }
   }
 
-  private mutating func replace(_ changed: [SessionID: Entry]) throws(WhiteboardError) {
-    func saved(_ entries: [SessionID: Entry]) -> [String: SharedBoardRecord] {
-      var records: [String: SharedBoardRecord] = [:]
-      for (id, entry) in entries where !entry.isFirstOnly { records[id.text] = entry.record }
-      return records
+  private mutating func replace(_ board: SessionID, _ entry: Entry?) throws(WhiteboardError) {
+    guard let file, entry?.isFirstOnly == false || entries[board]?.isFirstOnly == false else {
+      entries[board] = entry
+      return
     }
-    let records = saved(changed)
-    if let file, records != saved(entries) {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      do { try file.replace(Array(encoder.encode(Form(records: records)))) } catch {
-        throw WhiteboardError(.inputOutput, "the changes for the cluster cannot be saved: \(error)")
-      }
+    var changed = entries
+    changed[board] = entry
+    var records: [String: SharedBoardRecord] = [:]
+    for (id, entry) in changed where !entry.isFirstOnly { records[id.text] = entry.record }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    do { try file.replace(Array(encoder.encode(Form(records: records)))) } catch {
+      throw WhiteboardError(.inputOutput, "the changes for the cluster cannot be saved: \(error)")
     }
     entries = changed
   }
