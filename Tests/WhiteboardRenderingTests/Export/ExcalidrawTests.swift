@@ -486,6 +486,59 @@ import WhiteboardRendering
     #expect(imported.objects[2].start?.object == 0 && imported.objects[2].end?.object == 1)
   }
 
+  @Test("an object at the end of an arrow is created beside the end, and bound", arguments: ["-api/clipboard", ""])
+  func skeletonEnds(format: String) throws {
+    let imported = try read(
+      #"""
+      {"type":"excalidraw\#(format)","elements":[{"type":"arrow","x":100,"y":50,"width":200,"start":{"type":"rectangle"},
+      "end":{"type":"text","text":"four","fontSize":16}},{"type":"arrow","x":0,"y":200,"points":[[0,0],[0,80]],
+      "start":{"type":"ellipse","id":"e","width":40,"height":20,"label":{"text":"Hi"}},"end":{"type":"diamond","x":7,"y":300}},
+      {"type":"arrow","x":0,"y":180,"points":[[0,0],[-50,0]],"start":{"type":"ellipse","id":"e"},"end":{"type":"text"}},
+      {"type":"arrow","x":0,"y":0,"end":{"id":"missing"}}]}
+      """#
+    )
+    let objects = imported.objects
+    try #require(objects.count == 8)
+    func bounds(_ index: Int) -> [Double] {
+      let box = objects[index].bounds
+      return [box.least.x, box.least.y, box.greatest.x, box.greatest.y]
+    }
+    #expect(bounds(1) == [0, 0, 100, 100] && bounds(2) == [300, 40, 340, 60])
+    #expect(bounds(4) == [-20, 180, 20, 200] && bounds(5) == [7, 300, 107, 400])
+    #expect([0, 3, 6].map { objects[$0].start?.object } == [1, 4, 4])
+    #expect([0, 3, 6].map { objects[$0].end?.object } == [2, 5, nil])
+    guard case .form(.ellipse, _, _, "Hi", _) = objects[4].content else {
+      return #expect(Bool(false), "\(objects[4])")
+    }
+    #expect(
+      imported.warnings == [
+        "ends of lines are bound to elements that are left out: 1",
+        "objects at the ends of lines that are not shapes or texts are left out: 1",
+      ]
+    )
+  }
+
+  @Test("the children of a frame belong to it, and a frame without a place surrounds them") func skeletonFrames()
+    throws
+  {
+    let imported = try read(
+      #"""
+      {"type":"excalidraw-api/clipboard","elements":[{"type":"rectangle","id":"a","x":0,"y":0},
+      {"type":"ellipse","id":"b","x":300,"y":20,"height":200},{"type":"ellipse","id":"c","x":900,"y":0},
+      {"type":"arrow","x":100,"y":50,"width":200,"start":{"id":"a"},"end":{"id":"b"}},
+      {"type":"arrow","x":400,"y":50,"width":500,"start":{"id":"b"},"end":{"id":"c"}},
+      {"type":"frame","name":"Plan","children":["a","b","missing"]},
+      {"type":"frame","x":880,"y":-20,"width":200,"height":300,"children":["c"]}]}
+      """#
+    )
+    let objects = imported.objects
+    try #require(objects.count == 7)
+    #expect(objects.map(\.frameIndex) == [5, 5, 6, 5, nil, nil, nil])
+    #expect(objects[5].bounds == Rectangle(Point(x: -10, y: -10), Point(x: 410, y: 230)))
+    #expect(objects[6].bounds == Rectangle(Point(x: 880, y: -20), Point(x: 1080, y: 280)))
+    #expect(imported.warnings == ["children of frames that are not in the file are left out: 1"])
+  }
+
   @Test("texts keep their size and the side to which they are aligned") func words() throws {
     let (board, _) = try board(
       #"""

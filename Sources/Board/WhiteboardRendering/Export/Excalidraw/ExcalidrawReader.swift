@@ -44,8 +44,14 @@ struct ExcalidrawReader {
       try reader.read(items: items.map { $0["elements"]?.list ?? $0.list ?? [] })
     } else {
       guard let elements = tree["elements"]?.list else { throw .wrongValue("elements", expected: "a list of elements") }
-      let isComplete = tree["type"]?.string != Excalidraw.typeOfSkeletons
-      try reader.read(isComplete ? elements : elements.enumerated().flatMap(completed))
+      let isShort = tree["type"]?.string == Excalidraw.typeOfSkeletons
+      if isShort || elements.contains(where: ExcalidrawSkeletons.isSkeleton) {
+        let skeletons = ExcalidrawSkeletons(elements)
+        for report in skeletons.reports { reader.report(report) }
+        try reader.read(skeletons.elements)
+      } else {
+        try reader.read(elements)
+      }
     }
     for (report, count) in reader.reports.sorted(by: { $0.key < $1.key }) {
       reader.result.warnings.append("\(report): \(count)")
@@ -69,27 +75,6 @@ struct ExcalidrawReader {
     self.files = files
     self.hash = hash
     self.photo = photo
-  }
-
-  /// Completes an element of Excalidraw's programming interface, which may have no size, and has its text and its bound
-  /// ends in a short form.
-  private static func completed(_ index: Int, _ element: JSONTree) -> [JSONTree] {
-    guard var members = element.members else { return [element] }
-    let id = element["id"]?.string ?? "element \(index)"
-    members["id"] = .string(id)
-    let isLine = ["line", "arrow"].contains(element["type"]?.string)
-    if isLine || ["rectangle", "diamond", "ellipse"].contains(element["type"]?.string) {
-      members["width"] = element["width"] ?? .number(100)
-      members["height"] = element["height"] ?? .number(isLine ? 0 : 100)
-    }
-    for (end, binding) in [("start", "startBinding"), ("end", "endBinding")] {
-      if let target = element[end]?["id"] { members[binding] = .object(["elementId": target]) }
-    }
-    guard var label = element["label"]?.members, label["text"]?.string != nil else { return [.object(members)] }
-    for key in ["x", "y", "width", "height"] { label[key] = members[key] }
-    label["type"] = .string("text")
-    label["containerId"] = .string(id)
-    return [.object(members), .object(label)]
   }
 
   private mutating func report(_ what: String) { reports[what, default: 0] += 1 }
