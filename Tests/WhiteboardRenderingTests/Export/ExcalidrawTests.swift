@@ -451,6 +451,24 @@ import WhiteboardRendering
     #expect(throws: ImportError.self) { try read("# Notes\n```compressed-json\nAAAA\n```") }
   }
 
+  @Test("an item of a library that does not fit on the board is left out; the others are imported", arguments: 0..<3)
+  func largeItems(place: Int) throws {
+    var items = (0..<2).map { _ in #"{"elements":[{"type":"ellipse","x":0,"y":0,"width":60,"height":60}]}"# }
+    let group = #""y":0,"width":9,"height":9,"groupIds":["g"]}"#
+    items.insert(
+      #"{"elements":[{"type":"diamond","x":-3e7,\#(group),{"type":"diamond","x":3e7,\#(group)]}"#,
+      at: place
+    )
+    let imported = try read(#"{"type":"excalidrawlib","version":2,"libraryItems":[\#(items.joined(separator: ","))]}"#)
+    #expect(imported.objects.map(\.bounds.least.x) == [0, 100])
+    #expect(
+      imported.warnings == ["items that are too large, because their elements are far apart, are left out: 1"]
+    )
+    let board = try SampleBoard.empty()
+    try board.add(imported.objects, groups: imported.groups)
+    #expect(board.snapshots.count == 2 && imported.groups.count == 2)
+  }
+
   @Test("only the elements with numbers out of range, or without points, are left out") func damagedElements() throws {
     let imported = try read(
       #"""

@@ -87,10 +87,19 @@ struct ExcalidrawReader {
     for (number, elements) in items.enumerated() {
       scope = Scope()
       scope.group = "item \(number)"
-      let first = result.objects.count
+      let (first, outer, photos) = (result.objects.count, result.groups.count, result.photos)
       try read(elements)
       let bounds = result.objects[first...].reduce(Rectangle?.none) { $0?.union($1.bounds) ?? $1.bounds }
       guard let bounds else { continue }
+      // The items fit side by side in any order if none is larger than its share of the board.
+      let (width, height) = (bounds.greatest.x - bounds.least.x, bounds.greatest.y - bounds.least.y)
+      guard width + Self.gap < BoardLimits.coordinate / Double(items.count), height < BoardLimits.coordinate else {
+        result.objects.removeSubrange(first...)
+        result.groups.removeSubrange(outer...)
+        result.photos = photos
+        report("items that are too large, because their elements are far apart, are left out")
+        continue
+      }
       let offset = Point(x: (right.map { $0 + Self.gap } ?? 0) - bounds.least.x, y: -bounds.least.y)
       for index in first..<result.objects.count { result.objects[index].move(by: offset) }
       right = bounds.greatest.x + offset.x
