@@ -397,6 +397,25 @@ import WhiteboardPrograms
     }
   }
 
+  @Test("a line with one point is refused, and the message says how to write it") func pointsOfLine() async throws {
+    try await withHost { host in
+      try await host.perform("line 0,0 5,5 as=line")
+      for (command, usage) in [("line 0,0", "line X,Y X,Y …"), ("points line 0,0", "points ID X,Y X,Y …")] {
+        do throws(CommandError) {
+          try await host.perform(command)
+          Issue.record("\(command) was accepted")
+        } catch {
+          #expect(error.code == .missingArgument)
+          #expect(error.message == "a line needs at least two points; write `\(usage)`")
+        }
+      }
+      #expect(try await object(host, "line").points?.count == 2)
+      // A stroke with one point is a dot.
+      try await host.perform("stroke 9,9 as=dot")
+      #expect(try await object(host, "dot").points?.count == 1)
+    }
+  }
+
   @Test("a line that is drawn point by point is one line and one undo step") func pen() async throws {
     try await withHost { host in
       try await host.perform("pen 0,0 color=#102030 width=8 as=line")

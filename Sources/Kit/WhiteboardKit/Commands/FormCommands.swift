@@ -37,7 +37,8 @@ enum FormCommands {
     .formPen,
     .alias
   ) { (editor, points, label, pen, alias) throws(CommandError) in
-    try editor.make(alias) { (board) throws(BoardError) in
+    try check(points, usage: "line X,Y X,Y …")
+    return try editor.make(alias) { (board) throws(BoardError) in
       try board.createLine(.line, through: points.map { Point($0) }, label, pen)
     }
   }
@@ -107,9 +108,15 @@ enum FormCommands {
     .object,
     .points("the points of the line, as X,Y X,Y …", limit: BoardLimits.pointCells, of: "a line")
   ) { (editor, object, points) throws(CommandError) in
+    try check(points, usage: "points ID X,Y X,Y …")
     let id = try editor.resolve(object)
     try editor.edit { (board) throws(BoardError) in try board.setPoints(points.map { Point($0) }, of: id) }
     return CommandOutcome(id: id)
+  }
+
+  private static func check(_ points: [BoardPoint], usage: String) throws(CommandError) {
+    guard points.count < 2 else { return }
+    throw CommandError(.missingArgument, "a line needs at least two points; write `\(usage)`")
   }
 }
 
