@@ -345,6 +345,24 @@ import Whiteboard
     }
   }
 
+  @Test("[SYN-44] without a time limit, a peer alone does not wait to be synced") func aloneWithoutTimeout()
+    async
+    throws
+  {
+    try await withHost { host in
+      do throws(CommandError) {
+        try await host.perform("wait synced")
+        Issue.record("the host was synced without any other member")
+      } catch {
+        #expect(error.code == .notSynced)
+        #expect(
+          error.message
+            == "not synced: no other member is connected; use `wait peers=1` first to wait for a member"
+        )
+      }
+    }
+  }
+
   @Test("[SYN-44] the answer names the members that have the same board, on both sides") func names() async throws {
     try await withPair { _, host, guest in
       try await host.perform("text 0,0 x")

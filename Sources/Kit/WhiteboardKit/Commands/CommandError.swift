@@ -92,7 +92,7 @@ public struct CommandError: Error, Equatable, Sendable {
     case noSuchTransfer = "no-such-transfer"
     /// No peer is connected, but the command needs a connected peer.
     case notConnected = "not-connected"
-    /// The contents of the board have not arrived from another member.
+    /// The contents of the board have not arrived from another member, or there is no other member to compare with.
     case notSynced = "not-synced"
     /// The peer declined.
     case declined

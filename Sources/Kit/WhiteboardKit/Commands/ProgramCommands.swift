@@ -19,6 +19,10 @@ enum ProgramCommands {
     .wait,
     rules: rules,
     "wait until there are at least N peers or objects (0: none at all), all boards are equal, or SECONDS have passed",
+    notes: [
+      "`wait synced` needs another member. If no other member is connected or reconnecting, it waits for one until",
+      "timeout= has passed. Without timeout=, it fails; use `wait peers=1` first to wait for a member.",
+    ],
     .condition,
     .timeout
   ) { (runner, _, condition, timeout) async throws(CommandError) in

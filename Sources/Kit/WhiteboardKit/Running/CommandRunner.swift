@@ -310,6 +310,9 @@ extension CommandRunner {
       outcome.sync = report
       let isAlone = report.synced.isEmpty && report.notSynced.isEmpty
       problem = isAlone ? "not synced: \(report.problem)" : report.problem
+      if !isMet, timeout == nil, runtime.ending == nil {
+        throw CommandError(.notSynced, "\(problem); use `wait peers=1` first to wait for a member")
+      }
     }
     guard isMet else {
       throw runtime.ending == nil ? CommandError(.timedOut, problem) : CommandError(.ending, "the program ends")

@@ -174,7 +174,7 @@ extension SharedBoard {
   /// - Throws: ``CommandError`` with `timedOut`, whose message names the members with other boards, or `ending` if the
   ///   board is closed.
   public func synced(within limit: Duration? = nil) async throws(CommandError) {
-    let seconds = limit.map { min($0 / .seconds(1), CommandLimits.maximumSeconds) }
+    let seconds = limit.map { min($0 / .seconds(1), CommandLimits.maximumSeconds) } ?? CommandLimits.maximumSeconds
     try await perform(.wait(.synced, timeout: seconds))
   }
 

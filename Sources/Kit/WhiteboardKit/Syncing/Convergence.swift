@@ -40,7 +40,8 @@ final class Convergence {
   /// Whether the local peer made changes that no other member is known to have.
   var hasUnsharedChanges: Bool { replica.board.written != sharedDots }
 
-  /// Waits until each member in `scope` has what the scope requires; a nil timeout means no limit.
+  /// Waits until each member in `scope` has what the scope requires. A nil timeout means no limit, except that the wait
+  /// ends if no other member is connected or reconnecting.
   nonisolated(nonsending) func wait(_ scope: SyncScope, timeout: Duration?) async -> SyncReport {
     let clock = runtime.clock
     let deadline = clock.now + (timeout ?? .seconds(Int64(CommandLimits.maximumSeconds)))
@@ -63,7 +64,7 @@ final class Convergence {
       // A member is leaving, or the session ended. The wait continues until the event about this change arrives.
       let rest = deadline - clock.now
       _ = await runtime.wait(timeout: rest) { !self.isSettled(scope) || self.compared(scope) != asked }
-    } while runtime.ending == nil && clock.now < deadline
+    } while runtime.ending == nil && clock.now < deadline && !(timeout == nil && members.isEmpty)
     return report(scope, isComplete: false)
   }
 
