@@ -133,7 +133,8 @@ extension SessionError {
       case .withdrawn: (.withdrawn, "The invitation was withdrawn.")
       case .timedOut: (.timedOut, "The peer did not answer in time.")
       case .full: (.full, "The session is full.")
-      case .busy: (.busy, "The peer has too many requests at once; try again later.")
+      case .busy where message == Self.justDeclined: (.busy, Self.justDeclinedAdvice)
+      case .busy: (.busy, "The peer is busy; try again later.")
       case .versionMismatch: (.versionMismatch, "The peers have no common protocol version.")
       case .noSuchSession: (.noSuchSession, "The peer does not serve that session.")
       case .notCarried: (.notCarried, "The relay does not relay this session.")
@@ -174,7 +175,8 @@ extension SessionError {
         )
       case .internalError: (.internalError, "The peer had an internal error.")
       }
-    self.init(code, message.isEmpty || sentence == Self.codeNotAskedAdvice ? sentence : "\(sentence) (\(message))")
+    let isWhole = message.isEmpty || [Self.codeNotAskedAdvice, Self.justDeclinedAdvice].contains(sentence)
+    self.init(code, isWhole ? sentence : "\(sentence) (\(message))")
     redial = closeCode.redial
     if !isOurs { remark = message }
   }
@@ -186,4 +188,9 @@ extension SessionError {
   package static let codeNotAskedAdvice =
     "This board does not use a join code: its host answers each request to join. Join again without the code, and "
     + "compare the words on both screens."
+  /// The message of a listener whose user just declined another invitation from the address of the dialler (ADM-11).
+  static let justDeclined = "An invitation from this address was just declined. Try again in a minute."
+  package static let justDeclinedAdvice =
+    "The host just declined a request from this address, and answers no other one for a minute. Ask the host to accept "
+    + "you, then join again."
 }

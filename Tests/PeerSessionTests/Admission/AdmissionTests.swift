@@ -112,6 +112,22 @@ struct AdmissionByPolicyTests {
     #expect(closed { $0.remote = $0.local } == .`self`)
   }
 
+  @Test("[ADM-11] a peer whose address was just declined learns the reason, and what to do") func silencedReason() {
+    var facts = World.listenerFacts(.ask)
+    facts.invitation = .silenced
+    var world = World(dialler: World.diallerFacts(), listener: facts)
+    world.run()
+    guard case .ended(let code, let message)? = world.diallerWanted.last else {
+      Issue.record("the dialler did not end")
+      return
+    }
+    let error = SessionError(closeCode: code, message: message.escaped())
+    #expect(error.code == .busy && error.redial == .later)
+    #expect(error.message == SessionError.justDeclinedAdvice)
+    let other = SessionError(closeCode: .busy, message: "This peer is not ready yet.")
+    #expect(other.message == "The peer is busy; try again later. (This peer is not ready yet.)")
+  }
+
   @Test("[HEL-5] an invitation that loses its place ends for the dialler and for the user") func placeLost() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
     #expect(world.listener.placeLost() == [])

@@ -90,6 +90,15 @@ import Testing
     #expect(order[1] == all[100].id)
   }
 
+  @Test("a host that just declined another request is not called busy") func declinedBefore() throws {
+    let host = try Self.candidate(1)
+    var search = Self.search()
+    search.show([host])
+    #expect(search.next(now: .seconds(31)) == .ask(host))
+    search.refused(by: host.id, SessionError(.busy, SessionError.justDeclinedAdvice), now: .seconds(31), jitter: 0)
+    #expect(search.refusals.first?.words.contains("just declined a request from this address") == true)
+  }
+
   @Test("a peer that appears after a refusal is asked, and before one that is busy") func latecomers() throws {
     let (busy, late) = (try Self.candidate(1), try Self.candidate(2))
     var search = Self.search()

@@ -196,6 +196,8 @@ extension JoinSearch.Refusal {
     case .declined: "declined"
     case .kicked: "reports that you were removed from the board"
     case .full: "reports that the board is full"
+    case .busy where error.message == SessionError.justDeclinedAdvice:
+      "just declined a request from this address, and answers no other one for a minute"
     case .busy: "is busy"
     case .unreachable, .timedOut: "did not answer"
     case .noSuchSession: "does not have the board"

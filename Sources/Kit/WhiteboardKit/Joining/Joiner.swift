@@ -273,6 +273,8 @@ final class Joiner {
     retryReason = error.code
     let reason =
       switch error.code {
+      case .busy where error.message == SessionError.justDeclinedAdvice:
+        "The host just declined a request from this address, and answers no other one for a minute."
       case .busy: "The host is busy."
       case .lockedOut: "The host accepts no codes for a minute: too many were wrong."
       case .timedOut: "The host did not answer in time."

@@ -199,7 +199,7 @@ struct ListenerAdmission: Sendable {
       switch facts.invitation {
       case .ask: break
       case .busy: return close(.busy, "Too many invitations are waiting for an answer.")
-      case .silenced: return close(.busy, "An invitation from this address was just declined. Try again in a minute.")
+      case .silenced: return close(.busy, SessionError.justDeclined)
       }
       state = .awaitingCommit(hello, own.session)
       deadline = now + facts.step
