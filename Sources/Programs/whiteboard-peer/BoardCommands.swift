@@ -114,8 +114,8 @@ struct RunCommand: AsyncParsableCommand {
     abstract: "Run commands from a file or standard input on a board, then quit.",
     discussion: """
       With --join, commands wait until the board has arrived from at least one member. At the end, the program \
-      waits until every member has all changes. If a command fails, the program ends immediately with a nonzero \
-      exit status, unless --keep-going is set.
+      waits until every member has all changes. With --host and --relay, it also waits until a relay has the board. \
+      If a command fails, the program ends immediately with a nonzero exit status, unless --keep-going is set.
       """
   )
 

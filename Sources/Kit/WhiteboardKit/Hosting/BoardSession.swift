@@ -7,8 +7,27 @@ final class BoardSession {
   /// The name of the board; an id prefix if no name is known.
   private(set) var name: String
   private(set) var policy: AdmissionPolicy
+  /// The state of the board's move to a relay.
+  enum Move: Sendable {
+    /// The local peer does not move the board.
+    case none
+    case pending
+    /// No relay has accepted the board yet. If `endsWaits` is false, a relay will probably accept it soon.
+    case failed(WhiteboardError, endsWaits: Bool)
+    case carried(by: PeerID)
+
+    /// Whether a relay has the board, or will probably accept it soon.
+    var expectsRelay: Bool {
+      switch self {
+      case .none, .failed(_, endsWaits: true): false
+      case .pending, .failed, .carried: true
+      }
+    }
+  }
+
+  var move = Move.none
   /// Whether a relay keeps the board open when the local peer leaves.
-  var isCarried = false
+  var isCarried: Bool { if case .carried = move { true } else { false } }
 
   let storedChoice: HostChoice
   /// Reserves the local copy of a joined board until the copy is open.

@@ -56,7 +56,7 @@ struct HostMove {
           if former != nil, error.code == .wrongPeer {
             reportChangedKey(error)
           } else if isFinal || !isReported {
-            report(error, isAway: former != nil)
+            report(error, isAway: former != nil, isFinal: isFinal)
           }
           isReported = true
           if isFinal { return nil }
@@ -64,15 +64,11 @@ struct HostMove {
       }
       if !isReported, carrier == .nearby, failures == 3 {
         isReported = true
-        runtime.emit(
-          .warning(
-            .init(
-              code: "no-relay",
-              message: "No relay was found nearby. The board is only on this computer until a relay is "
-                + "found. To name a relay, use --relay HOST:PORT."
-            )
-          )
-        )
+        let message =
+          "No relay was found nearby. The board is only on this computer until a relay is found. To name a relay, use "
+          + "--relay HOST:PORT."
+        if former == nil { failed(WhiteboardError(.unreachable, message), endsWaits: true) }
+        runtime.emit(.warning(.init(code: "no-relay", message: message)))
       }
       let pause = Self.pauses[min(failures, Self.pauses.count - 1)]
       failures += 1
@@ -93,7 +89,8 @@ struct HostMove {
     defer { checkIsolation(#isolation) }
     // The relay gets its rights from the open board, so wait until the board is open.
     _ = await runtime.wait { runtime.call { $0.board != nil } }
-    board.isCarried = true
+    board.move = .carried(by: relay)
+    runtime.changed()
     let link = addresses.first.flatMap { HostPort(host: $0.host, port: $0.port) }.map {
       BoardLink(address: $0, board: board.session.id.text, peer: relay.text, code: board.code?.words ?? []).text
     }
@@ -117,7 +114,7 @@ struct HostMove {
     runtime.emit(.carried(.init(relay: relay.text, name: name, link: link ?? "")))
   }
 
-  private func report(_ error: SessionError, isAway: Bool) {
+  private func report(_ error: SessionError, isAway: Bool, isFinal: Bool) {
     let reason = UntrustedText(error.message).escaped()
     let message =
       isAway
@@ -125,7 +122,16 @@ struct HostMove {
         + "others can join only while a member is online."
       : "The relay did not accept the board: \(reason) This peer's id, for the relay's allow setting, "
         + "is \(localPeer.text)."
+    if !isAway {
+      let code = error.code == .notCarried ? .notAllowed : WhiteboardError(error).code
+      failed(WhiteboardError(code, message), endsWaits: isFinal)
+    }
     runtime.emit(.warning(.init(code: "not-carried", message: message)))
+  }
+
+  private func failed(_ error: WhiteboardError, endsWaits: Bool) {
+    board.move = .failed(error, endsWaits: endsWaits)
+    runtime.changed()
   }
 
   private func reportChangedKey(_ error: SessionError) {

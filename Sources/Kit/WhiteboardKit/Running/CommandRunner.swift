@@ -255,12 +255,28 @@ final class CommandRunner {
     runtime.end(answers.firstFailure.map { .failed($0) } ?? ending)
   }
 
+  /// Waits until a relay has the board, if the board moves to a relay. Returns the reason if no relay accepted it.
+  private nonisolated(nonsending) func finishMove() async -> WhiteboardError? {
+    defer { checkIsolation(#isolation) }
+    func move() -> BoardSession.Move { runtime.call { $0.phase.board?.move ?? .none } }
+    _ = await runtime.wait(timeout: configuration.catchUpTimeout) {
+      if case .carried(let relay) = move() { self.members.isReached(relay) } else { !move().expectsRelay }
+    }
+    return switch move() {
+    case .none, .carried: nil
+    case .failed(let error, _): error
+    case .pending: WhiteboardError(.timedOut, "No relay accepted the board in time.")
+    }
+  }
+
   private nonisolated(nonsending) func endOfScript(on board: ActiveBoard) async -> BoardRuntime.Ending {
+    let moveProblem = await finishMove()
     // Lost members are removed after `lostAfter`, so this wait ends.
     let report = await board.convergence.wait(.everybody, timeout: configuration.lostAfter + .seconds(60))
     guard report.isComplete else {
       return .failed(WhiteboardError(.timedOut, "some changes have not reached every member: \(report.problem)"))
     }
+    if let moveProblem { return .failed(moveProblem) }
     guard report.synced.isEmpty, board.convergence.hasUnsharedChanges else {
       if !report.notSynced.isEmpty { answers.note(.init(code: "not-synced", message: report.problem)) }
       return .asked

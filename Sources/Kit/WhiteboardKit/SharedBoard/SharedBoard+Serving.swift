@@ -164,6 +164,7 @@ extension SharedBoard {
 
   private func startRelayMove() {
     guard !configuration.isGuest, let carrier = configuration.carrier else { return }
+    phase.board?.move = .pending
     spawn { sharedBoard in
       guard let board = sharedBoard.phase.board else { return }
       let move = HostMove(

@@ -41,10 +41,12 @@ final class Convergence {
   var hasUnsharedChanges: Bool { replica.board.written != sharedDots }
 
   /// Waits until each member in `scope` has what the scope requires. A nil timeout means no limit, except that the wait
-  /// ends if no other member is connected or reconnecting.
+  /// ends if no other member is connected or reconnecting. If the board moves to a relay, the wait for this member ends
+  /// after the time in which a board must arrive.
   nonisolated(nonsending) func wait(_ scope: SyncScope, timeout: Duration?) async -> SyncReport {
     let clock = runtime.clock
-    let deadline = clock.now + (timeout ?? .seconds(Int64(CommandLimits.maximumSeconds)))
+    let begin = clock.now
+    let deadline = begin + (timeout ?? .seconds(Int64(CommandLimits.maximumSeconds)))
     beginProving()
     defer { endProving() }
     repeat {
@@ -64,7 +66,7 @@ final class Convergence {
       // A member is leaving, or the session ended. The wait continues until the event about this change arrives.
       let rest = deadline - clock.now
       _ = await runtime.wait(timeout: rest) { !self.isSettled(scope) || self.compared(scope) != asked }
-    } while runtime.ending == nil && clock.now < deadline && !(timeout == nil && members.isEmpty)
+    } while runtime.ending == nil && clock.now < deadline && (timeout != nil || expectsMembers(since: begin))
     return report(scope, isComplete: false)
   }
 
@@ -88,6 +90,12 @@ final class Convergence {
   private func endProving() {
     waits -= 1
     if waits == 0 { active?.perform(replica.proveEquality(false, now: runtime.now)) }
+  }
+
+  private func expectsMembers(since begin: ContinuousClock.Instant) -> Bool {
+    guard members.isEmpty else { return true }
+    let expectsRelay = runtime.call { $0.phase.board?.move.expectsRelay == true }
+    return expectsRelay && runtime.clock.now < begin + configuration.catchUpTimeout
   }
 
   // MARK: - The condition
