@@ -46,7 +46,7 @@ package func withHTTPServer<Result>(
     let reason =
       switch error {
       case let error as IOError: SystemError.words(for: error.errnoCode)
-      case is SocketAddressError: "this host name is unknown"
+      case is SocketAddressError.UnknownHost: "this host name is unknown"
       default: "\(error)"
       }
     throw HTTPBindError("cannot listen on \(host) port \(port): \(reason)")
