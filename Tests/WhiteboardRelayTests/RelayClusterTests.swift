@@ -306,6 +306,38 @@ import Testing
     }
   }
 
+  @Test("[MEM-12] a relay that starts again without the host does not admit by the code before a removal")
+  func removedBeforeRestart() async throws {
+    try await RelayRoom.make { room in
+      let cluster = MemoryCluster()
+      var former = ""
+      try await room.running(try relay("two", in: room, of: cluster)) { two in
+        try await room.running(try relay("one", in: room, of: cluster)) { one in
+          let board = try await one.createBoard(name: "standup").board
+          try await wait(two) { $0.first?.state == "serving" }
+          former = try #require(await two.onlyReport?.link)
+          try await room.joined(former, as: "ben") { ben in
+            try await wait(one) { $0.first?.people.contains("ben") == true }
+            var kick = ControlRequest(.kick, board: board)
+            kick.peer = "ben"
+            for case .error(_, let message) in await one.answer(kick) { Issue.record("\(message)") }
+          }
+          try await wait(two) { $0.first?.link != former }
+        }
+      }
+      try await room.running(try relay("two", in: room, of: MemoryCluster())) { two in
+        try await wait(two) { $0.first?.state == "serving" }
+        let link = try #require(await two.onlyReport?.link)
+        var outdated = try BoardLink(link)
+        outdated.code = try BoardLink(former).code
+        await #expect { try await room.joined(outdated.text, as: "cy") { _ in } } throws: {
+          ($0 as? WhiteboardError)?.code == .notAllowed
+        }
+        try await room.joined(link, as: "dan") { _ in }
+      }
+    }
+  }
+
   @Test("a relay that cannot reach its cluster serves its boards and names the reason, and joins later")
   func unreachable()
     async throws

@@ -119,6 +119,7 @@ package struct BoardRegister: Sendable {
   }
 
   private mutating func keep(_ changed: [Entry]) throws(WhiteboardError) {
+    guard changed != entries else { return }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     do {

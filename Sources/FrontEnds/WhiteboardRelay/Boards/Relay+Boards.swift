@@ -109,7 +109,10 @@ extension Relay {
       logger.info("Board opened.", metadata: ["board": "\(id.short)"])
     case .news(.admission(let ready)):
       board.link = ready.link
-      followHost(ready, of: id, board)
+      if var entry = register[id] {
+        (entry.admission, entry.code) = (ready.admit, ready.code)
+        do throws(WhiteboardError) { try register.set(entry) } catch { logger.error("\(error.message)") }
+      }
     case .news(.note(let note)) where note.code == SharedBoard.News.Remark.webRevoked: board.webLink = nil
     case .news(.web(let web)) where !web.isOn: board.webLink = nil
     case .news(.invited(let invited)): return showBrowserLink(invited, of: id)
@@ -127,16 +130,6 @@ extension Relay {
     }
     boards[id] = board
     boardsChanged()
-  }
-
-  /// Stores how the host of another peer's board admits newcomers now, because the relay opens the board that way after
-  /// a restart, perhaps without the host (MEM-17).
-  private func followHost(_ ready: SharedBoard.News.Ready, of id: SessionID, _ board: ServedBoard) {
-    guard !board.isHosted, var entry = register[id] else { return }
-    let former = entry
-    (entry.admission, entry.code) = (ready.admit, ready.code)
-    guard entry != former else { return }
-    do throws(WhiteboardError) { try register.set(entry) } catch { logger.error("\(error.message)") }
   }
 
   /// The peers on a board, by id, without the other relays of the cluster.

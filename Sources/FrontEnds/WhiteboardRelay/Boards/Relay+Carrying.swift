@@ -11,12 +11,8 @@ extension Relay {
       guard entry.carriage?.host == request.host.text else {
         return .refuse(reason: "The relay already has this board from another host.")
       }
-      entry.admission = word
-      if entry.code != code, let link = boards[request.session]?.link, var changed = try? BoardLink(link) {
-        changed.code = code?.split(separator: "-").map(String.init) ?? []
-        boards[request.session]?.link = changed.text
-      }
-      entry.code = code
+      // The session of an open board reports the change, too. But the board may not be open.
+      (entry.admission, entry.code) = (word, code)
       // Files from earlier versions contain no address.
       if entry.carriage?.address == nil { entry.carriage?.address = request.addressBlock }
       return note(entry)

@@ -52,9 +52,10 @@ struct BoardHost {
       )
     }
     // A board that another peer created keeps its join code, because its members know no other code.
-    let isOwn = membership.map { $0.host == transport.peerID } ?? true
+    let isCarried = configuration.carriage != nil
+    let isOwn = !isCarried && membership.map { $0.host == transport.peerID } ?? true
     let policy: AdmissionPolicy =
-      if !isOwn, configuration.followsHost {
+      if !isOwn, !isCarried, configuration.followsHost {
         // A code that the host did not give must admit no peer.
         code.map { .code($0) } ?? .known
       } else { configuration.hostPolicy(stored, code: code) }

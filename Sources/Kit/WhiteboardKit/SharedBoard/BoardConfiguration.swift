@@ -196,6 +196,7 @@ package struct BoardConfiguration: Sendable {
   /// Whether a member admits newcomers as the host does (MEM-17). A code that the local user chose for another peer's
   /// board could differ from the board's code.
   var followsHost: Bool {
+    if carriage != nil { return true }
     guard case .host = part else { return admission == nil || admission == .code }
     return (admission ?? hostAdmission) == .code
   }

@@ -135,7 +135,7 @@ extension SharedBoard {
       guard let serving, ending == nil else { return }
       serving.board.setPolicy(policy)
       if serving.board.admitsNewcomers(configuration) { announceIfNeeded(serving.board) }
-      if case .code(let code) = policy, let typed = configuration.code, typed != code {
+      if case .code(let code) = policy, let typed = configuration.code, typed != code, configuration.carriage == nil {
         emit(
           .warning(
             .init(

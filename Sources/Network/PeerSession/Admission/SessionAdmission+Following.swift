@@ -128,7 +128,8 @@ extension SessionAdmission {
 
   private var mayAsk: Bool { asksUser && membership.mayAdmitNewcomers }
 
-  private func followPolicy(_ new: AdmissionPolicy) {
+  /// Replaces the policy by the host's, and reports the change to the application.
+  func followPolicy(_ new: AdmissionPolicy) {
     guard new != policy else { return }
     replacePolicy(with: new)
     policySource.yield(new)

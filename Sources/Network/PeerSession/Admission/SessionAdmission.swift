@@ -111,7 +111,6 @@ final class SessionAdmission {
 
   func replaceCode(with code: JoinCode) {
     setPolicy(.code(code))
-    invitationCodes = []
     session.relaying.codeReplaced(with: code)
     termsChanged()
   }
@@ -122,8 +121,10 @@ final class SessionAdmission {
   }
 
   private func setPolicy(_ policy: AdmissionPolicy) {
-    if policy != self.policy { codeKey = nil }
+    guard policy != self.policy else { return }
     self.policy = policy
+    codeKey = nil
+    invitationCodes = []
   }
 
   /// Computes the key of the current code, unless it is known, and then calls `body`. Concurrent callers share one

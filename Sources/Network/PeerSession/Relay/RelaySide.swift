@@ -370,7 +370,7 @@ extension RelaySide {
   func isReplacement(_ peer: PeerID) -> Bool { carriers[peer] != nil && carriers.keys.contains { $0 != peer } }
 
   func carried(_ policy: AdmissionPolicy, _ grant: RelayGrant) {
-    session.admission.replacePolicy(with: policy)
+    session.admission.followPolicy(policy)
     let wasRelaying = isRelaying
     self.grant = grant
     guard !wasRelaying else { return }
