@@ -8,20 +8,24 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Web"))
 from programs import Peer, Program, free_port, until  # noqa: E402
+from servers import Machine  # noqa: E402
+
+#: The words before a command that ends if this process is killed.
+DIES_WITH_THIS = ("setpriv", "--pdeathsig", "KILL")
 
 
 class Relay(Program):
-    """A `whiteboard-relay serve` of the cluster."""
+    """A `whiteboard-relay serve` of the cluster. `topology` is the one of its boards."""
 
-    def __init__(self, program, name, folder, servers):
-        self.program, self.folder = program, folder
-        folder.mkdir()
+    def __init__(self, program, name, folder, servers, machine=Machine(), topology="mesh"):
+        self.program, self.folder, self.machine = program, folder, machine
+        folder.mkdir(exist_ok=True)
         (folder / "no-config").touch()
         certificates = servers.certificates
         # The port stays the same if the relay is started again.
         super().__init__(name, [
-            program, "serve", "--json", "--data-dir", folder, "--config", folder / "no-config", "--name", name,
-            "--listen", f"127.0.0.1:{free_port()}", "--http", "none", "--no-announce",
+            *DIES_WITH_THIS, *machine.inside, program, "serve", "--json", "--data-dir", folder, "--config", folder / "no-config", "--name", name,
+            "--listen", f"{machine.address}:{free_port()}", "--http", "none", "--no-announce", "--topology", topology,
             "--cluster", servers.environment["WHITEBOARD_CLUSTER_SERVERS"], "--cluster-ca", certificates / "ca.pem",
             "--cluster-certificate", certificates / "relay.pem", "--cluster-key", certificates / "relay.key",
         ], folder / "log")

@@ -1,5 +1,6 @@
-"""NATS servers on loopback for tests: a cluster with JetStream, and servers that lack something."""
+"""NATS servers for tests: a cluster with JetStream, on loopback or on other machines, and servers that lack something."""
 
+import json
 import pathlib
 import signal
 import socket
@@ -7,14 +8,23 @@ import subprocess
 import tempfile
 import threading
 import time
+import typing
 import urllib.error
 import urllib.request
 
 SERVER = "nats-server"
-#: The name in the certificates. libnats does not accept an address there.
-HOST = "localhost"
 #: The seconds in which a cluster elects its leader.
 PATIENCE = 30
+
+
+class Machine(typing.NamedTuple):
+    """Where a program runs."""
+
+    #: The name in the certificates. libnats does not accept an address there.
+    name: str = "localhost"
+    address: str = "127.0.0.1"
+    #: The words before a command that run it on this machine.
+    inside: tuple = ()
 
 
 def free_ports(count):
@@ -29,17 +39,18 @@ def free_ports(count):
             one.close()
 
 
-def make_certificates(folder):
+def make_certificates(folder, hosts):
     """Writes an authority, and certificates for `server` and `relay`, with OpenSSL."""
 
     def openssl(*words):
         subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True)
 
     folder.mkdir()
+    names = ",".join(f"DNS:{host}" for host in sorted(hosts))
     key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc")
     openssl("req", "-x509", *key, "-days", 2, "-subj", "/CN=test", "-keyout", folder / "ca.key", "-out", folder / "ca.pem")
     for name in ("server", "relay"):
-        openssl("req", "-x509", *key, "-days", 2, "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{HOST}",
+        openssl("req", "-x509", *key, "-days", 2, "-subj", f"/CN={name}", "-addext", f"subjectAltName={names}",
                 "-addext", "basicConstraints=CA:FALSE", "-CA", folder / "ca.pem", "-CAkey", folder / "ca.key",
                 "-keyout", folder / f"{name}.key", "-out", folder / f"{name}.pem")
     return folder
@@ -48,31 +59,42 @@ def make_certificates(folder):
 class Node:
     """One server, which can be killed and started again with the same ports and data."""
 
-    def __init__(self, folder, name, config, port, monitor):
-        self.folder, self.name, self.port, self.monitor = folder, name, port, monitor
+    def __init__(self, folder, name, config, port, monitor=None, machine=Machine()):
+        self.folder, self.name, self.port, self.monitor, self.machine = folder, name, port, monitor, machine
         self.file = folder / f"{name}.conf"
         self.file.write_text(config)
         self.log = folder / f"{name}.log"
         self.killed = folder / f"{name}.killed"
         self.process = None
+        #: Whether the server must not start again by itself.
+        self.is_held = False
 
     def start(self):
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([SERVER, "-c", self.file], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            words = [*self.machine.inside, SERVER, "-c", self.file]
+            self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self.is_held = False
         (self.folder / f"{self.name}.pid").write_text(f"{self.process.pid}\n")
 
     def stop(self, number=signal.SIGKILL):
+        """Ends the server until it is started."""
+        self.is_held = True
         if self.process:
             self.process.send_signal(number)
             self.process.wait()
 
     def is_healthy(self):
         """Whether the server answers, and its streams have leaders and are up to date."""
+        return self.monitored("healthz") is not None
+
+    def monitored(self, page):
+        """A page of the server's monitor, or None if the server does not answer."""
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.monitor}/healthz", timeout=2) as answer:
-                return answer.status == 200
+            url = f"http://{self.machine.address}:{self.monitor}/{page}"
+            with urllib.request.urlopen(url, timeout=2) as answer:
+                return json.load(answer) if answer.status == 200 else None
         except (urllib.error.URLError, OSError):
-            return False
+            return None
 
 
 class Servers:
@@ -81,17 +103,18 @@ class Servers:
 
     The file NAME.pid in `folder` contains the process of a server; a test may kill it, after it has created the file
     NAME.killed. The server then starts again after a second. The file disappears when all streams have a leader again,
-    and the server has all data.
+    and the server has all data. The servers of the cluster run on `machines`.
     """
 
-    def __init__(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="whiteboard-nats-"))
+    def __init__(self, machines=(Machine(),) * 3, folder=None):
+        self.machines = machines
+        self.folder = folder or pathlib.Path(tempfile.mkdtemp(prefix="whiteboard-nats-"))
         self.is_ending = threading.Event()
 
     def __enter__(self):
         self._start_janitor()
         try:
-            self.certificates = make_certificates(self.folder / "certificates")
+            self.certificates = make_certificates(self.folder / "certificates", {one.name for one in self.machines})
             # Another program may take a port before a server does, so this tries again.
             for attempt in range(3):
                 if self._start():
@@ -122,21 +145,21 @@ class Servers:
         clients, routes, monitors = ports[:3], ports[3:6], ports[6:9]
         c = self.certificates
         self.cluster = []
-        for number in range(3):
+        others = ", ".join(f"nats://{one.address}:{route}" for one, route in zip(self.machines, routes))
+        for number, machine in enumerate(self.machines):
             name = f"n{number}"
-            others = ", ".join(f"nats://127.0.0.1:{route}" for route in routes)
             self.cluster.append(Node(self.folder, name, f"""
 server_name: {name}
-listen: "127.0.0.1:{clients[number]}"
-client_advertise: "{HOST}:{clients[number]}"
-http: "127.0.0.1:{monitors[number]}"
+listen: "{machine.address}:{clients[number]}"
+client_advertise: "{machine.name}:{clients[number]}"
+http: "{machine.address}:{monitors[number]}"
 jetstream {{ store_dir: "{self.folder}/{name}", max_mem: 64MB, max_file: 1GB }}
-cluster {{ name: test, listen: "127.0.0.1:{routes[number]}", routes: [{others}] }}
+cluster {{ name: test, listen: "{machine.address}:{routes[number]}", routes: [{others}] }}
 tls {{ cert_file: "{c}/server.pem", key_file: "{c}/server.key", ca_file: "{c}/ca.pem", verify: true }}
-""", clients[number], monitors[number]))
-        self.plain = Node(self.folder, "plain", f'listen: "127.0.0.1:{ports[9]}"\n', ports[9], None)
+""", clients[number], monitors[number], machine))
+        self.plain = Node(self.folder, "plain", f'listen: "127.0.0.1:{ports[9]}"\n', ports[9])
         self.locked = Node(self.folder, "locked", f'listen: "127.0.0.1:{ports[10]}"\n'
-                           "authorization { user: relay, password: secret }\n", ports[10], None)
+                           "authorization { user: relay, password: secret }\n", ports[10])
         self.nodes = [*self.cluster, self.plain, self.locked]
         for node in self.nodes:
             node.start()
@@ -168,7 +191,7 @@ tls {{ cert_file: "{c}/server.pem", key_file: "{c}/server.key", ca_file: "{c}/ca
     def _restart_killed(self):
         while not self.is_ending.wait(1):
             for node in self.cluster:
-                if node.process.poll() is not None:
+                if node.process.poll() is not None and not node.is_held:
                     node.start()
                 elif node.killed.exists() and all(other.is_healthy() for other in self.cluster):
                     # The file contains the process, which may be about to end.
@@ -179,7 +202,7 @@ tls {{ cert_file: "{c}/server.pem", key_file: "{c}/server.key", ca_file: "{c}/ca
     def environment(self):
         """The variables that Tests/RelayClusterTests reads."""
         return {
-            "WHITEBOARD_CLUSTER_SERVERS": ",".join(f"tls://{HOST}:{node.port}" for node in self.cluster),
+            "WHITEBOARD_CLUSTER_SERVERS": ",".join(f"tls://{node.machine.name}:{node.port}" for node in self.cluster),
             "WHITEBOARD_CLUSTER_FOLDER": str(self.folder),
             "WHITEBOARD_CLUSTER_PLAIN": f"nats://127.0.0.1:{self.plain.port}",
             "WHITEBOARD_CLUSTER_LOCKED": f"nats://127.0.0.1:{self.locked.port}",

@@ -675,6 +675,21 @@ class Rig:
         for host in hosts:
             host._move_port("island")
 
+    def cut(self, some, others):
+        """Drops all packets between two groups of hosts without a sign of it; other hosts reach both groups."""
+        for one, other in self._directions(some, others):
+            # No host has this address.
+            one.ip("neighbor", "replace", other.address, "lladdr", "02:77:00:00:ff:ff", "dev", "eth0", "nud", "permanent")
+
+    def uncut(self, some, others):
+        """Ends `cut`."""
+        for one, other in self._directions(some, others):
+            one.ip("neighbor", "delete", other.address, "dev", "eth0")
+
+    @staticmethod
+    def _directions(some, others):
+        return [pair for one in some for other in others for pair in ((one, other), (other, one))]
+
     def route(self, is_routed):
         """Whether the router forwards packets from one subnet to another."""
         pathlib.Path("/proc/sys/net/ipv4/ip_forward").write_text("1" if is_routed else "0")

@@ -57,6 +57,8 @@ class Program:
 
     def start(self):
         self.events = []
+        #: When each event arrived, in seconds of `time.monotonic()`.
+        self.times = []
         self.changed = threading.Condition()
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(self.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
@@ -67,6 +69,7 @@ class Program:
             with self.changed:
                 if process is self.process:
                     self.events.append(json.loads(line))
+                    self.times.append(time.monotonic())
                 self.changed.notify_all()
         with self.changed:
             self.changed.notify_all()
@@ -108,14 +111,14 @@ class Program:
 
 
 class Peer(Program):
-    """A `whiteboard-peer run`."""
+    """A `whiteboard-peer run`. The words `inside` run it somewhere else."""
 
-    def __init__(self, program, name, folder, *words):
+    def __init__(self, program, name, folder, *words, inside=()):
         self._requests = itertools.count(1)
         folder.mkdir(parents=True, exist_ok=True)
         fixed = ["run", "-", "--data-dir", folder, "--json", "--keep-going", "--as", name, "--no-announce", "--config", folder / "no-config"]
         (folder / "no-config").touch()
-        super().__init__(name, [program, *fixed, *words], folder / "log")
+        super().__init__(name, [*inside, program, *fixed, *words], folder / "log")
 
     @classmethod
     def host(cls, program, name, folder, *words, web=True):
