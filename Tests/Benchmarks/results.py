@@ -159,6 +159,7 @@ def page(sections, findings, history, about, absent):
 
 # --- Plots -----------------------------------------------------------------------------------
 
+RELAYS = ("1 relay", "2 relays", "3 relays")
 #: The title of each plot, the title of its horizontal axis, and its panels: a title, and the rows by label. `{n}` in the
 #: name of a row stands for the values on the horizontal axis.
 PLOTS = {
@@ -175,6 +176,10 @@ PLOTS = {
         ("stroke's end to arrival, ms", {"p50": "guests-{n}.p50", "p99": "guests-{n}.p99"}),
         ("cores of the host", {"CPU": "guests-{n}.host"}),
         ("MB of the host per guest", {"memory": "guests-{n}.drawn"}))),
+    "cluster": ("Relays of a cluster that share two cores with the guests", "guests", (200, 400, 800), (
+        ("operation to last member, p99, ms", {relays: f"cluster-{relays[0]}-{{n}}.p99" for relays in RELAYS}),
+        ("operations per second", {relays: f"cluster-{relays[0]}-{{n}}.rate" for relays in RELAYS}),
+        ("cores of all relays", {relays: f"cluster-{relays[0]}-{{n}}.relay" for relays in RELAYS}))),
     "points": ("Cost against the number of points of a stroke", "points", (30, 120, 480), (
         ("ms CPU per stroke", {"author": "stroke-{n}.author", "receiver": "stroke-{n}.receiver"}),)),
 }

@@ -155,7 +155,8 @@ class World:
             self.servers.folder.mkdir(exist_ok=True)
             self.servers.__enter__()
             for name, machine in zip(("one", "two", "three"), self.machines):
-                self.relays.append(Relay(self.relay_program, name, self.folder / name, self.servers, machine, "star"))
+                self.relays.append(Relay(self.relay_program, name, self.folder / name, self.servers, machine,
+                                         ("--topology", "star")))
             self.until_complete()
             self.board = self.relays[0].operate("boards", "create", "standup")[0]["board"]
             for name, relay, machine in zip(("ann", "ben", "cy"), self.relays, self.machines[6:]):

@@ -15,19 +15,20 @@ DIES_WITH_THIS = ("setpriv", "--pdeathsig", "KILL")
 
 
 class Relay(Program):
-    """A `whiteboard-relay serve` of the cluster. `topology` is the one of its boards."""
+    """A `whiteboard-relay serve` of the cluster, or a single one without `servers`. `words` are more options."""
 
-    def __init__(self, program, name, folder, servers, machine=Machine(), topology="mesh"):
+    def __init__(self, program, name, folder, servers=None, machine=Machine(), words=()):
         self.program, self.folder, self.machine = program, folder, machine
         folder.mkdir(exist_ok=True)
         (folder / "no-config").touch()
-        certificates = servers.certificates
+        if servers:
+            certificates = servers.certificates
+            words = (*words, "--cluster", servers.environment["WHITEBOARD_CLUSTER_SERVERS"], "--cluster-ca", certificates / "ca.pem",
+                     "--cluster-certificate", certificates / "relay.pem", "--cluster-key", certificates / "relay.key")
         # The port stays the same if the relay is started again.
         super().__init__(name, [
             *DIES_WITH_THIS, *machine.inside, program, "serve", "--json", "--data-dir", folder, "--config", folder / "no-config", "--name", name,
-            "--listen", f"{machine.address}:{free_port()}", "--http", "none", "--no-announce", "--topology", topology,
-            "--cluster", servers.environment["WHITEBOARD_CLUSTER_SERVERS"], "--cluster-ca", certificates / "ca.pem",
-            "--cluster-certificate", certificates / "relay.pem", "--cluster-key", certificates / "relay.key",
+            "--listen", f"{machine.address}:{free_port()}", "--http", "none", "--no-announce", *words,
         ], folder / "log")
         self.event("status")
 

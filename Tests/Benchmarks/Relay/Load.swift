@@ -63,7 +63,8 @@ struct Outcome {
   /// The number of operations that a reading member did not receive.
   var lost = 0
 
-  init(_ clock: LoadClock, _ readers: [(number: Int, arrivals: Arrivals)], writers: Range<Int>) {
+  /// Adds the operations of one board.
+  mutating func add(_ clock: LoadClock, _ readers: [(number: Int, arrivals: Arrivals)], writers: Range<Int>) {
     let begun = clock.times
     let first = begun.compactMap(\.first).min() ?? 0
     for writer in writers {

@@ -38,14 +38,14 @@ actor Member {
   private var queued = 0
   private var roomWaiter: CheckedContinuation<Void, Never>?
   private var joinWaiter: CheckedContinuation<Void, Never>?
-  private var readyWaiter: CheckedContinuation<Void, Never>?
+  /// The number of other members, including the relays.
   private let expected: Int
 
-  init(_ number: Int, of count: Int, _ kind: Kind, _ clock: LoadClock) {
+  init(_ number: Int, of count: Int, relays: Int, _ kind: Kind, _ clock: LoadClock) {
     self.number = number
     self.kind = kind
     self.clock = clock
-    expected = count
+    expected = count - 1 + relays
     arrivals = Arrivals(of: count)
   }
 
@@ -62,7 +62,12 @@ actor Member {
     if kind == .ordinary { configuration.threads = threads }
     configuration.isPaced = kind != .flooding
     let body: @Sendable (PeerTransport) async throws -> Void = { try await self.stay($0, link) }
-    try await PeerTransport.withTransport(configuration, body)
+    do { try await PeerTransport.withTransport(configuration, body) } catch {
+      departure = "\(error)"
+      joinWaiter?.resume()
+      joinWaiter = nil
+      throw error
+    }
   }
 
   private func stay(_ transport: PeerTransport, _ link: BoardLink) async throws {
@@ -153,10 +158,6 @@ actor Member {
       default: continue
       }
     }
-    if let readyWaiter, replica?.members.count == expected {
-      self.readyWaiter = nil
-      readyWaiter.resume()
-    }
   }
 
   /// The executor of the session's thread.
@@ -167,17 +168,14 @@ actor Member {
     return "\(error.code.rawValue): \(error.message)"
   }
 
-  /// Waits until the member is admitted.
+  /// Waits until the member is admitted, or cannot join.
   func untilJoined() async {
-    guard session == nil else { return }
+    guard session == nil, departure == nil else { return }
     await withCheckedContinuation { joinWaiter = $0 }
   }
 
-  /// Waits until all members have joined.
-  func untilComplete() async {
-    guard replica?.members.count != expected else { return }
-    await withCheckedContinuation { readyWaiter = $0 }
-  }
+  /// The number of other members and relays of the board that the member does not know yet.
+  var missingCount: Int { expected - (replica?.members.count ?? 0) }
 
   /// Moves the member's own object to a position that encodes the number of the operation.
   func draw() async throws {

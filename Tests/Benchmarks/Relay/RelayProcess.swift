@@ -2,6 +2,28 @@ import Foundation
 import WhiteboardKit
 import WhiteboardRelay
 
+/// The processor time and the memory of a running process.
+struct ProcessFigures: Sendable {
+  let id: Int32
+
+  /// The processor time of the process so far, in seconds.
+  var processorTime: Double {
+    let fields = contents("stat").split(separator: ")").last?.split(separator: " ") ?? []
+    guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return 0 }
+    return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }
+
+  /// The current memory of the process in bytes: all of it, and without files, for example the program.
+  var memory: (all: Double, anonymous: Double) {
+    let fields = contents("statm").split(separator: " ").compactMap { Double($0) }
+    return fields.count > 2 ? (fields[1] * 4096, (fields[1] - fields[2]) * 4096) : (0, 0)
+  }
+
+  private func contents(_ name: String) -> String {
+    (try? String(contentsOfFile: "/proc/\(id)/\(name)", encoding: .utf8)) ?? ""
+  }
+}
+
 /// A `whiteboard-relay` in its own process, only for the benchmark.
 final class RelayProcess {
   private let process = Process()
@@ -36,22 +58,5 @@ final class RelayProcess {
     try? FileManager.default.removeItem(atPath: directory)
   }
 
-  /// The processor time of the process so far, in seconds.
-  var processorTime: Double {
-    guard let stat = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8) else {
-      return 0
-    }
-    let fields = stat.split(separator: ")").last?.split(separator: " ") ?? []
-    guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return 0 }
-    return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
-  }
-
-  /// The current memory of the process in bytes.
-  var memory: Int {
-    guard let statm = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/statm", encoding: .utf8) else {
-      return 0
-    }
-    let fields = statm.split(separator: " ")
-    return fields.count > 1 ? (Int(fields[1]) ?? 0) * 4096 : 0
-  }
+  var figures: ProcessFigures { ProcessFigures(id: process.processIdentifier) }
 }

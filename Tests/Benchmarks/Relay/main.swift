@@ -1,9 +1,14 @@
-// Measures the load of a relay. All members draw on one board of the relay, each over a real session.
+// Measures the load of one relay, or of several relays of a cluster. The members of a board draw, each over a real session.
 //
-//     relay-bench [--relay PROGRAM] [--members N] [--rate N] [--seconds N] [--deaf] [--flood]
+//     relay-bench [--relay PROGRAM | --links FILE --pids N,N] [--members N] [--writers N] [--rate N] [--seconds N]
+//                 [--deaf] [--flood]
 //
-// Each member makes `rate` small operations per second. A latency is the time from the start of an operation until all
-// other members show it. --deaf adds a member that stops reading. --flood adds a member that writes as fast as it can.
+// Without --links, this program starts a relay with one board. Otherwise, each line of FILE has the links to one board
+// through each relay, and --pids has the process of each relay. The members are distributed over the boards and the
+// relays; they cannot dial each other, so everything goes through a relay. At most `writers` members of each board
+// (default: all) make `rate` small operations per second each. A latency is the time from the start of an operation until
+// all other members of the board show it. --deaf adds a member that stops reading. --flood adds a member that writes as
+// fast as it can.
 
 import Foundation
 import WhiteboardKit
@@ -17,6 +22,7 @@ func option(_ name: String) -> String? {
 
 let run = Run(
   memberCount: option("--members").flatMap { Int($0) } ?? 64,
+  writerCount: option("--writers").flatMap { Int($0) } ?? .max,
   rate: option("--rate").flatMap { Double($0) } ?? 20,
   seconds: option("--seconds").flatMap { Double($0) } ?? 60,
   isDeaf: CommandLine.arguments.contains("--deaf"),
@@ -24,6 +30,14 @@ let run = Run(
 )
 let beside = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/whiteboard-relay"
 
-let relay = try await RelayProcess(program: option("--relay") ?? beside)
-do { try await run.measure(relay) } catch { print("\(error)") }
-relay.end()
+if let file = option("--links") {
+  let boards = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map { line in
+    try line.split(separator: " ").map { try BoardLink(String($0)) }
+  }
+  let relays = (option("--pids") ?? "").split(separator: ",").compactMap { Int32($0) }.map(ProcessFigures.init)
+  do { try await run.measure(boards, relays) } catch { print("\(error)") }
+} else {
+  let relay = try await RelayProcess(program: option("--relay") ?? beside)
+  do { try await run.measure([[relay.link]], [relay.figures]) } catch { print("\(error)") }
+  relay.end()
+}
