@@ -132,9 +132,15 @@ import Testing
     }
   }
 
-  @Test("a relay that joins later gets the boards too, and deletes them with their relay") func deleted() async throws {
+  @Test(
+    """
+    a relay that joins later gets the boards too, and deletes them with their relay, also if it hears of a deletion \
+    before the servers have stored it
+    """,
+    arguments: [false, true]
+  ) func deleted(storesLate: Bool) async throws {
     try await RelayRoom.make { room in
-      let cluster = MemoryCluster()
+      let cluster = MemoryCluster(storesLate: storesLate)
       try await room.running(try relay("one", in: room, of: cluster)) { one in
         _ = try await one.createBoard(name: "standup")
         let own = try await one.createBoard(name: "other")

@@ -9,6 +9,8 @@ package final class MemoryCluster: Sendable {
     var values: [String: ClusterValue] = [:]
     var replies: [String: CheckedContinuation<[UInt8]?, Never>] = [:]
     var connections = 0
+    /// The number of reads of all values, by connection.
+    var reads: [Int: Int] = [:]
     var number: UInt64 = 0
 
     mutating func next() -> UInt64 {
@@ -19,7 +21,11 @@ package final class MemoryCluster: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  package init() {}
+  private let storesLate: Bool
+
+  /// Creates an empty cluster. If it stores late, others hear of a new value first, and it is stored when one of them has
+  /// read the old values.
+  package init(storesLate: Bool = false) { self.storesLate = storesLate }
 
   package func connect() -> any ClusterConnection {
     Connection(
@@ -116,7 +122,23 @@ package final class MemoryCluster: Sendable {
 
     func values() async throws(ClusterError) -> [String: ClusterValue] {
       try check()
-      return cluster.state.withLockedValue { $0.values }
+      return cluster.state.withLockedValue { state in
+        state.reads[number, default: 0] += 1
+        return state.values
+      }
+    }
+
+    /// Announces a change, and waits until another connection has read the values.
+    private func announceEarly() async {
+      let reads = { [number] (state: inout State) in state.reads.filter { $0.key != number }.values.reduce(0, +) }
+      let former = cluster.state.withLockedValue(reads)
+      let isHeard = cluster.state.withLockedValue { [number] state in
+        state.feeds.contains { $0.subject == Self.changes && $0.connection != number }
+      }
+      send(ClusterMessage([]), to: Self.changes)
+      while isHeard, isConnected, !Task.isCancelled, cluster.state.withLockedValue(reads) == former {
+        try? await ContinuousClock().sleep(for: .milliseconds(10))
+      }
     }
 
     func value(of key: ClusterSubject) async throws(ClusterError) -> ClusterValue? { try await values()[key.text] }
@@ -125,6 +147,7 @@ package final class MemoryCluster: Sendable {
       -> UInt64
     {
       try check(bytes)
+      if cluster.storesLate { await announceEarly() }
       let new = cluster.state.withLockedValue { state -> UInt64? in
         if let revision, state.values[key.text]?.revision ?? 0 != revision { return nil }
         let new = state.next()
@@ -132,7 +155,7 @@ package final class MemoryCluster: Sendable {
         return new
       }
       guard let new else { throw ClusterError(.conflict, "conflict") }
-      send(ClusterMessage([]), to: Self.changes)
+      if !cluster.storesLate { send(ClusterMessage([]), to: Self.changes) }
       return new
     }
 

@@ -38,6 +38,9 @@ struct RelayClusterState {
   var problem: String?
   /// The relays to which boards are being moved.
   var targets: Set<PeerID> = []
+  /// How often to read the shared values again. A change is heard before the servers have stored it, and a read can fail
+  /// while they elect a leader.
+  var pendingReads = 0
   /// The relays to which boards are moved next.
   var waiting: [PeerID] = []
   /// Whether a relay was ignored, because the cluster has too many.
@@ -169,7 +172,10 @@ extension Relay {
     let listening = Task { for await event in announcements { await self.heard(event, connection) } }
     let deleting = Task {
       await self.deleteBoards(connection)
-      for await _ in changes { await self.deleteBoards(connection) }
+      for await _ in changes {
+        self.cluster.pendingReads = 2
+        await self.deleteBoards(connection)
+      }
     }
     var isJoining = true
     while !Task.isCancelled {
@@ -177,6 +183,11 @@ extension Relay {
       isJoining = false
       forgetRelays(connection)
       await publishRecords(connection)
+      if cluster.pendingReads > 0 {
+        cluster.pendingReads -= 1
+        // The read can take long, and the announcements must continue.
+        spawn { relay in await relay.deleteBoards(connection) }
+      }
       spreadBoards()
       showClusterMetrics()
       try? await ContinuousClock().sleep(for: ClusterAnnouncement.interval)
@@ -300,12 +311,15 @@ extension Relay {
 
   /// Deletes the boards that another relay deleted.
   private func deleteBoards(_ connection: any ClusterConnection) async {
-    // If the cluster does not answer, the next change or connection repeats this.
+    // If the cluster does not answer, the next announcement, change or connection repeats this.
     let values: [String: ClusterValue]
     do throws(ClusterError) {
       values = try await connection.values()
       cluster.problem = nil
-    } catch { return report(error, "Boards of the cluster cannot be compared.") }
+    } catch {
+      cluster.pendingReads = 1
+      return report(error, "Boards of the cluster cannot be compared.")
+    }
     for (key, value) in values where key.hasPrefix(SharedBoardRecord.prefix) {
       guard let id = SessionID(text: String(key.dropFirst(SharedBoardRecord.prefix.count))), let entry = register[id],
         cluster.unpublished[id] == nil, let record = SharedBoardRecord(value), record.isDeleted,
