@@ -585,7 +585,8 @@ def run(faults, open_world):
                     drawing.until_flowing()
                 world.check(drawing)
                 own, last = drawing.longest()
-                assert own < 2 * PATIENCE and last < limit * PATIENCE, f"an edit was missing for {last:.1f} s, {own:.1f} s on its author's board"
+                assert own < 2 * PATIENCE, f"an author did not see an edit for {own:.1f} s"
+                assert last < limit * PATIENCE, f"a guest did not see an edit for {last:.1f} s"
                 rows.append(f"| {name} | {len(drawing.sent)} | {own:.2f} s | {last:.2f} s | {note} |")
                 print(f"ok    {time.monotonic() - began:.1f} s  {name}", flush=True)
             except Exception:  # noqa: BLE001
