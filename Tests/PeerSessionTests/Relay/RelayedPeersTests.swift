@@ -45,6 +45,23 @@ import Testing
     #expect(peers.route(to: far) == nil)
   }
 
+  @Test("[RLY-20] a route through a hub that is out of reach is used only if there is no other") func outOfReach()
+    throws
+  {
+    var peers = asking()
+    try peers.opened(7, of: r, to: far, now, local: us)
+    #expect(peers.route(to: far, outOfReach: [r]) == RelayRoute(relay: r, number: 7))
+    try peers.opened(4, of: s, to: far, now, local: us)
+    #expect(peers.route(to: far, outOfReach: [r]) == RelayRoute(relay: s, number: 4))
+    #expect(
+      peers.unwant(far, .rerouted, through: r) == .init(relay: r, message: .unreach(peer: far.bytes, .rerouted))
+    )
+    #expect(peers.unwant(far, .rerouted, through: r) == nil)
+    // When the hub returns, the other route stays, until the hub withdraws the number.
+    #expect(peers.route(to: far) == RelayRoute(relay: s, number: 4))
+    #expect(try peers.closed(7, of: r) == nil)
+  }
+
   @Test("[RLY-8] after a peer is no longer requested, no route to it is used, not even a later one") func unwanted()
     throws
   {

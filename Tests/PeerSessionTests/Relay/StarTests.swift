@@ -289,6 +289,54 @@ import Testing
     }
   }
 
+  @Test("[RLY-20] members that reach each other only through relays use another relay when theirs fails")
+  func otherRelay() async throws {
+    let hide: @Sendable (inout TransportConfiguration) -> Void = { $0.isDiallable = false }
+    let hideRelay: @Sendable (inout TransportConfiguration) -> Void = {
+      RelayWorld.makeRelay(&$0)
+      $0.isDiallable = false
+    }
+    try await withPeer("one", configure: hideRelay) { one in
+      try await withPeer("two", configure: RelayWorld.makeRelay) { two in
+        for relay in [one, two] { await relay.startAccepting() }
+        try await withPeer("alice", configure: hide) { alice in
+          try await withPeer("bob", configure: hide) { bob in
+            let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+            let proxy = CuttingProxy(to: one.loopback, seed: 1, offsets: 1...1, group: loops)
+            let address = try await proxy.start()
+            let hosted = try await alice.host(.random(), admission: .anyone)
+            _ = try await hosted.carry(by: [address], relay: one.peerID, terms: RelayWorld.terms)
+            let joined = try await bob.join(hosted.id, of: one, at: address)
+            try await following([hosted, joined]) { logs in
+              let ends = [(hosted, logs[0], bob.peerID), (joined, logs[1], alice.peerID)]
+              for (_, log, other) in ends { await log.waitForJoining(of: other, through: one.peerID) }
+              _ = try await hosted.carry(by: [two.loopback], relay: two.peerID, terms: RelayWorld.terms)
+              for (_, log, _) in ends { await log.waitForJoining(of: two.peerID, through: nil) }
+
+              proxy.stall()
+              for (_, log, other) in ends { await log.waitForJoining(of: other, through: two.peerID) }
+              for (session, _, other) in ends { try await session.sendConfirmed([1], to: [other]) }
+
+              proxy.resume()
+              for (_, log, _) in ends { await log.waitForState(.connected, of: one.peerID, times: 2) }
+              for (session, log, other) in ends {
+                try await session.sendConfirmed([2], to: [other])
+                #expect(try await session.onLoop { $0.entries[other]?.relayed?.route.relay } == two.peerID)
+                #expect(await log.departures(of: other) == [.rerouted])
+              }
+              for (_, log, other) in ends {
+                await log.waitForMessages(2, from: other)
+                #expect(await log.messages(from: other) == [[1], [2]])
+              }
+            }
+            try await proxy.stop()
+            try await loops.shutdownGracefully()
+          }
+        }
+      }
+    }
+  }
+
   @Test("[RLY-18] the host of a large mesh is advised once to choose a star") func largeMesh() async throws {
     try await withPeer("alice") { alice in
       let hosted = try await alice.host(.random(), admission: .anyone)

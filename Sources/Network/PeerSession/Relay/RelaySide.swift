@@ -195,8 +195,13 @@ final class RelaySide {
   }
 
   private func needsRoute(_ entry: PeerEntry, _ now: NIODeadline) -> Bool {
-    (entry.link == nil ? entry.relayed == nil : replacesLink(of: entry, now))
+    (entry.link == nil ? lacksHub(entry) : replacesLink(of: entry, now))
       && !session.dialler.policy[entry.id].isBarred && !session.membership.isRemoved(entry.id)
+  }
+
+  /// Whether there is no route to a peer, or only one through a hub that is out of reach.
+  private func lacksHub(_ entry: PeerEntry) -> Bool {
+    entry.relayed.map { star.lostHubs.contains($0.route.relay) } ?? true
   }
 
   private func relayDue(_ entry: PeerEntry) -> NIODeadline? {
@@ -209,7 +214,7 @@ final class RelaySide {
   /// Returns when to ask the next bridge for a route to a peer (RLY-15).
   private func bridgeDue(_ entry: PeerEntry) -> NIODeadline? {
     // A bridge is asked only about a process that a member reported to be online.
-    guard entry.isVouched, !entry.member.isGuest, entry.member.incarnation != .unknown,
+    guard entry.relayed == nil, entry.isVouched, !entry.member.isGuest, entry.member.incarnation != .unknown,
       let bridge = relayed.nextBridge(to: entry.id, entry.member.incarnation), hasRoom(behind: bridge)
     else { return nil }
     // Wait, because a link may still open: if a newcomer cannot dial a member, the member dials the newcomer after 3 s
@@ -290,8 +295,13 @@ final class RelaySide {
   /// Updates a relayed peer's presence to match the available routes (RLY-8).
   func settle(_ peer: PeerID, _ end: RouteEnd) {
     guard let entry = session.entries[peer], entry.link == nil else { return }
-    let route = relayed.route(to: peer)
+    let route = relayed.route(to: peer, outOfReach: star.lostHubs)
     guard route != entry.relayed?.route else { return }
+    if route != nil, let former = entry.relayed?.route.relay, star.lostHubs.contains(former),
+      let action = relayed.unwant(peer, .rerouted, through: former)
+    {
+      send([action])
+    }
     if let route, !entry.isJoined, !hasRoom(behind: route.relay) { return unwant(peer, .rerouted) }
     if route != nil {
       if let former = entry.delivery?.incarnation ?? entry.relayed?.incarnation {

@@ -51,11 +51,13 @@ struct RelayedPeers {
 
   mutating func lost(_ relay: PeerID) -> [PeerID] { relays.removeValue(forKey: relay)?.numbers.keys.sorted() ?? [] }
 
-  func route(to peer: PeerID) -> RelayRoute? {
-    for relay in names {
-      if let number = relays[relay]?.numbers[peer] { return RelayRoute(relay: relay, number: number) }
+  /// Returns the best open route to a peer. A route through a hub that is out of reach is used only if there is no other
+  /// (RLY-20).
+  func route(to peer: PeerID, outOfReach: Set<PeerID> = []) -> RelayRoute? {
+    let routes = names.compactMap { relay in
+      relays[relay]?.numbers[peer].map { RelayRoute(relay: relay, number: $0) }
     }
-    return nil
+    return routes.first { !outOfReach.contains($0.relay) } ?? routes.first
   }
 
   func peer(at number: UInt8, of relay: PeerID) -> PeerID? {
@@ -91,14 +93,14 @@ struct RelayedPeers {
   }
 
   mutating func unwant(_ peer: PeerID, _ end: RouteEnd) -> [Action] {
-    var actions: [Action] = []
-    for relay in names {
-      let wasAsked = relays[relay]?.asked.removeValue(forKey: peer) != nil
-      let wasUsed = relays[relay]?.numbers.removeValue(forKey: peer) != nil
-      guard wasAsked || wasUsed else { continue }
-      actions.append(Action(relay: relay, message: .unreach(peer: peer.bytes, end)))
-    }
-    return actions
+    names.compactMap { unwant(peer, end, through: $0) }
+  }
+
+  /// Withdraws the request to one relay; returns nil if there is no request and no route.
+  mutating func unwant(_ peer: PeerID, _ end: RouteEnd, through relay: PeerID) -> Action? {
+    let wasAsked = relays[relay]?.asked.removeValue(forKey: peer) != nil
+    let wasUsed = relays[relay]?.numbers.removeValue(forKey: peer) != nil
+    return wasAsked || wasUsed ? Action(relay: relay, message: .unreach(peer: peer.bytes, end)) : nil
   }
 
   /// Handles a route that a relay opened. If the peer is no longer requested, the route number stays unused until the

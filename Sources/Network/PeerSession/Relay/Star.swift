@@ -131,6 +131,7 @@ extension RelaySide {
     if !lost.isEmpty {
       for entry in session.entries.values where entry.relayed.map({ lost.contains($0.route.relay) }) ?? false {
         session.dialler.plan(entry, after: .zero, in: session)
+        settle(entry.id, .rerouted)
       }
     }
     reportLargeMesh()
