@@ -7,6 +7,7 @@ import PeerCore
 import WhiteboardKit
 import WhiteboardPrograms
 import WhiteboardRelay
+import WhiteboardWeb
 
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -54,6 +55,8 @@ struct ServeCommand: AsyncParsableCommand {
         runtimeDirectory: Environment["RUNTIME_DIRECTORY"]
       )
     )
+    // Each board has several open files.
+    raiseDescriptorLimit()
     let relay = try Relay(configuration)
     let termination = termination(relay, notifier, configuration.logger)
     defer { withExtendedLifetime(termination) {} }

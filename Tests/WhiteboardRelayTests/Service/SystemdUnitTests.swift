@@ -75,7 +75,7 @@ struct SystemdUnitTests {
     let expected: [Substring] = [
       "Type=notify", "ExecStart=/usr/bin/whiteboard-relay serve", "ExecReload=/bin/kill -HUP $MAINPID",
       "WatchdogSec=30", "Restart=on-failure", "TimeoutStopSec=15", "DynamicUser=yes", "StateDirectory=whiteboard-relay",
-      "ProtectSystem=strict", "MemoryMax=1G", "LimitNOFILE=8192",
+      "ProtectSystem=strict", "MemoryMax=1G", "LimitNOFILE=131072",
       "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK",
     ]
     for line in expected { #expect(lines.contains(line), "\(line)") }

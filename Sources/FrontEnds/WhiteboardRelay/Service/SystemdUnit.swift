@@ -112,7 +112,8 @@ package struct SystemdUnit: Hashable, Sendable {
     MemoryMax=1G
     # The number of threads grows with the number of cores.
     TasksMax=1024
-    LimitNOFILE=8192
+    # Seven for each of up to 10,000 boards, and one for each connection.
+    LimitNOFILE=131072
     LimitCORE=0
 
     [Install]

@@ -291,21 +291,7 @@ struct WebConnections {
   private var addresses: [ObjectIdentifier: AddressBlock] = [:]
 
   /// At least half of `descriptors` remain for peers and files.
-  init(descriptors: Int = Self.raisedDescriptorLimit()) { limit = min(Self.maximum, descriptors / 2) }
-
-  /// Raises the limit of the process for open file descriptors as far as allowed, and returns the new limit.
-  private static func raisedDescriptorLimit() -> Int {
-    let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    var current = rlimit()
-    guard getrlimit(kind, &current) == 0 else { return maximum }
-    let wanted = min(current.rlim_max, rlim_t(8 * maximum))
-    if current.rlim_cur < wanted {
-      var raised = current
-      raised.rlim_cur = wanted
-      if setrlimit(kind, &raised) == 0 { current = raised }
-    }
-    return Int(clamping: current.rlim_cur)
-  }
+  init(descriptors: Int = raiseDescriptorLimit()) { limit = min(Self.maximum, descriptors / 2) }
 
   /// Adds a connection. Returns false if a limit is reached. `host` is the IP address of the other end. As for peers
   /// (LNK-6), all addresses in an IPv6 /64 usually count as one address.
@@ -318,4 +304,15 @@ struct WebConnections {
   }
 
   mutating func leave(_ id: ObjectIdentifier) { addresses[id] = nil }
+}
+
+/// Raises the limit of the process for open file descriptors as far as allowed, and returns the new limit.
+@discardableResult package func raiseDescriptorLimit() -> Int {
+  let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+  var current = rlimit()
+  guard getrlimit(kind, &current) == 0 else { return 1_024 }
+  var raised = current
+  raised.rlim_cur = current.rlim_max
+  if setrlimit(kind, &raised) == 0 { current = raised }
+  return Int(clamping: current.rlim_cur)
 }
