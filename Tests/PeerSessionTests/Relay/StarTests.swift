@@ -313,6 +313,12 @@ import Testing
               _ = try await hosted.carry(by: [two.loopback], relay: two.peerID, terms: RelayWorld.terms)
               for (_, log, _) in ends { await log.waitForJoining(of: two.peerID, through: nil) }
 
+              // The relays lose each other too, as if the first one had crashed.
+              try await one.nextCarried().onLoop { core in
+                guard let entry = core.entries[two.peerID] else { return }
+                core.dialler.policy[two.peerID].bar(.untilRestart(of: entry.member.incarnation))
+                entry.link?.abort()
+              }
               proxy.stall()
               for (_, log, other) in ends { await log.waitForJoining(of: other, through: two.peerID) }
               for (session, _, other) in ends { try await session.sendConfirmed([1], to: [other]) }
