@@ -552,7 +552,7 @@ FAULTS = {
     "none": (no_fault, 2),
     **EVERYDAY,
     "SIGKILL of the relay that hosts the board": (the_host_is_killed, 5),
-    "SIGKILL of the relay between guests in different networks": (the_carrier_of_guests_in_different_networks_is_killed, 40),
+    "SIGKILL of the relay between guests in different networks": (the_carrier_of_guests_in_different_networks_is_killed, 10),
     "a relay loses its folder, and returns from a backup": (a_relay_returns_from_a_backup, 5),
     "full disk on a relay": (the_disk_of_a_relay_is_full, 2),
     "no packets between the guests and the relay that forwards their data": (guests_cannot_reach_the_carrier, 15),
